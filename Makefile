@@ -1,0 +1,37 @@
+# Two targets do everything: `make run` measures this machine, `make test` is what CI runs.
+# Both install the Debian packages that are missing, where they may.
+
+TOOL = target/release/unixmark
+
+# What the tool needs to build and its programs to run, and what only the tests need.
+RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
+TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux
+BENCH_TOOLS = $(RUN_TOOLS) python3:python3 time:time
+
+.PHONY: run test build bench clean run-tools test-tools bench-tools
+
+run: run-tools build
+	$(TOOL) run index
+
+test: test-tools
+	cargo fmt --all --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo test --locked
+
+build:
+	cargo build --locked --release
+
+bench: bench-tools build
+	bench/all
+
+clean:
+	cargo clean
+
+run-tools:
+	@sh tests/tools.sh $(RUN_TOOLS)
+
+test-tools:
+	@sh tests/tools.sh $(TEST_TOOLS)
+
+bench-tools:
+	@sh tests/tools.sh $(BENCH_TOOLS)

@@ -1,0 +1,184 @@
+/*
+ * File write, read and copy through the page cache, always the same file again: mode=write, read or copy in buffers of
+ * block=1024 bytes, the file being blocks=2000 KiB long. The count is in units of 256 bytes.
+ *
+ * prime=SECONDS is UnixBench's preparation: it writes and reads for so long, with sync and sleep before each phase. prime=0 goes
+ * through the file once in every way the mode needs. The files are dummy0-PID and dummy1-PID in the current directory.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kit.h"
+
+enum { UNIT = 256, LARGEST = 8192, PAGE = 4096, OFFSET = 480 };
+
+/*
+ * The speed of the kernel's copying depends on where in its page the buffer begins, by 10 % and more. UnixBench's begins at
+ * byte 480, as strace shows, so ours does.
+ */
+static char pages[LARGEST + PAGE] __attribute__((aligned(PAGE)));
+#define buffer (pages + OFFSET)
+
+static char names[2][32];
+static int source, target;
+static size_t block;
+static long passes_buffers; /* buffers in the file */
+
+static void remove_files(int finished)
+{
+    (void)finished;
+    unlink(names[0]);
+    unlink(names[1]);
+}
+
+static int make_file(int which)
+{
+    int fd;
+
+    snprintf(names[which], sizeof names[which], "dummy%d-%ld", which, (long)getpid());
+    fd = creat(names[which], 0600);
+    if (fd < 0 || close(fd) != 0 || (fd = open(names[which], O_RDWR)) < 0)
+        kit_error("cannot make %s in the current directory (%s): try another --dir", names[which], strerror(errno));
+    return fd;
+}
+
+static void rewind_file(int fd)
+{
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        kit_error("cannot go back to the start of a file (%s)", strerror(errno));
+}
+
+static void write_block(int fd, size_t size)
+{
+    ssize_t n = write(fd, buffer, size);
+
+    if (n != (ssize_t)size)
+        kit_error("wrote %zd of %zu bytes (%s): is the file system full?", n, size, n < 0 ? strerror(errno) : "short");
+}
+
+static size_t read_block(int fd)
+{
+    ssize_t n = read(fd, buffer, block);
+
+    if (n < 0)
+        kit_error("cannot read %s (%s)", names[0], strerror(errno));
+    return (size_t)n;
+}
+
+static inline void count(size_t size)
+{
+    kit_count += (size + UNIT / 2) / UNIT;
+}
+
+/* Each of these goes through the file once. */
+
+static void write_file(void)
+{
+    for (long i = 0; i < passes_buffers; i++) {
+        write_block(source, block);
+        count(block);
+    }
+    rewind_file(source);
+}
+
+static void read_file(void)
+{
+    size_t n;
+
+    while ((n = read_block(source)) > 0)
+        count(n);
+    rewind_file(source);
+}
+
+static void copy_file(void)
+{
+    size_t n;
+
+    while ((n = read_block(source)) > 0) {
+        write_block(target, n);
+        count(n);
+    }
+    rewind_file(source);
+    rewind_file(target);
+}
+
+static void settle(unsigned first, unsigned second)
+{
+    sync();
+    sleep(first);
+    sync();
+    sleep(second);
+}
+
+static void repeat(void (*pass)(void), long seconds)
+{
+    int64_t end = kit_now() + seconds * 1000000000;
+
+    do
+        pass();
+    while (kit_now() < end);
+}
+
+/* Until the file has been written, and read and copied if that is measured: all before ready, and none of it counts. */
+static void prime(void (*pass)(void), long seconds)
+{
+    if (seconds > 0)
+        settle(2, 2);
+    if (seconds == 0 || pass != write_file)
+        repeat(write_file, seconds);
+    if (seconds > 0 && pass != write_file)
+        settle(2, 2);
+    if (pass == copy_file || (seconds == 0 && pass == read_file))
+        repeat(read_file, seconds);
+    if (pass == copy_file && seconds > 0)
+        settle(2, 1);
+    if (pass == copy_file && seconds == 0)
+        copy_file();
+}
+
+/* The file must have the length that was asked for: a short one would be copied faster. */
+static void check_files(void)
+{
+    off_t length = (off_t)passes_buffers * (off_t)block;
+
+    kit_check("length", lseek(source, 0, SEEK_END) == length);
+    rewind_file(source);
+}
+
+static void (*parse_mode(const char *mode))(void)
+{
+    if (strcmp(mode, "copy") == 0)
+        return copy_file;
+    if (strcmp(mode, "write") == 0)
+        return write_file;
+    if (strcmp(mode, "read") == 0)
+        return read_file;
+    kit_error("unknown mode=%s: try copy, write or read", mode);
+}
+
+int main(int argc, char **argv)
+{
+    void (*pass)(void);
+    long seconds;
+
+    kit_init(argc, argv);
+    pass = parse_mode(kit_arg("mode", "copy"));
+    block = (size_t)kit_arg_number("block", 1024, UNIT, LARGEST);
+    passes_buffers = kit_arg_number("blocks", 2000, 1, 1048576) * 1024 / (long)block;
+    seconds = kit_arg_number("prime", 0, 0, 60);
+    for (int i = 0; i < LARGEST; i++)
+        buffer[i] = (char)i;
+    kit_at_end(remove_files);
+    source = make_file(0);
+    target = make_file(1);
+    prime(pass, seconds);
+    check_files();
+    kit_count = 0;
+    kit_start();
+    for (;;)
+        pass();
+}

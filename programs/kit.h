@@ -1,0 +1,109 @@
+/*
+ * The kit: everything a test program needs to speak unixmark's protocol.
+ *
+ * A test is one C file. This is a whole one:
+ *
+ *     #include <unistd.h>
+ *     #include "kit.h"
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         kit_init(argc, argv);
+ *         long size = kit_arg_number("size", 512, 1, 4096);
+ *         ... prepare, and prove once that the work comes out right: kit_check("answer", 42) ...
+ *         kit_start();
+ *         for (;;) {
+ *             ... one piece of work of that size ...
+ *             kit_count++;
+ *         }
+ *     }
+ *
+ * Put it into the folder named after what it exercises and add a row to catalogue/tests.toml.
+ *
+ * The protocol. The program is started as `PROGRAM key=value ... [-- COMMAND ...]`, prepares itself, prints
+ * `ready` and reads one line from stdin:
+ *
+ *     go START_NS SLICE_NS SLICES
+ *
+ * in nanoseconds of CLOCK_MONOTONIC; a START_NS that is long past means now. It sleeps until then and works. When
+ * the last slice is over, and not before, it prints
+ *
+ *     slice START_NS END_NS COUNT          one per slice: what was done within it
+ *     value NAME NUMBER UNIT               anything else it measured
+ *     check NAME NUMBER                    an answer that must be right
+ *     usage USER_NS SYSTEM_NS CHILD_USER_NS CHILD_SYSTEM_NS MINOR_FAULTS MAJOR_FAULTS VOLUNTARY INVOLUNTARY MAXRSS_KB
+ *     done
+ *
+ * (usage is that of the window, faults and switches with those of the children) or, instead of all that, one line
+ * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice.
+ * End of stdin always ends a program, silently, within a second: nothing outlives the tool.
+ *
+ * By hand: start it and type the go line, or `(echo go 0 250000000 4; sleep 2) | PROGRAM`.
+ *
+ * Every program understands cpu=N (run on that CPU only) and nice=N.
+ */
+#ifndef KIT_H
+#define KIT_H
+
+#include <stdint.h>
+
+#define KIT_PRINTF __attribute__((format(printf, 1, 2)))
+
+/* What has been done so far. The loop adds to it, and the kit's timer reads it: no clock call in the loop. */
+extern volatile unsigned long kit_count;
+
+/* First call of every program. */
+void kit_init(int argc, char **argv);
+
+/* The value of an argument. One that nobody asks for before kit_start is an error, so a misspelt one is noticed. */
+const char *kit_arg(const char *name, const char *missing);
+long kit_arg_number(const char *name, long missing, long low, long high);
+
+/* The words after `--`, ended by NULL; NULL if there are none. */
+char **kit_command(void);
+
+/* Keeps a line for the report. */
+void kit_check(const char *name, double number);
+void kit_value(const char *name, double number, const char *unit);
+
+/* Says ready, waits for go and the start. From then on the timer takes the pulse, and ends the program. */
+void kit_start(void);
+
+/*
+ * Instead of kit_count++ where one piece of work takes more than about 50 us: notes when it was completed, so that a
+ * slice ends with the last piece completed in it (and has no length if there is none).
+ */
+void kit_tick(void);
+
+/*
+ * Instead of kit_start for a program that the timer cannot follow: it looks after the window itself, reports what it did
+ * with kit_slice, and calls kit_finish. A window of no slices is a load: work for ever and add to kit_count.
+ */
+struct kit_window {
+    int64_t start, first_edge, slice;
+    long slices;
+};
+struct kit_window kit_wait(void);
+void kit_slice(int64_t start, int64_t end, unsigned long count);
+_Noreturn void kit_finish(void);
+
+/* Ways out without a result. The error says what happened, to what, and what to try. */
+_Noreturn void kit_skip(const char *format, ...) KIT_PRINTF;
+_Noreturn void kit_error(const char *format, ...) KIT_PRINTF;
+
+/*
+ * Has `clean` called on every way out, perhaps from a signal handler: async-signal-safe calls only. `finished` is 0 where
+ * stdin closed or something failed, and nothing must be waited for.
+ */
+void kit_at_end(void (*clean)(int finished));
+
+/* For programs that start commands: puts /dev/null on 0 and 1 and keeps the protocol out of the commands' reach. */
+void kit_detach_stdio(void);
+
+/* Whether stdin has closed: only execl must ask, the others have the timer. */
+int kit_abandoned(void);
+
+/* CLOCK_MONOTONIC in ns. */
+int64_t kit_now(void);
+
+#endif

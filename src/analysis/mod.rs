@@ -1,0 +1,218 @@
+//! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
+
+mod index;
+mod score;
+
+use serde::Serialize;
+
+use crate::catalogue::{Catalogue, Metric};
+use crate::journal::{Baseline, Build, Cell, Journal, Run, Trial};
+use crate::machine::Fact;
+use crate::stats::Estimate;
+
+pub use index::{Index, Part};
+pub use score::estimate;
+
+/// Everything a report shows.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// What was asked for.
+    pub run: Run,
+    /// The programs' build, if the run measured anything itself.
+    pub build: Option<Build>,
+    /// When the first trial began and the last ended, in seconds since the start.
+    pub seconds: f64,
+    /// complete, budget, interrupted; absent when the journal was cut short.
+    pub end: Option<String>,
+    /// What is known of the system.
+    pub facts: Vec<Fact>,
+    /// One row per cell with a result, in catalogue order within each level of copies.
+    pub rows: Vec<Row>,
+    /// The indexes, per level of copies.
+    pub indexes: Vec<Index>,
+    /// What more copies bring, for every test measured at the fewest and at more.
+    pub gains: Vec<Gain>,
+    /// Cells that cannot run here.
+    pub skipped: Vec<Missing>,
+    /// Cells without a result.
+    pub errors: Vec<Missing>,
+    /// What touches the whole run.
+    pub warnings: Vec<String>,
+}
+
+/// The result of one cell.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The cell.
+    pub cell: Cell,
+    /// The score with its interval, in the cell's unit.
+    pub score: Estimate,
+    /// Trials behind the score.
+    pub n: usize,
+    /// Mean length of a trial's window in seconds.
+    pub seconds: f64,
+    /// Every trial that measured, in order.
+    pub samples: Vec<Sample>,
+    /// What a reader must know of this number.
+    pub warnings: Vec<String>,
+}
+
+/// One trial's score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sample {
+    /// Seconds since the run began.
+    pub at: f64,
+    /// The block or pass.
+    pub block: u32,
+    /// In the cell's unit.
+    pub value: f64,
+}
+
+/// A cell without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// A score at several copies over that at the fewest.
+#[derive(Debug, Clone)]
+pub struct Gain {
+    /// The test, or the index of this name.
+    pub label: String,
+    /// The fewest copies.
+    pub from: u32,
+    /// The copies compared with them.
+    pub to: u32,
+    /// The quotient of the scores.
+    pub gain: Estimate,
+}
+
+impl Results {
+    /// Computes the results of a journal, with `baseline` in place of the run's own or George's.
+    #[must_use]
+    pub fn new(journal: &Journal, catalogue: &Catalogue, baseline: Option<&Baseline>) -> Results {
+        let mut by_cell: Vec<Vec<&Trial>> = vec![Vec::new(); journal.cells.len()];
+        for trial in &journal.trials {
+            by_cell[trial.cell].push(trial);
+        }
+        let mut results = Results {
+            run: journal.run.clone(),
+            build: journal.run.build.clone(),
+            seconds: journal
+                .end
+                .as_ref()
+                .map_or_else(|| journal.trials.last().map_or(0.0, |trial| trial.at), |end| end.seconds),
+            end: journal.end.as_ref().map(|end| end.reason.clone()),
+            facts: journal.facts.clone(),
+            rows: Vec::new(),
+            indexes: Vec::new(),
+            gains: Vec::new(),
+            skipped: Vec::new(),
+            errors: Vec::new(),
+            warnings: journal.warnings.iter().filter(|w| w.cell.is_none()).map(|w| w.text.clone()).collect(),
+        };
+        for cell in ordered(&journal.cells, catalogue) {
+            results.add(cell, &by_cell[cell.id], journal);
+        }
+        if journal.end.is_none() {
+            results.warnings.push("the run was cut short: this is what it had measured by then".to_owned());
+        } else if journal.end.as_ref().is_some_and(|end| end.reason == "interrupted") {
+            results.warnings.push("the run was interrupted: this is what it had measured by then".to_owned());
+        }
+        if journal.run.procedure == "quick" {
+            results.warnings.push("a quick run shows that things work; its figures are too few to compare".to_owned());
+        }
+        let baseline = baseline.or(journal.run.baseline.as_ref());
+        results.indexes = index::indexes(&results.rows, &journal.run, catalogue, baseline);
+        results.gains = gains(&results.rows, &results.indexes);
+        results
+    }
+
+    fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
+        let missing = |reason: &str| Missing {
+            test: cell.test.clone(),
+            label: cell.label.clone(),
+            copies: cell.copies,
+            reason: reason.to_owned(),
+        };
+        let classic = journal.run.procedure == "classic" || journal.run.procedure == "imported";
+        if let Some(mut row) = score::row(cell, trials, classic) {
+            let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
+            row.warnings.extend(own.map(|warning| warning.text.clone()));
+            row.warnings.extend(score::disturbances(trials, journal.run.cpus));
+            self.rows.push(row);
+        } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
+            self.skipped.push(missing(reason));
+        } else if let Some(reason) = trials.iter().find_map(|trial| trial.error.as_deref()) {
+            self.errors.push(missing(reason));
+        } else {
+            self.errors.push(missing("the run ended before it was measured"));
+        }
+    }
+
+    /// Returns the levels of copies that have anything to show, in order.
+    #[must_use]
+    pub fn levels(&self) -> Vec<u32> {
+        let missing = self.errors.iter().chain(&self.skipped).map(|missing| missing.copies);
+        let mut levels: Vec<u32> = self.rows.iter().map(|row| row.cell.copies).chain(missing).collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels
+    }
+
+    /// Returns the scores at the fewest copies, as another run's baseline.
+    #[must_use]
+    pub fn as_baseline(&self) -> Baseline {
+        let fewest = self.levels().first().copied().unwrap_or(1);
+        let rows = self.rows.iter().filter(|row| row.cell.copies == fewest);
+        Baseline {
+            name: self.run.name.clone(),
+            scores: rows.map(|row| (row.cell.test.clone(), row.score.value)).collect(),
+        }
+    }
+}
+
+/// Cells by condition, load and copies, then in catalogue order.
+fn ordered<'a>(cells: &'a [Cell], catalogue: &Catalogue) -> Vec<&'a Cell> {
+    let place = |cell: &Cell| catalogue.tests.iter().position(|test| test.id == cell.test).unwrap_or(usize::MAX);
+    let mut cells: Vec<&Cell> = cells.iter().collect();
+    cells.sort_by_key(|cell| (cell.copies, place(cell), cell.id));
+    cells
+}
+
+fn gains(rows: &[Row], indexes: &[Index]) -> Vec<Gain> {
+    let Some(from) = rows.iter().map(|row| row.cell.copies).min() else { return Vec::new() };
+    let gain = |label: &str, to: u32, more: &Estimate, less: &Estimate| Gain {
+        label: label.to_owned(),
+        from,
+        to,
+        gain: more.over(less),
+    };
+    let mut gains = Vec::new();
+    for row in rows.iter().filter(|row| row.cell.copies > from && row.cell.metric == Metric::Rate) {
+        let same = |other: &&Row| {
+            other.cell.copies == from
+                && (&other.cell.test, &other.cell.load, &other.cell.condition)
+                    == (&row.cell.test, &row.cell.load, &row.cell.condition)
+        };
+        if let Some(one) = rows.iter().find(same) {
+            gains.push(gain(&row.cell.label, row.cell.copies, &row.score, &one.score));
+        }
+    }
+    for index in indexes.iter().filter(|index| index.copies > from) {
+        let one = indexes
+            .iter()
+            .find(|other| other.id == index.id && other.copies == from && other.parts.len() == index.parts.len());
+        if let Some(one) = one {
+            gains.push(gain(&index.title(), index.copies, &index.score, &one.score));
+        }
+    }
+    gains
+}

@@ -1,0 +1,74 @@
+//! Finding rows by name, by group and by the labels of other suites' reports.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+
+use super::{Catalogue, Test};
+
+impl Catalogue {
+    /// Returns the test called `id`.
+    #[must_use]
+    pub fn test(&self, id: &str) -> Option<&Arc<Test>> {
+        self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// Returns the tests that `names` stand for, each once, in the order given.
+    ///
+    /// # Errors
+    /// A name that is neither test nor group: the message suggests the nearest.
+    pub fn expand(&self, names: &[String]) -> Result<Vec<Arc<Test>>> {
+        let mut found: Vec<Arc<Test>> = Vec::new();
+        for name in names {
+            for test in self.members(name)? {
+                if !found.iter().any(|known| known.id == test.id) {
+                    found.push(test);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn members(&self, name: &str) -> Result<Vec<Arc<Test>>> {
+        // A test hides a group of its name, so that a group may not name itself for ever.
+        if let Some(test) = self.test(name) {
+            return Ok(vec![Arc::clone(test)]);
+        }
+        if name == "all" {
+            return Ok(self.tests.clone());
+        }
+        if let Some(group) = self.groups.iter().find(|group| group.id == name) {
+            return self.expand(&group.members);
+        }
+        let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
+        match nearest(name, names.map(String::as_str)) {
+            Some(near) => bail!("there is no test or group '{name}'; did you mean '{near}'? `unixmark list` shows all"),
+            None => bail!("there is no test or group '{name}'; `unixmark list` shows all"),
+        }
+    }
+
+    /// Returns the test that a report of UnixBench or BYTE calls `label`, however its white space,
+    /// dashes and capitals came through.
+    #[must_use]
+    pub fn by_label(&self, label: &str) -> Option<&Arc<Test>> {
+        let wanted = folded(label);
+        self.tests
+            .iter()
+            .find(|test| std::iter::once(&test.label).chain(&test.also).any(|known| folded(known) == wanted))
+    }
+}
+
+/// Returns what is left of a label when only letters and digits count.
+fn folded(label: &str) -> String {
+    label.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Returns the candidate most like `name`, if any is like it at all.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}

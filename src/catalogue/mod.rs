@@ -1,0 +1,268 @@
+//! The catalogue: every test, group, index, load and condition, as data.
+//!
+//! The tables live in `catalogue/*.toml` and are part of the binary. Nothing else in the code lists
+//! names; `list`, help, completions, plans and reports are derived from what is read here.
+
+mod lookup;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+pub use lookup::nearest;
+
+/// The whole catalogue, in the order of the files.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// Every test.
+    pub tests: Vec<Arc<Test>>,
+    /// Every group and alias of tests.
+    pub groups: Vec<Group>,
+    /// Every index that can be computed from scores and baselines.
+    pub indexes: Vec<Index>,
+    /// Every background load.
+    pub loads: Vec<Named>,
+    /// Every condition of the machine.
+    pub conditions: Vec<Named>,
+}
+
+/// One row of `catalogue/tests.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// The name on the command line.
+    pub id: String,
+    /// The name in reports: UnixBench's own where it has the test.
+    pub label: String,
+    /// The unit of the score.
+    pub unit: String,
+    /// What kind of number the score is.
+    #[serde(default)]
+    pub metric: Metric,
+    /// The `value` line that is the score; without it the score is counts per time.
+    pub value: Option<String>,
+    /// The main C file under `programs/`, without `.c`.
+    pub program: String,
+    /// Further translation units.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// Preprocessor definitions; a row that has some has a binary of its own.
+    #[serde(default)]
+    pub define: Vec<String>,
+    /// Arguments, `key=value`.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// A command the program runs, handed over after `--`.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Seconds in the unit's time: 1 for per second, 60 for per minute.
+    #[serde(default = "one")]
+    pub timebase: f64,
+    /// What one count is worth in the unit.
+    #[serde(default = "one")]
+    pub scale: f64,
+    /// What must be there: `tool:NAME`.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What the test may serve as.
+    #[serde(default = "bench")]
+    pub roles: Vec<Role>,
+    /// The part of the report it belongs to; an index of that name gathers it.
+    pub category: String,
+    /// UnixBench's procedure for it.
+    pub classic: Classic,
+    /// What the standard and quick procedures hand over besides `args`.
+    #[serde(default)]
+    pub standard: Extra,
+    /// Reference scores, by index.
+    #[serde(default)]
+    pub baseline: BTreeMap<String, f64>,
+    /// Answers that must be right.
+    #[serde(default)]
+    pub checks: BTreeMap<String, Check>,
+    /// Other labels under which reports print it.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// What it exercises, and what it does not show.
+    pub doc: String,
+}
+
+/// What kind of number a score is, and which direction is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Work per time: higher is better.
+    #[default]
+    Rate,
+}
+
+/// What a test may serve as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It is measured.
+    Bench,
+    /// It runs in the background of others.
+    Load,
+    /// It runs until told, looking for faults.
+    Burn,
+}
+
+/// A test in UnixBench's procedure.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Classic {
+    /// Length of a pass in seconds.
+    pub seconds: u32,
+    /// Number of passes.
+    pub passes: u32,
+    /// About how long the program prepares itself, in seconds: for the estimate.
+    #[serde(default)]
+    pub prepare: u32,
+    /// Arguments besides the row's.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+/// Arguments that only some procedures hand over.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extra {
+    /// Arguments besides the row's.
+    pub args: Vec<String>,
+}
+
+/// The right answer of a `check` line: a number, or the closed range it must lie in.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(from = "CheckForm")]
+pub struct Check {
+    /// The smallest right answer.
+    pub low: f64,
+    /// The largest right answer.
+    pub high: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CheckForm {
+    Exact(f64),
+    Range([f64; 2]),
+}
+
+impl From<CheckForm> for Check {
+    fn from(form: CheckForm) -> Check {
+        match form {
+            CheckForm::Exact(value) => Check { low: value, high: value },
+            CheckForm::Range([low, high]) => Check { low, high },
+        }
+    }
+}
+
+impl Check {
+    /// Whether `answer` is right.
+    #[must_use]
+    pub fn accepts(&self, answer: f64) -> bool {
+        self.low <= answer && answer <= self.high
+    }
+}
+
+/// One row of `catalogue/groups.toml`: a name for several tests, in the order they run in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The name on the command line.
+    pub id: String,
+    /// Tests or other groups.
+    pub members: Vec<String>,
+    /// What it is for.
+    pub doc: String,
+}
+
+/// One row of `catalogue/indexes.toml`: a way to make one number of several scores.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// Key of the tests' `baseline` table.
+    pub id: String,
+    /// The heading in reports.
+    pub name: String,
+    /// How the scores are joined.
+    pub arithmetic: Arithmetic,
+    /// Shown wherever one of its tests was measured, or only for runs of the group with its name.
+    #[serde(default)]
+    pub always: bool,
+    /// What it is.
+    pub doc: String,
+}
+
+/// How an index joins scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// UnixBench 4 and later: ten times the geometric mean of score ÷ baseline.
+    Geometric,
+    /// BYTE 3.11: the sum and the arithmetic mean of score ÷ baseline.
+    Arithmetic,
+}
+
+/// A row of which only the name matters to a plan.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// The name on the command line.
+    pub id: String,
+    /// What it is.
+    pub doc: String,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn bench() -> Vec<Role> {
+    vec![Role::Bench]
+}
+
+impl Test {
+    /// The name of its program's binary.
+    #[must_use]
+    pub fn binary(&self) -> &str {
+        if self.define.is_empty() { self.program.rsplit('/').next().unwrap_or(&self.program) } else { &self.id }
+    }
+
+    /// The C files of its program under `programs/`, the main one first.
+    pub fn units(&self) -> impl Iterator<Item = String> + '_ {
+        std::iter::once(&self.program).chain(&self.sources).map(|unit| format!("{unit}.c"))
+    }
+}
+
+macro_rules! table {
+    ($rows:ident, $kind:ty, $file:literal) => {{
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct File {
+            $rows: Vec<$kind>,
+        }
+        toml::from_str::<File>(include_str!(concat!("../../catalogue/", $file)))
+            .context(concat!("catalogue/", $file, " cannot be read"))?
+            .$rows
+    }};
+}
+
+impl Catalogue {
+    /// Returns the catalogue that is part of this binary.
+    ///
+    /// # Errors
+    /// A table that does not parse: impossible in a binary that passed its tests.
+    pub fn load() -> Result<Catalogue> {
+        Ok(Catalogue {
+            tests: table!(test, Test, "tests.toml").into_iter().map(Arc::new).collect(),
+            groups: table!(group, Group, "groups.toml"),
+            indexes: table!(index, Index, "indexes.toml"),
+            loads: table!(load, Named, "loads.toml"),
+            conditions: table!(condition, Named, "conditions.toml"),
+        })
+    }
+}

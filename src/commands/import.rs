@@ -1,0 +1,72 @@
+//! `unixmark import FILE …`.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Results, Status, print, report, say, usage};
+use crate::analysis;
+use crate::catalogue::Catalogue;
+use crate::interop;
+use crate::journal::{FORMAT, Journal, Record, Writer, today};
+
+/// Larger than any report; a log of a hundred thousand passes is smaller.
+const MOST_BYTES: u64 = 256 << 20;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// UnixBench reports or .log files, BYTE 3.11 reports
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    results: Results,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let catalogue = Catalogue::load()?;
+    let store = arguments.results.store()?;
+    for file in &arguments.files {
+        let why = || format!("{} cannot be read", file.display());
+        if std::fs::metadata(file).with_context(why).map_err(usage)?.len() > MOST_BYTES {
+            bail!("{} is larger than any report of UnixBench or BYTE", file.display());
+        }
+        let bytes = std::fs::read(file).with_context(why).map_err(usage)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let mut journal = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
+            .with_context(|| format!("{} cannot be imported", file.display()))?;
+        let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
+        let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
+        let (name, directory) = store.create(&host, &date)?;
+        journal.run.format = FORMAT.to_owned();
+        journal.run.name = name;
+        write(&journal, &directory)?;
+        let results = analysis::Results::new(&journal, &catalogue, None);
+        for warning in &results.warnings {
+            say(&format!("warning: {warning}"));
+        }
+        report::write_all(&results, &directory)?;
+        print(&format!("{}\n", directory.display()))?;
+    }
+    Ok(Status::Fine)
+}
+
+fn write(journal: &Journal, directory: &std::path::Path) -> Result<()> {
+    let mut writer = Writer::create(directory)?;
+    writer.append(&Record::Run(Box::new(journal.run.clone())))?;
+    for fact in &journal.facts {
+        writer.append(&Record::Fact(fact.clone()))?;
+    }
+    for cell in &journal.cells {
+        writer.append(&Record::Cell(Box::new(cell.clone())))?;
+    }
+    for trial in &journal.trials {
+        writer.append(&Record::Trial(Box::new(trial.clone())))?;
+    }
+    for warning in &journal.warnings {
+        writer.append(&Record::Warning(warning.clone()))?;
+    }
+    if let Some(end) = &journal.end {
+        writer.append(&Record::End(end.clone()))?;
+    }
+    writer.sync()
+}

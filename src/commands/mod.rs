@@ -1,0 +1,172 @@
+//! The command line: one verb, one file.
+
+mod completions;
+mod doctor;
+mod import;
+mod list;
+mod man;
+mod progress;
+mod report;
+mod run;
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::error::ErrorKind as ClapError;
+use clap::{Args, Parser, Subcommand};
+
+use crate::journal::Store;
+use crate::runner;
+
+/// Measures what a Unix system can do, with an interval round every number
+#[derive(Debug, Parser)]
+#[command(name = "unixmark", version, max_term_width = 100, args_override_self = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine, 1 measured but something failed, 2 wrong usage, 3 could not measure.
+
+A RUN is a directory, a run's name, or `latest` (`latest~1` the one before).";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Measure tests or groups; without names, the UnixBench index
+    Run(run::Arguments),
+    /// Show a run again, from its journal
+    Report(report::Arguments),
+    /// Turn reports and logs of UnixBench and BYTE into runs
+    Import(import::Arguments),
+    /// Show tests, groups, indexes, loads, conditions or runs
+    List(list::Arguments),
+    /// Say what will spoil a run here, and how to mend it
+    Doctor(doctor::Arguments),
+    /// Print completions for a shell
+    Completions(completions::Arguments),
+    /// Print the manual page
+    Man,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Args)]
+struct Results {
+    /// Keep runs here [default: the user's data directory]
+    #[arg(long, value_name = "DIR", env = "UNIXMARK_RESULTS", hide_env_values = true)]
+    results: Option<PathBuf>,
+}
+
+impl Results {
+    fn store(&self) -> Result<Store> {
+        Store::at(self.results.clone())
+    }
+}
+
+/// How a command ended, other than by an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    /// All is well.
+    Fine,
+    /// It was measured, but something failed.
+    Failed,
+    /// Nothing could be measured.
+    Nothing,
+    /// A signal ended it.
+    Signal(i32),
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        match status {
+            Status::Fine => ExitCode::SUCCESS,
+            Status::Failed => ExitCode::from(1),
+            Status::Nothing => ExitCode::from(3),
+            // Shells report a death by signal N as 128 + N.
+            Status::Signal(number) => ExitCode::from(u8::try_from(128 + number).unwrap_or(u8::MAX)),
+        }
+    }
+}
+
+/// An error of usage rather than of measuring: exit code 2.
+#[derive(Debug)]
+struct Usage(anyhow::Error);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Marks an error as wrong usage.
+fn usage(error: anyhow::Error) -> anyhow::Error {
+    Usage(error).into()
+}
+
+/// Runs the command line of this process and returns its exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // The guardian is no verb of the user's: see runner::guardian.
+    if words.get(1).is_some_and(|word| word == runner::GUARDIAN)
+        && let [_, _, scratch] = &words[..]
+    {
+        runner::guardian(&PathBuf::from(scratch));
+        return ExitCode::SUCCESS;
+    }
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe while help is printed is not an error of the user's.
+            let _ = error.print();
+            return match error.kind() {
+                ClapError::DisplayHelp | ClapError::DisplayVersion => ExitCode::SUCCESS,
+                _ => ExitCode::from(2),
+            };
+        }
+    };
+    match dispatch(cli.verb) {
+        Ok(status) => status.into(),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done for a user whose stderr is closed.
+            let _ = writeln!(std::io::stderr(), "unixmark: {error:#}");
+            ExitCode::from(if error.is::<Usage>() { 2 } else { 3 })
+        }
+    }
+}
+
+fn dispatch(verb: Verb) -> Result<Status> {
+    match verb {
+        Verb::Run(arguments) => run::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
+        Verb::Import(arguments) => import::run(&arguments),
+        Verb::List(arguments) => list::run(&arguments),
+        Verb::Doctor(arguments) => doctor::run(&arguments),
+        Verb::Completions(arguments) => completions::run(&arguments),
+        Verb::Man => man::run(),
+    }
+}
+
+/// Prints a result to stdout.
+fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints a message to stderr, where a closed pipe is nobody's loss.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Whether the reader of our output went away, as `head` does.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}

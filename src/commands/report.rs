@@ -1,0 +1,56 @@
+//! `unixmark report RUN`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::{Results, Status, print};
+use crate::analysis;
+use crate::catalogue::Catalogue;
+use crate::journal::{self, Baseline, Store};
+use crate::report::{Format, render};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The run
+    #[arg(default_value = "latest", value_name = "RUN")]
+    run: String,
+    /// The form
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Divide by the scores of this run instead of George's
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<String>,
+    #[command(flatten)]
+    results: Results,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let store = arguments.results.store()?;
+    let catalogue = Catalogue::load()?;
+    let baseline = arguments.baseline.as_deref().map(|name| baseline(&store, &catalogue, name)).transpose()?;
+    let journal = journal::read(&store.find(&arguments.run)?)?;
+    let results = analysis::Results::new(&journal, &catalogue, baseline.as_ref());
+    print(&render(&results, arguments.format)?)?;
+    Ok(Status::Fine)
+}
+
+/// Returns the scores of the run called `name`, to divide by.
+pub(super) fn baseline(store: &Store, catalogue: &Catalogue, name: &str) -> Result<Baseline> {
+    let journal = journal::read(&store.find(name)?)?;
+    Ok(analysis::Results::new(&journal, catalogue, None).as_baseline())
+}
+
+/// Writes every form of report into the run's directory.
+pub(super) fn write_all(results: &analysis::Results, directory: &Path) -> Result<()> {
+    for (format, file) in Format::FILES {
+        let path = directory.join(file);
+        std::fs::write(&path, render(results, format)?).with_context(|| {
+            format!(
+                "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
+                path.display()
+            )
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,263 @@
+//! A run's journal: a directory with `run.jsonl`, append-only, one JSON object per line.
+//!
+//! The journal is the product: every count and clock that was measured is in it, and every score is
+//! computed from it when a report is made. `docs/format.md` is its specification.
+
+mod reader;
+mod store;
+mod writer;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Metric, Test};
+use crate::machine::{Fact, Noise};
+
+pub use reader::read;
+pub use store::{Listed, Store, today};
+pub use writer::Writer;
+
+/// The version of the format that is written; readers take any `unixmark-run/1`.
+pub const FORMAT: &str = "unixmark-run/1";
+
+/// The journal's file in the run's directory.
+pub const FILE: &str = "run.jsonl";
+
+/// One line of a journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Record {
+    /// The first line: what was asked for.
+    Run(Box<Run>),
+    /// One thing known of the system.
+    Fact(Fact),
+    /// One cell of the matrix: what its trials measure.
+    Cell(Box<Cell>),
+    /// One measurement by fresh processes.
+    Trial(Box<Trial>),
+    /// Something a reader of the numbers must know.
+    Warning(Warning),
+    /// The last line of a run that was not cut short.
+    End(End),
+}
+
+/// What was asked for, and of what.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The run's name: HOST-YYYY-MM-DD-NN.
+    pub name: String,
+    /// The host's name.
+    pub host: String,
+    /// The tool and its version, or the suite that an imported run comes from.
+    pub tool: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The procedure: standard, classic, quick or imported.
+    pub procedure: String,
+    /// The seed of every random order.
+    pub seed: u64,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// Processors online.
+    pub cpus: usize,
+    /// The indexes to show, where they are not those that are always shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<String>,
+    /// The programs' build; absent in imported runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
+    /// A reference of the user's own, in place of the catalogue's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
+}
+
+/// How the measured programs were built.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// native or portable.
+    pub name: String,
+    /// The compiler's first line of `--version`.
+    pub compiler: String,
+    /// The flags every program was built with.
+    pub flags: String,
+    /// SHA-256 over sources, compiler and flags: equal hashes are equal builds.
+    pub hash: String,
+}
+
+/// Scores of another run to divide by.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The run they come from.
+    pub name: String,
+    /// Score by test, at the fewest copies that run had.
+    pub scores: BTreeMap<String, f64>,
+}
+
+/// One cell of test × copies × load × condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Number of the cell in this run.
+    pub id: usize,
+    /// The test's name.
+    pub test: String,
+    /// The test's name in reports.
+    pub label: String,
+    /// How many copies ran at once.
+    pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
+    /// What kind of number the score is.
+    pub metric: Metric,
+    /// The unit of the score.
+    pub unit: String,
+    /// Seconds in the unit's time; 0 where a `value` line is the score.
+    pub timebase: f64,
+    /// What one count is worth in the unit.
+    pub scale: f64,
+    /// The `value` line that is the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The part of the report it belongs to.
+    pub category: String,
+}
+
+impl Cell {
+    /// Returns the cell of `test` with the given coordinates.
+    #[must_use]
+    pub fn new(id: usize, test: &Test, copies: u32, load: &str, condition: &str) -> Cell {
+        Cell {
+            id,
+            test: test.id.clone(),
+            label: test.label.clone(),
+            copies,
+            load: load.to_owned(),
+            condition: condition.to_owned(),
+            metric: test.metric,
+            unit: test.unit.clone(),
+            timebase: if test.value.is_some() { 0.0 } else { test.timebase },
+            scale: test.scale,
+            value: test.value.clone(),
+            category: test.category.clone(),
+        }
+    }
+}
+
+/// One measurement of one cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The cell it measures.
+    pub cell: usize,
+    /// The block (or pass) it belongs to, from 0.
+    pub block: u32,
+    /// Seconds since the run began.
+    pub at: f64,
+    /// What each copy reported; empty where the trial failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Copy>,
+    /// A result without its measurements, as imported reports have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+    /// Why the test cannot run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<String>,
+    /// Why the trial has no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What disturbed the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// Processor time of the tool itself while the window was open, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_cpu_s: Option<f64>,
+}
+
+/// What one copy of a program reported.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Copy {
+    /// Start and end in ns since the common start, and the count between them.
+    pub slices: Vec<(u64, u64, u64)>,
+    /// Other numbers it measured, with their units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, (f64, String)>,
+    /// Its answers, all right.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checks: BTreeMap<String, f64>,
+    /// What it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// getrusage(2) of a program and its children, times in seconds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User time of the program itself.
+    pub user: f64,
+    /// System time of the program itself.
+    pub system: f64,
+    /// User time of its reaped children.
+    pub child_user: f64,
+    /// System time of its reaped children.
+    pub child_system: f64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// Context switches it asked for.
+    pub voluntary: u64,
+    /// Context switches it suffered.
+    pub involuntary: u64,
+    /// Largest resident size in KiB.
+    pub maxrss_kib: u64,
+}
+
+/// A score as another suite printed it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// In the cell's unit.
+    pub value: f64,
+    /// Mean length of a pass.
+    pub seconds: f64,
+    /// Passes behind it.
+    pub samples: u32,
+}
+
+/// Something that touches the whole run, or one cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// The cell it touches; absent for the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<usize>,
+    /// A sentence for the reader.
+    pub text: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// complete, budget or interrupted.
+    pub reason: String,
+    /// Seconds since it began.
+    pub seconds: f64,
+}
+
+/// A whole journal in memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Journal {
+    /// The first line.
+    pub run: Run,
+    /// What is known of the system, in order.
+    pub facts: Vec<Fact>,
+    /// The cells, by number.
+    pub cells: Vec<Cell>,
+    /// The trials, in the order they were measured.
+    pub trials: Vec<Trial>,
+    /// What a reader must know.
+    pub warnings: Vec<Warning>,
+    /// The last line, unless the run was cut short.
+    pub end: Option<End>,
+}

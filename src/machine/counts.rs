@@ -1,0 +1,84 @@
+//! How many CPUs there are, and how many copies of a test can be started.
+
+use super::{Machine, cgroup, parse};
+
+/// CPUs that are online, whoever may use them; at least 1.
+pub fn cpus_online(machine: &Machine) -> usize {
+    online(machine).len().max(1)
+}
+
+/// CPUs that are online and that this process may run on (affinity and cpusets); at least 1.
+pub fn cpus_usable(machine: &Machine) -> usize {
+    let online = online(machine);
+    let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list") else {
+        return online.len().max(1);
+    };
+    // The mask may name CPUs that could be plugged in but are not there.
+    let allowed = parse::cpu_list(&allowed);
+    online.iter().filter(|cpu| allowed.contains(cpu)).count().max(1)
+}
+
+/// How many more processes or threads can be started here: the smaller of what the user's process
+/// limit and the pids control group leave; `None` where neither limits them.
+pub fn copies_limit(machine: &Machine) -> Option<u64> {
+    [processes_left(machine), cgroup::pids_left(machine)].into_iter().flatten().min()
+}
+
+/// The numbers of the CPUs that are online.
+pub fn online(machine: &Machine) -> Vec<usize> {
+    let listed = machine.read("/sys/devices/system/cpu/online");
+    let cpus = listed.map(|list| parse::cpu_list(&list)).unwrap_or_default();
+    if !cpus.is_empty() {
+        return cpus;
+    }
+    // A container may hide /sys; /proc/stat has a line for each CPU that is online.
+    let stat = machine.read("/proc/stat").unwrap_or_default();
+    let number = |line: &str| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok();
+    stat.lines().filter_map(number).collect()
+}
+
+/// The real user id, as seen in this user namespace.
+pub fn user(machine: &Machine) -> Option<u32> {
+    machine.field("/proc/self/status", "Uid")?.split_whitespace().next()?.parse().ok()
+}
+
+/// Whether this is root on the machine itself, not the root of a user namespace, whom the limits
+/// of the user outside still bind.
+pub fn is_root(machine: &Machine) -> bool {
+    let outside = |map: &str| map.split_whitespace().nth(1).map(|id| id == "0");
+    let mapped = machine.read("/proc/self/uid_map").and_then(|map| outside(&map));
+    user(machine) == Some(0) && mapped.unwrap_or(true)
+}
+
+/// Soft and hard limit of a row of /proc/self/limits, such as `Max processes`; `None` inside is
+/// "unlimited".
+pub fn limit(machine: &Machine, row: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let text = machine.read("/proc/self/limits")?;
+    let mut words = text.lines().find_map(|line| line.strip_prefix(row))?.split_whitespace();
+    let mut value = || match words.next()? {
+        "unlimited" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    Some((value()?, value()?))
+}
+
+fn processes_left(machine: &Machine) -> Option<u64> {
+    // The limit does not bind root.
+    if is_root(machine) {
+        return None;
+    }
+    let most = limit(machine, "Max processes")?.0?;
+    let user = user(machine)?;
+    let running: u64 = machine
+        .numbered("/proc", "")
+        .iter()
+        .filter_map(|pid| threads(&machine.read(&format!("/proc/{pid}/status"))?, user))
+        .sum();
+    Some(most.saturating_sub(running))
+}
+
+/// Threads of a process, if it belongs to `user`: the limit counts threads.
+fn threads(status: &str, user: u32) -> Option<u64> {
+    let owner = parse::field(status, "Uid")?.split_whitespace().next()?;
+    (owner.parse() == Ok(user)).then(|| parse::field(status, "Threads")?.parse().ok())?
+}

@@ -1,0 +1,111 @@
+//! The kernel: what it is, how it was built, how it schedules and keeps time.
+
+use super::super::{Machine, kernel, parse};
+use super::{Row, on_off};
+use std::path::Path;
+
+const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
+
+pub const ROWS: &[Row] = &[
+    ("kernel.release", "Release", |m, _| kernel::release(m)),
+    ("kernel.version", "Version", |m, _| m.read("/proc/sys/kernel/version")),
+    ("kernel.command_line", "Command line", |m, _| m.read("/proc/cmdline")),
+    ("kernel.preemption", "Pre-emption", preemption),
+    ("kernel.hz", "Timer ticks per second", hz),
+    ("kernel.scheduler", "Scheduler", scheduler),
+    ("kernel.scheduler.features", "Scheduler features", features),
+    ("kernel.scheduler.autogroup", "Scheduler autogroups", autogroup),
+    ("kernel.scheduler.rt_runtime", "Real-time share", rt_share),
+    ("kernel.clock_source", "Clock source", |m, _| m.read(&format!("{CLOCK}/current_clocksource"))),
+    ("kernel.clock_source.available", "Clock sources there are", |m, _| {
+        m.read(&format!("{CLOCK}/available_clocksource"))
+    }),
+    ("kernel.psi", "Pressure stall information", psi),
+    ("kernel.debug", "Debugging options", debug),
+    ("kernel.tainted", "Tainted", |m, _| m.read("/proc/sys/kernel/tainted").filter(|t| t != "0")),
+];
+
+/// The model in force where it can be read, else what the version and command line tell.
+fn preemption(machine: &Machine, _: &Path) -> Option<String> {
+    let version = machine.read("/proc/sys/kernel/version")?;
+    let built = |word: &str| version.split(|c: char| c != '_' && !c.is_ascii_alphabetic()).any(|part| part == word);
+    Some(if built("PREEMPT_RT") {
+        "real-time".to_string()
+    } else if built("PREEMPT_DYNAMIC") {
+        dynamic_choice(machine).map_or("dynamic".to_string(), |choice| format!("dynamic: {choice}"))
+    } else if built("PREEMPT") {
+        "full".to_string()
+    } else {
+        configured(machine).unwrap_or_else(|| "none or voluntary".to_string())
+    })
+}
+
+/// What a kernel that can change its model has chosen. Only root may read what is in force.
+fn dynamic_choice(machine: &Machine) -> Option<String> {
+    let in_force = machine.read("/sys/kernel/debug/sched/preempt");
+    in_force
+        .and_then(|line| parse::chosen(&line).map(str::to_string))
+        .or_else(|| kernel::option(machine, "preempt"))
+        .or_else(|| configured(machine))
+}
+
+/// The model the kernel was built to begin with.
+fn configured(machine: &Machine) -> Option<String> {
+    let models = [
+        ("CONFIG_PREEMPT_NONE", "none"),
+        ("CONFIG_PREEMPT_VOLUNTARY", "voluntary"),
+        ("CONFIG_PREEMPT_LAZY", "lazy"),
+        ("CONFIG_PREEMPT", "full"),
+    ];
+    let set = |(option, _): &&(&str, &str)| kernel::config_value(machine, option).is_some_and(|v| v == "y");
+    models.iter().find(set).map(|(_, model)| model.to_string())
+}
+
+fn hz(machine: &Machine, _: &Path) -> Option<String> {
+    kernel::config_value(machine, "CONFIG_HZ").or_else(|| {
+        // The coarse clocks advance once a tick, and the kernel says so.
+        let clock = rustix::time::ClockId::MonotonicCoarse;
+        let tick = machine.is_live().then(|| rustix::time::clock_getres(clock))?;
+        let hz = 1e9 / tick.tv_nsec as f64;
+        (tick.tv_sec == 0 && (10.0..=10_000.0).contains(&hz)).then(|| format!("{hz:.0}"))
+    })
+}
+
+fn scheduler(machine: &Machine, _: &Path) -> Option<String> {
+    if machine.read("/sys/kernel/sched_ext/state").as_deref() == Some("enabled") {
+        let name = machine.read("/sys/kernel/sched_ext/root/ops");
+        return Some(name.map_or("sched_ext".to_string(), |name| format!("sched_ext: {name}")));
+    }
+    let name = if kernel::numbers(machine)? >= (6, 6) { "EEVDF" } else { "CFS" };
+    let bore = machine.read("/proc/sys/kernel/sched_bore").as_deref() == Some("1");
+    Some(format!("{name}{}", if bore { " with BORE" } else { "" }))
+}
+
+/// Readable by root, where debugfs is mounted.
+fn features(machine: &Machine, _: &Path) -> Option<String> {
+    machine.read("/sys/kernel/debug/sched/features")
+}
+
+fn autogroup(machine: &Machine, _: &Path) -> Option<String> {
+    machine.read("/proc/sys/kernel/sched_autogroup_enabled").map(|value| on_off(value != "0"))
+}
+
+fn rt_share(machine: &Machine, _: &Path) -> Option<String> {
+    let runtime: f64 = machine.number("/proc/sys/kernel/sched_rt_runtime_us")?;
+    let period: f64 = machine.number("/proc/sys/kernel/sched_rt_period_us")?;
+    if runtime < 0.0 {
+        return Some("unlimited".to_string());
+    }
+    (period > 0.0).then(|| format!("{:.0} %", runtime / period * 100.0))
+}
+
+fn psi(machine: &Machine, _: &Path) -> Option<String> {
+    machine.read("/proc/loadavg")?;
+    // Some kernels that were booted with psi=0 have the file, but it cannot be read.
+    Some(on_off(machine.read("/proc/pressure/cpu").is_some()))
+}
+
+fn debug(machine: &Machine, _: &Path) -> Option<String> {
+    let options = kernel::debug_options(machine)?;
+    Some(if options.is_empty() { "none".to_string() } else { options.join(" ") })
+}

@@ -1,0 +1,80 @@
+//! Security features that cost time.
+
+use super::super::kernel::Audit;
+use super::super::{Machine, kernel};
+use super::{Row, on_off};
+use std::path::Path;
+
+pub const ROWS: &[Row] = &[
+    ("security.audit", "Auditing", audit),
+    ("security.login_id", "Login id", login_id),
+    ("security.lsm", "Security modules", |m, _| m.read("/sys/kernel/security/lsm")),
+    ("security.selinux", "SELinux", selinux),
+    ("security.apparmor", "AppArmor", apparmor),
+    ("security.lockdown", "Lockdown", lockdown),
+    ("security.aslr", "Address randomisation", aslr),
+    ("security.seccomp", "Seccomp", seccomp),
+    ("security.no_new_privs", "No new privileges", no_new_privs),
+    ("security.store_bypass", "Store bypass of this process", |m, _| {
+        m.field("/proc/self/status", "Speculation_Store_Bypass")
+    }),
+    ("security.bpf_jit_harden", "BPF JIT hardening", |m, _| m.read("/proc/sys/net/core/bpf_jit_harden")),
+];
+
+fn audit(machine: &Machine, _: &Path) -> Option<String> {
+    let state = match kernel::audit(machine)? {
+        Audit::Missing => "not in this kernel",
+        Audit::Off => "off since boot (audit=0)",
+        Audit::On => "on since boot (audit=1)",
+        Audit::Daemon => "auditd runs",
+        Audit::Unknown => "no auditd seen; whether rules are loaded is not known",
+    };
+    Some(state.to_string())
+}
+
+/// Who this session's processes are audited as; it does not say that they are audited.
+fn login_id(machine: &Machine, _: &Path) -> Option<String> {
+    let id = machine.read("/proc/self/loginuid")?;
+    Some(if id == u32::MAX.to_string() { "unset".to_string() } else { id })
+}
+
+fn selinux(machine: &Machine, _: &Path) -> Option<String> {
+    let enforcing = machine.read("/sys/fs/selinux/enforce")?;
+    Some(if enforcing == "1" { "enforcing" } else { "permissive" }.to_string())
+}
+
+fn apparmor(machine: &Machine, _: &Path) -> Option<String> {
+    machine.read("/sys/module/apparmor/parameters/enabled").map(|value| on_off(value == "Y"))
+}
+
+fn lockdown(machine: &Machine, _: &Path) -> Option<String> {
+    let line = machine.read("/sys/kernel/security/lockdown")?;
+    super::super::parse::chosen(&line).map(str::to_string)
+}
+
+fn aslr(machine: &Machine, _: &Path) -> Option<String> {
+    let value = machine.read("/proc/sys/kernel/randomize_va_space")?;
+    let name = match value.as_str() {
+        "0" => "off",
+        "1" => "on, heap excepted",
+        "2" => "on",
+        _ => return Some(value),
+    };
+    Some(name.to_string())
+}
+
+/// Every system call of a filtered process runs the filters first.
+fn seccomp(machine: &Machine, _: &Path) -> Option<String> {
+    let mode = machine.field("/proc/self/status", "Seccomp")?;
+    let filters = machine.field("/proc/self/status", "Seccomp_filters");
+    Some(match mode.as_str() {
+        "0" => "off".to_string(),
+        "1" => "strict".to_string(),
+        "2" => filters.map_or("filtered".to_string(), |count| format!("filtered, {count} filters")),
+        _ => mode,
+    })
+}
+
+fn no_new_privs(machine: &Machine, _: &Path) -> Option<String> {
+    machine.field("/proc/self/status", "NoNewPrivs").map(|value| on_off(value == "1"))
+}

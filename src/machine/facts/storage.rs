@@ -1,0 +1,49 @@
+//! The file system and device the file tests use.
+
+use super::super::mounts::{self, Mount};
+use super::super::{Machine, parse};
+use super::Row;
+use std::path::Path;
+
+pub const ROWS: &[Row] = &[
+    ("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),
+    ("storage.file_system", "File system", |m, dir| Some(mounts::of(m, dir)?.file_system)),
+    ("storage.mount_point", "Mounted at", |m, dir| Some(mounts::of(m, dir)?.point)),
+    ("storage.device", "Device", |m, dir| Some(mounts::of(m, dir)?.source)),
+    ("storage.options", "Mount options", |m, dir| Some(options(&mounts::of(m, dir)?))),
+    ("storage.free", "Free space", free),
+    ("storage.model", "Device model", |m, dir| device(m, dir, "device/model")),
+    ("storage.rotational", "Rotational", rotational),
+    ("storage.scheduler", "I/O scheduler", scheduler),
+    ("storage.write_cache", "Write cache", |m, dir| device(m, dir, "queue/write_cache")),
+];
+
+/// The options of the mount, then those of the file system that it does not have already.
+fn options(mount: &Mount) -> String {
+    let mut options: Vec<&str> = mount.options.split(',').collect();
+    for option in mount.super_options.split(',') {
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    options.join(",")
+}
+
+fn free(machine: &Machine, dir: &Path) -> Option<String> {
+    let (free, total) = mounts::space(machine, dir)?;
+    Some(format!("{} of {}", parse::bytes(free), parse::bytes(total)))
+}
+
+fn device(machine: &Machine, dir: &Path, file: &str) -> Option<String> {
+    mounts::device_file(machine, &mounts::of(machine, dir)?, file)
+}
+
+fn rotational(machine: &Machine, dir: &Path) -> Option<String> {
+    let value = device(machine, dir, "queue/rotational")?;
+    Some(if value == "1" { "yes" } else { "no" }.to_string())
+}
+
+fn scheduler(machine: &Machine, dir: &Path) -> Option<String> {
+    let line = device(machine, dir, "queue/scheduler")?;
+    Some(parse::chosen(&line).unwrap_or(&line).to_string())
+}

@@ -1,0 +1,134 @@
+//! The three procedures: how long, how often, and when it is enough.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Cell;
+use crate::catalogue::Test;
+
+/// Which procedure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// Short windows in random blocks until the intervals are narrow
+    Standard,
+    /// UnixBench 6.0.0's own procedure, to the letter
+    Classic,
+    /// A smoke run under a minute
+    Quick,
+}
+
+/// How to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Procedure {
+    /// Which procedure.
+    pub kind: Kind,
+    /// Trials of every cell, at least.
+    pub least: u32,
+    /// Trials of every cell, at most.
+    pub most: u32,
+    /// Half-width of a cell's interval, as a share of its score, below which it is measured no more.
+    pub precision: Option<f64>,
+    /// Time after which no further block is begun.
+    pub budget: Option<Duration>,
+    /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
+    pub passes: Option<u32>,
+}
+
+/// The window of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Length of a slice.
+    pub slice: Duration,
+    /// Number of slices.
+    pub slices: u32,
+    /// About what a trial takes besides, for the estimate.
+    pub around: Duration,
+    /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
+    pub rest: bool,
+}
+
+impl Window {
+    /// The window's whole length.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        self.slice * self.slices
+    }
+}
+
+/// Blocks are begun as long as a budget lasts, but not for ever.
+const ENDLESS: u32 = 10_000;
+
+impl Kind {
+    /// The name in journals and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Standard => "standard",
+            Kind::Classic => "classic",
+            Kind::Quick => "quick",
+        }
+    }
+}
+
+impl Procedure {
+    /// Returns the procedure of `kind` with the user's wishes: a `precision` to reach (a share), a
+    /// `budget` to keep, and UnixBench's number of `passes`.
+    #[must_use]
+    pub fn new(kind: Kind, precision: Option<f64>, budget: Option<Duration>, passes: Option<u32>) -> Procedure {
+        // Six trials are the fewest that carry a 95 % order-statistic interval of a median.
+        let (least, most) = match (kind, passes) {
+            (Kind::Standard | Kind::Quick, Some(passes)) => (passes, passes),
+            (Kind::Standard, None) if budget.is_some() => (6, ENDLESS),
+            // A precision without a budget must not run for ever on a noisy machine.
+            (Kind::Standard, None) if precision.is_some() => (6, 60),
+            (Kind::Standard, None) => (6, 12),
+            (Kind::Quick, None) => (3, 3),
+            (Kind::Classic, _) => (0, 0),
+        };
+        let wanted = precision.or((kind == Kind::Standard).then_some(0.01));
+        Procedure { kind, least, most, precision: wanted, budget, passes }
+    }
+
+    /// Returns the cell of `test` at the given coordinates as this procedure measures it.
+    pub(super) fn cell(&self, test: &Arc<Test>, copies: u32, load: &str, condition: &str) -> Cell {
+        let window = self.window(test);
+        let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
+        Cell {
+            test: Arc::clone(test),
+            copies,
+            load: load.to_owned(),
+            condition: condition.to_owned(),
+            window,
+            args: test.args.iter().chain(extra).cloned().collect(),
+            least: if self.kind == Kind::Classic { self.classic_passes(test) } else { self.least },
+        }
+    }
+
+    /// UnixBench's two kinds of repetition: long tests (10 passes) take `-i` passes, short ones
+    /// (3 passes) max(1, ⌊(i+1)/3⌋).
+    fn classic_passes(&self, test: &Test) -> u32 {
+        match self.passes {
+            None => test.classic.passes,
+            Some(passes) if test.classic.passes >= 10 => passes,
+            Some(passes) => ((passes + 1) / 3).max(1),
+        }
+    }
+
+    fn window(&self, test: &Test) -> Window {
+        match self.kind {
+            Kind::Standard => {
+                Window { slice: Duration::from_millis(250), slices: 4, around: Duration::from_millis(150), rest: false }
+            }
+            Kind::Quick => {
+                Window { slice: Duration::from_millis(100), slices: 4, around: Duration::from_millis(150), rest: false }
+            }
+            // Slices of a second, so that a program notices within one that the tool is gone.
+            Kind::Classic => Window {
+                slice: Duration::from_secs(1),
+                slices: test.classic.seconds,
+                around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),
+                rest: true,
+            },
+        }
+    }
+}

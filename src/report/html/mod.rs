@@ -1,0 +1,106 @@
+//! The HTML report: one file without scripts, whose charts are SVG.
+//!
+//! `templates/report.html` is the page and `templates/report.css` its style. Strings of the journal
+//! may hold anything: [`words::clean`] takes out what disturbs the text around, and markup is escaped
+//! by askama in the page and by [`svg`] in the charts.
+
+mod charts;
+mod dots;
+mod headline;
+mod scale;
+mod spread;
+mod svg;
+mod tables;
+mod words;
+
+use anyhow::Result;
+use askama::Template;
+
+use super::{Footnotes, copies};
+use crate::analysis::{Index, Results};
+use headline::Headline;
+use spread::Panel;
+use tables::{Gain, Group, Level};
+
+/// The mark of a level of copies, and its words.
+type Key = (String, String);
+
+/// What the template shows.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page {
+    /// The host, or the run where an imported report does not name one.
+    host: String,
+    run: String,
+    tool: String,
+    lead: Vec<String>,
+    states: Vec<String>,
+    headlines: Vec<Headline>,
+    manner: Vec<(&'static str, String)>,
+    legend: Vec<Key>,
+    charts: Vec<(String, String)>,
+    levels: Vec<Level>,
+    gain_legend: Vec<Key>,
+    gain_chart: Option<String>,
+    gains: Vec<Gain>,
+    panels: Vec<Panel>,
+    record: Vec<(&'static str, String)>,
+    facts: Vec<Group>,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// Returns the report.
+///
+/// # Errors
+/// The template cannot be rendered: a defect.
+pub(super) fn render(results: &Results) -> Result<String> {
+    let mut notes = Footnotes::default();
+    let levels = tables::levels(results, &mut notes);
+    let run = &results.run;
+    let host = words::clean(if run.host.trim().is_empty() { &run.name } else { &run.host });
+    let page = Page {
+        host,
+        run: words::clean(&run.name),
+        tool: words::clean(&run.tool),
+        lead: headline::lead(results),
+        states: headline::states(results),
+        headlines: headline::headlines(results),
+        manner: headline::manner(results),
+        legend: legend(results, 0),
+        charts: index_charts(results),
+        levels,
+        gain_legend: legend(results, 1),
+        gain_chart: charts::gains(results),
+        gains: tables::gains(results),
+        panels: spread::panels(results),
+        record: headline::record(results),
+        facts: tables::facts(results),
+        notes: notes.texts.iter().map(|note| words::clean(note)).collect(),
+        warnings: results.warnings.iter().map(|warning| words::clean(warning)).collect(),
+    };
+    Ok(page.render()?)
+}
+
+/// The marks of the levels of copies but the first `skip`.
+fn legend(results: &Results, skip: usize) -> Vec<Key> {
+    let levels = results.levels();
+    let key = |(series, level): (usize, &u32)| (svg::key(series), copies(*level));
+    levels.iter().enumerate().skip(skip).map(key).collect()
+}
+
+/// The chart of each index, with its name.
+fn index_charts(results: &Results) -> Vec<(String, String)> {
+    let mut ids: Vec<&str> = Vec::new();
+    for index in &results.indexes {
+        if !ids.contains(&index.id.as_str()) {
+            ids.push(&index.id);
+        }
+    }
+    let chart = |id: &str| {
+        let levels: Vec<&Index> = results.indexes.iter().filter(|index| index.id == id).collect();
+        let name = words::clean(&levels.first()?.name);
+        Some((name, charts::index(results, &levels)?))
+    };
+    ids.into_iter().filter_map(chart).collect()
+}

@@ -1,0 +1,207 @@
+//! The text report: UnixBench's layout with an interval beside every number, in 80 columns.
+
+use std::fmt::Write;
+
+use super::{Footnotes, copies, plus_minus, seconds};
+use crate::analysis::{Index, Missing, Results, Row};
+use crate::catalogue::Arithmetic;
+
+const WIDTH: usize = 80;
+const LABEL: usize = 38;
+
+/// The facts that stand in the heading, and what they are called there; the others are in the HTML
+/// and JSON reports.
+const HEADING: [(&str, &str); 12] = [
+    ("system.os", "System"),
+    ("kernel.release", "Kernel"),
+    ("cpu.model", "Processor"),
+    ("cpu.topology", "Topology"),
+    ("cpu.governor", "Governor"),
+    ("memory.total", "Memory"),
+    ("system.virtualisation", "Virtual"),
+    ("security.mitigations", "Mitigations"),
+    ("security.audit", "Auditing"),
+    ("storage.file_system", "File system"),
+    ("software.libc", "C library"),
+    ("software.shell", "Shell"),
+];
+
+/// Returns the report.
+pub(super) fn render(results: &Results) -> String {
+    let mut text = String::new();
+    let mut notes = Footnotes::default();
+    heading(&mut text, results);
+    for level in results.levels() {
+        self::level(&mut text, results, level, &mut notes);
+    }
+    gains(&mut text, results);
+    let warnings: Vec<&String> = results.warnings.iter().collect();
+    if !notes.texts.is_empty() || !warnings.is_empty() {
+        line(&mut text, "");
+    }
+    for (number, note) in notes.texts.iter().enumerate() {
+        wrapped(&mut text, &format!("[{}] ", number + 1), note);
+    }
+    for warning in warnings {
+        wrapped(&mut text, "Note: ", warning);
+    }
+    text
+}
+
+/// Appends a line; writing to a String cannot fail.
+fn line(text: &mut String, line: &str) {
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// Appends `content` in lines of the report's width, the first after `lead`, the others under it.
+fn wrapped(text: &mut String, lead: &str, content: &str) {
+    let indent = lead.chars().count();
+    let mut current = lead.to_owned();
+    let mut empty = true;
+    for word in content.split_whitespace() {
+        if !empty && current.chars().count() + 1 + word.chars().count() > WIDTH {
+            line(text, &current);
+            current = " ".repeat(indent);
+            empty = true;
+        }
+        if !empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        empty = false;
+    }
+    line(text, &current);
+}
+
+fn heading(text: &mut String, results: &Results) {
+    let run = &results.run;
+    line(text, &format!("{} — {}", run.name, run.tool));
+    line(text, "");
+    for (name, title) in HEADING {
+        if let Some(fact) = results.facts.iter().find(|fact| fact.name == name) {
+            wrapped(text, &format!("  {:<14} ", format!("{title}:")), &fact.value);
+        }
+    }
+    if let Some(build) = &results.build {
+        wrapped(text, "  Programs:      ", &format!("{} build, {}, {}", build.name, build.compiler, build.flags));
+    }
+    let mut words = vec![run.started.clone(), format!("{} procedure", run.procedure)];
+    words.retain(|word| !word.is_empty());
+    if results.seconds > 0.0 {
+        words.push(crate::plan::clock(std::time::Duration::from_secs_f64(results.seconds)));
+    }
+    wrapped(text, "  Run:           ", &words.join(", "));
+}
+
+fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {
+    line(text, "");
+    line(text, &"-".repeat(WIDTH));
+    let cpus = match results.run.cpus {
+        0 => "unknown CPUs".to_owned(),
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    };
+    let many = if level == 1 { "1 parallel copy".to_owned() } else { format!("{level} parallel copies") };
+    line(text, &format!("{cpus} in system; running {many} of tests"));
+    line(text, "");
+    for row in results.rows.iter().filter(|row| row.cell.copies == level) {
+        score_line(text, row, notes);
+    }
+    for missing in results.skipped.iter().filter(|missing| missing.copies == level) {
+        reason_line(text, missing, "skipped");
+    }
+    for missing in results.errors.iter().filter(|missing| missing.copies == level) {
+        reason_line(text, missing, "error");
+    }
+    for index in results.indexes.iter().filter(|index| index.copies == level) {
+        match index.arithmetic {
+            Arithmetic::Geometric => index_block(text, index),
+            Arithmetic::Arithmetic => byte_block(text, index),
+        }
+    }
+}
+
+fn score_line(text: &mut String, row: &Row, notes: &mut Footnotes) {
+    let cell = &row.cell;
+    let mut label = cell.label.clone();
+    for (axis, name) in [(&cell.load, "load"), (&cell.condition, "condition")] {
+        if axis != "none" {
+            let _ = write!(label, " {name}={axis}");
+        }
+    }
+    line(
+        text,
+        &format!(
+            "{label:<LABEL$}{:>12.1} {:<5} {:>6} {:>3} x {} {}",
+            row.score.value,
+            cell.unit,
+            plus_minus(&row.score),
+            row.n,
+            seconds(row.seconds),
+            notes.marks(&row.warnings),
+        ),
+    );
+}
+
+fn reason_line(text: &mut String, missing: &Missing, kind: &str) {
+    wrapped(text, &format!("{:<LABEL$}", missing.label), &format!("{kind}: {}", missing.reason));
+}
+
+fn index_block(text: &mut String, index: &Index) {
+    let kind = if index.complete { "Index Values" } else { "Partial Index" };
+    let heading = format!("{} {kind}", index.name);
+    line(text, "");
+    line(text, &format!("{heading:<LABEL$}{:>12}{:>13}{:>9}", "BASELINE", "RESULT", "INDEX"));
+    for part in &index.parts {
+        line(
+            text,
+            &format!(
+                "{:<LABEL$}{:>12.1}{:>13.1}{:>9.1} {:>6}",
+                part.label,
+                part.baseline,
+                part.score,
+                part.index.value,
+                plus_minus(&part.index)
+            ),
+        );
+    }
+    for (label, score) in &index.others {
+        line(text, &format!("{label:<LABEL$}{:>12}{score:>13.1}{:>9}", "---", "---"));
+    }
+    total(text, index);
+}
+
+fn byte_block(text: &mut String, index: &Index) {
+    line(text, "");
+    line(text, &format!("{:<LABEL$}{:>12}{:>13}{:>9}", "BYTE 3.11 INDEX VALUES", "BASELINE", "RESULT", "INDEX"));
+    for part in &index.parts {
+        line(
+            text,
+            &format!("{:<LABEL$}{:>12.1}{:>13.1}{:>9.1}", part.label, part.baseline, part.score, part.index.value),
+        );
+    }
+    line(text, &format!("{:>72}", "========"));
+    line(text, &format!("{:<63}{:>9.1}", format!("SUM of {} items", index.parts.len()), index.sum));
+    line(text, &format!("{:<63}{:>9.1} {:>6}", "AVERAGE", index.score.value, plus_minus(&index.score)));
+}
+
+fn total(text: &mut String, index: &Index) {
+    line(text, &format!("{:>72}", "========"));
+    line(text, &format!("{:<63}{:>9.1} {:>6}", index.title(), index.score.value, plus_minus(&index.score)));
+}
+
+fn gains(text: &mut String, results: &Results) {
+    let mut heading = None;
+    for gain in &results.gains {
+        if heading != Some((gain.from, gain.to)) {
+            heading = Some((gain.from, gain.to));
+            line(text, "");
+            line(text, &"-".repeat(WIDTH));
+            line(text, &format!("{:<63}{:>9}", format!("Gain from {} to {}", copies(gain.from), gain.to), "GAIN"));
+        }
+        line(
+            text,
+            &format!("{:<63}{:>9} {:>6}", gain.label, format!("{:.2}x", gain.gain.value), plus_minus(&gain.gain)),
+        );
+    }
+}

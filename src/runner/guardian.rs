@@ -1,0 +1,151 @@
+//! The guardian: a process that only waits on a pipe. When the tool dies, however it dies, the
+//! guardian ends the programs that are left and removes the run's scratch directory.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process_group, setsid};
+
+/// The hidden command that makes this executable a guardian.
+pub const COMMAND: &str = "guardian";
+
+/// The tool's end of the pipe.
+#[derive(Debug)]
+pub struct Guardian {
+    child: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Guardian {
+    /// Starts the guardian over `scratch`.
+    ///
+    /// # Errors
+    /// It cannot be spawned.
+    pub fn start(scratch: &Path) -> Result<Guardian> {
+        // /proc/self/exe is this very binary even after the file was replaced.
+        let mut child = Command::new("/proc/self/exe")
+            .arg0("unixmark-guardian")
+            .arg(COMMAND)
+            .arg(scratch)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("the guardian process cannot be started")?;
+        let pipe = child.stdin.take();
+        Ok(Guardian { child, pipe })
+    }
+
+    /// Tells the guardian of a process group that must not outlive the tool.
+    ///
+    /// # Errors
+    /// The guardian is gone.
+    pub fn watch(&mut self, group: Pid) -> Result<()> {
+        self.tell(&format!("+{}\n", group.as_raw_nonzero()))
+    }
+
+    /// Tells the guardian that a process group has ended.
+    ///
+    /// # Errors
+    /// The guardian is gone.
+    pub fn forget(&mut self, group: Pid) -> Result<()> {
+        self.tell(&format!("-{}\n", group.as_raw_nonzero()))
+    }
+
+    fn tell(&mut self, line: &str) -> Result<()> {
+        let pipe = self.pipe.as_mut().context("the guardian is already dismissed")?;
+        pipe.write_all(line.as_bytes()).context("the guardian process is gone; start the run again")
+    }
+}
+
+impl Drop for Guardian {
+    /// Closes the pipe: what is left is the guardian's to clean.
+    fn drop(&mut self) {
+        self.pipe = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits for the tool to end, then cleans up after it. Runs in the guardian process.
+pub fn main(scratch: &Path) {
+    // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
+    let _ = setsid();
+    let mut groups = BTreeSet::new();
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let Some(number) = line.get(1..).and_then(|rest| rest.parse::<i32>().ok()) else { continue };
+        if line.starts_with('+') {
+            groups.insert(number);
+        } else {
+            groups.remove(&number);
+        }
+    }
+    for group in groups.into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    remove(scratch);
+}
+
+/// Removes a scratch directory in which dying processes may still be writing.
+fn remove(scratch: &Path) {
+    for _ in 0..50 {
+        match fs::remove_dir_all(scratch) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            _ => return,
+        }
+    }
+}
+
+/// A directory of the run's own, for the files of the measured programs.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the directory under `parent`.
+    ///
+    /// # Errors
+    /// It cannot be made there.
+    pub fn make(parent: &Path) -> Result<Scratch> {
+        let path = parent.join(format!("unixmark-{}", std::process::id()));
+        // Left over from a process of the same number: ours by name, and nobody's by now.
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path)
+            .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", path.display()))?;
+        Ok(Scratch { path })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes an empty directory for one trial.
+    ///
+    /// # Errors
+    /// It cannot be made, as when the file system is full.
+    pub fn trial(&self) -> Result<PathBuf> {
+        let path = self.path.join("trial");
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path)
+            .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}

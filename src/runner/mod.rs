@@ -1,0 +1,329 @@
+//! The only place that spawns: carries out a plan, trial by trial, into a journal.
+
+mod build;
+mod guardian;
+mod program;
+mod protocol;
+mod signals;
+mod trial;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::journal::{self, Record, Trial, Warning, Writer};
+use crate::machine::Machine;
+use crate::plan::{Cell, Kind, Plan, Round};
+
+pub use build::{Programs, Wanted};
+pub use guardian::{COMMAND as GUARDIAN, main as guardian};
+
+use guardian::{Guardian, Scratch};
+use signals::Signals;
+use trial::{Bench, Command, Failure};
+
+/// A cell that failed this often in a row is measured no more.
+const TRIES: u32 = 2;
+
+/// What a run needs.
+pub struct Setting<'a> {
+    /// The machine under test.
+    pub machine: &'a Machine,
+    /// What to measure.
+    pub plan: &'a Plan,
+    /// The programs, or one of the user's own for every cell.
+    pub programs: Option<&'a Programs>,
+    /// `--program`: an executable in place of the catalogue's.
+    pub own: Option<&'a Path>,
+    /// Under which directory the programs work.
+    pub dir: &'a Path,
+    /// How long a silent program is waited for.
+    pub patience: Duration,
+    /// Whether a cell's trials so far are enough.
+    pub enough: &'a dyn Fn(&journal::Cell, &[Trial]) -> bool,
+}
+
+/// What happens during a run, for whoever shows it.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A trial is about to begin: its cell and command line, and the share of the run that is done.
+    Begin {
+        /// The cell.
+        cell: &'a Cell,
+        /// Block or pass, from 0.
+        block: u32,
+        /// The program and its arguments.
+        command: String,
+        /// Time left, as far as can be told.
+        left: Duration,
+        /// Share of the run that is done, 0 to 1.
+        done: f64,
+    },
+    /// A trial ended.
+    Ended {
+        /// The cell.
+        cell: &'a Cell,
+        /// What was measured, or why not.
+        trial: &'a Trial,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every cell was measured as often as the plan wanted.
+    Complete,
+    /// The budget was spent first.
+    Budget,
+    /// A signal stopped it.
+    Stopped(i32),
+}
+
+/// A run in progress.
+struct Run<'a> {
+    setting: &'a Setting<'a>,
+    cells: Vec<journal::Cell>,
+    writer: &'a mut Writer,
+    bench: Bench<'a>,
+    scratch: &'a Scratch,
+    began: Instant,
+    trials: Vec<Vec<Trial>>,
+    /// Cells that are measured no more.
+    closed: BTreeSet<usize>,
+    failures: Vec<u32>,
+}
+
+/// Carries out the plan: cells and trials go to the journal, events to `watch`.
+///
+/// # Errors
+/// The journal cannot be written, or there is no scratch directory: the run cannot go on. Whatever
+/// goes wrong in one trial is an error trial in the journal instead.
+pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
+    // As subreaper the tool is the parent of every orphan among the measured processes.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .context("the kernel does not let the tool adopt orphans")?;
+    let signals = Signals::install()?;
+    let scratch = Scratch::make(setting.dir)?;
+    let mut guardian = Guardian::start(scratch.path())?;
+    let bench =
+        Bench { machine: setting.machine, signals: &signals, guardian: &mut guardian, patience: setting.patience };
+    let cells: Vec<journal::Cell> = setting
+        .plan
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(id, cell)| journal::Cell::new(id, &cell.test, cell.copies, &cell.load, &cell.condition))
+        .collect();
+    for cell in &cells {
+        writer.append(&Record::Cell(Box::new(cell.clone())))?;
+    }
+    let count = cells.len();
+    let mut run = Run {
+        setting,
+        cells,
+        writer,
+        bench,
+        scratch: &scratch,
+        began: Instant::now(),
+        trials: vec![Vec::new(); count],
+        closed: BTreeSet::new(),
+        failures: vec![0; count],
+    };
+    run.rounds(watch)
+}
+
+impl Run<'_> {
+    fn rounds(&mut self, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
+        let wall = WallClock::look();
+        let mut outcome = Outcome::Complete;
+        'run: for round in self.setting.plan.rounds() {
+            if self.closed.len() == self.cells.len() {
+                break;
+            }
+            if round.block > 0 && self.spent(&round) {
+                outcome = Outcome::Budget;
+                break;
+            }
+            for number in &round.cells {
+                if self.closed.contains(number) {
+                    continue;
+                }
+                if let Some(signal) = self.trial(*number, &round, watch)? {
+                    outcome = Outcome::Stopped(signal);
+                    break 'run;
+                }
+            }
+            self.close_what_is_enough(round.block);
+        }
+        if let Some(text) = wall.jumped() {
+            self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
+        }
+        Ok(outcome)
+    }
+
+    /// Measures one trial; returns the signal that stopped the run, if one did.
+    fn trial(&mut self, number: usize, round: &Round, watch: &mut dyn FnMut(Event<'_>)) -> Result<Option<i32>> {
+        let setting = self.setting;
+        let cell = &setting.plan.cells[number];
+        if cell.window.rest && !self.bench.rest() {
+            return Ok(Some(self.signal()));
+        }
+        let (left, done) = self.left(round);
+        watch(Event::Begin { cell, block: round.block, command: self.command_line(cell), left, done });
+        let at = self.began.elapsed().as_secs_f64();
+        let result = self.commands(cell).and_then(|commands| {
+            let folder = self.scratch.trial().map_err(|error| Failure::Error(format!("{error:#}")))?;
+            self.bench.measure(&cell.test, &commands, cell.window, &folder)
+        });
+        let mut trial = match result {
+            Ok(trial) => trial,
+            Err(Failure::Stopped) => return Ok(Some(self.signal())),
+            Err(Failure::Skip(reason)) => Trial { skip: Some(reason), ..Trial::default() },
+            Err(Failure::Error(reason)) => Trial { error: Some(reason), ..Trial::default() },
+        };
+        (trial.cell, trial.block, trial.at) = (number, round.block, at);
+        self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
+        watch(Event::Ended { cell, trial: &trial });
+        self.judge(number, &trial);
+        self.trials[number].push(trial);
+        Ok(self.bench.signals.stopped())
+    }
+
+    fn signal(&self) -> i32 {
+        self.bench.signals.stopped().unwrap_or(signal_hook::consts::SIGINT)
+    }
+
+    /// Closes a cell that cannot run or fails again and again.
+    fn judge(&mut self, number: usize, trial: &Trial) {
+        self.failures[number] = if trial.error.is_some() { self.failures[number] + 1 } else { 0 };
+        if trial.skip.is_some() || self.failures[number] >= TRIES {
+            self.closed.insert(number);
+        }
+    }
+
+    /// Closes what is measured narrowly enough. Conditions are compared within a block, so the cells
+    /// that differ by condition only are closed together.
+    fn close_what_is_enough(&mut self, block: u32) {
+        let procedure = &self.setting.plan.procedure;
+        if procedure.kind == Kind::Classic || procedure.precision.is_none() || block + 1 < procedure.least {
+            return;
+        }
+        let enough: Vec<bool> = (0..self.cells.len())
+            .map(|number| {
+                self.closed.contains(&number) || (self.setting.enough)(&self.cells[number], &self.trials[number])
+            })
+            .collect();
+        for (number, cell) in self.cells.iter().enumerate() {
+            let mut family =
+                self.cells.iter().zip(&enough).filter(|(other, _)| {
+                    other.test == cell.test && other.copies == cell.copies && other.load == cell.load
+                });
+            if family.all(|(_, enough)| *enough) {
+                self.closed.insert(number);
+            }
+        }
+    }
+
+    /// Whether the budget does not carry one more round.
+    fn spent(&self, round: &Round) -> bool {
+        let open = round.cells.iter().filter(|number| !self.closed.contains(number));
+        let next: f64 = open.map(|number| self.setting.plan.cells[*number].seconds()).sum();
+        self.setting
+            .plan
+            .procedure
+            .budget
+            .is_some_and(|budget| self.began.elapsed().as_secs_f64() + next > budget.as_secs_f64())
+    }
+
+    /// Returns the time left and the share done, were every open cell measured to the plan's most.
+    fn left(&self, round: &Round) -> (Duration, f64) {
+        let plan = self.setting.plan;
+        let wanted = |cell: &Cell| if plan.procedure.kind == Kind::Classic { cell.least } else { plan.procedure.most };
+        let mut left = 0.0;
+        for (number, cell) in plan.cells.iter().enumerate() {
+            if !self.closed.contains(&number) {
+                let had = u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX);
+                left += cell.seconds()
+                    * f64::from(wanted(cell).saturating_sub(had.max(if plan.procedure.kind == Kind::Classic {
+                        had
+                    } else {
+                        round.block
+                    })));
+            }
+        }
+        let elapsed = self.began.elapsed().as_secs_f64();
+        if let Some(budget) = plan.procedure.budget {
+            left = f64::min(left, (budget.as_secs_f64() - elapsed).max(0.0));
+        }
+        (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))
+    }
+
+    fn command_line(&self, cell: &Cell) -> String {
+        let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
+        let mut words = vec![program.display().to_string()];
+        words.extend(self.arguments(cell));
+        words.join(" ")
+    }
+
+    fn arguments(&self, cell: &Cell) -> Vec<String> {
+        let folder = self.setting.programs.map(|programs| programs.folder().display().to_string()).unwrap_or_default();
+        let mut args: Vec<String> = cell.args.iter().map(|arg| arg.replace("{programs}", &folder)).collect();
+        if !cell.test.command.is_empty() {
+            args.push("--".to_owned());
+            args.extend(cell.test.command.iter().map(|word| word.replace("{programs}", &folder)));
+        }
+        args
+    }
+
+    fn commands(&self, cell: &Cell) -> Result<Vec<Command>, Failure> {
+        if let Some(missing) = missing_tool(&cell.test.needs) {
+            return Err(Failure::Skip(format!("it needs `{missing}`, which is not installed here")));
+        }
+        let args = self.arguments(cell);
+        (0..cell.copies)
+            .map(|copy| {
+                let path = match (self.setting.own, self.setting.programs) {
+                    (Some(own), _) => own.to_path_buf(),
+                    (None, Some(programs)) => {
+                        programs.executable(&cell.test, copy).map_err(|error| Failure::Error(format!("{error:#}")))?
+                    }
+                    (None, None) => return Err(Failure::Error("its program was not built".to_owned())),
+                };
+                Ok(Command { path, args: args.clone() })
+            })
+            .collect()
+    }
+}
+
+/// Returns the first of `needs` that asks for a tool that is not on the PATH.
+fn missing_tool(needs: &[String]) -> Option<&str> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |tool: &str| {
+        std::env::split_paths(&path)
+            .any(|folder| rustix::fs::access(folder.join(tool), rustix::fs::Access::EXEC_OK).is_ok())
+    };
+    needs.iter().filter_map(|need| need.strip_prefix("tool:")).find(|tool| !there(tool))
+}
+
+/// The difference of the wall clock and the monotonic one, which only a jump changes.
+struct WallClock {
+    offset: i128,
+}
+
+impl WallClock {
+    fn look() -> WallClock {
+        let wall = jiff::Timestamp::now().as_nanosecond();
+        WallClock { offset: wall - i128::from(trial::monotonic()) }
+    }
+
+    fn jumped(&self) -> Option<String> {
+        let seconds = (WallClock::look().offset - self.offset) as f64 / 1e9;
+        (seconds.abs() > 1.0).then(|| {
+            format!(
+                "the wall clock was set by {seconds:+.1} s during the run; the figures are by the monotonic clock and hold, the dates may not"
+            )
+        })
+    }
+}

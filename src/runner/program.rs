@@ -1,0 +1,217 @@
+//! One copy of a program, from spawn to reaped.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
+
+use super::protocol::short;
+
+/// More than any honest program prints: an hour of frames at 1 kHz is a quarter of it.
+const MOST_OUTPUT: usize = 512 << 20;
+
+/// Of what goes to stderr, as much as a message can use.
+const MOST_STDERR: usize = 64 << 10;
+
+/// A spawned copy.
+#[derive(Debug)]
+pub struct Program {
+    child: Child,
+    group: Pid,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    output: Vec<u8>,
+    errors: Vec<u8>,
+    ended: Option<ExitStatus>,
+}
+
+/// Where a copy is in its preparations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stage {
+    /// It has not spoken yet.
+    Preparing,
+    /// It said `ready`.
+    Ready,
+    /// It said something else first, or ended.
+    Failed,
+}
+
+impl Program {
+    /// Spawns `path` in `folder`, leading a process group of its own.
+    ///
+    /// # Errors
+    /// A sentence saying why it could not be started.
+    pub fn spawn(path: &Path, args: &[String], folder: &Path) -> Result<Program, String> {
+        let why = |error: std::io::Error| refused(path, &error);
+        let mut child = Command::new(path)
+            .args(args)
+            .current_dir(folder)
+            // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
+            .env("LANG", "en_US.utf8")
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(why)?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        for fd in [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten() {
+            rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
+        }
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process number")?;
+        Ok(Program { child, group, stdout, stderr, output: Vec::new(), errors: Vec::new(), ended: None })
+    }
+
+    /// The process group it leads.
+    #[must_use]
+    pub fn group(&self) -> Pid {
+        self.group
+    }
+
+    /// The pipes that are still open, to be polled.
+    pub fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [self.stdout.as_ref().map(AsFd::as_fd), self.stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten()
+    }
+
+    /// Takes in what the program said, and whether it ended.
+    pub fn listen(&mut self) {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        read_all(&mut self.stdout, &mut self.output, MOST_OUTPUT);
+        read_all(&mut self.stderr, &mut self.errors, MOST_STDERR);
+        if self.output.len() >= MOST_OUTPUT {
+            let _ = kill_process_group(self.group, Signal::KILL);
+        }
+    }
+
+    /// Whether the process has ended.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// Where it is in its preparations.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        let ready = b"ready\n";
+        if self.output.starts_with(ready) {
+            Stage::Ready
+        } else if self.ended() || !ready.starts_with(&self.output) {
+            Stage::Failed
+        } else {
+            Stage::Preparing
+        }
+    }
+
+    /// Says one line to it. That it is gone shows when it is listened to.
+    pub fn tell(&mut self, line: &str) {
+        if let Some(stdin) = self.child.stdin.as_mut() {
+            let _ = stdin.write_all(line.as_bytes());
+        }
+    }
+
+    /// What it printed after `ready`.
+    #[must_use]
+    pub fn output(&self) -> String {
+        let said = self.output.strip_prefix(b"ready\n").unwrap_or(&self.output);
+        String::from_utf8_lossy(said).into_owned()
+    }
+
+    /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
+    /// parent of every orphan in the group.
+    pub fn end(&mut self) {
+        let _ = kill_process_group(self.group, Signal::KILL);
+        if self.ended.is_none() {
+            self.ended = self.child.wait().ok();
+        }
+        let deadline = Instant::now() + Duration::from_secs(2);
+        while let Ok(reaped) = waitpgid(self.group, WaitOptions::NOHANG) {
+            if reaped.is_none() {
+                if Instant::now() > deadline {
+                    return;
+                }
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        }
+    }
+
+    /// Returns why it failed, if its exit or its stderr says so.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let status = self.ended?;
+        let how = match (status.code(), status.signal()) {
+            (Some(0), _) => return None,
+            (Some(code), _) => format!("it ended with exit status {code}"),
+            (None, Some(4)) => "it died of SIGILL: its build is for another processor".to_owned(),
+            (None, signal) => format!("it was killed by {}", signal_name(signal)),
+        };
+        match self.complaint() {
+            Some(said) => Some(format!("{how}, saying '{said}'")),
+            None => Some(how),
+        }
+    }
+
+    /// The last line it wrote to stderr.
+    #[must_use]
+    pub fn complaint(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.errors);
+        text.lines().rev().find(|line| !line.trim().is_empty()).map(short)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.end();
+        }
+    }
+}
+
+fn read_all(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) {
+    let mut bytes = [0_u8; 64 << 10];
+    while let Some(open) = pipe {
+        match open.read(&mut bytes) {
+            Ok(0) => *pipe = None,
+            // Beyond the limit it is read and dropped, so that the program does not block.
+            Ok(count) => into.extend_from_slice(&bytes[..count.min(most.saturating_sub(into.len()))]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+            Err(_) => *pipe = None,
+        }
+        if into.len() >= most {
+            return;
+        }
+    }
+}
+
+/// Says why a spawn was refused, and what to try.
+fn refused(path: &Path, error: &std::io::Error) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match error.kind() {
+        ErrorKind::NotFound if fs::metadata(path).is_ok() => {
+            format!("{name} cannot be started: its interpreter or loader is missing")
+        }
+        ErrorKind::NotFound => format!("{} does not exist", path.display()),
+        ErrorKind::PermissionDenied => {
+            format!("{} may not be executed: is it on a noexec mount?", path.display())
+        }
+        ErrorKind::WouldBlock => format!(
+            "{name} cannot be started: the limit on processes is reached (ulimit -u, or the pids cgroup); try fewer copies"
+        ),
+        _ => format!("{name} cannot be started: {error}"),
+    }
+}
+
+fn signal_name(signal: Option<i32>) -> String {
+    let signal = signal.unwrap_or(0);
+    match signal_hook::low_level::signal_name(signal) {
+        Some(name) => name.to_owned(),
+        None => format!("signal {signal}"),
+    }
+}

@@ -1,0 +1,67 @@
+//! Statistics, pure: numbers in, numbers out.
+
+mod bootstrap;
+mod median;
+mod student;
+
+pub use bootstrap::{Sampled, mean_half_width};
+pub use median::{median, median_interval};
+pub use student::{log_interval, quantile_975};
+
+/// A number with its 95 % interval; the ends are infinite where the data carry no interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Returns `value` with no interval at all.
+    #[must_use]
+    pub fn alone(value: f64) -> Estimate {
+        Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
+    }
+
+    /// Returns `value` with the interval value·e^±`half`.
+    #[must_use]
+    pub fn within(value: f64, half: f64) -> Estimate {
+        if half.is_finite() {
+            Estimate { value, low: value * (-half).exp(), high: value * half.exp() }
+        } else {
+            Estimate::alone(value)
+        }
+    }
+
+    /// Whether both ends are finite.
+    #[must_use]
+    pub fn bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
+    }
+
+    /// Returns the larger half-width as a share of the value; infinite without an interval.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        if self.bounded() && self.value > 0.0 {
+            (self.high - self.value).max(self.value - self.low) / self.value
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the
+    /// logarithms add in quadrature, each end with its own.
+    #[must_use]
+    pub fn over(&self, other: &Estimate) -> Estimate {
+        let value = self.value / other.value;
+        if !(self.bounded() && other.bounded() && self.low > 0.0 && other.low > 0.0) {
+            return Estimate::alone(value);
+        }
+        let down = (self.value / self.low).ln().hypot((other.high / other.value).ln());
+        let up = (self.high / self.value).ln().hypot((other.value / other.low).ln());
+        Estimate { value, low: value * (-down).exp(), high: value * up.exp() }
+    }
+}

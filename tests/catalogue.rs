@@ -1,0 +1,159 @@
+//! The tables are lint-free: what a row names exists, and everything that exists has a row.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use unixmark::catalogue::{Arithmetic, Catalogue};
+
+fn catalogue() -> Catalogue {
+    Catalogue::load().unwrap()
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder)
+        .unwrap()
+        .flat_map(|entry| {
+            let path = entry.unwrap().path();
+            if path.is_dir() { files(&path) } else { vec![path] }
+        })
+        .collect()
+}
+
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+#[test]
+fn names_are_unique_and_typeable() {
+    let catalogue = catalogue();
+    let mut seen = BTreeSet::new();
+    let groups = catalogue.groups.iter().map(|group| &group.id);
+    for id in catalogue.tests.iter().map(|test| &test.id).chain(groups) {
+        assert!(seen.insert(id.clone()), "two rows are called {id}");
+        assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{id} is awkward to type");
+        assert_ne!(id, "all", "`all` is every test");
+    }
+    for (kind, rows) in [("load", &catalogue.loads), ("condition", &catalogue.conditions)] {
+        assert_eq!(rows[0].id, "none", "the first {kind} is none");
+    }
+}
+
+#[test]
+fn every_row_is_documented() {
+    let catalogue = catalogue();
+    for test in &catalogue.tests {
+        let words = test.doc.split_whitespace().count();
+        assert!(words >= 12, "{}: say what it exercises and what it does not show", test.id);
+        assert!(test.doc.contains("not") || test.doc.contains("no "), "{}: say what it does not show", test.id);
+        assert!(!test.unit.is_empty() && !test.label.is_empty(), "{}", test.id);
+    }
+    assert!(catalogue.groups.iter().all(|group| !group.doc.trim().is_empty()));
+}
+
+#[test]
+fn every_program_exists_and_no_c_file_is_an_orphan() {
+    let mut used = BTreeSet::new();
+    for test in &catalogue().tests {
+        for unit in test.units() {
+            assert!(programs().join(&unit).is_file(), "{}: programs/{unit} does not exist", test.id);
+            used.insert(programs().join(unit));
+        }
+    }
+    for file in files(&programs()).iter().filter(|file| file.extension().is_some_and(|end| end == "c")) {
+        let kit = file == &programs().join("kit.c");
+        assert!(kit || used.contains(file), "{} belongs to no test", file.display());
+    }
+}
+
+#[test]
+fn scripts_and_data_exist() {
+    for test in &catalogue().tests {
+        for word in test.args.iter().chain(&test.command) {
+            if let Some((_, name)) = word.split_once("{programs}/") {
+                assert!(programs().join(name).is_file(), "{}: programs/{name} does not exist ({word})", test.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_binary_has_one_meaning() {
+    let mut meanings: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    for test in &catalogue().tests {
+        let meaning = (test.units().collect(), test.define.clone());
+        let known = meanings.entry(test.binary().to_owned()).or_insert_with(|| meaning.clone());
+        assert_eq!(*known, meaning, "{}: two programs are called {}", test.id, test.binary());
+    }
+}
+
+#[test]
+fn groups_name_tests_and_end() {
+    let catalogue = catalogue();
+    for group in &catalogue.groups {
+        let tests = catalogue.expand(std::slice::from_ref(&group.id)).unwrap();
+        assert!(!tests.is_empty(), "{} is empty", group.id);
+    }
+    assert_eq!(catalogue.expand(&["all".to_owned()]).unwrap().len(), catalogue.tests.len());
+    let index: Vec<String> =
+        catalogue.expand(&["index".to_owned()]).unwrap().iter().map(|test| test.id.clone()).collect();
+    assert_eq!(index.len(), 12);
+    let baselined = catalogue.tests.iter().filter(|test| test.baseline.contains_key("system"));
+    assert!(baselined.clone().count() == 12 && baselined.clone().all(|test| index.contains(&test.id)));
+}
+
+#[test]
+fn baselines_belong_to_indexes() {
+    let catalogue = catalogue();
+    for test in &catalogue.tests {
+        for (index, value) in &test.baseline {
+            assert!(catalogue.indexes.iter().any(|row| row.id == *index), "{}: no index {index}", test.id);
+            assert!(*value > 0.0);
+        }
+    }
+    let byte3 = catalogue.indexes.iter().find(|index| index.id == "byte3").unwrap();
+    assert_eq!(byte3.arithmetic, Arithmetic::Arithmetic);
+    assert_eq!(catalogue.tests.iter().filter(|test| test.baseline.contains_key("byte3")).count(), 6);
+}
+
+/// UnixBench's table (facts: labels, units, passes, lengths and baselines of 6.0.0).
+#[test]
+fn the_index_is_unixbench_s() {
+    let catalogue = catalogue();
+    for (id, label, unit, seconds, passes, baseline) in [
+        ("dhry2reg", "Dhrystone 2 using register variables", "lps", 10, 10, 116_700.0),
+        ("whetstone-double", "Double-Precision Whetstone", "MWIPS", 10, 10, 55.0),
+        ("execl", "Execl Throughput", "lps", 30, 3, 43.0),
+        ("fstime", "File Copy 1024 bufsize 2000 maxblocks", "KBps", 30, 3, 3960.0),
+        ("fsbuffer", "File Copy 256 bufsize 500 maxblocks", "KBps", 30, 3, 1655.0),
+        ("fsdisk", "File Copy 4096 bufsize 8000 maxblocks", "KBps", 30, 3, 5800.0),
+        ("pipe", "Pipe Throughput", "lps", 10, 10, 12_440.0),
+        ("context1", "Pipe-based Context Switching", "lps", 10, 10, 4000.0),
+        ("spawn", "Process Creation", "lps", 30, 3, 126.0),
+        ("shell1", "Shell Scripts (1 concurrent)", "lpm", 60, 3, 42.4),
+        ("shell8", "Shell Scripts (8 concurrent)", "lpm", 60, 3, 6.0),
+        ("syscall", "System Call Overhead", "lps", 10, 10, 15_000.0),
+    ] {
+        let test = catalogue.test(id).unwrap();
+        assert_eq!((test.label.as_str(), test.unit.as_str()), (label, unit));
+        assert_eq!((test.classic.seconds, test.classic.passes), (seconds, passes), "{id}");
+        assert_eq!(test.baseline["system"], baseline, "{id}");
+        assert_eq!(test.timebase, if unit == "lpm" { 60.0 } else { 1.0 }, "{id}");
+    }
+}
+
+#[test]
+fn labels_are_found_however_they_are_printed() {
+    let catalogue = catalogue();
+    for (label, id) in [
+        ("Pipebased Context Switching Test", "context1"),
+        ("Recursion TestTower of Hanoi", "hanoi"),
+        ("Execl Throughput Test", "execl"),
+        ("Shell scripts (8 concurrent)", "shell8"),
+        ("FILE COPY 1024  bufsize 2000 maxblocks", "fstime"),
+        ("C Compiler Test", "C"),
+    ] {
+        assert_eq!(catalogue.by_label(label).map(|test| test.id.as_str()), Some(id), "{label}");
+    }
+    assert!(catalogue.by_label("Quantum Throughput").is_none());
+}

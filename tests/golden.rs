@@ -1,0 +1,61 @@
+//! Reports of a recorded run, compared with what they were. After a wanted change:
+//! `INSTA_UPDATE=always cargo test --test golden`, and read the diff.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+use std::path::Path;
+
+use unixmark::analysis::Results;
+use unixmark::catalogue::Catalogue;
+use unixmark::journal;
+use unixmark::report::{Format, render};
+
+fn report(run: &str, format: Format) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs").join(run);
+    let results = Results::new(&journal::read(&folder).unwrap(), &Catalogue::load().unwrap(), None);
+    render(&results, format).unwrap()
+}
+
+#[test]
+fn an_index_with_an_error_and_a_skip() {
+    insta::assert_snapshot!("index_text", report("index", Format::Text));
+    insta::assert_snapshot!("index_csv", report("index", Format::Csv));
+    insta::assert_snapshot!("index_markdown", report("index", Format::Markdown));
+    insta::assert_snapshot!("index_json", report("index", Format::Json));
+}
+
+#[test]
+fn a_classic_run() {
+    insta::assert_snapshot!("classic_text", report("classic", Format::Text));
+}
+
+#[test]
+fn no_line_of_text_is_wider_than_a_terminal() {
+    for run in ["index", "classic"] {
+        for line in report(run, Format::Text).lines() {
+            assert!(line.chars().count() <= 80, "{run}: {line}");
+        }
+    }
+}
+
+/// Every form shows every test with the same score, and every reason.
+#[test]
+fn the_forms_agree() {
+    let json: serde_json::Value = serde_json::from_str(&report("index", Format::Json)).unwrap();
+    for format in [Format::Text, Format::Html, Format::Csv, Format::Markdown] {
+        let text = report("index", format);
+        for row in json["results"].as_array().unwrap() {
+            assert!(text.contains(row["label"].as_str().unwrap()), "{format:?}: {}", row["label"]);
+            let value = row["value"].as_f64().unwrap();
+            let shown = if format == Format::Csv { value.to_string() } else { format!("{value:.1}") };
+            assert!(text.contains(&shown) || format == Format::Html, "{format:?}: {shown}");
+        }
+        for kind in ["skipped", "errors"] {
+            for row in json[kind].as_array().unwrap() {
+                // The text report wraps reasons, and HTML and Markdown escape.
+                let words: Vec<&str> = row["reason"].as_str().unwrap().split_whitespace().take(2).collect();
+                let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(&words.join(" ")), "{format:?}: {words:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A journal is whole at every length: cut at any byte it is a shorter run.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+use std::path::{Path, PathBuf};
+
+use unixmark::analysis::Results;
+use unixmark::catalogue::Catalogue;
+use unixmark::journal::{self, Record, Trial, Writer};
+use unixmark::report::{Format, render};
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/index/run.jsonl")
+}
+
+/// Writes `bytes` as a journal and reads it.
+fn read(bytes: &[u8]) -> anyhow::Result<journal::Journal> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("run.jsonl"), bytes).unwrap();
+    journal::read(folder.path())
+}
+
+#[test]
+fn cut_at_every_byte() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let full = read(&whole).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut last = 0;
+    for length in 0..=whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let journal = journal::read(folder.path());
+        if length < first {
+            assert!(format!("{:#}", journal.unwrap_err()).contains("cut short before its first line"), "at {length}");
+            continue;
+        }
+        let journal = journal.unwrap_or_else(|error| panic!("cut at {length}: {error:#}"));
+        assert!(journal.trials.len() >= last, "a longer journal has no fewer trials");
+        assert_eq!(journal.trials[..], full.trials[..journal.trials.len()]);
+        last = journal.trials.len();
+    }
+    assert_eq!(last, full.trials.len());
+}
+
+#[test]
+fn every_number_of_lines_makes_a_report() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let catalogue = Catalogue::load().unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for count in 1..=lines.len() {
+        let journal = read(lines[..count].concat().as_bytes()).unwrap();
+        let results = Results::new(&journal, &catalogue, None);
+        for (format, _) in Format::FILES {
+            let report = render(&results, format).unwrap();
+            assert!(!report.contains("NaN"), "{count} lines, {format:?}");
+            let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
+            let told = flat.contains("the run was cut short") || format == Format::Csv;
+            assert_eq!(count < lines.len() || format == Format::Csv, told, "{count} lines, {format:?}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_told_with_its_line() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+    lines[3] = "{\"type\":\"fact\",\"name\":3}".to_owned();
+    let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("line 4: a damaged line"));
+    lines[3] = "{\"type\":\"weather\",\"sky\":\"grey\"}".to_owned();
+    let journal = read(text(&lines).as_bytes()).unwrap();
+    assert!(journal.warnings.last().unwrap().text.contains("1 lines of kinds this version does not know"));
+    lines[0] = lines[0].replace("unixmark-run/1", "unixmark-run/9");
+    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("try a newer unixmark"));
+    assert!(format!("{:#}", read(b"hello\n").unwrap_err()).contains("not a unixmark run"));
+    assert!(read(b"").is_err() && read(&[0xff, 0xfe, b'\n']).is_err());
+}
+
+#[test]
+fn an_unknown_field_is_passed_over() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let newer = whole.replace("{\"type\":\"trial\",", "{\"type\":\"trial\",\"of_the_future\":[1,2],");
+    assert_ne!(newer, whole);
+    assert_eq!(read(newer.as_bytes()).unwrap().trials, read(whole.as_bytes()).unwrap().trials);
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = read(&std::fs::read(recorded()).unwrap()).unwrap();
+    let mut writer = Writer::create(folder.path()).unwrap();
+    writer.append(&Record::Run(Box::new(known.run.clone()))).unwrap();
+    for cell in &known.cells {
+        writer.append(&Record::Cell(Box::new(cell.clone()))).unwrap();
+    }
+    let odd = Trial { cell: 0, error: Some("quotes \" and \n lines, \u{1f980}".to_owned()), ..Trial::default() };
+    for trial in known.trials.iter().chain([&odd]) {
+        writer.append(&Record::Trial(Box::new(trial.clone()))).unwrap();
+    }
+    writer.sync().unwrap();
+    let again = journal::read(folder.path()).unwrap();
+    assert_eq!(again.trials[..known.trials.len()], known.trials[..]);
+    assert_eq!(again.trials.last(), Some(&odd));
+    assert!(Writer::create(folder.path()).is_err(), "a journal is never written over");
+}

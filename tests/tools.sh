@@ -1,0 +1,29 @@
+#!/bin/sh
+# tools.sh COMMAND:PACKAGE …: installs the packages of the commands that are missing, or names them.
+missing= packages=
+for pair; do
+	command -v "${pair%%:*}" >/dev/null 2>&1 && continue
+	missing="$missing ${pair%%:*}"
+	packages="$packages ${pair#*:}"
+done
+if ! command -v cargo >/dev/null 2>&1; then
+	echo "cargo is missing: install a Rust toolchain (rustup.rs), then run make again" >&2
+	exit 1
+fi
+[ -n "$missing" ] || exit 0
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "missing:$missing; install them (Debian's packages are called$packages), then run make again" >&2
+	exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	sudo=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+	sudo="sudo -n"
+else
+	echo "missing:$missing; as root: apt-get install$packages" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get install -y --no-install-recommends $packages >/dev/null 2>&1 ||
+	{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends $packages; } ||
+	{ echo "apt-get could not install$packages; missing:$missing" >&2; exit 1; }
