@@ -191,8 +191,8 @@ fn gains(results: &Results, levels: &[u32]) -> Vec<Gain> {
 fn facts() -> Vec<Fact> {
     let vulnerable = "spectre_v2: Mitigation: Retpolines; IBPB: conditional; IBRS_FW; STIBP: disabled; RSB filling";
     vec![
-        fact("System", "os.name", "Operating system", "Debian GNU/Linux 12 (bookworm)"),
-        fact("System", "virtualisation", "Virtualisation", "KVM"),
+        fact("System", "system.os", "Operating system", "Debian GNU/Linux 12 (bookworm)"),
+        fact("System", "system.virtualisation", "Virtualisation", "KVM"),
         fact("Kernel", "kernel.release", "Release", "6.1.0-28-amd64"),
         fact(
             "Kernel",
@@ -294,7 +294,7 @@ fn hostile_strings_are_text() {
     let [name, compiler, flags, hash] = [hostile; 4].map(str::to_owned);
     results.build = Some(Build { name, compiler, flags, hash });
     results.end = Some(hostile.to_owned());
-    results.facts.push(fact(hostile, "os.name", hostile, hostile));
+    results.facts.push(fact(hostile, "system.os", hostile, hostile));
     results.warnings.push(hostile.to_owned());
     for row in &mut results.rows {
         let cell = &mut row.cell;

@@ -5,18 +5,17 @@ use super::Estimate;
 /// Returns the median; NaN of nothing.
 #[must_use]
 pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    of_sorted(&sorted)
-}
-
-fn of_sorted(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match (sorted.len(), sorted.len() % 2) {
-        (0, _) => f64::NAN,
-        (_, 1) => sorted[middle],
-        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    if values.is_empty() {
+        return f64::NAN;
     }
+    let mut values = values.to_vec();
+    let (middle, even) = (values.len() / 2, values.len() % 2 == 0);
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    let upper = *upper;
+    if even && let Some(lower) = below.iter().copied().max_by(f64::total_cmp) {
+        return f64::midpoint(lower, upper);
+    }
+    upper
 }
 
 /// Returns the median with its order-statistic interval, whose coverage is at least 95 % whatever
@@ -27,7 +26,7 @@ fn of_sorted(sorted: &[f64]) -> f64 {
 pub fn median_interval(values: &[f64]) -> Estimate {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let value = of_sorted(&sorted);
+    let value = median(&sorted);
     match order(sorted.len()) {
         0 => Estimate::alone(value),
         k => Estimate { value, low: sorted[k - 1], high: sorted[sorted.len() - k] },

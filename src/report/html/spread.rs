@@ -18,7 +18,7 @@ const HOVER_PAGE: usize = 3_000;
 /// How many of a cell's lowest and of its highest trials a thinned panel keeps.
 const OUTERMOST: usize = 8;
 /// Half-heights that panels may have, in per cent.
-const LADDER: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
+const LADDER: [f64; 12] = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0, 500.0];
 /// A panel with more than this share of its points beyond the common scale has one of its own.
 const BEYOND: f64 = 0.25;
 
