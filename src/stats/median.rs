@@ -9,7 +9,7 @@ pub fn median(values: &[f64]) -> f64 {
         return f64::NAN;
     }
     let mut values = values.to_vec();
-    let (middle, even) = (values.len() / 2, values.len() % 2 == 0);
+    let (middle, even) = (values.len() / 2, values.len().is_multiple_of(2));
     let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
     let upper = *upper;
     if even && let Some(lower) = below.iter().copied().max_by(f64::total_cmp) {
