@@ -439,7 +439,8 @@ static void read_go(void)
         begun = strtoll(at, &at, 10);
         slice = strtoll(at, &at, 10);
         slices = strtol(at, &at, 10);
-        good = *at == '\0' && begun >= 0 && slices >= 0 && (slices == 0 || slice > 0);
+        good = *at == '\0' && begun >= 0 && begun < INT64_MAX / 4 && slices >= 0 && slice >= 0 && slice < INT64_MAX / 4;
+        good = good && (slices == 0 || slice > 0);
     }
     if (!good)
         kit_error("'%s' is not a line I wait for: try 'go START_NS SLICE_NS SLICES'", line);

@@ -4,7 +4,6 @@
 pub mod analysis;
 pub mod catalogue;
 pub mod commands;
-pub mod conditions;
 pub mod interop;
 pub mod journal;
 pub mod machine;

@@ -52,6 +52,8 @@ fn garbage() {
 fn lies() {
     assert_eq!(reason("future"), "it reports time that has not passed yet");
     assert!(reason("lazy").contains("finished nothing"));
+    assert!(reason("instant").contains("finished nothing"));
+    assert!(reason("nan").contains("it printed 'check answer nan'"));
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn one_of_two_trials_fails() {
     let place = Place::new();
     let state = place.root.path().join("state");
     let output = place.fake("flaky", &format!("-i 4 state={}", state.display()));
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let report = place.json("latest");
     assert_eq!(report["results"][0]["n"], 2);
     assert_eq!(report["results"][0]["warnings"][1], "2 of 4 trials failed: one of two");
@@ -170,6 +172,38 @@ fn sigkill_leaves_nothing_but_the_journal() {
         assert!(report["end"].is_null());
         assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
         assert_eq!(report["results"][0]["test"], test);
+    }
+}
+
+#[test]
+fn sigkill_with_a_relative_scratch_directory() {
+    let place = Place::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+    command.args(["run", "-c", "1", "-q", "--dir", "scratch", "--program"]).arg(fake("honest"));
+    command.env("UNIXMARK_RESULTS", place.results()).current_dir(place.root.path());
+    let mut child = command.spawn().unwrap();
+    while std::fs::read_dir(place.scratch()).unwrap().count() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < deadline && std::fs::read_dir(place.scratch()).unwrap().count() > 0 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn a_guardian_removes_scratch_directories_only() {
+    use std::os::unix::process::CommandExt;
+    let place = Place::new();
+    for (folder, stays) in [("precious", true), ("unixmark-1-2", false)] {
+        let path = place.root.path().join(folder);
+        std::fs::create_dir(&path).unwrap();
+        let mut guardian = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        assert!(guardian.arg0("unixmark-guardian").arg(&path).stdin(Stdio::null()).status().unwrap().success());
+        assert_eq!(path.exists(), stays, "{folder}");
     }
 }
 

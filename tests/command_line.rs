@@ -64,6 +64,19 @@ fn the_plan_is_shown_and_repeatable() {
 }
 
 #[test]
+fn words_that_are_no_text_and_words_said_twice() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let odd = place.root.path().join(std::ffi::OsStr::from_bytes(b"a b\xff'\"<"));
+    std::fs::create_dir(&odd).unwrap();
+    let mut tool = place.unixmark("run -c 1,1 --load none,none --condition none,none -i 2 --procedure quick shell1");
+    let output = tool.arg("--dir").arg(&odd).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(place.json("latest")["results"].as_array().unwrap().len(), 1);
+    assert!(refused("run --procedure classic --budget 1m").contains("a length of its own"));
+}
+
+#[test]
 fn quiet_is_quiet_and_verbose_tells() {
     let place = Place::new();
     let output = place.fake("honest", "-q");
@@ -132,7 +145,9 @@ fn results_that_cannot_be_written_are_refused_first() {
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("cannot be made; try --results DIR"), "{}", stderr(&output));
     let output = place.fake("honest", "--dir /nonexistent");
-    assert!(stderr(&output).contains("try --dir DIR") || output.status.code() == Some(2), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/nonexistent cannot be used; try --dir DIR"), "{}", stderr(&output));
+    assert!(!place.results().exists());
 }
 
 #[test]

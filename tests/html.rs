@@ -91,7 +91,15 @@ fn fact(group: &str, name: &str, label: &str, value: &str) -> Fact {
 }
 
 fn missing(test: usize, copies: u32, reason: &str) -> Missing {
-    Missing { test: TESTS[test].0.to_owned(), label: TESTS[test].1.to_owned(), copies, reason: reason.to_owned() }
+    let none = || "none".to_owned();
+    Missing {
+        test: TESTS[test].0.to_owned(),
+        label: TESTS[test].1.to_owned(),
+        copies,
+        load: none(),
+        condition: none(),
+        reason: reason.to_owned(),
+    }
 }
 
 /// A run with nothing in it.

@@ -248,6 +248,21 @@ fn a_load_reports_what_it_achieved() {
     }
 }
 
+/// A script that fails is an error, not a fast pass.
+#[test]
+fn a_failing_script_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let test = Catalogue::load().unwrap().test("shell8").unwrap().clone();
+    let binary = compile(&test, folder.path(), "cc", UNIXBENCH);
+    let script = root().join("programs/shell/multi.sh").display().to_string();
+    // The scripts write to the current directory: on /proc they cannot, whoever runs them.
+    let mut child = Command::new(binary);
+    child.args(["--", &script, "2"]).current_dir("/proc").stdin(Stdio::null());
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("error ") && said.contains("multi.sh ended with wait status"), "{said}");
+}
+
 #[test]
 fn wrong_arguments_are_named() {
     let folder = tempfile::tempdir().unwrap();

@@ -113,7 +113,7 @@ fn index(
     let wanted = catalogue.tests.iter().filter(|test| test.baseline.contains_key(&kind.id)).count();
     let sum: f64 = parts.iter().map(|part| part.index.value).sum();
     let score = match kind.arithmetic {
-        Arithmetic::Geometric => geometric(&parts, &members, run.procedure != "standard" && run.procedure != "quick"),
+        Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
     let name = own

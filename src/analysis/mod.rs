@@ -77,6 +77,10 @@ pub struct Missing {
     pub label: String,
     /// How many copies.
     pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
     /// Why.
     pub reason: String,
 }
@@ -140,10 +144,11 @@ impl Results {
             test: cell.test.clone(),
             label: cell.label.clone(),
             copies: cell.copies,
+            load: cell.load.clone(),
+            condition: cell.condition.clone(),
             reason: reason.to_owned(),
         };
-        let classic = journal.run.procedure == "classic" || journal.run.procedure == "imported";
-        if let Some(mut row) = score::row(cell, trials, classic) {
+        if let Some(mut row) = score::row(cell, trials, journal.run.is_classic()) {
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| warning.text.clone()));
             row.warnings.extend(score::disturbances(trials, journal.run.cpus));
@@ -171,7 +176,8 @@ impl Results {
     #[must_use]
     pub fn as_baseline(&self) -> Baseline {
         let fewest = self.levels().first().copied().unwrap_or(1);
-        let rows = self.rows.iter().filter(|row| row.cell.copies == fewest);
+        let plain = |row: &&Row| row.cell.copies == fewest && row.cell.load == "none" && row.cell.condition == "none";
+        let rows = self.rows.iter().filter(plain).filter(|row| row.score.value.is_finite() && row.score.value > 0.0);
         Baseline {
             name: self.run.name.clone(),
             scores: rows.map(|row| (row.cell.test.clone(), row.score.value)).collect(),

@@ -1,5 +1,7 @@
 //! `unixmark import FILE …`.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -27,10 +29,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     for file in &arguments.files {
         let why = || format!("{} cannot be read", file.display());
-        if std::fs::metadata(file).with_context(why).map_err(usage)?.len() > MOST_BYTES {
+        let mut bytes = Vec::new();
+        let open = File::open(file).with_context(why).map_err(usage)?;
+        let length = open.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(why).map_err(usage)?;
+        if length as u64 > MOST_BYTES {
             bail!("{} is larger than any report of UnixBench or BYTE", file.display());
         }
-        let bytes = std::fs::read(file).with_context(why).map_err(usage)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let mut journal = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
             .with_context(|| format!("{} cannot be imported", file.display()))?;

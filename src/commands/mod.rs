@@ -113,8 +113,8 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // The guardian is no verb of the user's: see runner::guardian.
-    if words.get(1).is_some_and(|word| word == runner::GUARDIAN)
-        && let [_, _, scratch] = &words[..]
+    if let [name, scratch] = &words[..]
+        && name == runner::GUARDIAN
     {
         runner::guardian(&PathBuf::from(scratch));
         return ExitCode::SUCCESS;

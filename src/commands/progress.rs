@@ -59,12 +59,9 @@ impl Progress {
         match event {
             Event::Begin { cell, block, command, left, done } => self.begin(cell, block, &command, left, done),
             Event::Ended { cell, trial } => {
-                if self.loudness == Loudness::Quiet {
-                    return;
-                }
                 if let Some(reason) = &trial.error {
                     self.line(&format!("error: {} x {}: {reason}", cell.copies, cell.test.label));
-                } else if let Some(reason) = &trial.skip {
+                } else if let Some(reason) = trial.skip.as_ref().filter(|_| self.loudness != Loudness::Quiet) {
                     self.line(&format!("skipped: {} x {}: {reason}", cell.copies, cell.test.label));
                 }
             }

@@ -158,21 +158,33 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
             *count = cpus;
         }
     }
-    let mut seen = std::collections::BTreeSet::new();
-    copies.retain(|count| seen.insert(*count));
+    if arguments.procedure == Kind::Classic && (arguments.budget.is_some() || arguments.precision.is_some()) {
+        bail!("the classic procedure has a length of its own; --budget and --precision go with the standard one");
+    }
     // UnixBench's `-i 0` is its default.
     let iterations = arguments.iterations.filter(|number| *number > 0);
     let procedure = Procedure::new(arguments.procedure, arguments.precision, arguments.budget, iterations);
     let seed = arguments.seed.unwrap_or_else(|| u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs()));
     let request = Request {
         tests,
-        copies,
-        loads: arguments.load.clone(),
-        conditions: arguments.condition.clone(),
+        copies: unique(&copies),
+        loads: unique(&arguments.load),
+        conditions: unique(&arguments.condition),
         procedure,
         seed,
     };
     Plan::new(&request, catalogue)
+}
+
+/// The values, each once, in order.
+fn unique<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(value) {
+            found.push(value.clone());
+        }
+    }
+    found
 }
 
 /// The catalogue row of a program of the user's own.
@@ -180,7 +192,8 @@ fn own_test(path: &Path, words: &[String]) -> Result<Test> {
     if let Some(word) = words.iter().find(|word| !word.contains('=')) {
         bail!("'{word}' is no argument of {}: with --program, words are key=value", path.display());
     }
-    let id = path.file_stem().map_or_else(|| "program".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let id: String = stem.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     Ok(Test {
         label: id.clone(),
         id,
@@ -215,19 +228,24 @@ fn measure(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine, plan
     // Held until the end: the kernel gives the name back however the tool ends.
     let place = Place::take();
     let mut warnings = Vec::new();
-    if place.shared {
+    if place.shared() {
         warnings.push("another unixmark run was going on on this machine: the figures share it".to_owned());
     }
+    let dir = usable(&arguments.dir).map_err(usage)?;
+    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+    let (name, directory) = store.create(&host, &today())?;
     let programs = if own.is_some() {
         None
     } else {
         let tests: Vec<&Test> = plan.cells.iter().map(|cell| &*cell.test).collect();
-        Some(Programs::prepare(machine, &tests, arguments.build)?)
+        let programs = Programs::prepare(machine, &tests, arguments.build).inspect_err(|_| {
+            // Only an empty directory goes; nothing was measured.
+            let _ = std::fs::remove_dir(&directory);
+        });
+        Some(programs?)
     };
     warnings.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
     warnings.extend(too_many_copies(machine, plan));
-    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
-    let (name, directory) = store.create(&host, &today())?;
     let began = Instant::now();
     let mut writer = Writer::create(&directory)?;
     writer.append(&Record::Run(Box::new(Run {
@@ -238,13 +256,13 @@ fn measure(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine, plan
         started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
         procedure: plan.procedure.kind.name().to_owned(),
         seed: plan.seed,
-        arguments: std::env::args().skip(1).collect(),
+        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
         cpus: machine::cpus_online(machine),
         indexes: indexes(catalogue, &arguments.names),
         build: programs.as_ref().map(|programs| programs.build.clone()),
         baseline,
     })))?;
-    for fact in machine::facts(machine, &arguments.dir) {
+    for fact in machine::facts(machine, &dir) {
         writer.append(&Record::Fact(fact))?;
     }
     for text in warnings {
@@ -258,7 +276,7 @@ fn measure(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine, plan
         plan,
         programs: programs.as_ref(),
         own: own.as_deref(),
-        dir: &arguments.dir,
+        dir: &dir,
         patience: arguments.patience,
         enough: &|cell, trials| {
             let wanted = plan.procedure.precision.unwrap_or(0.0);
@@ -268,12 +286,27 @@ fn measure(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine, plan
     let mut progress = Progress::new(plan, loudness);
     let outcome = runner::run(&setting, &mut writer, &mut |event| progress.show(event));
     progress.finish();
+    if place.shared() {
+        let text = "another unixmark run was going on on this machine: the figures share it".to_owned();
+        // A journal that cannot be written shows in conclude.
+        let _ = writer.append(&Record::Warning(Warning { cell: None, text }));
+    }
     conclude(&mut writer, began, outcome, catalogue, &directory, loudness)
 }
 
 /// The path of an executable of the user's, for a process that starts elsewhere.
 fn absolute(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("{} cannot be run", path.display()))
+}
+
+/// The directory the programs work in, as every process can name it.
+fn usable(dir: &Path) -> Result<PathBuf> {
+    let dir =
+        dir.canonicalize().with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()))?;
+    if !dir.is_dir() {
+        bail!("{} is no directory; try --dir DIR", dir.display());
+    }
+    Ok(dir)
 }
 
 /// Warns of more copies than processes are allowed.
@@ -325,38 +358,50 @@ fn conclude(
         say(&format!("unixmark: {error:#}"));
         failed = Some(error);
     }
+    let failed = failed.is_some() || journal.trials.iter().any(|trial| trial.error.is_some());
     if loudness != Loudness::Quiet {
-        print(&render(&results, Format::Text)?)?;
+        // Whoever reads the report may have gone; how the run went is told by the exit code all the same.
+        if let Err(error) = print(&render(&results, Format::Text)?) {
+            say(&format!("unixmark: the report cannot be shown: {error:#}"));
+        }
         say(&format!("\nThe run and its reports lie in {}", directory.display()));
     }
     Ok(match signal {
         Some(number) => Status::Signal(number),
         None if results.rows.is_empty() => Status::Nothing,
-        None if failed.is_some() || !results.errors.is_empty() => Status::Failed,
+        None if failed || !results.errors.is_empty() => Status::Failed,
         None => Status::Fine,
     })
 }
 
-/// One of a few names that one process of the machine can have at a time.
+/// One of a few names that one process of the machine can have at a time. An abstract socket needs no
+/// file, works across users and is gone with its process, however that ends.
 struct Place {
+    number: Option<u32>,
     /// Held, not used: the name is this process's as long as the socket is open.
     _socket: Option<UnixListener>,
-    /// Whether another process has one of them.
-    shared: bool,
 }
 
 impl Place {
-    /// Takes the first name that is free. An abstract socket needs no file, works across users and is
-    /// gone with its process, however that ends.
+    const NUMBERS: std::ops::Range<u32> = 0..16;
+
+    /// Takes the first name that is free.
     fn take() -> Place {
-        let mut place = Place { _socket: None, shared: false };
-        for number in 0..16 {
-            let name = SocketAddr::from_abstract_name(format!("unixmark-run-{number}"));
-            match name.and_then(|name| UnixListener::bind_addr(&name)) {
-                Ok(socket) => place._socket = place._socket.take().or(Some(socket)),
-                Err(error) => place.shared |= error.kind() == ErrorKind::AddrInUse,
-            }
+        let mut numbers = Place::NUMBERS;
+        let free = numbers.find_map(|number| Some((number, Place::bind(number).ok()?)));
+        match free {
+            Some((number, socket)) => Place { number: Some(number), _socket: Some(socket) },
+            None => Place { number: None, _socket: None },
         }
-        place
+    }
+
+    /// Whether another process has one of the names now.
+    fn shared(&self) -> bool {
+        let mut others = Place::NUMBERS.filter(|number| Some(*number) != self.number);
+        others.any(|number| Place::bind(number).is_err_and(|error| error.kind() == ErrorKind::AddrInUse))
+    }
+
+    fn bind(number: u32) -> std::io::Result<UnixListener> {
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(format!("unixmark-run-{number}"))?)
     }
 }

@@ -74,6 +74,14 @@ pub struct Run {
     pub baseline: Option<Baseline>,
 }
 
+impl Run {
+    /// Whether its trials are passes that are scored by UnixBench's arithmetic.
+    #[must_use]
+    pub fn is_classic(&self) -> bool {
+        self.procedure == "classic" || self.procedure == "imported"
+    }
+}
+
 /// How the measured programs were built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {

@@ -32,10 +32,12 @@ pub(super) fn render(results: &Results) -> String {
         for missing in list {
             let _ = writeln!(
                 text,
-                "{run},{},{},{},,,,,,,,0,{status},{}",
+                "{run},{},{},{},{},{},,,,,,0,{status},{}",
                 field(&missing.test),
                 field(&missing.label),
                 missing.copies,
+                field(&missing.load),
+                field(&missing.condition),
                 field(&missing.reason)
             );
         }

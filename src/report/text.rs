@@ -88,7 +88,7 @@ fn heading(text: &mut String, results: &Results) {
     let mut words = vec![run.started.clone(), format!("{} procedure", run.procedure)];
     words.retain(|word| !word.is_empty());
     if results.seconds > 0.0 {
-        words.push(crate::plan::clock(std::time::Duration::from_secs_f64(results.seconds)));
+        words.push(crate::plan::clock(std::time::Duration::try_from_secs_f64(results.seconds).unwrap_or_default()));
     }
     wrapped(text, "  Run:           ", &words.join(", "));
 }

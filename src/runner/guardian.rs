@@ -12,8 +12,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
 
-/// The hidden command that makes this executable a guardian.
-pub const COMMAND: &str = "guardian";
+/// The name under which this executable is a guardian.
+pub const NAME: &str = "unixmark-guardian";
+
+/// How the names of scratch directories begin.
+const PREFIX: &str = "unixmark-";
 
 /// The tool's end of the pipe.
 #[derive(Debug)]
@@ -30,8 +33,7 @@ impl Guardian {
     pub fn start(scratch: &Path) -> Result<Guardian> {
         // /proc/self/exe is this very binary even after the file was replaced.
         let mut child = Command::new("/proc/self/exe")
-            .arg0("unixmark-guardian")
-            .arg(COMMAND)
+            .arg0(NAME)
             .arg(scratch)
             .current_dir("/")
             .stdin(Stdio::piped())
@@ -93,8 +95,12 @@ pub fn main(scratch: &Path) {
     remove(scratch);
 }
 
-/// Removes a scratch directory in which dying processes may still be writing.
+/// Removes a scratch directory in which dying processes may still be writing; anything that is not
+/// named as one is left alone.
 fn remove(scratch: &Path) {
+    if !scratch.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)) {
+        return;
+    }
     for _ in 0..50 {
         match fs::remove_dir_all(scratch) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -117,9 +123,9 @@ impl Scratch {
     /// # Errors
     /// It cannot be made there.
     pub fn make(parent: &Path) -> Result<Scratch> {
-        let path = parent.join(format!("unixmark-{}", std::process::id()));
-        // Left over from a process of the same number: ours by name, and nobody's by now.
-        let _ = fs::remove_dir_all(&path);
+        // The number of a process is not enough: containers that share the directory have the same ones.
+        let moment = jiff::Timestamp::now().as_nanosecond();
+        let path = parent.join(format!("{PREFIX}{}-{:x}", std::process::id(), moment & 0xffff_ffff));
         fs::create_dir(&path)
             .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", path.display()))?;
         Ok(Scratch { path })

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::plan::{Cell, Kind, Plan, Round};
 
 pub use build::{Programs, Wanted};
-pub use guardian::{COMMAND as GUARDIAN, main as guardian};
+pub use guardian::{NAME as GUARDIAN, main as guardian};
 
 use guardian::{Guardian, Scratch};
 use signals::Signals;
@@ -245,12 +245,8 @@ impl Run<'_> {
         for (number, cell) in plan.cells.iter().enumerate() {
             if !self.closed.contains(&number) {
                 let had = u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX);
-                left += cell.seconds()
-                    * f64::from(wanted(cell).saturating_sub(had.max(if plan.procedure.kind == Kind::Classic {
-                        had
-                    } else {
-                        round.block
-                    })));
+                let had = if plan.procedure.kind == Kind::Classic { had } else { had.max(round.block) };
+                left += cell.seconds() * f64::from(wanted(cell).saturating_sub(had));
             }
         }
         let elapsed = self.began.elapsed().as_secs_f64();

@@ -12,8 +12,8 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
 
 use super::protocol::short;
 
-/// More than any honest program prints: an hour of frames at 1 kHz is a quarter of it.
-const MOST_OUTPUT: usize = 512 << 20;
+/// More than any honest program prints.
+const MOST_OUTPUT: usize = 64 << 20;
 
 /// Of what goes to stderr, as much as a message can use.
 const MOST_STDERR: usize = 64 << 10;
@@ -175,7 +175,9 @@ impl Drop for Program {
 
 fn read_all(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) {
     let mut bytes = [0_u8; 64 << 10];
-    while let Some(open) = pipe {
+    // A program that floods is left after some pieces, so that the user and the clock are seen.
+    for _ in 0..64 {
+        let Some(open) = pipe else { return };
         match open.read(&mut bytes) {
             Ok(0) => *pipe = None,
             // Beyond the limit it is read and dropped, so that the program does not block.
@@ -204,6 +206,9 @@ fn refused(path: &Path, error: &std::io::Error) -> String {
         ErrorKind::WouldBlock => format!(
             "{name} cannot be started: the limit on processes is reached (ulimit -u, or the pids cgroup); try fewer copies"
         ),
+        _ if error.raw_os_error() == Some(24) => {
+            format!("{name} cannot be started: too many open files; try `ulimit -n 100000` or fewer copies")
+        }
         _ => format!("{name} cannot be started: {error}"),
     }
 }

@@ -31,8 +31,8 @@ pub fn parse(output: &str, start: u64) -> Result<Said, String> {
             "value" => value(rest, &mut copy).ok_or_else(|| garbage(text))?,
             "check" => check(rest, &mut copy).ok_or_else(|| garbage(text))?,
             "usage" => copy.usage = Some(usage(rest).ok_or_else(|| garbage(text))?),
-            "skip" => return Ok(Said::Skip(rest.to_owned())),
-            "error" => return Ok(Said::Error(rest.to_owned())),
+            "skip" => return Ok(Said::Skip(clean(rest))),
+            "error" => return Ok(Said::Error(clean(rest))),
             "done" => {
                 return match lines.next() {
                     None => Ok(Said::Done(copy)),
@@ -49,9 +49,14 @@ fn garbage(line: &str) -> String {
     format!("it printed '{}', which is no part of the protocol (docs/format.md)", short(line))
 }
 
-/// The beginning of a line, without anything a terminal would act on.
+/// A line without anything a terminal would act on.
+pub fn clean(line: &str) -> String {
+    line.trim_end().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// The beginning of a line, cleaned.
 pub fn short(line: &str) -> String {
-    let mut text: String = line.trim_end().chars().take(60).map(|c| if c.is_control() { '?' } else { c }).collect();
+    let mut text: String = clean(line).chars().take(60).collect();
     if line.trim_end().chars().count() > 60 {
         text.push('…');
     }
@@ -82,7 +87,8 @@ fn value(rest: &str, copy: &mut Copy) -> Option<()> {
 
 fn check(rest: &str, copy: &mut Copy) -> Option<()> {
     let (name, number) = rest.split_once(' ')?;
-    copy.checks.insert(name.to_owned(), number.parse::<f64>().ok()?);
+    let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    copy.checks.insert(name.to_owned(), number);
     Some(())
 }
 

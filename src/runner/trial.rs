@@ -202,7 +202,9 @@ fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> 
             if test.value.as_ref().is_some_and(|value| !copy.values.contains_key(value)) {
                 return Err(Failure::Error("it did not report its value".to_owned()));
             }
-            if copy.slices.iter().map(|slice| slice.2).sum::<u64>() == 0 {
+            let (first, last) = (copy.slices.first(), copy.slices.last());
+            let worked = first.zip(last).is_some_and(|(first, last)| first.0 < last.1);
+            if !worked || copy.slices.iter().all(|slice| slice.2 == 0) {
                 return Err(Failure::Error(
                     "it finished nothing within its window; try --procedure classic".to_owned(),
                 ));

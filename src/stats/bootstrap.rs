@@ -42,12 +42,17 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     let mut sum_of_squares = 0.0;
     let mut own = vec![0.0; samples.len()];
     for _ in 0..resamples {
-        let draws: Vec<f64> = (0..longest).map(|_| random.random::<f64>()).collect();
+        let draws: Vec<usize> = (0..longest).map(|_| random.random_range(0..longest)).collect();
         let mut deviation = 0.0;
         for (number, sample) in samples.iter().enumerate() {
             let n = sample.values.len();
-            // A draw in [0, 1) times n is a place in 0..n.
-            let drawn: Vec<f64> = draws[..n].iter().map(|draw| sample.values[(draw * n as f64) as usize]).collect();
+            // A sample that ended early has the first blocks only: it takes the draws that fall on
+            // those, and draws for itself what is missing.
+            let mut drawn: Vec<f64> =
+                draws.iter().filter(|draw| **draw < n).take(n).map(|draw| sample.values[*draw]).collect();
+            while drawn.len() < n {
+                drawn.push(sample.values[random.random_range(0..n)]);
+            }
             let scale = (n as f64 / (n as f64 - 1.0)).sqrt();
             let one = ((sample.statistic)(&drawn) - centres[number]) * scale / count;
             own[number] += one * one;
