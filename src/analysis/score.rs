@@ -146,7 +146,7 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
     let capacity = |trial: &Trial| trial.copies.iter().map(elapsed).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
-        found.push(format!("the hypervisor took {:.1} % of the processors' time (steal)", median(&steal) * 100.0));
+        found.push(format!("the hypervisor took {:.0} % of the processors' time (steal)", median(&steal) * 100.0));
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
@@ -154,7 +154,7 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
         Some((noise.busy_s? - own) / capacity(trial))
     });
     if median(&foreign) > FOREIGN {
-        found.push(format!("other processes used {:.1} % of the processors' time", median(&foreign) * 100.0));
+        found.push(format!("other processes used {:.0} % of the processors' time", median(&foreign) * 100.0));
     }
     found
 }
