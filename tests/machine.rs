@@ -367,17 +367,3 @@ fn time_goes_on_between_two_samples() {
     let most = 2.0 * begin.elapsed().as_secs_f64() * cpus_online(&machine) as f64;
     assert!(busy.is_some_and(|busy| busy >= 0.1 && busy <= most), "{busy:?} of at most {most}");
 }
-
-/// `cargo test --release -- --ignored sampling --nocapture` prints what a sample costs.
-#[test]
-#[ignore = "a speed, for people to read"]
-fn sampling_is_cheap() {
-    let machine = Machine::here();
-    let begin = std::time::Instant::now();
-    for _ in 0..1000 {
-        std::hint::black_box(sample(&machine));
-    }
-    let cost = begin.elapsed() / 1000;
-    println!("one sample: {cost:?}");
-    assert!(cost.as_micros() < 200, "{cost:?}");
-}
