@@ -40,6 +40,7 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         unit: unit.to_owned(),
         timebase: 1.0,
         scale: 1.0,
+        warmup: 0,
         value: None,
         category: "system".to_owned(),
     }

@@ -81,16 +81,22 @@ fn are(n: usize) -> String {
     if n == 1 { "is one".to_owned() } else { format!("are {n}") }
 }
 
+/// The slices that count: those after the warm-up, unless nothing was completed in them.
+fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
+    let after = copy.slices.get(cell.warmup as usize..).unwrap_or_default();
+    if length(after) > 0.0 && count(after) > 0.0 { after } else { &copy.slices }
+}
+
 /// Seconds from the first slice's start to the last one's end.
-fn elapsed(copy: &Copy) -> f64 {
-    match (copy.slices.first(), copy.slices.last()) {
+fn length(slices: &[(u64, u64, u64)]) -> f64 {
+    match (slices.first(), slices.last()) {
         (Some(first), Some(last)) => last.1.saturating_sub(first.0) as f64 / 1e9,
         _ => 0.0,
     }
 }
 
-fn count(copy: &Copy) -> f64 {
-    copy.slices.iter().map(|slice| slice.2 as f64).sum()
+fn count(slices: &[(u64, u64, u64)]) -> f64 {
+    slices.iter().map(|slice| slice.2 as f64).sum()
 }
 
 /// Returns the sum of the copies' rates in the cell's unit; nothing of a trial without a result.
@@ -104,19 +110,22 @@ fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
 fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
     match &cell.value {
         Some(name) => copy.values.get(name).map_or(0.0, |value| value.0),
-        None => count(copy) * cell.scale * cell.timebase / elapsed(copy),
+        None => {
+            let slices = counted(cell, copy);
+            count(slices) * cell.scale * cell.timebase / length(slices)
+        }
     }
 }
 
 /// Returns a trial as UnixBench's harness accounts it (docs/methodology.md): counts are summed,
 /// times are averaged; programs that print a rate of their own cut its fraction off.
 pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {
-    let seconds = trial.copies.iter().map(elapsed).sum::<f64>() / trial.copies.len() as f64;
+    let seconds = trial.copies.iter().map(|copy| length(&copy.slices)).sum::<f64>() / trial.copies.len() as f64;
     if cell.value.is_some() {
         let count = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
         Pass { count, seconds, rate: count }
     } else if cell.scale == 1.0 {
-        let count: f64 = trial.copies.iter().map(count).sum();
+        let count: f64 = trial.copies.iter().map(|copy| count(&copy.slices)).sum();
         Pass { count, seconds, rate: if cell.timebase > 0.0 { count * cell.timebase / seconds } else { count } }
     } else {
         let count = trial.copies.iter().map(|copy| copy_rate(cell, copy).trunc()).sum();
@@ -143,7 +152,8 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
     let mut found = Vec::new();
     let shares =
         |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> { trials.iter().filter_map(|trial| of(trial)).collect() };
-    let capacity = |trial: &Trial| trial.copies.iter().map(elapsed).fold(0.0, f64::max) * cpus as f64;
+    let capacity =
+        |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
         found.push(format!("the hypervisor took {:.0} % of the processors' time (steal)", median(&steal) * 100.0));

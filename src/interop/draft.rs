@@ -199,6 +199,7 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         scale: 1.0,
         value: None,
         category: "misc".to_owned(),
+        warmup: 0,
     }
 }
 

@@ -132,6 +132,9 @@ pub struct Cell {
     pub value: Option<String>,
     /// The part of the report it belongs to.
     pub category: String,
+    /// Slices from the first that are not counted.
+    #[serde(default)]
+    pub warmup: u32,
 }
 
 impl Cell {
@@ -151,6 +154,7 @@ impl Cell {
             scale: test.scale,
             value: test.value.clone(),
             category: test.category.clone(),
+            warmup: 0,
         }
     }
 }

@@ -41,6 +41,8 @@ pub struct Window {
     pub slice: Duration,
     /// Number of slices.
     pub slices: u32,
+    /// How many of them, from the first, are not counted: until the scheduler has placed the processes.
+    pub warmup: u32,
     /// About what a trial takes besides, for the estimate.
     pub around: Duration,
     /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
@@ -116,16 +118,25 @@ impl Procedure {
 
     fn window(&self, test: &Test) -> Window {
         match self.kind {
-            Kind::Standard => {
-                Window { slice: Duration::from_millis(250), slices: 4, around: Duration::from_millis(150), rest: false }
-            }
-            Kind::Quick => {
-                Window { slice: Duration::from_millis(100), slices: 4, around: Duration::from_millis(150), rest: false }
-            }
+            Kind::Standard => Window {
+                slice: Duration::from_millis(200),
+                slices: 5,
+                warmup: 1,
+                around: Duration::from_millis(150),
+                rest: false,
+            },
+            Kind::Quick => Window {
+                slice: Duration::from_millis(80),
+                slices: 5,
+                warmup: 1,
+                around: Duration::from_millis(150),
+                rest: false,
+            },
             // Slices of a second, so that a program notices within one that the tool is gone.
             Kind::Classic => Window {
                 slice: Duration::from_secs(1),
                 slices: test.classic.seconds,
+                warmup: 0,
                 around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),
                 rest: true,
             },

@@ -114,7 +114,10 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         .cells
         .iter()
         .enumerate()
-        .map(|(id, cell)| journal::Cell::new(id, &cell.test, cell.copies, &cell.load, &cell.condition))
+        .map(|(id, cell)| journal::Cell {
+            warmup: cell.window.warmup,
+            ..journal::Cell::new(id, &cell.test, cell.copies, &cell.load, &cell.condition)
+        })
         .collect();
     for cell in &cells {
         writer.append(&Record::Cell(Box::new(cell.clone())))?;
