@@ -11,9 +11,15 @@ use std::process::Command;
 /// The portable build's flags: UnixBench's, for the architecture's baseline.
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
 
+/// The files of the catalogue that have tests.
+const TABLES: [&str; 3] = ["tests.toml", "interactive.toml", "loads.toml"];
+
+/// What every program is linked with.
+const KIT: [&str; 2] = ["kit.c", "place.c"];
+
 fn main() {
     println!("cargo::rerun-if-changed=programs");
-    println!("cargo::rerun-if-changed=catalogue/tests.toml");
+    println!("cargo::rerun-if-changed=catalogue");
     println!("cargo::rerun-if-env-changed=CC");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
     let mut code = String::from("/// Every file under `programs/`.\npub static FILES: &[(&str, &[u8])] = &[\n");
@@ -49,18 +55,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// The catalogue's binaries: name → (units, definitions).
 fn binaries() -> BTreeMap<String, (Vec<String>, Vec<String>)> {
-    let table: toml::Table = fs::read_to_string("catalogue/tests.toml").unwrap().parse().unwrap();
+    let rows = TABLES.iter().flat_map(|file| {
+        let table: toml::Table = fs::read_to_string(Path::new("catalogue").join(file)).unwrap().parse().unwrap();
+        table["test"].as_array().unwrap().clone()
+    });
     let strings = |row: &toml::Value, key: &str| -> Vec<String> {
         let list = row.get(key).and_then(toml::Value::as_array);
         list.into_iter().flatten().map(|item| item.as_str().unwrap().to_owned()).collect()
     };
     let mut found = BTreeMap::new();
-    for row in table["test"].as_array().unwrap() {
+    for row in rows {
         let program = row["program"].as_str().unwrap();
-        let define = strings(row, "define");
+        let define = strings(&row, "define");
         let name = if define.is_empty() { program.rsplit('/').next() } else { row["id"].as_str() };
         let mut units = vec![program.to_owned()];
-        units.extend(strings(row, "sources"));
+        units.extend(strings(&row, "sources"));
         found.insert(name.unwrap().to_owned(), (units, define));
     }
     found
@@ -77,8 +86,11 @@ fn portable(out: &Path) -> Result<(String, PathBuf), String> {
         command.args(FLAGS).args(["-I", "programs", "-c", "-o"]).arg(object).arg(unit);
         run(command.args(define.iter().map(|item| format!("-D{item}"))))
     };
-    let mut objects = vec![out.join("kit.o")];
-    compile(Path::new("programs/kit.c"), &objects[0], &[])?;
+    let mut objects = Vec::new();
+    for unit in KIT {
+        objects.push(out.join(unit).with_extension("o"));
+        compile(&Path::new("programs").join(unit), &objects[objects.len() - 1], &[])?;
+    }
     let mut declarations = String::new();
     let mut rows = String::new();
     for (number, (name, (units, define))) in binaries().into_iter().enumerate() {

@@ -4,11 +4,11 @@
  */
 #define _GNU_SOURCE
 #include "kit.h"
+#include "place.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +22,7 @@
 enum {
     MAX_SLICES = 4096,
     MAX_ARGS = 32,
+    MAX_NAMES = 64,
     SECOND = 1000000000,
     LOAD_WATCH = SECOND / 10, /* how soon a load sees that it should end */
     SHORTEST_SLICE = 100000,
@@ -35,7 +36,7 @@ struct mark {
 
 volatile unsigned long kit_count;
 
-static const char *known[MAX_ARGS]; /* the names that were asked for */
+static const char *known[MAX_NAMES]; /* the names that were asked for */
 static int known_number;
 static char **arguments;
 static int argument_number;
@@ -46,10 +47,13 @@ static int output = STDOUT_FILENO;
 static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
+static unsigned long (*counter)(void);
 
 static int64_t begun, slice, edge; /* edge: the next one */
 static long slices, recorded;
 static int pulsing;
+static int load_marked;
+static unsigned long load_base;
 static struct mark *edges;
 static struct rusage own_before, children_before;
 static timer_t timer;
@@ -148,6 +152,11 @@ void kit_error(const char *format, ...)
     give_up("error ", 1, format, values);
 }
 
+void kit_counter(unsigned long (*read_count)(void))
+{
+    counter = read_count;
+}
+
 void kit_at_end(void (*clean)(int finished))
 {
     cleaner = clean;
@@ -155,31 +164,14 @@ void kit_at_end(void (*clean)(int finished))
 
 /* --- arguments --- */
 
-static void pin(long cpu)
-{
-    unsigned long set[128] = {0}; /* 8192 CPUs; a cpu_set_t ends at 1024 */
-    const long bits = 8 * sizeof set[0];
-
-    set[cpu / bits] |= 1UL << cpu % bits;
-    if (sched_setaffinity(0, sizeof set, (const cpu_set_t *)(const void *)set) != 0)
-        kit_error("cannot run on cpu %ld (%s): try one that `taskset -p $$` shows", cpu, strerror(errno));
-}
-
 void kit_init(int argc, char **argv)
 {
-    long cpu, priority;
-
     arguments = argv + 1;
     while (argument_number < argc - 1 && strcmp(arguments[argument_number], "--") != 0)
         argument_number++;
     if (argument_number > MAX_ARGS)
         kit_error("%d arguments are more than %d: a command goes after --", argument_number, MAX_ARGS);
-    cpu = kit_arg_number("cpu", -1, 0, 8191);
-    if (cpu >= 0)
-        pin(cpu);
-    priority = kit_arg_number("nice", 100, -20, 19);
-    if (priority <= 19 && setpriority(PRIO_PROCESS, 0, (int)priority) != 0)
-        kit_error("cannot set nice to %ld (%s): lower values need root", priority, strerror(errno));
+    place_init();
 }
 
 const char *kit_arg(const char *name, const char *missing)
@@ -187,7 +179,7 @@ const char *kit_arg(const char *name, const char *missing)
     size_t length = strlen(name);
     const char *value = missing;
 
-    if (known_number < MAX_ARGS)
+    if (known_number < MAX_NAMES)
         known[known_number++] = name;
     for (int i = 0; i < argument_number; i++)
         if (strncmp(arguments[i], name, length) == 0 && arguments[i][length] == '=') {
@@ -256,6 +248,31 @@ void kit_value(const char *name, double number, const char *unit)
 
     snprintf(line, sizeof line, "value %s %.15g %s\n", name, number, unit);
     keep(line);
+}
+
+void kit_note(const char *format, ...)
+{
+    char line[256] = "note ";
+    const size_t lead = strlen(line);
+    va_list values;
+    int length;
+
+    va_start(values, format);
+    length = vsnprintf(line + lead, sizeof line - lead - 1, format, values);
+    va_end(values);
+    memcpy(line + (length < (int)(sizeof line - lead - 1) ? lead + (size_t)length : sizeof line - 2), "\n", 2);
+    keep(line);
+}
+
+void kit_report(const char *format, ...)
+{
+    char line[256];
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(line, sizeof line, format, values);
+    va_end(values);
+    put(line);
 }
 
 void kit_slice(int64_t start, int64_t end, unsigned long count)
@@ -354,23 +371,56 @@ static void arm_next(int64_t now)
     arm(pulsing && edge < watch ? edge : watch);
 }
 
-static void on_alarm(int number)
+/* What was done by now: the counter, or the last completion where completions are what counts. */
+static struct mark done_so_far(void)
 {
-    int kept = errno;
-    struct mark here = {kit_count, kit_now()};
-    int64_t now = here.ns;
+    struct mark here = {counter ? counter() : kit_count, kit_now()};
 
-    (void)number;
     if (ticks[tick].ns) {
         here.count = ticks[tick].count;
         here.ns = ticks[tick].ns;
     }
+    return here;
+}
+
+/*
+ * A load says what it has done by now until it is told to `mark` a beginning; from there to the end of stdin is its slice.
+ */
+static void watch_load(struct mark here)
+{
+    char line[8];
+
     if (kit_abandoned()) {
-        if (slices)
-            leave(0, 0);
-        kit_slice(begun, here.ns, here.count);
-        finish();
+        if (read(input, line, sizeof line) <= 0) {
+            kit_slice(begun, here.ns, here.count - load_base);
+            finish();
+        }
+        load_marked = 1;
+        begun = here.ns;
+        load_base = here.count;
+        getrusage(RUSAGE_SELF, &own_before);
+        getrusage(RUSAGE_CHILDREN, &children_before);
     }
+    if (!load_marked) {
+        put("pulse");
+        put_number(here.ns);
+        put_number((int64_t)here.count);
+        put("\n");
+        flush();
+    }
+}
+
+static void on_alarm(int number)
+{
+    int kept = errno;
+    struct mark here = done_so_far();
+    int64_t now = kit_now();
+
+    (void)number;
+    if (slices == 0)
+        watch_load(here);
+    else if (kit_abandoned())
+        leave(0, 0);
     if (pulsing && now >= edge) {
         edges[recorded++] = here;
         if (recorded == slices)
@@ -466,6 +516,7 @@ static void sleep_until(int64_t when)
 
 static void begin(int with_pulse)
 {
+    place_deadline();
     refuse_unknown();
     prepare_timer();
     if (write(output, "ready\n", 6) != 6)
@@ -492,6 +543,12 @@ struct kit_window kit_wait(void)
 {
     begin(0);
     return (struct kit_window){.start = begun, .first_edge = edge, .slice = slice, .slices = slices};
+}
+
+void kit_quiet(void)
+{
+    if (slices)
+        arm(0);
 }
 
 void kit_tick(void)

@@ -31,16 +31,26 @@
  *     slice START_NS END_NS COUNT          one per slice: what was done within it
  *     value NAME NUMBER UNIT               anything else it measured
  *     check NAME NUMBER                    an answer that must be right
+ *     note TEXT                            something a reader of the numbers must know
  *     usage USER_NS SYSTEM_NS CHILD_USER_NS CHILD_SYSTEM_NS MINOR_FAULTS MAJOR_FAULTS VOLUNTARY INVOLUNTARY MAXRSS_KB
  *     done
  *
  * (usage is that of the window, faults and switches with those of the children) or, instead of all that, one line
- * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice.
+ * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice. Until the
+ * tool has seen enough and says `mark`, from which on that slice counts, a load says ten times a second
+ *
+ *     pulse NS COUNT                       what it has done by then
+ *
+ * Interactive tests report frames besides: see interactive/frames.h.
  * End of stdin always ends a program, silently, within a second: nothing outlives the tool.
  *
  * By hand: start it and type the go line, or `(echo go 0 250000000 4; sleep 2) | PROGRAM`.
  *
- * Every program understands cpu=N (run on that CPU only) and nice=N.
+ * Every program understands these, and skips where the kernel refuses one (with fallback=1 it goes on, with a note):
+ *
+ *     cpu=N nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
+ *     timeslice=US (a fair task's wish, Linux 6.12) uclamp_min=N uclamp_max=N slack=NS (of its timers) lock=1 (memory)
+ *     session=1 (a session, so an autogroup, of its own) cgroup=DIR idle_latency=US (bounds that of all idle states)
  */
 #ifndef KIT_H
 #define KIT_H
@@ -65,6 +75,10 @@ char **kit_command(void);
 /* Keeps a line for the report. */
 void kit_check(const char *name, double number);
 void kit_value(const char *name, double number, const char *unit);
+void kit_note(const char *format, ...) KIT_PRINTF;
+
+/* Prints a line of the report after the window, of which there may be any number. */
+void kit_report(const char *format, ...) KIT_PRINTF;
 
 /* Says ready, waits for go and the start. From then on the timer takes the pulse, and ends the program. */
 void kit_start(void);
@@ -87,6 +101,12 @@ struct kit_window kit_wait(void);
 void kit_slice(int64_t start, int64_t end, unsigned long count);
 _Noreturn void kit_finish(void);
 
+/* After kit_wait: ends the kit's timer, which looks after stdin. The program must ask kit_abandoned itself. */
+void kit_quiet(void);
+
+/* For a program of several processes or threads: what has been done so far, in place of kit_count. Async-signal-safe. */
+void kit_counter(unsigned long (*read_count)(void));
+
 /* Ways out without a result. The error says what happened, to what, and what to try. */
 _Noreturn void kit_skip(const char *format, ...) KIT_PRINTF;
 _Noreturn void kit_error(const char *format, ...) KIT_PRINTF;
@@ -100,7 +120,7 @@ void kit_at_end(void (*clean)(int finished));
 /* For programs that start commands: puts /dev/null on 0 and 1 and keeps the protocol out of the commands' reach. */
 void kit_detach_stdio(void);
 
-/* Whether stdin has closed: only execl must ask, the others have the timer. */
+/* Whether stdin has closed, for programs without the timer. */
 int kit_abandoned(void);
 
 /* CLOCK_MONOTONIC in ns. */

@@ -4,13 +4,18 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use super::{Catalogue, Test};
+use super::{Catalogue, Role, Test};
 
 impl Catalogue {
     /// Returns the test called `id`.
     #[must_use]
     pub fn test(&self, id: &str) -> Option<&Arc<Test>> {
         self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// Returns the tests that are made to run in the background; any other may do so too.
+    pub fn loads(&self) -> impl Iterator<Item = &Arc<Test>> {
+        self.tests.iter().filter(|test| test.roles.contains(&Role::Load))
     }
 
     /// Returns the tests that `names` stand for, each once, in the order given.
@@ -35,7 +40,7 @@ impl Catalogue {
             return Ok(vec![Arc::clone(test)]);
         }
         if name == "all" {
-            return Ok(self.tests.clone());
+            return Ok(self.tests.iter().filter(|test| test.is_rate()).cloned().collect());
         }
         if let Some(group) = self.groups.iter().find(|group| group.id == name) {
             return self.expand(&group.members);

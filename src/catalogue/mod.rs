@@ -22,13 +22,14 @@ pub struct Catalogue {
     pub groups: Vec<Group>,
     /// Every index that can be computed from scores and baselines.
     pub indexes: Vec<Index>,
-    /// Every background load.
-    pub loads: Vec<Named>,
     /// Every condition of the machine.
     pub conditions: Vec<Named>,
 }
 
-/// One row of `catalogue/tests.toml`.
+/// What runs in the background where nothing does.
+pub const NONE: &str = "none";
+
+/// One row of `catalogue/tests.toml`, `interactive.toml` or `loads.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
@@ -72,6 +73,7 @@ pub struct Test {
     /// The part of the report it belongs to; an index of that name gathers it.
     pub category: String,
     /// UnixBench's procedure for it.
+    #[serde(default)]
     pub classic: Classic,
     /// What the standard and quick procedures hand over besides `args`.
     #[serde(default)]
@@ -96,6 +98,8 @@ pub enum Metric {
     /// Work per time: higher is better.
     #[default]
     Rate,
+    /// Time from when something was due to when it happened, by frame: lower is better.
+    Latency,
 }
 
 /// What a test may serve as.
@@ -225,7 +229,20 @@ fn bench() -> Vec<Role> {
     vec![Role::Bench]
 }
 
+impl Default for Classic {
+    /// UnixBench's long tests.
+    fn default() -> Classic {
+        Classic { seconds: 10, passes: 10, prepare: 0, args: Vec::new() }
+    }
+}
+
 impl Test {
+    /// Whether it is measured for its rate.
+    #[must_use]
+    pub fn is_rate(&self) -> bool {
+        self.metric == Metric::Rate && self.roles.contains(&Role::Bench)
+    }
+
     /// The name of its program's binary.
     #[must_use]
     pub fn binary(&self) -> &str {
@@ -258,10 +275,17 @@ impl Catalogue {
     /// A table that does not parse: impossible in a binary that passed its tests.
     pub fn load() -> Result<Catalogue> {
         Ok(Catalogue {
-            tests: table!(test, Test, "tests.toml").into_iter().map(Arc::new).collect(),
+            tests: [
+                table!(test, Test, "tests.toml"),
+                table!(test, Test, "interactive.toml"),
+                table!(test, Test, "loads.toml"),
+            ]
+            .into_iter()
+            .flatten()
+            .map(Arc::new)
+            .collect(),
             groups: table!(group, Group, "groups.toml"),
             indexes: table!(index, Index, "indexes.toml"),
-            loads: table!(load, Named, "loads.toml"),
             conditions: table!(condition, Named, "conditions.toml"),
         })
     }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{Results, Status, print};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, NONE};
 use crate::journal::Store;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         Some(What::Indexes) => {
             rows(catalogue.indexes.iter().map(|row| (row.id.as_str(), row.name.clone(), row.doc.as_str())), long)
         }
-        Some(What::Loads) => rows(catalogue.loads.iter().map(|row| (row.id.as_str(), row.doc.clone(), "")), false),
+        Some(What::Loads) => loads(&catalogue, long),
         Some(What::Conditions) => {
             rows(catalogue.conditions.iter().map(|row| (row.id.as_str(), row.doc.clone(), "")), false)
         }
@@ -57,6 +57,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 fn tests(catalogue: &Catalogue, long: bool) -> String {
     let row = |test: &'_ crate::catalogue::Test| format!("{} ({})", test.label, test.unit);
     rows(catalogue.tests.iter().map(|test| (test.id.as_str(), row(test), test.doc.as_str())), long)
+}
+
+fn loads(catalogue: &Catalogue, long: bool) -> String {
+    let none = (NONE, "nothing but what the machine was doing already".to_owned(), "");
+    let loads =
+        catalogue.loads().map(|test| (test.id.as_str(), format!("{} ({})", test.label, test.unit), test.doc.as_str()));
+    rows(std::iter::once(none).chain(loads), long)
 }
 
 fn groups(catalogue: &Catalogue, long: bool) -> String {

@@ -210,7 +210,7 @@ fn own_test(path: &Path, words: &[String]) -> Result<Test> {
         needs: Vec::new(),
         roles: vec![Role::Bench],
         category: "own".to_owned(),
-        classic: Classic { seconds: 10, passes: 10, prepare: 0, args: Vec::new() },
+        classic: Classic::default(),
         standard: Extra::default(),
         baseline: std::collections::BTreeMap::new(),
         checks: std::collections::BTreeMap::new(),

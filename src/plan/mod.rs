@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Test, nearest};
+use crate::catalogue::{Catalogue, NONE, Test, nearest};
 
 pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
@@ -83,7 +83,7 @@ impl Plan {
     /// A load or condition that the catalogue does not have, or nothing to measure.
     pub fn new(request: &Request, catalogue: &Catalogue) -> Result<Plan> {
         for load in &request.loads {
-            known("load", load, catalogue.loads.iter().map(|row| row.id.as_str()))?;
+            known("load", load, std::iter::once(NONE).chain(catalogue.tests.iter().map(|test| test.id.as_str())))?;
         }
         for condition in &request.conditions {
             known("condition", condition, catalogue.conditions.iter().map(|row| row.id.as_str()))?;

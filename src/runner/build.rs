@@ -186,7 +186,7 @@ fn compile(folder: &Path, test: &Test, compiler: &Compiler, flags: &[&str]) -> R
     let mut command = Command::new(&compiler.command);
     command.current_dir(folder.join("src")).args(flags).args(["-I", "."]);
     command.args(test.define.iter().map(|item| format!("-D{item}")));
-    command.args(test.units()).arg("kit.c").arg("-o").arg(&partial).args(["-Wl,--as-needed", "-lm"]);
+    command.args(test.units()).args(["kit.c", "place.c", "-o"]).arg(&partial).args(["-Wl,--as-needed", "-lm"]);
     let output = command.output().with_context(|| format!("the C compiler '{}' cannot be run", compiler.command))?;
     if !output.status.success() {
         let _ = fs::remove_file(&partial);
