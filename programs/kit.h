@@ -97,7 +97,8 @@ struct kit_window {
     int64_t start, first_edge, slice;
     long slices;
 };
-struct kit_window kit_wait(void);
+struct kit_window kit_hear(void); /* says ready, and returns when it has heard go, a little before the start */
+struct kit_window kit_wait(void); /* returns at the start; hears go first where kit_hear was not called */
 void kit_slice(int64_t start, int64_t end, unsigned long count);
 _Noreturn void kit_finish(void);
 

@@ -1,0 +1,46 @@
+/*
+ * What an interactive test reports: every frame, and what the scheduler did to the thread that made it.
+ *
+ *     plan PERIOD_NS DEADLINE_NS WORK_NS FRAMES LATENCY     once, before the frames
+ *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame that was begun
+ *
+ * A frame is planned for a moment, its thread wakes, and its work is done. PERIOD 0: the moments are events, not a clock's.
+ * DEADLINE counts from the planned moment; 0: there is none. FRAMES were planned, so those that are not reported were
+ * dropped, as was one with DONE 0: its thread woke too late to begin. STAMP is when another process sent the wake-up.
+ * LATENCY names the series that the test is about:
+ *
+ *     wake       from the planned moment, or the stamp, to the first instruction
+ *     response   from the planned moment to done
+ *     overrun    what done comes later than the work alone would take
+ */
+#ifndef FRAMES_H
+#define FRAMES_H
+
+#include "kit.h"
+
+struct frames_plan {
+    int64_t period, deadline, work; /* ns */
+    long frames;                    /* 0: as many as were made */
+    const char *latency;
+};
+
+/* Reads the argument break_over=US. */
+void frames_init(void);
+
+/* Maps and touches the memory for as many frames, with stamps or without. */
+void frames_prepare(long most, int stamps);
+
+/* Called when the window opens, and when the last frame is over. */
+void frames_begin(void);
+void frames_end(void);
+
+/* Keeps a frame; the work is what it should have taken. Returns whether it broke the limit, so that the test must end. */
+int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work);
+
+/* Prints plan, frames, slices and attribution, and ends the program. */
+_Noreturn void frames_finish(const struct frames_plan *plan, const struct kit_window *window);
+
+/* Looks after stdin between frames, about twice a second; ends the program when it has closed. */
+void frames_look(int64_t now);
+
+#endif
