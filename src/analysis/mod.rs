@@ -1,6 +1,7 @@
 //! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
 
 mod index;
+mod latency;
 mod score;
 
 use serde::Serialize;
@@ -11,7 +12,15 @@ use crate::machine::Fact;
 use crate::stats::Estimate;
 
 pub use index::{Index, Part};
-pub use score::estimate;
+pub use latency::{Attribution, Latency, Load, PERCENTILES, TrialFigures};
+/// Returns the value of the cell's trials so far, as the standard procedure judges it.
+#[must_use]
+pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
+    match cell.metric {
+        Metric::Rate => score::estimate(cell, trials),
+        Metric::Latency => latency::estimate(trials),
+    }
+}
 
 /// Everything a report shows.
 #[derive(Debug, Clone)]
@@ -55,6 +64,10 @@ pub struct Row {
     pub samples: Vec<Sample>,
     /// What a reader must know of this number.
     pub warnings: Vec<String>,
+    /// What ran in the background did.
+    pub load: Option<Load>,
+    /// The whole of an interactive test's latency; the score is one percentile of it.
+    pub latency: Option<Box<Latency>>,
 }
 
 /// One trial's score.
@@ -148,7 +161,19 @@ impl Results {
             condition: cell.condition.clone(),
             reason: reason.to_owned(),
         };
-        if let Some(mut row) = score::row(cell, trials, journal.run.is_classic()) {
+        let row = match cell.metric {
+            Metric::Rate => score::row(cell, trials, journal.run.is_classic()),
+            Metric::Latency => latency::row(cell, trials),
+        };
+        if let Some(mut row) = row {
+            if let Some((load, warnings)) = latency::load(cell, trials) {
+                row.load = Some(load);
+                row.warnings.extend(warnings);
+            }
+            let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
+            if let Some(reason) = failed.first() {
+                row.warnings.push(format!("{} of {} trials failed: {reason}", failed.len(), trials.len()));
+            }
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| warning.text.clone()));
             row.warnings.extend(score::disturbances(trials, journal.run.cpus));

@@ -19,9 +19,8 @@ pub struct Pass {
     pub rate: f64,
 }
 
-/// Returns the score of the cell's trials so far, as the standard procedure judges it.
-#[must_use]
-pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
+/// The score of the cell's trials so far.
+pub(super) fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     let rates: Vec<f64> = trials.iter().filter_map(|trial| rate(cell, trial)).collect();
     of_rates(&rates)
 }
@@ -41,6 +40,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
             n: score.samples as usize,
             seconds: score.seconds,
             samples: Vec::new(),
+            load: None,
+            latency: None,
             warnings: vec!["no interval: the imported report has only the score".to_owned()],
         });
     }
@@ -65,16 +66,12 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
     } else if !classic && n < 6 {
         warnings.push(format!("{n} trials: the interval assumes log-normal noise; six or more do without"));
     }
-    let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
-    if let Some(reason) = failed.first() {
-        warnings.push(format!("{} of {} trials failed: {reason}", failed.len(), trials.len()));
-    }
     let samples = measured
         .iter()
         .zip(&values)
         .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
         .collect();
-    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings })
+    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, latency: None })
 }
 
 fn are(n: usize) -> String {
@@ -160,7 +157,8 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
-        let own: f64 = trial.copies.iter().map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
+        let programs = trial.copies.iter().chain(trial.background.as_ref().map(|load| &load.copy));
+        let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
         Some((noise.busy_s? - own) / capacity(trial))
     });
     if median(&foreign) > FOREIGN {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use super::{Catalogue, Role, Test};
+use super::{Catalogue, NONE, Role, Test};
 
 impl Catalogue {
     /// Returns the test called `id`.
@@ -34,10 +34,33 @@ impl Catalogue {
         Ok(found)
     }
 
+    /// Returns the loads that `names` stand for, each once, in the order given: any test, or nothing for [`NONE`].
+    ///
+    /// # Errors
+    /// A name that is neither test nor group.
+    pub fn expand_loads(&self, names: &[String]) -> Result<Vec<Option<Arc<Test>>>> {
+        let mut found: Vec<Option<Arc<Test>>> = Vec::new();
+        for name in names {
+            let loads = if name == NONE { vec![None] } else { self.members(name)?.into_iter().map(Some).collect() };
+            for load in loads {
+                let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
+                if !found.iter().any(|known| id(known) == id(&load)) {
+                    found.push(load);
+                }
+            }
+        }
+        Ok(found)
+    }
+
     fn members(&self, name: &str) -> Result<Vec<Arc<Test>>> {
         // A test hides a group of its name, so that a group may not name itself for ever.
         if let Some(test) = self.test(name) {
             return Ok(vec![Arc::clone(test)]);
+        }
+        if let Some((id, words)) = name.split_once(':')
+            && let Some(test) = self.test(id)
+        {
+            return Ok(vec![Arc::new(test.with(name, words)?)]);
         }
         if name == "all" {
             return Ok(self.tests.iter().filter(|test| test.is_rate()).cloned().collect());
@@ -60,6 +83,21 @@ impl Catalogue {
         self.tests
             .iter()
             .find(|test| std::iter::once(&test.label).chain(&test.also).any(|known| folded(known) == wanted))
+    }
+}
+
+impl Test {
+    /// Returns this test under the name `id`, with more arguments: `sync=1:size=64`.
+    fn with(&self, id: &str, words: &str) -> Result<Test> {
+        let words: Vec<String> = words.split(':').map(str::to_owned).collect();
+        if let Some(word) = words.iter().find(|word| !word.contains('=')) {
+            bail!("'{word}' in '{id}' is no argument; try {}:name=value", self.id);
+        }
+        let mut test = self.clone();
+        test.label = format!("{} {}", self.label, words.join(" "));
+        test.id = id.to_owned();
+        test.args.extend(words);
+        Ok(test)
     }
 }
 

@@ -70,6 +70,10 @@ pub struct Test {
     /// What the test may serve as.
     #[serde(default = "bench")]
     pub roles: Vec<Role>,
+    /// The argument that says how many processes, groups or jobs it has.
+    pub number: Option<String>,
+    /// MiB of memory of a cgroup that it runs in as a load.
+    pub memory: Option<u64>,
     /// The part of the report it belongs to; an index of that name gathers it.
     pub category: String,
     /// UnixBench's procedure for it.
@@ -246,7 +250,13 @@ impl Test {
     /// The name of its program's binary.
     #[must_use]
     pub fn binary(&self) -> &str {
-        if self.define.is_empty() { self.program.rsplit('/').next().unwrap_or(&self.program) } else { &self.id }
+        if self.define.is_empty() { self.program.rsplit('/').next().unwrap_or(&self.program) } else { self.base() }
+    }
+
+    /// The catalogue's name of it, without the arguments that the user added.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        self.id.split(':').next().unwrap_or(&self.id)
     }
 
     /// The C files of its program under `programs/`, the main one first.

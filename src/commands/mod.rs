@@ -3,8 +3,10 @@
 mod completions;
 mod doctor;
 mod import;
+mod latency;
 mod list;
 mod man;
+mod measure;
 mod progress;
 mod report;
 mod run;
@@ -38,6 +40,8 @@ A RUN is a directory, a run's name, or `latest` (`latest~1` the one before).";
 enum Verb {
     /// Measure tests or groups; without names, the UnixBench index
     Run(run::Arguments),
+    /// Measure whether interactive tasks stay smooth beside loads
+    Latency(latency::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Turn reports and logs of UnixBench and BYTE into runs
@@ -144,6 +148,7 @@ pub fn main() -> ExitCode {
 fn dispatch(verb: Verb) -> Result<Status> {
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::date;
 use super::lines::collapsed;
-use crate::catalogue::{Catalogue, Metric, Test};
+use crate::catalogue::{Catalogue, Metric, NONE, Test};
 use crate::journal::{Cell, End, FORMAT, Journal, Run, Trial, Warning};
 use crate::machine::Fact;
 
@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
         self.trials.push(Vec::new());
         match test {
             Some(test) => {
-                let mut cell = Cell::new(number, &test, copies, "none", "none");
+                let mut cell = Cell::new(number, &test, copies, None, NONE);
                 if !unit.is_empty() && !unit.eq_ignore_ascii_case(&cell.unit) {
                     self.warn_of(number, format!("it is reported in {unit}, while the baseline is in {}", cell.unit));
                     unit.clone_into(&mut cell.unit);
@@ -191,8 +191,8 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         test,
         label: label.to_owned(),
         copies,
-        load: "none".to_owned(),
-        condition: "none".to_owned(),
+        load: NONE.to_owned(),
+        condition: NONE.to_owned(),
         metric: Metric::Rate,
         unit: unit.to_owned(),
         timebase: 1.0,
@@ -200,6 +200,7 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         value: None,
         category: "misc".to_owned(),
         warmup: 0,
+        background: None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! The journal is the product: every count and clock that was measured is in it, and every score is
 //! computed from it when a report is made. `docs/format.md` is its specification.
 
+mod frames;
 mod reader;
 mod store;
 mod writer;
@@ -11,9 +12,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Metric, Test};
+use crate::catalogue::{Metric, NONE, Test};
 use crate::machine::{Fact, Noise};
 
+pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::read;
 pub use store::{Listed, Store, today};
 pub use writer::Writer;
@@ -61,6 +63,9 @@ pub struct Run {
     pub seed: u64,
     /// The command line.
     pub arguments: Vec<String>,
+    /// The user's remark.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub comment: String,
     /// Processors online.
     pub cpus: usize,
     /// The indexes to show, where they are not those that are always shown.
@@ -135,18 +140,32 @@ pub struct Cell {
     /// Slices from the first that are not counted.
     #[serde(default)]
     pub warmup: u32,
+    /// What the load's counts mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Scale>,
+}
+
+/// What the counts of a load mean.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    /// The load's name in reports.
+    pub label: String,
+    /// The unit of its throughput.
+    pub unit: String,
+    /// What one count per second is worth in the unit.
+    pub worth: f64,
 }
 
 impl Cell {
     /// Returns the cell of `test` with the given coordinates.
     #[must_use]
-    pub fn new(id: usize, test: &Test, copies: u32, load: &str, condition: &str) -> Cell {
+    pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &str) -> Cell {
         Cell {
             id,
             test: test.id.clone(),
             label: test.label.clone(),
             copies,
-            load: load.to_owned(),
+            load: load.map_or(NONE, |load| &load.id).to_owned(),
             condition: condition.to_owned(),
             metric: test.metric,
             unit: test.unit.clone(),
@@ -155,7 +174,16 @@ impl Cell {
             value: test.value.clone(),
             category: test.category.clone(),
             warmup: 0,
+            background: load.map(Scale::of),
         }
+    }
+}
+
+impl Scale {
+    /// Frames are a load's work where its score is their latency.
+    fn of(load: &Test) -> Scale {
+        let unit = if load.metric == Metric::Latency { "frames/s" } else { &load.unit };
+        Scale { label: load.label.clone(), unit: unit.to_owned(), worth: load.scale * load.timebase }
     }
 }
 
@@ -171,6 +199,9 @@ pub struct Trial {
     /// What each copy reported; empty where the trial failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<Copy>,
+    /// What the load did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Box<Background>>,
     /// A result without its measurements, as imported reports have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<Score>,
@@ -202,6 +233,23 @@ pub struct Copy {
     /// What it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Its frames, of an interactive test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<Box<Frames>>,
+    /// What it has to say of its numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What a load did while it ran in the background.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// Its count per second alone, before the window opened.
+    pub alone: f64,
+    /// Whether that had become steady.
+    pub steady: bool,
+    /// What it reported of the window: one slice.
+    pub copy: Copy,
 }
 
 /// getrusage(2) of a program and its children, times in seconds.

@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, NONE, Test, nearest};
+use crate::catalogue::{Catalogue, Metric, NONE, Test, nearest};
 
 pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
@@ -28,13 +28,30 @@ pub struct Request {
     /// The numbers of copies, in order.
     pub copies: Vec<u32>,
     /// The loads, in order.
-    pub loads: Vec<String>,
+    pub loads: Vec<Option<Arc<Test>>>,
     /// The conditions, in order.
     pub conditions: Vec<String>,
     /// How to measure.
     pub procedure: Procedure,
     /// The seed of every random order.
     pub seed: u64,
+    /// Arguments for every test, after its own.
+    pub test_args: Vec<String>,
+    /// Arguments for every load, after its own.
+    pub load_args: Vec<String>,
+    /// How many processes or groups a load has, where that can be said.
+    pub load_number: Option<u32>,
+    /// The CPU weight of a cgroup of the load's own.
+    pub load_weight: Option<u32>,
+}
+
+/// What a cgroup is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// A CPU weight; 100 is usual.
+    Weight(u32),
+    /// Bytes of memory.
+    Memory(u64),
 }
 
 /// One cell of the matrix and how it is measured.
@@ -44,14 +61,18 @@ pub struct Cell {
     pub test: Arc<Test>,
     /// How many copies run at once.
     pub copies: u32,
-    /// What runs in the background.
-    pub load: String,
+    /// What runs in the background, if anything does.
+    pub load: Option<Arc<Test>>,
     /// What is switched on the machine.
     pub condition: String,
     /// The window of each trial.
     pub window: Window,
     /// Every argument of the program.
     pub args: Vec<String>,
+    /// Every argument of the load.
+    pub load_args: Vec<String>,
+    /// Cgroups of the load's own: controller, file and value.
+    pub load_cgroups: Vec<Limit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
 }
@@ -65,6 +86,8 @@ pub struct Plan {
     pub seed: u64,
     /// The cells: their place is their number.
     pub cells: Vec<Cell>,
+    /// Tests whose scores the cells' arguments name as `{ID}`: measured once, before the first cell.
+    pub named: Vec<Arc<Test>>,
 }
 
 /// Trials that belong together: a block, or one pass of one cell.
@@ -82,8 +105,10 @@ impl Plan {
     /// # Errors
     /// A load or condition that the catalogue does not have, or nothing to measure.
     pub fn new(request: &Request, catalogue: &Catalogue) -> Result<Plan> {
-        for load in &request.loads {
-            known("load", load, std::iter::once(NONE).chain(catalogue.tests.iter().map(|test| test.id.as_str())))?;
+        if request.procedure.kind == Kind::Classic
+            && let Some(test) = request.tests.iter().find(|test| test.metric == Metric::Latency)
+        {
+            bail!("{} has no classic procedure: its frames are no passes; try the standard one", test.id);
         }
         for condition in &request.conditions {
             known("condition", condition, catalogue.conditions.iter().map(|row| row.id.as_str()))?;
@@ -93,7 +118,22 @@ impl Plan {
             for load in &request.loads {
                 for copies in &request.copies {
                     for test in &request.tests {
-                        cells.push(request.procedure.cell(test, *copies, load, condition));
+                        // Interbench leaves these out too: a task that runs twice is not a load of its own.
+                        if test.metric == Metric::Latency && load.as_ref().is_some_and(|load| load.id == test.id) {
+                            continue;
+                        }
+                        let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
+                        cell.args.extend(request.test_args.iter().cloned());
+                        cell.load_args.extend(request.load_args.iter().cloned());
+                        if let Some((name, number)) =
+                            load.as_ref().and_then(|load| load.number.as_ref()).zip(request.load_number)
+                        {
+                            cell.load_args.push(format!("{name}={number}"));
+                        }
+                        if load.is_some() {
+                            cell.load_cgroups.extend(request.load_weight.map(Limit::Weight));
+                        }
+                        cells.push(cell);
                     }
                 }
             }
@@ -101,7 +141,14 @@ impl Plan {
         if cells.is_empty() {
             bail!("there is nothing to measure: name a test or group; `unixmark list` shows them");
         }
-        Ok(Plan { procedure: request.procedure.clone(), seed: request.seed, cells })
+        let named = named(&cells, catalogue);
+        Ok(Plan { procedure: request.procedure.clone(), seed: request.seed, cells, named })
+    }
+
+    /// Returns every test whose program is needed, some of them more than once.
+    pub fn tests(&self) -> impl Iterator<Item = &Test> {
+        let cells = self.cells.iter().flat_map(|cell| std::iter::once(&*cell.test).chain(cell.load.as_deref()));
+        cells.chain(self.named.iter().map(|test| &**test))
     }
 
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner
@@ -144,8 +191,25 @@ impl Cell {
     /// Returns the seconds that one trial takes, the time around its window included.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.window.length().as_secs_f64() + self.window.around.as_secs_f64()
+        // A load is steady after a little more than the time it must be so.
+        let settle = if self.load.is_some() { self.window.settle.as_secs_f64() + 0.25 } else { 0.0 };
+        self.window.length().as_secs_f64() + self.window.around.as_secs_f64() + settle
     }
+
+    /// The name of what runs in the background.
+    #[must_use]
+    pub fn load_name(&self) -> &str {
+        self.load.as_ref().map_or(NONE, |load| &load.id)
+    }
+}
+
+/// The tests that arguments name.
+fn named(cells: &[Cell], catalogue: &Catalogue) -> Vec<Arc<Test>> {
+    let names = |test: &&Arc<Test>| {
+        let name = format!("{{{}}}", test.id);
+        cells.iter().flat_map(|cell| cell.args.iter().chain(&cell.load_args)).any(|arg| arg.contains(&name))
+    };
+    catalogue.tests.iter().filter(names).cloned().collect()
 }
 
 fn known<'a>(kind: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {

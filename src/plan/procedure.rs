@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Cell;
-use crate::catalogue::Test;
+use super::{Cell, Limit};
+use crate::catalogue::{Metric, Test};
 
 /// Which procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -30,6 +30,8 @@ pub struct Procedure {
     pub precision: Option<f64>,
     /// Time after which no further block is begun.
     pub budget: Option<Duration>,
+    /// Length of an interactive test's window.
+    pub frames: Duration,
     /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
     pub passes: Option<u32>,
 }
@@ -47,6 +49,8 @@ pub struct Window {
     pub around: Duration,
     /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
     pub rest: bool,
+    /// The time over which a load must be steady before the window opens.
+    pub settle: Duration,
 }
 
 impl Window {
@@ -56,6 +60,13 @@ impl Window {
         self.slice * self.slices
     }
 }
+
+/// Window of an interactive test: 480 pictures, 8000 wake-ups of a timer of 1 ms.
+const FRAMES: Duration = Duration::from_secs(8);
+const QUICK_FRAMES: Duration = Duration::from_millis(1500);
+
+/// Blocks of `unixmark latency`: the fewest with an interval that means something, in Interbench's time.
+const LATENCY_BLOCKS: u32 = 3;
 
 /// Blocks are begun as long as a budget lasts, but not for ever.
 const ENDLESS: u32 = 10_000;
@@ -88,20 +99,35 @@ impl Procedure {
             (Kind::Classic, _) => (0, 0),
         };
         let wanted = precision.or((kind == Kind::Standard).then_some(0.01));
-        Procedure { kind, least, most, precision: wanted, budget, passes }
+        let frames = if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES };
+        Procedure { kind, least, most, precision: wanted, budget, frames, passes }
+    }
+
+    /// Returns the procedure of `unixmark latency`: a fixed number of `blocks`, whose windows share the `time` of a cell.
+    #[must_use]
+    pub fn latency(kind: Kind, time: Option<Duration>, blocks: Option<u32>) -> Procedure {
+        let blocks = blocks.unwrap_or(if kind == Kind::Quick { 1 } else { LATENCY_BLOCKS });
+        let mut procedure = Procedure::new(kind, None, None, Some(blocks));
+        procedure.precision = None;
+        if let Some(time) = time {
+            procedure.frames = (time / blocks).max(Duration::from_millis(500));
+        }
+        procedure
     }
 
     /// Returns the cell of `test` at the given coordinates as this procedure measures it.
-    pub(super) fn cell(&self, test: &Arc<Test>, copies: u32, load: &str, condition: &str) -> Cell {
+    pub(super) fn cell(&self, test: &Arc<Test>, copies: u32, load: Option<&Arc<Test>>, condition: &str) -> Cell {
         let window = self.window(test);
         let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
             copies,
-            load: load.to_owned(),
+            load: load.cloned(),
             condition: condition.to_owned(),
             window,
             args: test.args.iter().chain(extra).cloned().collect(),
+            load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
+            load_cgroups: load.and_then(|load| load.memory).map(|mib| Limit::Memory(mib << 20)).into_iter().collect(),
             least: if self.kind == Kind::Classic { self.classic_passes(test) } else { self.least },
         }
     }
@@ -117,13 +143,21 @@ impl Procedure {
     }
 
     fn window(&self, test: &Test) -> Window {
+        let settle = Duration::from_millis(if self.kind == Kind::Quick { 400 } else { 1000 });
         match self.kind {
+            _ if test.metric == Metric::Latency => {
+                // Slices of about a second: the tool hears nothing in between, but reports show them.
+                let slices = (self.frames.as_secs_f64().round() as u32).clamp(1, 3600);
+                let around = Duration::from_millis(150);
+                Window { slice: self.frames / slices, slices, warmup: 0, around, rest: false, settle }
+            }
             Kind::Standard => Window {
                 slice: Duration::from_millis(200),
                 slices: 5,
                 warmup: 1,
                 around: Duration::from_millis(150),
                 rest: false,
+                settle,
             },
             Kind::Quick => Window {
                 slice: Duration::from_millis(80),
@@ -131,6 +165,7 @@ impl Procedure {
                 warmup: 1,
                 around: Duration::from_millis(150),
                 rest: false,
+                settle,
             },
             // Slices of a second, so that a program notices within one that the tool is gone.
             Kind::Classic => Window {
@@ -139,6 +174,7 @@ impl Procedure {
                 warmup: 0,
                 around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),
                 rest: true,
+                settle,
             },
         }
     }

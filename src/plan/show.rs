@@ -29,7 +29,7 @@ pub fn show(plan: &Plan) -> String {
             "{number:>4}  {:<18} {:>6}  {:<8} {:<10} {trials:>6}  {} x {} ms  {}",
             cell.test.id,
             cell.copies,
-            cell.load,
+            cell.load_name(),
             cell.condition,
             cell.window.slices,
             cell.window.slice.as_millis(),

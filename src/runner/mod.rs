@@ -5,27 +5,39 @@ mod guardian;
 mod program;
 mod protocol;
 mod signals;
+mod steady;
 mod trial;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use crate::catalogue::Test;
 use crate::journal::{self, Record, Trial, Warning, Writer};
-use crate::machine::Machine;
-use crate::plan::{Cell, Kind, Plan, Round};
+use crate::machine::{Fact, Machine};
+use crate::plan::{Cell, Kind, Plan, Round, Window};
 
 pub use build::{Programs, Wanted};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 
 use guardian::{Guardian, Scratch};
 use signals::Signals;
-use trial::{Bench, Command, Failure};
+use trial::{Bench, Command, Failure, Scene};
 
 /// A cell that failed this often in a row is measured no more.
 const TRIES: u32 = 2;
+
+/// The window in which a score that others count by is measured.
+const NAMED_WINDOW: Window = Window {
+    slice: Duration::from_millis(100),
+    slices: 2,
+    warmup: 0,
+    around: Duration::ZERO,
+    rest: false,
+    settle: Duration::ZERO,
+};
 
 /// What a run needs.
 pub struct Setting<'a> {
@@ -77,6 +89,8 @@ pub enum Outcome {
     Complete,
     /// The budget was spent first.
     Budget,
+    /// A frame broke the limit that should end the run.
+    Broke,
     /// A signal stopped it.
     Stopped(i32),
 }
@@ -87,6 +101,8 @@ struct Run<'a> {
     cells: Vec<journal::Cell>,
     writer: &'a mut Writer,
     bench: Bench<'a>,
+    /// Scores that arguments name as `{ID}`.
+    given: BTreeMap<String, String>,
     scratch: &'a Scratch,
     began: Instant,
     trials: Vec<Vec<Trial>>,
@@ -116,7 +132,7 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         .enumerate()
         .map(|(id, cell)| journal::Cell {
             warmup: cell.window.warmup,
-            ..journal::Cell::new(id, &cell.test, cell.copies, &cell.load, &cell.condition)
+            ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition)
         })
         .collect();
     for cell in &cells {
@@ -128,13 +144,17 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         cells,
         writer,
         bench,
+        given: BTreeMap::new(),
         scratch: &scratch,
         began: Instant::now(),
         trials: vec![Vec::new(); count],
         closed: BTreeSet::new(),
         failures: vec![0; count],
     };
-    run.rounds(watch)
+    match run.measure_what_is_named()? {
+        Some(end) => Ok(end),
+        None => run.rounds(watch),
+    }
 }
 
 impl Run<'_> {
@@ -153,8 +173,8 @@ impl Run<'_> {
                 if self.closed.contains(number) {
                     continue;
                 }
-                if let Some(signal) = self.trial(*number, &round, watch)? {
-                    outcome = Outcome::Stopped(signal);
+                if let Some(end) = self.trial(*number, &round, watch)? {
+                    outcome = end;
                     break 'run;
                 }
             }
@@ -166,23 +186,50 @@ impl Run<'_> {
         Ok(outcome)
     }
 
-    /// Measures one trial; returns the signal that stopped the run, if one did.
-    fn trial(&mut self, number: usize, round: &Round, watch: &mut dyn FnMut(Event<'_>)) -> Result<Option<i32>> {
+    /// Measures the scores that arguments name, once and for all cells; a fact each. Returns how the run ends, if that ends it.
+    fn measure_what_is_named(&mut self) -> Result<Option<Outcome>> {
+        for test in &self.setting.plan.named {
+            let folder = self.scratch.trial()?;
+            let command = self.executable(test, 0).map(|path| {
+                let args = self.words(test, &test.args);
+                Command { path, args, folder: &folder }
+            });
+            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW };
+            let name = test.value.as_deref().unwrap_or_default();
+            match command.and_then(|command| self.bench.measure(&scene(command))) {
+                Ok(trial) => {
+                    let number =
+                        trial.copies.first().and_then(|copy| copy.values.get(name)).map_or(0.0, |value| value.0);
+                    self.given.insert(test.id.clone(), format!("{number:.0}"));
+                    self.writer.append(&Record::Fact(Fact {
+                        name: format!("run.{}", test.id),
+                        label: test.label.clone(),
+                        group: "Run".to_owned(),
+                        value: format!("{number:.0} {}", test.unit),
+                    }))?;
+                }
+                Err(Failure::Stopped) => return Ok(Some(self.stopped())),
+                Err(Failure::Skip(why) | Failure::Error(why)) => {
+                    anyhow::bail!("{} could not be measured, and the other tests count by it: {why}", test.id);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Measures one trial; returns how the run ends, if that ends it.
+    fn trial(&mut self, number: usize, round: &Round, watch: &mut dyn FnMut(Event<'_>)) -> Result<Option<Outcome>> {
         let setting = self.setting;
         let cell = &setting.plan.cells[number];
         if cell.window.rest && !self.bench.rest() {
-            return Ok(Some(self.signal()));
+            return Ok(Some(self.stopped()));
         }
         let (left, done) = self.left(round);
         watch(Event::Begin { cell, block: round.block, command: self.command_line(cell), left, done });
         let at = self.began.elapsed().as_secs_f64();
-        let result = self.commands(cell).and_then(|commands| {
-            let folder = self.scratch.trial().map_err(|error| Failure::Error(format!("{error:#}")))?;
-            self.bench.measure(&cell.test, &commands, cell.window, &folder)
-        });
-        let mut trial = match result {
+        let mut trial = match self.measure(cell) {
             Ok(trial) => trial,
-            Err(Failure::Stopped) => return Ok(Some(self.signal())),
+            Err(Failure::Stopped) => return Ok(Some(self.stopped())),
             Err(Failure::Skip(reason)) => Trial { skip: Some(reason), ..Trial::default() },
             Err(Failure::Error(reason)) => Trial { error: Some(reason), ..Trial::default() },
         };
@@ -190,8 +237,32 @@ impl Run<'_> {
         self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
         watch(Event::Ended { cell, trial: &trial });
         self.judge(number, &trial);
+        let broke = trial.copies.iter().any(|copy| copy.frames.as_ref().is_some_and(|frames| frames.broke.is_some()));
         self.trials[number].push(trial);
-        Ok(self.bench.signals.stopped())
+        Ok(match self.bench.signals.stopped() {
+            Some(signal) => Some(Outcome::Stopped(signal)),
+            None => broke.then_some(Outcome::Broke),
+        })
+    }
+
+    fn measure(&mut self, cell: &Cell) -> Result<Trial, Failure> {
+        let folder = self.scratch.trial().map_err(|error| Failure::Error(format!("{error:#}")))?;
+        let background = match &cell.load {
+            Some(load) => self.scratch.kept(&load.id).map_err(|error| Failure::Error(format!("{error:#}")))?,
+            None => folder.clone(),
+        };
+        let load = cell.load.as_deref().map(|load| self.load(cell, load, &background).map_err(|why| why.of_load(load)));
+        let scene = Scene {
+            test: &cell.test,
+            copies: self.copies(cell, &folder)?,
+            load: load.transpose()?,
+            window: cell.window,
+        };
+        self.bench.measure(&scene)
+    }
+
+    fn stopped(&self) -> Outcome {
+        Outcome::Stopped(self.signal())
     }
 
     fn signal(&self) -> i32 {
@@ -262,37 +333,56 @@ impl Run<'_> {
     fn command_line(&self, cell: &Cell) -> String {
         let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
         let mut words = vec![program.display().to_string()];
-        words.extend(self.arguments(cell));
+        words.extend(self.words(&cell.test, &cell.args));
         words.join(" ")
     }
 
-    fn arguments(&self, cell: &Cell) -> Vec<String> {
+    /// The words for a program: a row's arguments with what they name, and the command it is to run.
+    fn words(&self, test: &Test, args: &[String]) -> Vec<String> {
         let folder = self.setting.programs.map(|programs| programs.folder().display().to_string()).unwrap_or_default();
-        let mut args: Vec<String> = cell.args.iter().map(|arg| arg.replace("{programs}", &folder)).collect();
-        if !cell.test.command.is_empty() {
-            args.push("--".to_owned());
-            args.extend(cell.test.command.iter().map(|word| word.replace("{programs}", &folder)));
+        let filled = |word: &String| {
+            let word = word.replace("{programs}", &folder);
+            self.given.iter().fold(word, |word, (name, number)| word.replace(&format!("{{{name}}}"), number))
+        };
+        let mut words: Vec<String> = args.iter().map(filled).collect();
+        if !test.command.is_empty() {
+            words.push("--".to_owned());
+            words.extend(test.command.iter().map(filled));
         }
-        args
+        words
     }
 
-    fn commands(&self, cell: &Cell) -> Result<Vec<Command>, Failure> {
-        if let Some(missing) = missing_tool(&cell.test.needs) {
-            return Err(Failure::Skip(format!("it needs `{missing}`, which is not installed here")));
-        }
-        let args = self.arguments(cell);
+    fn copies<'f>(&self, cell: &Cell, folder: &'f Path) -> Result<Vec<Command<'f>>, Failure> {
+        can_run(&cell.test)?;
+        let args = self.words(&cell.test, &cell.args);
         (0..cell.copies)
             .map(|copy| {
-                let path = match (self.setting.own, self.setting.programs) {
-                    (Some(own), _) => own.to_path_buf(),
-                    (None, Some(programs)) => {
-                        programs.executable(&cell.test, copy).map_err(|error| Failure::Error(format!("{error:#}")))?
-                    }
-                    (None, None) => return Err(Failure::Error("its program was not built".to_owned())),
+                let path = match self.setting.own {
+                    Some(own) => own.to_path_buf(),
+                    None => self.executable(&cell.test, copy)?,
                 };
-                Ok(Command { path, args: args.clone() })
+                Ok(Command { path, args: args.clone(), folder })
             })
             .collect()
+    }
+
+    /// The load has an executable of its own, as copies have.
+    fn load<'f, 't>(&self, cell: &Cell, load: &'t Test, folder: &'f Path) -> Result<(&'t Test, Command<'f>), Failure> {
+        can_run(load)?;
+        let args = self.words(load, &cell.load_args);
+        Ok((load, Command { path: self.executable(load, cell.copies)?, args, folder }))
+    }
+
+    fn executable(&self, test: &Test, copy: u32) -> Result<PathBuf, Failure> {
+        let programs = self.setting.programs.ok_or_else(|| Failure::Error("its program was not built".to_owned()))?;
+        programs.executable(test, copy).map_err(|error| Failure::Error(format!("{error:#}")))
+    }
+}
+
+fn can_run(test: &Test) -> Result<(), Failure> {
+    match missing_tool(&test.needs) {
+        Some(missing) => Err(Failure::Skip(format!("it needs `{missing}`, which is not installed here"))),
+        None => Ok(()),
     }
 }
 

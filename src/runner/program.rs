@@ -10,10 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
 
-use super::protocol::short;
-
-/// More than any honest program prints.
-const MOST_OUTPUT: usize = 64 << 20;
+use super::protocol::{Speech, short};
 
 /// Of what goes to stderr, as much as a message can use.
 const MOST_STDERR: usize = 64 << 10;
@@ -25,7 +22,7 @@ pub struct Program {
     group: Pid,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    output: Vec<u8>,
+    speech: Speech,
     errors: Vec<u8>,
     ended: Option<ExitStatus>,
 }
@@ -64,7 +61,7 @@ impl Program {
             rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
         }
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process number")?;
-        Ok(Program { child, group, stdout, stderr, output: Vec::new(), errors: Vec::new(), ended: None })
+        Ok(Program { child, group, stdout, stderr, speech: Speech::default(), errors: Vec::new(), ended: None })
     }
 
     /// The process group it leads.
@@ -83,9 +80,14 @@ impl Program {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        read_all(&mut self.stdout, &mut self.output, MOST_OUTPUT);
-        read_all(&mut self.stderr, &mut self.errors, MOST_STDERR);
-        if self.output.len() >= MOST_OUTPUT {
+        let speech = &mut self.speech;
+        read_all(&mut self.stdout, |bytes| speech.hear(bytes));
+        let errors = &mut self.errors;
+        // Beyond the limit it is read and dropped, so that the program does not block.
+        read_all(&mut self.stderr, |bytes| {
+            errors.extend_from_slice(&bytes[..bytes.len().min(MOST_STDERR - errors.len())]);
+        });
+        if self.speech.is_broken() {
             let _ = kill_process_group(self.group, Signal::KILL);
         }
     }
@@ -99,10 +101,9 @@ impl Program {
     /// Where it is in its preparations.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        let ready = b"ready\n";
-        if self.output.starts_with(ready) {
+        if self.speech.is_ready() {
             Stage::Ready
-        } else if self.ended() || !ready.starts_with(&self.output) {
+        } else if self.ended() || self.speech.has_ended() {
             Stage::Failed
         } else {
             Stage::Preparing
@@ -116,11 +117,20 @@ impl Program {
         }
     }
 
-    /// What it printed after `ready`.
+    /// Closes its stdin: a load reports and ends.
+    pub fn hush(&mut self) {
+        self.child.stdin = None;
+    }
+
+    /// Says when its window opens.
+    pub fn begin(&mut self, start: u64) {
+        self.speech.begin(start);
+    }
+
+    /// What it said so far.
     #[must_use]
-    pub fn output(&self) -> String {
-        let said = self.output.strip_prefix(b"ready\n").unwrap_or(&self.output);
-        String::from_utf8_lossy(said).into_owned()
+    pub fn speech(&self) -> &Speech {
+        &self.speech
     }
 
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
@@ -173,21 +183,17 @@ impl Drop for Program {
     }
 }
 
-fn read_all(pipe: &mut Option<impl Read>, into: &mut Vec<u8>, most: usize) {
+fn read_all(pipe: &mut Option<impl Read>, mut take: impl FnMut(&[u8])) {
     let mut bytes = [0_u8; 64 << 10];
     // A program that floods is left after some pieces, so that the user and the clock are seen.
     for _ in 0..64 {
         let Some(open) = pipe else { return };
         match open.read(&mut bytes) {
             Ok(0) => *pipe = None,
-            // Beyond the limit it is read and dropped, so that the program does not block.
-            Ok(count) => into.extend_from_slice(&bytes[..count.min(most.saturating_sub(into.len()))]),
+            Ok(count) => take(&bytes[..count]),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return,
             Err(_) => *pipe = None,
-        }
-        if into.len() >= most {
-            return;
         }
     }
 }

@@ -1,52 +1,250 @@
-//! What a program says: the text protocol of `programs/kit.h`, read strictly.
+//! What a program says: the text protocol of `programs/kit.h`, read strictly, line by line as it comes.
 
 use crate::catalogue::Test;
-use crate::journal::{Copy, Usage};
+use crate::journal::{Copy, Frame, Latency, Recorder, Schedule, Usage};
 
 /// The end of a program's speech.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
     /// It measured.
-    Done(Copy),
+    Done(Box<Copy>),
     /// It cannot run here.
     Skip(String),
     /// It failed.
     Error(String),
+    /// It broke the protocol.
+    Garbage(String),
 }
 
-/// Reads all that a program printed after `ready`, with times counted from `start` (ns).
-///
-/// # Errors
-/// A line that is no part of the protocol, a missing end, or slices that cannot be true.
-pub fn parse(output: &str, start: u64) -> Result<Said, String> {
-    let mut copy = Copy::default();
-    let mut lines = output.split_inclusive('\n');
-    while let Some(line) = lines.next() {
-        let Some(text) = line.strip_suffix('\n') else {
-            return Err(format!("it ended in the middle of the line '{}'", short(line)));
-        };
-        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-        match word {
-            "slice" => slice(rest, start, &mut copy).ok_or_else(|| garbage(text))?,
-            "value" => value(rest, &mut copy).ok_or_else(|| garbage(text))?,
-            "check" => check(rest, &mut copy).ok_or_else(|| garbage(text))?,
-            "usage" => copy.usage = Some(usage(rest).ok_or_else(|| garbage(text))?),
-            "skip" => return Ok(Said::Skip(clean(rest))),
-            "error" => return Ok(Said::Error(clean(rest))),
-            "done" => {
-                return match lines.next() {
-                    None => Ok(Said::Done(copy)),
-                    Some(more) => Err(format!("it went on after `done` with '{}'", short(more))),
-                };
+/// A line longer than this is no part of any speech.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// More lines than any honest program prints, frames aside.
+const MOST_LINES: usize = 1 << 20;
+
+/// Takes in what a program prints. Frames become histograms as they come, so that an hour of them
+/// takes no memory.
+#[derive(Debug, Default)]
+pub struct Speech {
+    /// The common start, from which times are counted.
+    start: u64,
+    partial: Vec<u8>,
+    ready: bool,
+    copy: Copy,
+    recorder: Option<Recorder>,
+    broke: Option<u64>,
+    pulses: Vec<(u64, u64)>,
+    end: Option<Said>,
+}
+
+impl Speech {
+    /// Says when the window opens: known only after `ready`.
+    pub fn begin(&mut self, start: u64) {
+        self.start = start;
+    }
+
+    /// Takes in a piece of output.
+    pub fn hear(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let (line, after) = rest.split_at(end);
+            rest = &after[1..];
+            if self.partial.is_empty() {
+                self.line(&String::from_utf8_lossy(line));
+            } else {
+                let mut whole = std::mem::take(&mut self.partial);
+                whole.extend_from_slice(line);
+                self.line(&String::from_utf8_lossy(&whole));
             }
-            _ => return Err(garbage(text)),
+        }
+        self.partial.extend_from_slice(rest);
+        if self.partial.len() > LONGEST_LINE {
+            self.end = Some(Said::Garbage("it printed a line without an end".to_owned()));
+            self.partial.clear();
         }
     }
-    Err("it ended without saying `done`".to_owned())
+
+    /// Whether it said `ready`.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Whether it said anything that ends its speech.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Whether it broke the protocol.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        matches!(self.end, Some(Said::Garbage(_)))
+    }
+
+    /// Whether it said nothing at all.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        !self.ready && self.end.is_none() && self.partial.is_empty()
+    }
+
+    /// What a load had done so far: ns of CLOCK_MONOTONIC and count, in order.
+    #[must_use]
+    pub fn pulses(&self) -> &[(u64, u64)] {
+        &self.pulses
+    }
+
+    /// Returns what all of it came to, once the program has ended.
+    #[must_use]
+    pub fn conclusion(&self) -> Said {
+        match &self.end {
+            Some(Said::Done(copy)) => {
+                let frames = self.recorder.clone().map(|recorder| Box::new(recorder.finish(self.broke)));
+                Said::Done(Box::new(Copy { frames, ..(**copy).clone() }))
+            }
+            Some(said) => said.clone(),
+            None if !self.partial.is_empty() => Said::Garbage(format!(
+                "it ended in the middle of the line '{}'",
+                short(&String::from_utf8_lossy(&self.partial))
+            )),
+            None => Said::Garbage("it ended without saying `done`".to_owned()),
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        match &self.end {
+            Some(Said::Done(_)) => {
+                self.end = Some(Said::Garbage(format!("it went on after `done` with '{}'", short(text))));
+            }
+            Some(_) => {}
+            None => {
+                if let Err(()) = self.word(text) {
+                    self.end = Some(Said::Garbage(format!(
+                        "it printed '{}', which is no part of the protocol (docs/format.md)",
+                        short(text)
+                    )));
+                }
+            }
+        }
+    }
+
+    fn word(&mut self, text: &str) -> Result<(), ()> {
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            "skip" => self.end = Some(Said::Skip(clean(rest))),
+            "error" => self.end = Some(Said::Error(clean(rest))),
+            "ready" if !self.ready && rest.is_empty() => self.ready = true,
+            _ if !self.ready => return Err(()),
+            "frame" => self.frame(rest).ok_or(())?,
+            "slice" => self.slice(rest).ok_or(())?,
+            "pulse" => self.pulses.push(pulse(rest).ok_or(())?),
+            "plan" if self.recorder.is_none() => self.recorder = Some(Recorder::new(schedule(rest).ok_or(())?)),
+            "value" => self.value(rest).ok_or(())?,
+            "check" => self.check(rest).ok_or(())?,
+            "note" => self.copy.notes.push(clean(rest)),
+            "usage" => self.copy.usage = Some(usage(rest).ok_or(())?),
+            "done" if rest.is_empty() => self.end = Some(Said::Done(Box::new(self.copy.clone()))),
+            _ => return Err(()),
+        }
+        let kept = self.copy.slices.len() + self.pulses.len() + self.copy.values.len() + self.copy.notes.len();
+        if kept > MOST_LINES { Err(()) } else { Ok(()) }
+    }
+
+    fn slice(&mut self, rest: &str) -> Option<()> {
+        let [from, to, count] = numbers(rest)?;
+        let after = self.copy.slices.last().map_or(self.start, |last| self.start + last.1);
+        // A program that claims time before the start, or the same time twice, is lying.
+        if from < after || to < from {
+            return None;
+        }
+        self.copy.slices.push((from - self.start, to - self.start, count));
+        Some(())
+    }
+
+    fn frame(&mut self, rest: &str) -> Option<()> {
+        let (planned, woke, done, sent) = match numbers::<3>(rest) {
+            Some([planned, woke, done]) => (planned, woke, done, planned),
+            None => {
+                let [planned, woke, done, sent] = numbers(rest)?;
+                (planned, woke, done, sent)
+            }
+        };
+        if planned < self.start || woke < planned || (done > 0 && done < woke) {
+            return None;
+        }
+        let since = |ns: u64| ns - self.start;
+        self.recorder.as_mut()?.add(Frame {
+            planned: since(planned),
+            sent: since(sent.clamp(planned, woke)),
+            woke: since(woke),
+            done: (done > 0).then(|| since(done)),
+        });
+        Some(())
+    }
+
+    fn value(&mut self, rest: &str) -> Option<()> {
+        let mut words = rest.splitn(3, ' ');
+        let (name, number) = (words.next()?, words.next()?.parse::<f64>().ok()?);
+        if name.is_empty() || !number.is_finite() {
+            return None;
+        }
+        if name == "broke_ns" {
+            // As many ns as a delay can have fit.
+            self.broke = Some(number.max(0.0) as u64);
+        }
+        self.copy.values.insert(name.to_owned(), (number, words.next().unwrap_or("").to_owned()));
+        Some(())
+    }
+
+    fn check(&mut self, rest: &str) -> Option<()> {
+        let (name, number) = rest.split_once(' ')?;
+        let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        self.copy.checks.insert(name.to_owned(), number);
+        Some(())
+    }
 }
 
-fn garbage(line: &str) -> String {
-    format!("it printed '{}', which is no part of the protocol (docs/format.md)", short(line))
+/// Reads exactly N whole numbers.
+fn numbers<const N: usize>(rest: &str) -> Option<[u64; N]> {
+    let mut found = [0; N];
+    let mut words = rest.split(' ');
+    for place in &mut found {
+        *place = words.next()?.parse().ok()?;
+    }
+    words.next().is_none().then_some(found)
+}
+
+fn pulse(rest: &str) -> Option<(u64, u64)> {
+    numbers(rest).map(|[at, count]| (at, count))
+}
+
+fn schedule(rest: &str) -> Option<Schedule> {
+    let (rest, latency) = rest.rsplit_once(' ')?;
+    let [period, deadline, work, planned] = numbers(rest)?;
+    let latency = match latency {
+        "wake" => Latency::Wake,
+        "response" => Latency::Response,
+        "overrun" => Latency::Overrun,
+        _ => return None,
+    };
+    Some(Schedule { period, deadline, work, planned, latency })
+}
+
+fn usage(rest: &str) -> Option<Usage> {
+    let seconds = |ns: u64| ns as f64 / 1e9;
+    let [user, system, child_user, child_system, minor_faults, major_faults, voluntary, involuntary, maxrss_kib] =
+        numbers(rest)?;
+    Some(Usage {
+        user: seconds(user),
+        system: seconds(system),
+        child_user: seconds(child_user),
+        child_system: seconds(child_system),
+        minor_faults,
+        major_faults,
+        voluntary,
+        involuntary,
+        maxrss_kib,
+    })
 }
 
 /// A line without anything a terminal would act on.
@@ -61,54 +259,6 @@ pub fn short(line: &str) -> String {
         text.push('…');
     }
     text
-}
-
-fn slice(rest: &str, start: u64, copy: &mut Copy) -> Option<()> {
-    let mut numbers = rest.split(' ').map(str::parse::<u64>);
-    let (from, to, count) = (numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?);
-    let after = copy.slices.last().map_or(start, |last| start + last.1);
-    // A program that claims time before the start, or the same time twice, is lying.
-    if numbers.next().is_some() || from < after || to < from {
-        return None;
-    }
-    copy.slices.push((from - start, to - start, count));
-    Some(())
-}
-
-fn value(rest: &str, copy: &mut Copy) -> Option<()> {
-    let mut words = rest.splitn(3, ' ');
-    let (name, number) = (words.next()?, words.next()?.parse::<f64>().ok()?);
-    if name.is_empty() || !number.is_finite() {
-        return None;
-    }
-    copy.values.insert(name.to_owned(), (number, words.next().unwrap_or("").to_owned()));
-    Some(())
-}
-
-fn check(rest: &str, copy: &mut Copy) -> Option<()> {
-    let (name, number) = rest.split_once(' ')?;
-    let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
-    copy.checks.insert(name.to_owned(), number);
-    Some(())
-}
-
-fn usage(rest: &str) -> Option<Usage> {
-    let numbers: Vec<u64> = rest.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    match numbers[..] {
-        [user, system, child_user, child_system, minor, major, voluntary, involuntary, maxrss] => Some(Usage {
-            user: seconds(user),
-            system: seconds(system),
-            child_user: seconds(child_user),
-            child_system: seconds(child_system),
-            minor_faults: minor,
-            major_faults: major,
-            voluntary,
-            involuntary,
-            maxrss_kib: maxrss,
-        }),
-        _ => None,
-    }
 }
 
 /// Compares a copy's answers with the catalogue's.

@@ -1,4 +1,4 @@
-//! One trial: spawn the copies, wait until all are ready, let them go at once, collect.
+//! One trial: spawn the copies and what runs beside them, wait until all are ready, let them go at once, collect.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +10,14 @@ use super::guardian::Guardian;
 use super::program::{Program, Stage};
 use super::protocol::{self, Said};
 use super::signals::Signals;
-use crate::catalogue::Test;
-use crate::journal::{Copy, Trial};
+use super::steady::Steady;
+use crate::catalogue::{Metric, Test};
+use crate::journal::{Background, Copy, Trial};
 use crate::machine::{Machine, Noise, sample};
 use crate::plan::Window;
+
+/// How long a load may take to report when its stdin has closed.
+const LOAD_ENDS: Duration = Duration::from_secs(5);
 
 /// Everything a trial needs besides the cell.
 pub(super) struct Bench<'a> {
@@ -23,10 +27,41 @@ pub(super) struct Bench<'a> {
     pub patience: Duration,
 }
 
-/// A copy's executable and arguments.
-pub(super) struct Command {
+/// An executable, its arguments, and where it works.
+pub(super) struct Command<'a> {
     pub path: std::path::PathBuf,
     pub args: Vec<String>,
+    pub folder: &'a Path,
+}
+
+/// What a trial runs.
+pub(super) struct Scene<'a> {
+    pub test: &'a Test,
+    pub copies: Vec<Command<'a>>,
+    pub load: Option<(&'a Test, Command<'a>)>,
+    pub window: Window,
+}
+
+/// The processes of a trial.
+#[derive(Default)]
+struct Cast {
+    copies: Vec<Program>,
+    load: Option<Program>,
+}
+
+impl Cast {
+    fn all(&self) -> impl Iterator<Item = &Program> {
+        self.copies.iter().chain(&self.load)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.copies.iter_mut().chain(&mut self.load)
+    }
+
+    /// Whether the load ended, which it must not do by itself.
+    fn load_ended(&self) -> bool {
+        self.load.as_ref().is_some_and(Program::ended)
+    }
 }
 
 /// Why a trial has no result.
@@ -45,6 +80,17 @@ impl From<String> for Failure {
     }
 }
 
+impl Failure {
+    /// Says that the reason is the load's.
+    pub fn of_load(self, load: &Test) -> Failure {
+        match self {
+            Failure::Stopped => Failure::Stopped,
+            Failure::Skip(why) => Failure::Skip(format!("its load {} cannot run here: {why}", load.id)),
+            Failure::Error(why) => Failure::Error(format!("its load {} failed: {why}", load.id)),
+        }
+    }
+}
+
 /// How a wait ended.
 #[derive(PartialEq, Eq)]
 enum Waited {
@@ -54,17 +100,11 @@ enum Waited {
 }
 
 impl Bench<'_> {
-    /// Measures one trial in `folder`; cell, block and time are the caller's to fill in.
-    pub fn measure(
-        &mut self,
-        test: &Test,
-        commands: &[Command],
-        window: Window,
-        folder: &Path,
-    ) -> Result<Trial, Failure> {
-        let mut programs = Vec::with_capacity(commands.len());
-        let result = self.spawn(commands, folder, &mut programs).and_then(|()| self.run(test, &mut programs, window));
-        for program in &mut programs {
+    /// Measures one trial; cell, block and time are the caller's to fill in.
+    pub fn measure(&mut self, scene: &Scene<'_>) -> Result<Trial, Failure> {
+        let mut cast = Cast::default();
+        let result = self.spawn(scene, &mut cast).and_then(|()| self.run(scene, &mut cast));
+        for program in cast.all_mut() {
             program.end();
             // A guardian that is gone is found out by the next watch.
             let _ = self.guardian.forget(program.group());
@@ -72,41 +112,43 @@ impl Bench<'_> {
         result
     }
 
-    fn spawn(&mut self, commands: &[Command], folder: &Path, programs: &mut Vec<Program>) -> Result<(), Failure> {
-        for (number, command) in commands.iter().enumerate() {
-            let program = Program::spawn(&command.path, &command.args, folder).map_err(|why| {
-                if commands.len() > 1 { format!("copy {} of {}: {why}", number + 1, commands.len()) } else { why }
-            })?;
-            let group = program.group();
-            programs.push(program);
-            self.guardian.watch(group).map_err(|error| format!("{error:#}"))?;
+    fn spawn(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
+        let count = scene.copies.len();
+        for (number, command) in scene.copies.iter().enumerate() {
+            let program = self
+                .start(command)
+                .map_err(|why| if count > 1 { format!("copy {} of {count}: {why}", number + 1) } else { why })?;
+            cast.copies.push(program);
+        }
+        if let Some((load, command)) = &scene.load {
+            cast.load = Some(self.start(command).map_err(|why| Failure::Error(why).of_load(load))?);
         }
         Ok(())
     }
 
-    fn run(&mut self, test: &Test, programs: &mut [Program], window: Window) -> Result<Trial, Failure> {
-        let patience = self.patience;
-        match self.wait(programs, patience, |program| program.stage() != Stage::Preparing) {
-            Waited::Done => {}
-            Waited::Stopped => return Err(Failure::Stopped),
-            Waited::TooLong => {
-                return Err(Failure::Error(format!(
-                    "it did not get ready within {} s and was killed; --patience waits longer",
-                    patience.as_secs()
-                )));
-            }
+    fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
+        let mut program = Program::spawn(&command.path, &command.args, command.folder)?;
+        if let Err(error) = self.guardian.watch(program.group()) {
+            program.end();
+            return Err(format!("{error:#}"));
         }
-        if let Some(failed) = programs.iter_mut().find(|program| program.stage() == Stage::Failed) {
-            return Err(never_ready(failed));
-        }
+        Ok(program)
+    }
+
+    fn run(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Trial, Failure> {
+        self.wait_until_ready(scene, cast)?;
+        let alone = self.start_load(scene, cast)?;
+        let window = scene.window;
         let before = (sample(self.machine), cpu_time());
-        let start = monotonic() + lead(programs.len());
-        let go = format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices);
-        for program in programs.iter_mut() {
-            program.tell(&go);
+        let lead = lead(cast.copies.len(), window);
+        let start = monotonic() + u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX / 4);
+        for program in &mut cast.copies {
+            program.begin(start);
+            program.tell(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
-        let limit = Duration::from_nanos(lead(programs.len())) + window.length() + window.length() + patience;
-        match self.wait(programs, limit, Program::ended) {
+        let limit = lead + window.length() + window.length() + self.patience;
+        let ended = |cast: &Cast| cast.copies.iter().all(Program::ended) || cast.load_ended();
+        match self.wait(cast, limit, ended) {
             Waited::Done => {}
             Waited::Stopped => return Err(Failure::Stopped),
             Waited::TooLong => {
@@ -118,34 +160,118 @@ impl Bench<'_> {
         }
         let tool = cpu_time();
         let after = sample(self.machine);
-        let copies = programs.iter().map(|program| collect(program, test, start)).collect::<Result<_, _>>()?;
+        let background = self.end_load(scene, cast, alone)?;
+        let copies = cast.copies.iter().map(|program| collect(program, scene.test, start)).collect::<Result<_, _>>()?;
         Ok(Trial {
             copies,
+            background,
             noise: Some(Noise::between(&before.0, &after)),
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
             ..Trial::default()
         })
     }
 
+    fn wait_until_ready(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
+        let patience = self.patience;
+        let settled = |cast: &Cast| cast.all().all(|program| program.stage() != Stage::Preparing);
+        match self.wait(cast, patience, settled) {
+            Waited::Done => {}
+            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::TooLong => {
+                let slow =
+                    if cast.copies.iter().any(|copy| copy.stage() == Stage::Preparing) { "it" } else { "its load" };
+                return Err(Failure::Error(format!(
+                    "{slow} did not get ready within {} s and was killed; --patience waits longer",
+                    patience.as_secs()
+                )));
+            }
+        }
+        if let Some(failed) = cast.copies.iter_mut().find(|program| program.stage() == Stage::Failed) {
+            return Err(never_ready(failed));
+        }
+        match (&scene.load, &mut cast.load) {
+            (Some((load, _)), Some(program)) if program.stage() == Stage::Failed => {
+                Err(never_ready(program).of_load(load))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the load go and waits until its own throughput is steady; returns that.
+    fn start_load(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<Steady>, Failure> {
+        let Some(((load, _), program)) = scene.load.as_ref().zip(cast.load.as_mut()) else { return Ok(None) };
+        let start = monotonic();
+        program.begin(start);
+        program.tell("go 0 0 0\n");
+        let judge = |cast: &Cast| {
+            let pulses = cast.load.as_ref().map_or(&[][..], |load| load.speech().pulses());
+            Steady::judge(pulses, scene.window.settle)
+        };
+        match self.wait(cast, scene.window.settle * 6, |cast| judge(cast).is_some() || cast.load_ended()) {
+            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::Done | Waited::TooLong => {}
+        }
+        let steady = judge(cast).unwrap_or_else(|| {
+            let pulses = cast.load.as_ref().map_or(&[][..], |load| load.speech().pulses());
+            Steady::never(start, pulses)
+        });
+        if let Some(program) = &mut cast.load {
+            if program.ended() {
+                return Err(gone(program).of_load(load));
+            }
+            program.tell("mark\n");
+        }
+        Ok(Some(steady))
+    }
+
+    /// Ends the load and returns what it did in the window.
+    fn end_load(
+        &mut self,
+        scene: &Scene<'_>,
+        cast: &mut Cast,
+        alone: Option<Steady>,
+    ) -> Result<Option<Box<Background>>, Failure> {
+        let Some((((load, _), program), alone)) = scene.load.as_ref().zip(cast.load.as_mut()).zip(alone) else {
+            return Ok(None);
+        };
+        if program.ended() {
+            return Err(gone(program).of_load(load));
+        }
+        program.hush();
+        match self.wait(cast, LOAD_ENDS, Cast::load_ended) {
+            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::TooLong => return Err(Failure::Error("it did not end when told to".to_owned()).of_load(load)),
+            Waited::Done => {}
+        }
+        let Some(program) = &cast.load else { return Ok(None) };
+        let copy = match program.speech().conclusion() {
+            Said::Done(copy) => copy,
+            Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
+                return Err(Failure::Error(program.failure().unwrap_or(why)).of_load(load));
+            }
+        };
+        Ok(Some(Box::new(Background { alone: alone.rate, steady: alone.steady, copy: *copy })))
+    }
+
     /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes
     /// the tool but a program that speaks or ends, or the user.
-    fn wait(&self, programs: &mut [Program], limit: Duration, done: impl Fn(&Program) -> bool) -> Waited {
+    fn wait(&self, cast: &mut Cast, limit: Duration, done: impl Fn(&Cast) -> bool) -> Waited {
         let deadline = monotonic() + u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX / 2);
         loop {
-            for program in programs.iter_mut() {
+            for program in cast.all_mut() {
                 program.listen();
             }
             if self.signals.stopped().is_some() {
                 return Waited::Stopped;
             }
-            if programs.iter().all(&done) || programs.iter().any(|program| program.stage() == Stage::Failed) {
+            if done(cast) || cast.all().any(|program| program.stage() == Stage::Failed) {
                 return Waited::Done;
             }
             let Some(left) = deadline.checked_sub(monotonic()).filter(|left| *left > 0) else {
                 return Waited::TooLong;
             };
-            let mut fds: Vec<PollFd<'_>> = programs
-                .iter()
+            let mut fds: Vec<PollFd<'_>> = cast
+                .all()
                 .flat_map(Program::pipes)
                 .chain([self.signals.fd()])
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
@@ -181,45 +307,65 @@ fn never_ready(program: &mut Program) -> Failure {
     // What it says and how it ends may come in two pieces.
     program.end();
     program.listen();
-    match protocol::parse(&program.output(), 0) {
-        Ok(Said::Skip(reason)) => Failure::Skip(reason),
-        Ok(Said::Error(reason)) => Failure::Error(reason),
-        Ok(Said::Done(_)) => Failure::Error("it said `done` before it was ready".to_owned()),
-        Err(garbage) => Failure::Error(program.failure().filter(|_| program.output().is_empty()).unwrap_or(garbage)),
+    match program.speech().conclusion() {
+        Said::Skip(reason) => Failure::Skip(reason),
+        Said::Error(reason) => Failure::Error(reason),
+        Said::Done(_) => Failure::Error("it said `done` before it was ready".to_owned()),
+        Said::Garbage(why) => Failure::Error(program.failure().filter(|_| program.speech().is_silent()).unwrap_or(why)),
+    }
+}
+
+/// Why a load that should go on has ended.
+fn gone(program: &mut Program) -> Failure {
+    program.listen();
+    match program.speech().conclusion() {
+        Said::Skip(reason) => Failure::Skip(reason),
+        Said::Error(reason) => Failure::Error(reason),
+        Said::Done(_) | Said::Garbage(_) => {
+            Failure::Error(program.failure().unwrap_or_else(|| "it ended by itself".to_owned()))
+        }
     }
 }
 
 fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> {
-    match protocol::parse(&program.output(), start) {
-        Ok(Said::Done(copy)) => {
-            if let Some(why) = program.failure() {
-                return Err(Failure::Error(why));
-            }
-            if copy.slices.last().is_some_and(|last| start + last.1 > monotonic()) {
-                return Err(Failure::Error("it reports time that has not passed yet".to_owned()));
-            }
-            protocol::verify(&copy, test)?;
-            if test.value.as_ref().is_some_and(|value| !copy.values.contains_key(value)) {
-                return Err(Failure::Error("it did not report its value".to_owned()));
-            }
-            let (first, last) = (copy.slices.first(), copy.slices.last());
-            let worked = first.zip(last).is_some_and(|(first, last)| first.0 < last.1);
-            if !worked || copy.slices.iter().all(|slice| slice.2 == 0) {
-                return Err(Failure::Error(
-                    "it finished nothing within its window; try --procedure classic".to_owned(),
-                ));
-            }
-            Ok(copy)
+    let copy = match program.speech().conclusion() {
+        Said::Done(copy) => *copy,
+        Said::Skip(reason) => return Err(Failure::Skip(reason)),
+        Said::Error(reason) => return Err(Failure::Error(reason)),
+        Said::Garbage(why) => return Err(Failure::Error(program.failure().unwrap_or(why))),
+    };
+    if let Some(why) = program.failure() {
+        return Err(Failure::Error(why));
+    }
+    if copy.slices.last().is_some_and(|last| start + last.1 > monotonic()) {
+        return Err(Failure::Error("it reports time that has not passed yet".to_owned()));
+    }
+    protocol::verify(&copy, test)?;
+    if test.value.as_ref().is_some_and(|value| !copy.values.contains_key(value)) {
+        return Err(Failure::Error("it did not report its value".to_owned()));
+    }
+    match (test.metric, &copy.frames) {
+        (Metric::Latency, Some(_)) => Ok(copy),
+        (Metric::Latency, None) => Err(Failure::Error("it did not report its frames".to_owned())),
+        (Metric::Rate, _) if worked(&copy) => Ok(copy),
+        (Metric::Rate, _) => {
+            Err(Failure::Error("it finished nothing within its window; try --procedure classic".to_owned()))
         }
-        Ok(Said::Skip(reason)) => Err(Failure::Skip(reason)),
-        Ok(Said::Error(reason)) => Err(Failure::Error(reason)),
-        Err(garbage) => Err(Failure::Error(program.failure().unwrap_or(garbage))),
     }
 }
 
-/// The time between `go` and the common start, in ns: enough for every copy to wake up and sleep.
-fn lead(copies: usize) -> u64 {
-    20_000_000 + 300_000 * copies as u64
+/// Whether anything was done, in time that passed. A frame that is never done is a result; a rate of nothing is none.
+fn worked(copy: &Copy) -> bool {
+    let (first, last) = (copy.slices.first(), copy.slices.last());
+    first.zip(last).is_some_and(|(first, last)| first.0 < last.1) && copy.slices.iter().any(|slice| slice.2 > 0)
+}
+
+/// The time between `go` and the common start: enough for every copy to wake up, to touch the memory that a long window
+/// needs, and to sleep.
+fn lead(copies: usize, window: Window) -> Duration {
+    Duration::from_millis(20)
+        + Duration::from_micros(300) * u32::try_from(copies).unwrap_or(1)
+        + window.length() / 10_000
 }
 
 fn timespec(ns: u64) -> Timespec {

@@ -1,12 +1,14 @@
 //! Statistics, pure: numbers in, numbers out.
 
 mod bootstrap;
+mod histogram;
 mod median;
 mod student;
 
 pub use bootstrap::{Sampled, mean_half_width};
+pub use histogram::Histogram;
 pub use median::{median, median_interval};
-pub use student::{log_interval, quantile_975};
+pub use student::{log_interval, mean_interval, quantile_975};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]

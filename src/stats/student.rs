@@ -24,6 +24,19 @@ pub fn quantile_975(degrees: f64) -> f64 {
     LONG_TABLE.iter().rev().find(|(from, _)| degrees >= *from).map_or(2.042, |(_, quantile)| *quantile)
 }
 
+/// Returns the mean of `values` with Student's 95 % interval.
+#[must_use]
+pub fn mean_interval(values: &[f64]) -> Estimate {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    if values.len() < 2 {
+        return Estimate::alone(mean);
+    }
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = quantile_975(n - 1.0) * (variance / n).sqrt();
+    Estimate { value: mean, low: mean - half, high: mean + half }
+}
+
 /// Returns `value` with a 95 % interval from the spread of the logarithms of `values`:
 /// value·exp(±t·s/√n). It assumes that noise is about log-normal.
 #[must_use]
@@ -50,6 +63,14 @@ mod tests {
             assert_eq!(quantile_975(degrees), quantile);
         }
         assert!(quantile_975(0.5).is_infinite() && quantile_975(f64::NAN).is_infinite());
+    }
+
+    /// By hand: 1, 2, 3; s = 1; half-width 4.303/√3 = 2.484.
+    #[test]
+    fn means_by_hand() {
+        let estimate = mean_interval(&[1.0, 2.0, 3.0]);
+        assert!((estimate.value - 2.0).abs() < 1e-12 && (estimate.high - 4.4844).abs() < 1e-3);
+        assert!(!mean_interval(&[1.0]).bounded());
     }
 
     /// By hand: logs −0.1, 0, 0.1; s = 0.1; t = 4.303; half-width 0.1·4.303/√3 = 0.248434.

@@ -1,0 +1,271 @@
+//! What every measuring command does with its plan: journal, programs, runner, reports.
+
+use std::io::ErrorKind;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::progress::{Loudness, Progress};
+use super::{Results, Status, print, report, say, usage};
+use crate::analysis;
+use crate::catalogue::{Catalogue, Test};
+use crate::journal::{self, End, FORMAT, Record, Run, Warning, Writer, today};
+use crate::machine::{self, Machine};
+use crate::plan::{self, Plan};
+use crate::report::{Format, render};
+use crate::runner::{self, Outcome, Programs, Setting, Wanted};
+
+/// The options of every measuring command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Options {
+    /// The programs' build [default: native where there is a compiler]
+    #[arg(long, value_enum)]
+    build: Option<Wanted>,
+    /// Seed of the random order [default: the time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where the measured programs work
+    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
+    dir: PathBuf,
+    /// How long a silent program is waited for
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
+    patience: Duration,
+    /// Show the plan and its expected duration, and measure nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say each trial and its command
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    results: Results,
+}
+
+impl Options {
+    /// The seed of every random order.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(|| u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs()))
+    }
+}
+
+/// What a measuring command wants done.
+#[derive(Clone)]
+pub(super) struct Job<'a> {
+    pub(super) options: &'a Options,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) machine: &'a Machine,
+    pub(super) plan: &'a Plan,
+    /// An executable of the user's in place of the catalogue's.
+    pub(super) own: Option<&'a Path>,
+    /// The run to divide by.
+    pub(super) baseline: Option<&'a str>,
+    /// The indexes to show; the usual ones where there are none.
+    pub(super) indexes: Vec<String>,
+    /// The user's remark.
+    pub(super) comment: &'a str,
+    /// Whether the run is only shown and not kept.
+    pub(super) console: bool,
+}
+
+/// Reads a length of time.
+pub(super) fn duration(text: &str) -> Result<Duration> {
+    let parsed = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    match parsed {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => bail!("'{text}' is no length of time; try 90s, 3m or 1h"),
+    }
+}
+
+/// Carries out a plan, or with --dry-run shows it.
+///
+/// # Errors
+/// The run could not begin or its journal could not be written.
+pub(super) fn carry_out(job: &Job<'_>) -> Result<Status> {
+    if job.options.dry_run {
+        print(&plan::show(job.plan))?;
+        return Ok(Status::Fine);
+    }
+    measure(job)
+}
+
+fn measure(job: &Job<'_>) -> Result<Status> {
+    let Job { options, catalogue, machine, plan, .. } = *job;
+    let store = options.results.store()?;
+    let baseline = job.baseline.map(|name| report::baseline(&store, catalogue, name));
+    let baseline = baseline.transpose().map_err(usage)?;
+    let own = job.own.map(absolute).transpose().map_err(usage)?;
+    let loudness = Loudness::of(options.quiet, options.verbose);
+    // Held until the end: the kernel gives the name back however the tool ends.
+    let place = Place::take();
+    let mut warnings = Vec::new();
+    if place.shared() {
+        warnings.push("another unixmark run was going on on this machine: the figures share it".to_owned());
+    }
+    let dir = usable(&options.dir).map_err(usage)?;
+    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+    let (name, directory) = store.create(&host, &today())?;
+    let programs = if own.is_some() {
+        None
+    } else {
+        let tests: Vec<&Test> = plan.tests().collect();
+        let programs = Programs::prepare(machine, &tests, options.build).inspect_err(|_| {
+            // Only an empty directory goes; nothing was measured.
+            let _ = std::fs::remove_dir(&directory);
+        });
+        Some(programs?)
+    };
+    warnings.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
+    warnings.extend(too_many_copies(machine, plan));
+    let began = Instant::now();
+    let mut writer = Writer::create(&directory)?;
+    writer.append(&Record::Run(Box::new(Run {
+        format: FORMAT.to_owned(),
+        name,
+        host,
+        tool: concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned(),
+        started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        procedure: plan.procedure.kind.name().to_owned(),
+        seed: plan.seed,
+        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        cpus: machine::cpus_online(machine),
+        indexes: job.indexes.clone(),
+        comment: job.comment.to_owned(),
+        build: programs.as_ref().map(|programs| programs.build.clone()),
+        baseline,
+    })))?;
+    for fact in machine::facts(machine, &dir) {
+        writer.append(&Record::Fact(fact))?;
+    }
+    for text in warnings {
+        if loudness != Loudness::Quiet {
+            say(&format!("warning: {text}"));
+        }
+        writer.append(&Record::Warning(Warning { cell: None, text }))?;
+    }
+    let setting = Setting {
+        machine,
+        plan,
+        programs: programs.as_ref(),
+        own: own.as_deref(),
+        dir: &dir,
+        patience: options.patience,
+        enough: &|cell, trials| {
+            let wanted = plan.procedure.precision.unwrap_or(0.0);
+            analysis::estimate(cell, trials).spread() <= wanted
+        },
+    };
+    let mut progress = Progress::new(plan, loudness);
+    let outcome = runner::run(&setting, &mut writer, &mut |event| progress.show(event));
+    progress.finish();
+    if place.shared() {
+        let text = "another unixmark run was going on on this machine: the figures share it".to_owned();
+        // A journal that cannot be written shows in conclude.
+        let _ = writer.append(&Record::Warning(Warning { cell: None, text }));
+    }
+    conclude(&mut writer, began, outcome, catalogue, &directory, loudness)
+}
+
+/// The path of an executable of the user's, for a process that starts elsewhere.
+fn absolute(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().with_context(|| format!("{} cannot be run", path.display()))
+}
+
+/// The directory the programs work in, as every process can name it.
+fn usable(dir: &Path) -> Result<PathBuf> {
+    let dir =
+        dir.canonicalize().with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()))?;
+    if !dir.is_dir() {
+        bail!("{} is no directory; try --dir DIR", dir.display());
+    }
+    Ok(dir)
+}
+
+/// Warns of more copies than processes are allowed.
+fn too_many_copies(machine: &Machine, plan: &Plan) -> Option<String> {
+    let limit = machine::copies_limit(machine)?;
+    let most = plan.cells.iter().map(|cell| u64::from(cell.copies)).max()?;
+    (most > limit).then(|| format!("{most} copies are wanted and about {limit} processes are allowed here"))
+}
+
+/// Ends the journal, writes the reports and shows the result.
+fn conclude(
+    writer: &mut Writer,
+    began: Instant,
+    outcome: Result<Outcome>,
+    catalogue: &Catalogue,
+    directory: &Path,
+    loudness: Loudness,
+) -> Result<Status> {
+    let (end, signal) = match outcome {
+        Ok(Outcome::Complete) => (Ok("complete"), None),
+        Ok(Outcome::Budget) => (Ok("budget"), None),
+        Ok(Outcome::Broke) => (Ok("broke"), None),
+        Ok(Outcome::Stopped(number)) => (Ok("interrupted"), Some(number)),
+        Err(error) => (Err(error), None),
+    };
+    let ended = end.and_then(|reason| {
+        writer.append(&Record::End(End { reason: reason.to_owned(), seconds: began.elapsed().as_secs_f64() }))?;
+        writer.sync()
+    });
+    let mut failed = ended.err();
+    if let Some(error) = &failed {
+        say(&format!("unixmark: {error:#}"));
+    }
+    let journal = journal::read(directory)?;
+    let results = analysis::Results::new(&journal, catalogue, None);
+    if let Err(error) = report::write_all(&results, directory) {
+        say(&format!("unixmark: {error:#}"));
+        failed = Some(error);
+    }
+    let failed = failed.is_some() || journal.trials.iter().any(|trial| trial.error.is_some());
+    if loudness != Loudness::Quiet {
+        // Whoever reads the report may have gone; how the run went is told by the exit code all the same.
+        if let Err(error) = print(&render(&results, Format::Text)?) {
+            say(&format!("unixmark: the report cannot be shown: {error:#}"));
+        }
+        say(&format!("\nThe run and its reports lie in {}", directory.display()));
+    }
+    Ok(match signal {
+        Some(number) => Status::Signal(number),
+        None if results.rows.is_empty() => Status::Nothing,
+        None if failed || !results.errors.is_empty() => Status::Failed,
+        None => Status::Fine,
+    })
+}
+
+/// One of a few names that one process of the machine can have at a time. An abstract socket needs no
+/// file, works across users and is gone with its process, however that ends.
+struct Place {
+    number: Option<u32>,
+    /// Held, not used: the name is this process's as long as the socket is open.
+    _socket: Option<UnixListener>,
+}
+
+impl Place {
+    const NUMBERS: std::ops::Range<u32> = 0..16;
+
+    /// Takes the first name that is free.
+    fn take() -> Place {
+        let mut numbers = Place::NUMBERS;
+        let free = numbers.find_map(|number| Some((number, Place::bind(number).ok()?)));
+        match free {
+            Some((number, socket)) => Place { number: Some(number), _socket: Some(socket) },
+            None => Place { number: None, _socket: None },
+        }
+    }
+
+    /// Whether another process has one of the names now.
+    fn shared(&self) -> bool {
+        let mut others = Place::NUMBERS.filter(|number| Some(*number) != self.number);
+        others.any(|number| Place::bind(number).is_err_and(|error| error.kind() == ErrorKind::AddrInUse))
+    }
+
+    fn bind(number: u32) -> std::io::Result<UnixListener> {
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(format!("unixmark-run-{number}"))?)
+    }
+}
