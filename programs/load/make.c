@@ -1,0 +1,201 @@
+/*
+ * make -jN of a generated tree in C, from clean, over and over, with the compiler of the machine: jobs=N (0: one for each CPU).
+ * One count is an object file made. The tree has a main program, UNITS small units and a header, in the directory make-PID.
+ *
+ * Each object's recipe adds a byte to the file `count`, and the length of that file is the count: the kit's timer can ask
+ * for it at any moment, and nobody needs to follow make.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "load/crew.h"
+#include "load/files.h"
+
+enum { UNITS = 64, FUNCTIONS = 6, NOT_FOUND = 99 };
+
+#define END_LIMIT INT64_C(1000000000)
+
+static const char *folder;
+static char jobs_word[16];
+static int count_file = -1;
+static int quiet; /* whether make's complaints are dropped */
+
+static unsigned long count_objects(void)
+{
+    struct stat status;
+
+    return fstat(count_file, &status) == 0 ? (unsigned long)status.st_size : 0;
+}
+
+/* Jobs of a make that was killed are orphans, and ours. */
+static void clean(int finished)
+{
+    (void)finished;
+    crew_reap(END_LIMIT);
+    if (folder)
+        files_remove_folder();
+}
+
+/* --- the tree --- */
+
+static void write_in_folder(const char *name, const char *text, size_t size)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    files_write(path, text, size);
+}
+
+static void write_unit(int number)
+{
+    static char text[16 << 10];
+    char name[32];
+    size_t used = (size_t)snprintf(text, sizeof text, "#include \"common.h\"\n");
+
+    for (int i = 0; i < FUNCTIONS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "static int step%d(const char *words, int *table)\n{\n    int sum = %d;\n"
+                                 "    for (size_t i = 0; words[i]; i++) {\n        table[(words[i] + %d) %% SIZE] += (int)i;\n"
+                                 "        sum = sum * 31 + table[i %% SIZE];\n    }\n    return sum;\n}\n",
+                                 i, number, i);
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "int unit%d(const char *words)\n{\n    int table[SIZE] = {0}, sum = 0;\n", number);
+    for (int i = 0; i < FUNCTIONS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "    sum += step%d(words, table);\n", i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "    printf(\"%%d\\n\", sum);\n    return sum;\n}\n");
+    snprintf(name, sizeof name, "unit%d.c", number);
+    write_in_folder(name, text, used);
+}
+
+static void write_header_and_main(void)
+{
+    static char text[16 << 10];
+    size_t used;
+
+    used = (size_t)snprintf(text, sizeof text, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#define SIZE 64\n");
+    for (int i = 0; i < UNITS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "int unit%d(const char *words);\n", i);
+    write_in_folder("common.h", text, used);
+    used = (size_t)snprintf(text, sizeof text, "#include \"common.h\"\nint main(void)\n{\n    int sum = 0;\n");
+    for (int i = 0; i < UNITS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "    sum += unit%d(\"words\");\n", i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "    return sum == 0;\n}\n");
+    write_in_folder("main.c", text, used);
+}
+
+static void write_makefile(void)
+{
+    static char text[4096];
+    size_t used = (size_t)snprintf(text, sizeof text, "CC = cc\nCFLAGS = -O1\nOBJECTS = main.o");
+
+    for (int i = 0; i < UNITS; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, " unit%d.o", i);
+    used += (size_t)snprintf(text + used, sizeof text - used,
+                             "\nprogram: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)\n"
+                             "%%.o: %%.c common.h Makefile\n\t$(CC) $(CFLAGS) -c -o $@ $<\n\t@printf . >>count\n");
+    write_in_folder("Makefile", text, used);
+}
+
+static void write_tree(void)
+{
+    char path[96];
+
+    folder = files_folder("make");
+    for (int i = 0; i < UNITS; i++)
+        write_unit(i);
+    write_header_and_main();
+    write_makefile();
+    snprintf(path, sizeof path, "%s/count", folder);
+    count_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (count_file < 0)
+        kit_error("cannot make %s (%s): try another --dir", path, strerror(errno));
+}
+
+static void remove_objects(void)
+{
+    char path[96];
+
+    for (int i = 0; i < UNITS; i++) {
+        snprintf(path, sizeof path, "%s/unit%d.o", folder, i);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/main.o", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/program", folder);
+    unlink(path);
+}
+
+/* --- make --- */
+
+/* A make above this one must not tell ours what to do, and the compiler's temporary files are to be where they are removed. */
+static void set_environment(void)
+{
+    unsetenv("MAKEFLAGS");
+    unsetenv("MFLAGS");
+    unsetenv("GNUMAKEFLAGS");
+    unsetenv("MAKELEVEL");
+    unsetenv("MAKEFILES");
+    setenv("CCACHE_DISABLE", "1", 1);
+    setenv("TMPDIR", ".", 1);
+}
+
+/* SIGTERM, as make then ends its jobs first. */
+static _Noreturn void become_make(long parent)
+{
+    char *words[] = {"make", "-s", jobs_word, NULL};
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    crew_die_with(parent, SIGTERM);
+    if (chdir(folder) != 0 || null < 0 || (quiet && dup2(null, STDERR_FILENO) < 0))
+        _exit(NOT_FOUND);
+    execvp(words[0], words);
+    _exit(NOT_FOUND);
+}
+
+static void run_make(void)
+{
+    const long parent = getpid();
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        become_make(parent);
+    if (child < 0)
+        kit_error("cannot fork (%s): is `ulimit -u` or the pids cgroup too low?", strerror(errno));
+    if (waitpid(child, &status, 0) != child)
+        kit_error("lost make (%s)", strerror(errno));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+        kit_error("cannot execute make: is it installed?");
+    if (status != 0)
+        kit_error("make ended with wait status %d: try `cc` by hand, and whether the file system is full", status);
+    remove_objects();
+}
+
+int main(int argc, char **argv)
+{
+    kit_init(argc, argv);
+    snprintf(jobs_word, sizeof jobs_word, "-j%ld", crew_size("jobs"));
+    kit_detach_stdio();
+    crew_adopt();
+    kit_at_end(clean);
+    kit_counter(count_objects);
+    set_environment();
+    write_tree();
+    run_make();
+    if (count_objects() != UNITS + 1)
+        kit_error("make made %lu objects instead of %d: is `make` another program here?", count_objects(), UNITS + 1);
+    if (ftruncate(count_file, 0) != 0)
+        kit_error("cannot set the count to 0 (%s)", strerror(errno));
+    quiet = 1;
+    kit_start();
+    for (;;)
+        run_make();
+}

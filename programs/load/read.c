@@ -1,0 +1,117 @@
+/*
+ * Reads a file of random bytes from its beginning to its end, again and again. The count is in KiB. The file is `load-data` in the
+ * current directory and stays there for the next trial.
+ *
+ *   size=MIB             of the file: see files.h
+ *   block=BYTES          of one read, a power of two from 4096 on
+ *   mode=cached          all of it from the page cache, where it fits
+ *        direct          past the page cache (O_DIRECT); where the file system cannot, as drop
+ *        drop            through the page cache, which is told after every 8 MiB to forget them
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "load/crew.h"
+#include "load/files.h"
+
+enum { KIB = 1024, MIB = 1 << 20, PAGE = 4096, LARGEST = MIB, FORGET_EVERY = 8 * MIB };
+
+static char buffer[LARGEST] __attribute__((aligned(PAGE)));
+static int file;
+static off_t size;
+static size_t block;
+static int forgets;
+
+/* Forgets 8 MiB at their end: of a folio, which may be larger than a block, the kernel forgets all or nothing. */
+static void forget_before(off_t at)
+{
+    off_t from = (at - 1) / FORGET_EVERY * FORGET_EVERY;
+
+    if (forgets && (at % FORGET_EVERY == 0 || at >= size))
+        posix_fadvise(file, from, at - from, POSIX_FADV_DONTNEED);
+}
+
+/* Reads a block, or what is left of the file, and goes back to the beginning after the last. */
+static off_t read_block(off_t at)
+{
+    size_t wanted = size - at < (off_t)block ? (size_t)(size - at) : block;
+    ssize_t n = pread(file, buffer, wanted, at);
+
+    if (n < 0)
+        crew_fail("cannot read %s (%s)", FILES_DATA, strerror(errno));
+    *crew_count += (unsigned long)n / KIB;
+    at += n;
+    forget_before(at);
+    return n == 0 || at >= size ? 0 : at;
+}
+
+static void read_for_ever(long number)
+{
+    off_t at = 0;
+
+    (void)number;
+    crew_go();
+    for (;;)
+        at = read_block(at);
+}
+
+/* Whether the file can be read past the cache; it is open so from then on. */
+static int go_direct(void)
+{
+    int direct = open(FILES_DATA, O_RDONLY | O_DIRECT | O_CLOEXEC);
+
+    if (direct < 0)
+        return 0;
+    if (pread(direct, buffer, block, 0) <= 0) {
+        close(direct);
+        return 0;
+    }
+    close(file);
+    file = direct;
+    return 1;
+}
+
+static void fill_cache(void)
+{
+    for (off_t at = 0; at < size && !crew_abandoned(); at += LARGEST)
+        if (pread(file, buffer, LARGEST, at) < 0)
+            kit_error("cannot read %s (%s)", FILES_DATA, strerror(errno));
+}
+
+static void choose_mode(const char *mode)
+{
+    forgets = strcmp(mode, "drop") == 0;
+    if (strcmp(mode, "cached") == 0) {
+        fill_cache();
+        return;
+    }
+    files_forget(file);
+    if (strcmp(mode, "direct") == 0 && !go_direct()) {
+        forgets = 1;
+        kit_note("this file system refuses O_DIRECT: the page cache forgets what was read instead");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode;
+    long mib;
+
+    kit_init(argc, argv);
+    mode = kit_arg("mode", "cached");
+    if (strcmp(mode, "cached") != 0 && strcmp(mode, "direct") != 0 && strcmp(mode, "drop") != 0)
+        kit_error("unknown mode=%s: try cached, direct or drop", mode);
+    block = (size_t)kit_arg_number("block", 128 * KIB, PAGE, LARGEST);
+    if (block & (block - 1))
+        kit_error("block=%zu is no power of two: try 131072", block);
+    mib = files_size(FILES_DATA);
+    file = files_data(&mib);
+    size = (off_t)mib * MIB;
+    choose_mode(mode);
+    crew_open(1);
+    crew_hire(read_for_ever, 0);
+    crew_run();
+}
