@@ -123,7 +123,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
     let samples =
         measured.iter().map(|trial| Sample { at: trial.at, block: trial.block, value: quantile(trial, share) });
-    let window = all().map(window_seconds).sum::<f64>() / all().count() as f64;
+    let window =
+        measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)).sum::<f64>() / measured.len() as f64;
     warnings.extend(notes(&measured));
     Some(Row {
         cell: cell.clone(),
@@ -241,10 +242,6 @@ fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {
 fn quantile(trial: &Trial, share: f64) -> f64 {
     let histogram = Histogram::sum(frames(trial).map(|frames| &frames.latency));
     if histogram.count() == 0 { f64::NAN } else { histogram.quantile(share) / MS }
-}
-
-fn window_seconds(frames: &Frames) -> f64 {
-    frames.seconds.len() as f64
 }
 
 /// The mean of a share over trials with Student's interval, cut to 0 and 100 %.

@@ -94,6 +94,9 @@ pub struct Missing {
     pub load: String,
     /// What was switched on the machine.
     pub condition: String,
+    /// Whether its score would be a latency.
+    #[serde(skip)]
+    pub latency: bool,
     /// Why.
     pub reason: String,
 }
@@ -159,6 +162,7 @@ impl Results {
             copies: cell.copies,
             load: cell.load.clone(),
             condition: cell.condition.clone(),
+            latency: cell.metric == Metric::Latency,
             reason: reason.to_owned(),
         };
         let row = match cell.metric {
@@ -187,11 +191,20 @@ impl Results {
         }
     }
 
-    /// Returns the levels of copies that have anything to show, in order.
+    /// Whether any cell is one of an interactive test.
+    #[must_use]
+    pub fn has_latencies(&self) -> bool {
+        let missing = self.skipped.iter().chain(&self.errors).any(|missing| missing.latency);
+        missing || self.rows.iter().any(|row| row.latency.is_some())
+    }
+
+    /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
     #[must_use]
     pub fn levels(&self) -> Vec<u32> {
-        let missing = self.errors.iter().chain(&self.skipped).map(|missing| missing.copies);
-        let mut levels: Vec<u32> = self.rows.iter().map(|row| row.cell.copies).chain(missing).collect();
+        let missing = self.errors.iter().chain(&self.skipped).filter(|missing| !missing.latency);
+        let rows = self.rows.iter().filter(|row| row.latency.is_none());
+        let mut levels: Vec<u32> =
+            rows.map(|row| row.cell.copies).chain(missing.map(|missing| missing.copies)).collect();
         levels.sort_unstable();
         levels.dedup();
         levels

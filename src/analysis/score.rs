@@ -85,7 +85,7 @@ fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
 }
 
 /// Seconds from the first slice's start to the last one's end.
-fn length(slices: &[(u64, u64, u64)]) -> f64 {
+pub(super) fn length(slices: &[(u64, u64, u64)]) -> f64 {
     match (slices.first(), slices.last()) {
         (Some(first), Some(last)) => last.1.saturating_sub(first.0) as f64 / 1e9,
         _ => 0.0,
@@ -159,7 +159,8 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
         let noise = trial.noise.as_ref()?;
         let programs = trial.copies.iter().chain(trial.background.as_ref().map(|load| &load.copy));
         let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
-        Some((noise.busy_s? - own) / capacity(trial))
+        // Counters go on until the last program ended, a little after the window.
+        Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
     });
     if median(&foreign) > FOREIGN {
         found.push(format!("other processes used {:.0} % of the processors' time", median(&foreign) * 100.0));

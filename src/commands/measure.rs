@@ -12,7 +12,7 @@ use super::progress::{Loudness, Progress};
 use super::{Results, Status, print, report, say, usage};
 use crate::analysis;
 use crate::catalogue::{Catalogue, Test};
-use crate::journal::{self, End, FORMAT, Record, Run, Warning, Writer, today};
+use crate::journal::{self, End, FORMAT, Record, Run, Store, Warning, Writer, today};
 use crate::machine::{self, Machine};
 use crate::plan::{self, Plan};
 use crate::report::{Format, render};
@@ -95,7 +95,12 @@ pub(super) fn carry_out(job: &Job<'_>) -> Result<Status> {
 
 fn measure(job: &Job<'_>) -> Result<Status> {
     let Job { options, catalogue, machine, plan, .. } = *job;
-    let store = options.results.store()?;
+    // A run that is not kept goes with this directory.
+    let unkept = job.console.then(|| Unkept::make(&options.dir)).transpose()?;
+    let store = match &unkept {
+        Some(unkept) => Store::at(Some(unkept.0.clone()))?,
+        None => options.results.store()?,
+    };
     let baseline = job.baseline.map(|name| report::baseline(&store, catalogue, name));
     let baseline = baseline.transpose().map_err(usage)?;
     let own = job.own.map(absolute).transpose().map_err(usage)?;
@@ -168,6 +173,23 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         let _ = writer.append(&Record::Warning(Warning { cell: None, text }));
     }
     conclude(&mut writer, began, outcome, catalogue, &directory, loudness)
+}
+
+/// The results directory of a run that is only shown.
+struct Unkept(PathBuf);
+
+impl Unkept {
+    fn make(dir: &Path) -> Result<Unkept> {
+        let path = dir.join(format!("unixmark-unkept-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| format!("{} cannot be made; try --dir DIR", path.display()))?;
+        Ok(Unkept(path))
+    }
+}
+
+impl Drop for Unkept {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// The path of an executable of the user's, for a process that starts elsewhere.

@@ -14,12 +14,13 @@ pub(super) fn render(results: &Results) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{run},{},{},{},{},{},rate,{},{},{},{},{},ok,{}",
+            "{run},{},{},{},{},{},{},{},{},{},{},{},ok,{}",
             field(&cell.test),
             field(&cell.label),
             cell.copies,
             field(&cell.load),
             field(&cell.condition),
+            if row.latency.is_some() { "latency" } else { "rate" },
             field(&cell.unit),
             row.score.value,
             bound(row.score.low),

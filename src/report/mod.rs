@@ -56,8 +56,31 @@ fn plus_minus(estimate: &Estimate) -> String {
     let spread = estimate.spread() * 100.0;
     match spread {
         s if !s.is_finite() => "±∞".to_owned(),
+        s if s >= 999.5 => "±>10x".to_owned(),
         s if s >= 9.95 => format!("±{s:.0}%"),
         s => format!("±{s:.1}%"),
+    }
+}
+
+/// Returns a number with three figures and no more than two decimals more: `0.098`, `3.12`, `245`.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => "-".to_owned(),
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Returns a share in per cent: whole where it is, and never 100 where something is missing.
+fn share(percent: f64) -> String {
+    match percent {
+        share if !share.is_finite() => "-".to_owned(),
+        share if share > 99.9 && share < 100.0 => "99.9".to_owned(),
+        share if share > 0.0 && share < 0.1 => "<0.1".to_owned(),
+        share if share.fract() == 0.0 || share >= 100.0 => format!("{share:.0}"),
+        share => format!("{share:.1}"),
     }
 }
 

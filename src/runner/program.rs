@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
 
 use super::protocol::{Speech, short};
 
@@ -45,12 +45,16 @@ impl Program {
     /// A sentence saying why it could not be started.
     pub fn spawn(path: &Path, args: &[String], folder: &Path) -> Result<Program, String> {
         let why = |error: std::io::Error| refused(path, &error);
-        let mut child = Command::new(path)
+        let mut command = Command::new(path);
+        // A program that makes a session of its own leads a group by that, and could not if it already led one.
+        if !args.iter().any(|word| word == "session=1") {
+            command.process_group(0);
+        }
+        let mut child = command
             .args(args)
             .current_dir(folder)
             // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
             .env("LANG", "en_US.utf8")
-            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -136,7 +140,10 @@ impl Program {
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
     /// parent of every orphan in the group.
     pub fn end(&mut self) {
-        let _ = kill_process_group(self.group, Signal::KILL);
+        if kill_process_group(self.group, Signal::KILL).is_err() && self.ended.is_none() {
+            // It does not lead its group yet.
+            let _ = kill_process(self.group, Signal::KILL);
+        }
         if self.ended.is_none() {
             self.ended = self.child.wait().ok();
         }

@@ -1,5 +1,7 @@
 //! The text report: UnixBench's layout with an interval beside every number, in 80 columns.
 
+mod latency;
+
 use std::fmt::Write;
 
 use super::{Footnotes, copies, plus_minus, seconds};
@@ -35,6 +37,10 @@ pub(super) fn render(results: &Results) -> String {
         self::level(&mut text, results, level, &mut notes);
     }
     gains(&mut text, results);
+    latency::tables(&mut text, results, &mut notes);
+    if results.has_latencies() {
+        latency::legend(&mut text);
+    }
     let warnings: Vec<&String> = results.warnings.iter().collect();
     if !notes.texts.is_empty() || !warnings.is_empty() {
         line(&mut text, "");
@@ -44,6 +50,9 @@ pub(super) fn render(results: &Results) -> String {
     }
     for warning in warnings {
         wrapped(&mut text, "Note: ", warning);
+    }
+    if results.has_latencies() {
+        wrapped(&mut text, "Note: ", latency::NOT_INTERBENCH);
     }
     text
 }
@@ -104,13 +113,14 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
     let many = if level == 1 { "1 parallel copy".to_owned() } else { format!("{level} parallel copies") };
     line(text, &format!("{cpus} in system; running {many} of tests"));
     line(text, "");
-    for row in results.rows.iter().filter(|row| row.cell.copies == level) {
+    for row in results.rows.iter().filter(|row| row.cell.copies == level && row.latency.is_none()) {
         score_line(text, row, notes);
     }
-    for missing in results.skipped.iter().filter(|missing| missing.copies == level) {
+    let of_rates = |missing: &&Missing| missing.copies == level && !missing.latency;
+    for missing in results.skipped.iter().filter(of_rates) {
         reason_line(text, missing, "skipped");
     }
-    for missing in results.errors.iter().filter(|missing| missing.copies == level) {
+    for missing in results.errors.iter().filter(of_rates) {
         reason_line(text, missing, "error");
     }
     for index in results.indexes.iter().filter(|index| index.copies == level) {
