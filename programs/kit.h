@@ -50,7 +50,7 @@
  *
  *     cpu=N nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
  *     timeslice=US (a fair task's wish, Linux 6.12) uclamp_min=N uclamp_max=N slack=NS (of its timers) lock=1 (memory)
- *     session=1 (a session, so an autogroup, of its own) cgroup=DIR idle_latency=US (bounds that of all idle states)
+ *     session=1 (a session, so an autogroup, of its own) cgroup=DIR[:DIR...] idle_latency=US (bounds that of all idle states)
  */
 #ifndef KIT_H
 #define KIT_H

@@ -61,14 +61,12 @@ static int set(struct attributes *wanted)
 }
 
 /* The directories are made by the tool, which knows where this machine's cgroups are. */
-static void join(const char *group)
+static void join(const char *group, int length)
 {
     char path[512];
     int file;
 
-    if (!group)
-        return;
-    snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    snprintf(path, sizeof path, "%.*s/cgroup.procs", length, group);
     file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0 || write(file, "0", 1) != 1)
         refused("joining the cgroup", "it needs write access to the cgroup file system");
@@ -159,7 +157,10 @@ void place_init(void)
     fallback = kit_arg_number("fallback", 0, 0, 1);
     if (kit_arg_number("session", 0, 0, 1) && setsid() < 0)
         refused("a session of its own", "the program already leads a group");
-    join(kit_arg("cgroup", NULL));
+    for (const char *group = kit_arg("cgroup", ""); *group; group += group[strcspn(group, ":")] == ':') {
+        join(group, (int)strcspn(group, ":"));
+        group += strcspn(group, ":");
+    }
     pin(kit_arg_number("cpu", -1, 0, 8191));
     nice_value = kit_arg_number("nice", NICE_UNSET, -20, 19);
     if (nice_value != NICE_UNSET && setpriority(PRIO_PROCESS, 0, (int)nice_value) != 0)

@@ -93,7 +93,7 @@ fn cpus(quota_us: f64, period_us: f64) -> Option<f64> {
 
 /// The directories of this process's group for `controller` and of every group above it, and
 /// whether they are of version 2.
-fn levels(machine: &Machine, controller: &str) -> (bool, Vec<String>) {
+pub fn levels(machine: &Machine, controller: &str) -> (bool, Vec<String>) {
     let Some((v2, path)) = membership(machine, controller) else { return (true, Vec::new()) };
     let mount = mounts::all(machine).into_iter().find(|mount| match v2 {
         true => mount.file_system == "cgroup2",

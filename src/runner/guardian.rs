@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use super::cgroup;
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
 
 /// The name under which this executable is a guardian.
@@ -53,6 +54,14 @@ impl Guardian {
         self.tell(&format!("+{}\n", group.as_raw_nonzero()))
     }
 
+    /// Tells the guardian of a cgroup that must not outlive the tool.
+    ///
+    /// # Errors
+    /// The guardian is gone.
+    pub fn watch_cgroup(&mut self, path: &Path) -> Result<()> {
+        self.tell(&format!("c{}\n", path.display()))
+    }
+
     /// Tells the guardian that a process group has ended.
     ///
     /// # Errors
@@ -80,8 +89,13 @@ pub fn main(scratch: &Path) {
     // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
     let _ = setsid();
     let mut groups = BTreeSet::new();
+    let mut cgroups = BTreeSet::new();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
+        if let Some(path) = line.strip_prefix('c') {
+            cgroups.insert(PathBuf::from(path));
+            continue;
+        }
         let Some(number) = line.get(1..).and_then(|rest| rest.parse::<i32>().ok()) else { continue };
         if line.starts_with('+') {
             groups.insert(number);
@@ -92,6 +106,7 @@ pub fn main(scratch: &Path) {
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
+    cgroups.iter().for_each(|path| cgroup::remove(path));
     remove(scratch);
 }
 

@@ -1,6 +1,7 @@
 //! The only place that spawns: carries out a plan, trial by trial, into a journal.
 
 mod build;
+mod cgroup;
 mod guardian;
 mod program;
 mod protocol;
@@ -22,6 +23,7 @@ use crate::plan::{Cell, Kind, Plan, Round, Window};
 pub use build::{Programs, Wanted};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 
+use cgroup::Cgroup;
 use guardian::{Guardian, Scratch};
 use signals::Signals;
 use trial::{Bench, Command, Failure, Scene};
@@ -251,7 +253,11 @@ impl Run<'_> {
             Some(load) => self.scratch.kept(&load.id).map_err(|error| Failure::Error(format!("{error:#}")))?,
             None => folder.clone(),
         };
-        let load = cell.load.as_deref().map(|load| self.load(cell, load, &background).map_err(|why| why.of_load(load)));
+        let cgroups = self.cgroups(cell)?;
+        let load = cell
+            .load
+            .as_deref()
+            .map(|load| self.load(cell, load, &background, &cgroups).map_err(|why| why.of_load(load)));
         let scene = Scene {
             test: &cell.test,
             copies: self.copies(cell, &folder)?,
@@ -366,10 +372,32 @@ impl Run<'_> {
             .collect()
     }
 
+    /// Makes the cgroups that the cell's load is to run in; they go with what is returned.
+    fn cgroups(&mut self, cell: &Cell) -> Result<Vec<Cgroup>, Failure> {
+        let mut made = Vec::new();
+        for limit in &cell.load_cgroups {
+            let cgroup = Cgroup::make(self.setting.machine, *limit).map_err(Failure::Skip)?;
+            self.bench.guardian.watch_cgroup(cgroup.path()).map_err(|error| Failure::Error(format!("{error:#}")))?;
+            made.push(cgroup);
+        }
+        Ok(made)
+    }
+
     /// The load has an executable of its own, as copies have.
-    fn load<'f, 't>(&self, cell: &Cell, load: &'t Test, folder: &'f Path) -> Result<(&'t Test, Command<'f>), Failure> {
+    fn load<'f, 't>(
+        &self,
+        cell: &Cell,
+        load: &'t Test,
+        folder: &'f Path,
+        cgroups: &[Cgroup],
+    ) -> Result<(&'t Test, Command<'f>), Failure> {
         can_run(load)?;
-        let args = self.words(load, &cell.load_args);
+        let mut args = cell.load_args.clone();
+        if !cgroups.is_empty() {
+            let paths: Vec<String> = cgroups.iter().map(|cgroup| cgroup.path().display().to_string()).collect();
+            args.push(format!("cgroup={}", paths.join(":")));
+        }
+        let args = self.words(load, &args);
         Ok((load, Command { path: self.executable(load, cell.copies)?, args, folder }))
     }
 

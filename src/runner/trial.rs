@@ -17,7 +17,7 @@ use crate::machine::{Machine, Noise, sample};
 use crate::plan::Window;
 
 /// How long a load may take to report when its stdin has closed.
-const LOAD_ENDS: Duration = Duration::from_secs(5);
+const LOAD_ENDS: Duration = Duration::from_secs(20);
 
 /// Everything a trial needs besides the cell.
 pub(super) struct Bench<'a> {
