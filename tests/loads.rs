@@ -24,7 +24,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("read", &["size=32"]),
     ("ring", &["count=3"]),
     ("compile", &["jobs=2"]),
-    ("make", &["jobs=2"]),
+    ("make", &["jobs=2", "units=8"]),
     ("memload", &["share=1"]),
     ("memload-cgroup", &["limit=16"]),
     ("hackbench", &["groups=1"]),

@@ -65,10 +65,13 @@ static struct text read_text(const char *path)
     return text;
 }
 
+/* As assemblers do, anew: some file systems write a file that was truncated to the disk at once when it is closed. */
 static FILE *create(const char *path)
 {
-    FILE *file = fopen(path, "we");
+    FILE *file;
 
+    unlink(path);
+    file = fopen(path, "we");
     if (!file)
         give_up(path);
     return file;

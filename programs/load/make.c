@@ -1,6 +1,6 @@
 /*
  * make -jN of a generated tree in C, from clean, over and over, with the compiler of the machine: jobs=N (0: one for each CPU).
- * One count is an object file made. The tree has a main program, UNITS small units and a header, in the directory make-PID.
+ * One count is an object file made. The tree has a main program, units=64 small units and a header, in the directory make-PID.
  *
  * Each object's recipe adds a byte to the file `count`, and the length of that file is the count: the kit's timer can ask
  * for it at any moment, and nobody needs to follow make.
@@ -19,11 +19,12 @@
 #include "load/crew.h"
 #include "load/files.h"
 
-enum { UNITS = 64, FUNCTIONS = 6, NOT_FOUND = 99 };
+enum { MOST_UNITS = 256, FUNCTIONS = 6, NOT_FOUND = 99 };
 
 #define END_LIMIT INT64_C(1000000000)
 
 static const char *folder;
+static long units;
 static char jobs_word[16];
 static int count_file = -1;
 static int quiet; /* whether make's complaints are dropped */
@@ -81,11 +82,11 @@ static void write_header_and_main(void)
     size_t used;
 
     used = (size_t)snprintf(text, sizeof text, "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#define SIZE 64\n");
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < units; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "int unit%d(const char *words);\n", i);
     write_in_folder("common.h", text, used);
     used = (size_t)snprintf(text, sizeof text, "#include \"common.h\"\nint main(void)\n{\n    int sum = 0;\n");
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < units; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "    sum += unit%d(\"words\");\n", i);
     used += (size_t)snprintf(text + used, sizeof text - used, "    return sum == 0;\n}\n");
     write_in_folder("main.c", text, used);
@@ -93,10 +94,10 @@ static void write_header_and_main(void)
 
 static void write_makefile(void)
 {
-    static char text[4096];
+    static char text[8192];
     size_t used = (size_t)snprintf(text, sizeof text, "CC = cc\nCFLAGS = -O1\nOBJECTS = main.o");
 
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < units; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, " unit%d.o", i);
     used += (size_t)snprintf(text + used, sizeof text - used,
                              "\nprogram: $(OBJECTS)\n\t$(CC) -o $@ $(OBJECTS)\n"
@@ -109,7 +110,7 @@ static void write_tree(void)
     char path[96];
 
     folder = files_folder("make");
-    for (int i = 0; i < UNITS; i++)
+    for (int i = 0; i < units; i++)
         write_unit(i);
     write_header_and_main();
     write_makefile();
@@ -123,7 +124,7 @@ static void remove_objects(void)
 {
     char path[96];
 
-    for (int i = 0; i < UNITS; i++) {
+    for (int i = 0; i < units; i++) {
         snprintf(path, sizeof path, "%s/unit%d.o", folder, i);
         unlink(path);
     }
@@ -183,6 +184,7 @@ int main(int argc, char **argv)
 {
     kit_init(argc, argv);
     snprintf(jobs_word, sizeof jobs_word, "-j%ld", crew_size("jobs"));
+    units = kit_arg_number("units", 64, 1, MOST_UNITS);
     kit_detach_stdio();
     crew_adopt();
     kit_at_end(clean);
@@ -190,8 +192,8 @@ int main(int argc, char **argv)
     set_environment();
     write_tree();
     run_make();
-    if (count_objects() != UNITS + 1)
-        kit_error("make made %lu objects instead of %d: is `make` another program here?", count_objects(), UNITS + 1);
+    if (count_objects() != (unsigned long)units + 1)
+        kit_error("make made %lu objects instead of %ld: is `make` another program here?", count_objects(), units + 1);
     if (ftruncate(count_file, 0) != 0)
         kit_error("cannot set the count to 0 (%s)", strerror(errno));
     quiet = 1;
