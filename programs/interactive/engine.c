@@ -166,12 +166,12 @@ void engine_run(const struct engine_task *task)
     if (window.slices)
         kit_quiet();
     frames_begin();
+    world_begin(run.base);
     if (task->late == ENGINE_FREE) {
         plan = (struct frames_plan){0, 0, task->work, 0, "overrun"};
         run_freely(&run);
     } else {
         plan.frames = run.frames;
-        world_begin(run.base);
         keep_to_the_schedule(&run);
     }
     frames_end();

@@ -182,6 +182,7 @@ void frames_finish(const struct frames_plan *plan, const struct kit_window *wind
 
     if (broke) {
         kit_report("value broke_ns %lld ns\n", (long long)broke);
+        kit_slice(window->first_edge - window->slice, end_of(&records[used - 1]), kit_count);
         while (first < used && records[first].planned < records[used - 1].planned - SECOND)
             first++;
     } else

@@ -216,7 +216,7 @@ int world_has_stamps(void)
 
 void world_begin(int64_t base)
 {
-    if (!world_has_stamps())
+    if (!waker)
         return;
     waker->base = base;
     waker->started = 1;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
 use super::cgroup;
+use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
 
 /// The name under which this executable is a guardian.

@@ -22,6 +22,7 @@ use crate::plan::{Cell, Kind, Plan, Round, Window};
 
 pub use build::{Programs, Wanted};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
+pub use protocol::{Said, Speech};
 
 use cgroup::Cgroup;
 use guardian::{Guardian, Scratch};

@@ -207,7 +207,7 @@ impl Bench<'_> {
             let pulses = cast.load.as_ref().map_or(&[][..], |load| load.speech().pulses());
             Steady::judge(pulses, scene.window.settle)
         };
-        match self.wait(cast, scene.window.settle * 6, |cast| judge(cast).is_some() || cast.load_ended()) {
+        match self.wait(cast, scene.window.settle * 3, |cast| judge(cast).is_some() || cast.load_ended()) {
             Waited::Stopped => return Err(Failure::Stopped),
             Waited::Done | Waited::TooLong => {}
         }
