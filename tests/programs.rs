@@ -29,6 +29,11 @@ fn binaries() -> Vec<Arc<Test>> {
     seen.into_values().collect()
 }
 
+/// One rate test per binary; the others have their own suites: tests/frames.rs, chains.rs, loads.rs.
+fn rates() -> impl Iterator<Item = Arc<Test>> {
+    binaries().into_iter().filter(|test| test.is_rate())
+}
+
 fn has(tool: &str) -> bool {
     let there = Command::new(tool).arg("--version").output().is_ok();
     if !there {
@@ -209,7 +214,7 @@ fn every_test_gives_right_answers_as_it_is_measured() {
 #[test]
 fn the_end_of_stdin_ends_every_program() {
     let folder = tempfile::tempdir().unwrap();
-    for test in binaries().iter().filter(|test| runnable(test)) {
+    for test in &rates().filter(|test| runnable(test)).collect::<Vec<_>>() {
         let binary = compile(test, folder.path(), "cc", UNIXBENCH);
         // While it waits for go.
         let mut hand = Hand::of(test, &binary, &[]);
@@ -373,7 +378,7 @@ fn the_portable_build_has_every_program() {
     assert!(matches!(output.status.code(), Some(0)), "{}", common::stderr(&output));
     let report = place.json("latest");
     assert_eq!(report["errors"].as_array().unwrap().len(), 0, "{}", report["errors"]);
-    let all = Catalogue::load().unwrap().tests.len();
+    let all = Catalogue::load().unwrap().tests.iter().filter(|test| test.is_rate()).count();
     assert_eq!(report["results"].as_array().unwrap().len() + report["skipped"].as_array().unwrap().len(), all);
     assert_eq!(report["run"]["build"]["name"], "portable");
     let folder = std::fs::read_dir(cache.join("unixmark")).unwrap().next().unwrap().unwrap().path();

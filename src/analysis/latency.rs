@@ -3,11 +3,14 @@
 use serde::Serialize;
 
 use super::{Row, Sample};
-use crate::journal::{Cell, Copy, Frames, Latency as Kind, Trial};
+use crate::journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use crate::stats::{Estimate, Histogram, Sampled, mean_half_width, mean_interval};
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// Of the worst frames, as many are shown.
+const WORST: usize = 32;
 
 /// ns in the unit of every latency, ms.
 const MS: f64 = 1e6;
@@ -41,6 +44,8 @@ pub struct Latency {
     pub stall: f64,
     /// The longest latency in each second, trial after trial: (seconds since the run began, ms).
     pub seconds: Vec<(f64, f64)>,
+    /// The frames with the longest latencies, longest first, in ns since their trial's start.
+    pub worst: Vec<Frame>,
     /// What the scheduler did to the task, per trial on average.
     pub attribution: Attribution,
     /// Median and p99 of each trial (ms) and its share of deadlines met (per cent), in order; for comparisons.
@@ -148,6 +153,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
                 .map(|_| share_interval(&measured, |trial| value_of(trial, "cpu_received").unwrap_or(0.0))),
             stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
             seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
+            worst: worst(all()),
             attribution: attribution(&measured, window),
             trials: measured.iter().map(|trial| figures(trial)).collect(),
             histogram,
@@ -197,8 +203,7 @@ fn told(histogram: &Histogram, warnings: &mut Vec<String>) -> (f64, &'static str
     let known = || PERCENTILES.iter().rev().skip(1);
     let (share, name) = known().find(|(share, _)| histogram.carries(*share)).unwrap_or(&PERCENTILES[0]);
     if *name != "p99" {
-        warnings
-            .push(format!("{} frames do not carry a p99, which takes 1000: the value is {name}", histogram.count()));
+        warnings.push(format!("too few frames for a p99, which takes 1000: the value is {name}"));
     }
     (*share, name)
 }
@@ -275,6 +280,20 @@ fn over_time(trial: &Trial) -> Vec<(f64, f64)> {
         (trial.at + number as f64, worst as f64 / MS)
     };
     (0..longest).map(second).collect()
+}
+
+/// The longest of the trials' worst frames, or the last second of them where a limit was broken.
+fn worst<'a>(all: impl Iterator<Item = &'a Frames>) -> Vec<Frame> {
+    let mut found: Vec<(u64, Frame)> = Vec::new();
+    for frames in all {
+        if !frames.last.is_empty() {
+            return frames.last.clone();
+        }
+        let latency = |frame: &Frame| frame.latency(&frames.schedule).unwrap_or(0);
+        found.extend(frames.worst.iter().map(|frame| (latency(frame), *frame)));
+    }
+    found.sort_by_key(|(latency, _)| std::cmp::Reverse(*latency));
+    found.into_iter().take(WORST).map(|(_, frame)| frame).collect()
 }
 
 fn attribution(measured: &[&Trial], window: f64) -> Attribution {

@@ -4,6 +4,7 @@
 //! names; `list`, help, completions, plans and reports are derived from what is read here.
 
 mod lookup;
+mod own;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -253,6 +254,12 @@ impl Test {
         if self.define.is_empty() { self.program.rsplit('/').next().unwrap_or(&self.program) } else { self.base() }
     }
 
+    /// Whether its program is an executable of the user's, and not one of ours.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.program.starts_with('/')
+    }
+
     /// The catalogue's name of it, without the arguments that the user added.
     #[must_use]
     pub fn base(&self) -> &str {
@@ -279,11 +286,17 @@ macro_rules! table {
 }
 
 impl Catalogue {
-    /// Returns the catalogue that is part of this binary.
+    /// Returns the catalogue that is part of this binary, and the user's own rows after it.
     ///
     /// # Errors
-    /// A table that does not parse: impossible in a binary that passed its tests.
+    /// The user's table cannot be used. That one of the binary's own does not parse is impossible where it passed its tests.
     pub fn load() -> Result<Catalogue> {
+        let mut catalogue = Catalogue::built_in()?;
+        own::add(&mut catalogue)?;
+        Ok(catalogue)
+    }
+
+    fn built_in() -> Result<Catalogue> {
         Ok(Catalogue {
             tests: [
                 table!(test, Test, "tests.toml"),

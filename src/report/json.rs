@@ -4,11 +4,11 @@ use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::analysis::{Index, Missing, Results, Row, Sample};
+use crate::analysis::{Attribution, Index, Latency, Load, Missing, Results, Row, Sample, TrialFigures};
 use crate::catalogue::{Arithmetic, Metric};
-use crate::journal::Run;
+use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, Histogram};
 
 /// The version of this report's keys.
 const FORMAT: &str = "unixmark-report/1";
@@ -52,7 +52,53 @@ struct Score<'a> {
     seconds: f64,
     warnings: &'a [String],
     samples: &'a [Sample],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    background: Option<Background<'a>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    latency: Option<Frames<'a>>,
 }
+
+/// What the load did.
+#[derive(Serialize)]
+struct Background<'a> {
+    label: &'a str,
+    throughput: f64,
+    unit: &'a str,
+    achieved: f64,
+    #[serde(flatten)]
+    interval: Interval,
+}
+
+/// The latency of an interactive test: times in ms, shares in per cent.
+#[derive(Serialize)]
+struct Frames<'a> {
+    latency: Kind,
+    value_is: &'a str,
+    frames: u64,
+    planned: u64,
+    mean: f64,
+    deviation: Option<f64>,
+    min: f64,
+    max: f64,
+    percentiles: Percentiles<'a>,
+    corrected: Percentiles<'a>,
+    response: Percentiles<'a>,
+    jitter: Percentiles<'a>,
+    deadlines_met: Option<f64>,
+    deadlines_met_interval: Option<Interval>,
+    cpu_received: Option<f64>,
+    cpu_received_interval: Option<Interval>,
+    late: f64,
+    dropped: f64,
+    stall: f64,
+    over_time: &'a [(f64, f64)],
+    worst: &'a [Frame],
+    attribution: Attribution,
+    trials: &'a [TrialFigures],
+    histogram: &'a Histogram,
+}
+
+type Percentiles<'a> = BTreeMap<&'a str, f64>;
 
 #[derive(Serialize)]
 struct Composite<'a> {
@@ -109,6 +155,45 @@ fn result(row: &Row) -> Score<'_> {
         seconds: row.seconds,
         warnings: &row.warnings,
         samples: &row.samples,
+        background: row.load.as_ref().map(background),
+        latency: row.latency.as_deref().map(frames),
+    }
+}
+
+fn background(load: &Load) -> Background<'_> {
+    let Load { label, throughput, unit, achieved, interval: ends } = load;
+    Background { label, throughput: *throughput, unit, achieved: *achieved, interval: interval(ends) }
+}
+
+fn frames(latency: &Latency) -> Frames<'_> {
+    let percentiles = |histogram| latency.percentiles(histogram).collect();
+    let histogram = &latency.histogram;
+    const MS: f64 = 1e6;
+    Frames {
+        latency: latency.kind,
+        value_is: latency.value,
+        frames: histogram.count(),
+        planned: latency.planned,
+        mean: histogram.mean() / MS,
+        deviation: Some(histogram.deviation() / MS).filter(|deviation| deviation.is_finite()),
+        min: histogram.min() / MS,
+        max: histogram.max() / MS,
+        percentiles: percentiles(histogram),
+        corrected: percentiles(&latency.corrected),
+        response: percentiles(&latency.response),
+        jitter: percentiles(&latency.jitter),
+        deadlines_met: latency.deadlines_met.map(|met| met.value),
+        deadlines_met_interval: latency.deadlines_met.as_ref().map(interval),
+        cpu_received: latency.cpu_received.map(|received| received.value),
+        cpu_received_interval: latency.cpu_received.as_ref().map(interval),
+        late: latency.late,
+        dropped: latency.dropped,
+        stall: latency.stall,
+        over_time: &latency.seconds,
+        worst: &latency.worst,
+        attribution: latency.attribution,
+        trials: &latency.trials,
+        histogram,
     }
 }
 

@@ -76,6 +76,9 @@ impl Programs {
     /// # Errors
     /// The copy cannot be written.
     pub fn executable(&self, test: &Test, copy: u32) -> Result<PathBuf> {
+        if test.is_foreign() {
+            return Ok(PathBuf::from(&test.program));
+        }
         let first = self.folder().join(test.binary());
         if copy == 0 {
             return Ok(first);
@@ -130,7 +133,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let mut seen = BTreeSet::new();
     let missing: Vec<&&Test> = tests
         .iter()
-        .filter(|test| seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists())
+        .filter(|test| !test.is_foreign() && seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists())
         .collect();
     compile_all(&folder, &missing, compiler, &flags)?;
     let build = Build { name: "native".to_owned(), compiler: compiler.version.clone(), flags: flags.join(" "), hash };
@@ -210,7 +213,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let folder = cache()?.join(format!("portable-{}", &hash[..16]));
     install_files(&folder)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
-    for test in tests {
+    for test in tests.iter().filter(|test| !test.is_foreign()) {
         let target = folder.join("bin").join(test.binary());
         if !target.exists() {
             install(&target, binary, 0o755)?;

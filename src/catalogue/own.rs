@@ -1,0 +1,81 @@
+//! The user's own tables: tests and groups beside the catalogue's.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use super::{Catalogue, Group, NONE, Test};
+
+/// Names a file in place of the usual one.
+const VARIABLE: &str = "UNIXMARK_CATALOGUE";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    test: Vec<Test>,
+    #[serde(default)]
+    group: Vec<Group>,
+}
+
+/// Where the user's tables are: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's configuration, if it exists.
+fn path() -> Option<PathBuf> {
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = from(VARIABLE) {
+        return Some(path);
+    }
+    let base = from("XDG_CONFIG_HOME").or_else(|| from("HOME").map(|home| home.join(".config")))?;
+    Some(base.join("unixmark/catalogue.toml")).filter(|path| path.exists())
+}
+
+/// Adds the user's tables to the catalogue's.
+///
+/// # Errors
+/// The file cannot be read, does not parse, or has a row that cannot be.
+pub(super) fn add(catalogue: &mut Catalogue) -> Result<()> {
+    let Some(path) = path() else { return Ok(()) };
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("your catalogue {} cannot be read; mend or remove it", path.display()))?;
+    let file: File = toml::from_str(&text).with_context(|| format!("your catalogue {} cannot be read", path.display()))?;
+    for mut test in file.test {
+        check(&test.id, catalogue, &path)?;
+        complete(&mut test, catalogue, &path)?;
+        catalogue.tests.push(Arc::new(test));
+    }
+    for group in file.group {
+        check(&group.id, catalogue, &path)?;
+        catalogue.groups.push(group);
+    }
+    Ok(())
+}
+
+fn check(id: &str, catalogue: &Catalogue, path: &Path) -> Result<()> {
+    let taken = catalogue.test(id).is_some() || catalogue.groups.iter().any(|group| group.id == id);
+    if taken || id == NONE || id == "all" {
+        bail!("your catalogue {} has a row '{id}', which is the name of another; try one of your own", path.display());
+    }
+    let typeable = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if id.is_empty() || !id.chars().all(typeable) {
+        bail!("your catalogue {} has a row '{id}'; try a name of letters, digits and dashes", path.display());
+    }
+    Ok(())
+}
+
+/// A row's program is one of the catalogue's, whose parts it then has, or an executable by its absolute path.
+fn complete(test: &mut Test, catalogue: &Catalogue, path: &Path) -> Result<()> {
+    if test.is_foreign() {
+        return Ok(());
+    }
+    match catalogue.tests.iter().find(|known| known.program == test.program && known.define.is_empty()) {
+        Some(known) => test.sources.clone_from(&known.sources),
+        None => bail!(
+            "your catalogue {} has a row '{}' with the program '{}', which is none of the catalogue's; try an absolute path",
+            path.display(),
+            test.id,
+            test.program
+        ),
+    }
+    Ok(())
+}
