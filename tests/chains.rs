@@ -79,6 +79,11 @@ impl Hand {
     /// Waits for its end, which must come in time; returns what it said.
     fn end(mut self, limit: Duration) -> String {
         let begun = Instant::now();
+        // Meanwhile, as a long report does not fit into the pipe.
+        let reader = std::thread::spawn(move || {
+            let mut said = String::new();
+            self.stdout.read_to_string(&mut said).map(|_| said)
+        });
         while self.child.try_wait().unwrap().is_none() {
             if begun.elapsed() > limit {
                 self.child.kill().unwrap();
@@ -86,8 +91,7 @@ impl Hand {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
-        let (mut said, mut complaint) = (String::new(), String::new());
-        self.stdout.read_to_string(&mut said).unwrap();
+        let (said, mut complaint) = (reader.join().unwrap().unwrap(), String::new());
         self.child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
         assert_eq!(complaint, "", "{said}");
         assert_eq!(std::fs::read_dir(self.folder.path()).unwrap().count(), 0, "it left files behind");
@@ -95,8 +99,11 @@ impl Hand {
     }
 }
 
-/// Far more than what is promised here, as machines that run tests are busy.
+/// A window of a second on a machine that is busy with other tests.
 const SOON: Duration = Duration::from_secs(30);
+
+/// The end of what has no reason to go on: more than the second or two that is promised, on such a machine.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// The processes whose parent is `parent`, from the fields of /proc/PID/stat.
 fn children(parent: u32) -> Vec<u32> {
@@ -124,7 +131,11 @@ fn numbers(line: &str) -> Vec<u64> {
 fn verify(program: &str, said: &str) -> (Vec<u64>, Vec<Vec<u64>>) {
     assert_eq!(said.lines().last(), Some("done"), "{program}: {said}");
     let of = |word: &str| -> Vec<&str> {
-        said.lines().filter_map(|line| line.split_once(' ')).filter(|(first, _)| *first == word).map(|(_, rest)| rest).collect()
+        said.lines()
+            .filter_map(|line| line.split_once(' '))
+            .filter(|(first, _)| *first == word)
+            .map(|(_, rest)| rest)
+            .collect()
     };
     let plan = of("plan");
     assert!(plan.len() == 1 && plan[0].ends_with(" response"), "{program}: {said}");
@@ -250,23 +261,28 @@ fn they_are_loads_too() {
 fn a_stage_that_dies_is_an_error() {
     for program in PROGRAMS {
         for (stage, go) in [(0, "go 0 1000000000 60"), (1, "go 0 1000000000 60"), (2, "go 0 1000000000 0")] {
-            // A launched program that takes long can be caught.
-            let slow: &[&str] = if program == "app_launch" { &[SPEED, "work=100000"] } else { &[SPEED] };
-            let mut hand = Hand::of(program, slow);
+            let mut hand = Hand::of(program, &[SPEED]);
             if !hand.is_ready() {
                 continue;
             }
             hand.say(go);
             std::thread::sleep(Duration::from_millis(60));
-            let id = hand.child.id();
-            let mut stages = children(id);
-            while stages.is_empty() {
-                stages = children(id);
-            }
-            kill(stages[stage % stages.len()], "-KILL");
-            let said = hand.end(SOON);
+            kill_one(&mut hand, stage);
+            let said = hand.end(AT_ONCE);
             let last = said.lines().last().unwrap_or("");
-            assert!(last.starts_with("error "), "{program} {stage}: {said}");
+            assert!(last.starts_with("error ") && last.contains(" ended "), "{program} {stage}: {said}");
+        }
+    }
+}
+
+/// Kills one of its children, and again where that had ended by itself before.
+fn kill_one(hand: &mut Hand, number: usize) {
+    let begun = Instant::now();
+    while hand.child.try_wait().unwrap().is_none() && begun.elapsed() < AT_ONCE {
+        let stages = children(hand.child.id());
+        if let Some(stage) = stages.get(number % stages.len().max(1)) {
+            kill(*stage, "-KILL");
+            std::thread::sleep(Duration::from_millis(200));
         }
     }
 }
@@ -287,10 +303,10 @@ fn nothing_outlives_the_tool() {
                 stages.iter().for_each(|stage| kill(*stage, "-STOP"));
             }
             hand.stdin = None;
-            assert_eq!(hand.end(SOON), "", "{program}");
+            assert_eq!(hand.end(AT_ONCE), "", "{program}");
             let begun = Instant::now();
-            while stages.iter().any(|stage| Path::new(&format!("/proc/{stage}/stat")).exists() && is_alive(*stage)) {
-                assert!(begun.elapsed() < SOON, "{program}: {stages:?} are left");
+            while stages.iter().any(|stage| is_alive(*stage)) {
+                assert!(begun.elapsed() < AT_ONCE, "{program}: {stages:?} are left");
                 std::thread::sleep(Duration::from_millis(2));
             }
         }
@@ -307,7 +323,8 @@ fn is_alive(process: u32) -> bool {
 #[test]
 fn arguments_of_other_tasks_are_taken() {
     for program in PROGRAMS {
-        let args = [SPEED, "wake=eventfd", "unit=cpu", "footprint=256", "policy=fifo", "priority=50", "fallback=1", "lock=1"];
+        let args =
+            [SPEED, "wake=eventfd", "unit=cpu", "footprint=256", "policy=fifo", "priority=50", "fallback=1", "lock=1"];
         measure(binaries().join(program), program, &args);
     }
     let last = |program: &str, arg: &str| Hand::of(program, &[SPEED, arg]).end(SOON);
