@@ -121,8 +121,9 @@ void kit_at_end(void (*clean)(int finished));
 /* For programs that start commands: puts /dev/null on 0 and 1 and keeps the protocol out of the commands' reach. */
 void kit_detach_stdio(void);
 
-/* Whether stdin has closed, for programs without the timer. */
+/* Whether stdin has closed, for programs without the timer, and the way out then. */
 int kit_abandoned(void);
+_Noreturn void kit_leave(void);
 
 /* CLOCK_MONOTONIC in ns. */
 int64_t kit_now(void);

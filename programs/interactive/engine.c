@@ -97,7 +97,8 @@ static int64_t frame(struct run *run, long slot, int *broke)
     return done ? done : woke;
 }
 
-static void keep_to_the_schedule(struct run *run)
+/* Returns whether a frame broke the limit. */
+static int keep_to_the_schedule(struct run *run)
 {
     int broke = 0;
 
@@ -112,9 +113,10 @@ static void keep_to_the_schedule(struct run *run)
     }
     for (long slot = 1; slot <= run->frames; slot++)
         run->wanted += work_of(run, slot);
+    return broke;
 }
 
-static void run_freely(struct run *run)
+static int run_freely(struct run *run)
 {
     int64_t from = world_now();
     int broke = 0;
@@ -131,6 +133,7 @@ static void run_freely(struct run *run)
             frames_look(done);
         from = done;
     }
+    return broke;
 }
 
 static void report_speed(const struct run *run)
@@ -150,6 +153,7 @@ void engine_run(const struct engine_task *task)
     struct run run = {.task = task};
     struct frames_plan plan = {task->period, task->deadline, task->work, 0, "wake"};
     struct kit_window window;
+    int broke;
 
     frames_init();
     world_prepare(task->period);
@@ -169,13 +173,14 @@ void engine_run(const struct engine_task *task)
     world_begin(run.base);
     if (task->late == ENGINE_FREE) {
         plan = (struct frames_plan){0, 0, task->work, 0, "overrun"};
-        run_freely(&run);
+        broke = run_freely(&run);
     } else {
         plan.frames = run.frames;
-        keep_to_the_schedule(&run);
+        broke = keep_to_the_schedule(&run);
     }
     frames_end();
-    world_rest(run.end);
+    if (!broke)
+        world_rest(run.end);
     report_speed(&run);
     frames_finish(&plan, &window);
 }

@@ -91,7 +91,7 @@ void frames_look(int64_t now)
         return;
     looked = now;
     if (kit_abandoned())
-        _exit(0);
+        kit_leave();
 }
 
 static uint32_t units(int64_t ns)

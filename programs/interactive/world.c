@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,9 +86,12 @@ static int64_t thread_cpu(void)
 
 /* --- another process that wakes --- */
 
+/* A wait ends after a while all the same, so that a waker that died is found out. */
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
-    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+    struct timespec limit = {.tv_nsec = SECOND / 10};
+
+    return syscall(SYS_futex, word, operation, value, operation == FUTEX_WAIT ? &limit : NULL, NULL, 0);
 }
 
 static void send(uint32_t slot)
@@ -125,15 +129,8 @@ static void end_waker(int finished)
         waitpid(waker_process, NULL, 0);
 }
 
-/* Only makes a blocked call return, so that a waker that died is found out. */
-static void on_child(int number)
-{
-    (void)number;
-}
-
 static void start_waker(int64_t period)
 {
-    struct sigaction action = {.sa_handler = on_child};
     pid_t parent = getpid();
     int ends[2];
 
@@ -149,12 +146,13 @@ static void start_waker(int64_t period)
     }
     if (source != FUTEX && descriptor < 0)
         kit_error("cannot make the waker's %s (%s)", names[source], strerror(errno));
-    sigaction(SIGCHLD, &action, NULL);
     waker_process = fork();
     if (waker_process < 0)
         kit_error("cannot start the waker (%s): is `ulimit -u` too low?", strerror(errno));
     if (waker_process == 0)
         wake_for_ever(parent);
+    if (source == PIPE)
+        close(other_end); /* so that the pipe ends with the waker */
     kit_at_end(end_waker);
 }
 
@@ -167,6 +165,7 @@ static void look_after_waker(void)
 /* Receives wake-ups, several at once where they piled up. */
 static void receive(void)
 {
+    struct pollfd in = {.fd = descriptor, .events = POLLIN};
     char bytes[256];
     uint64_t count = 0;
     ssize_t got;
@@ -175,6 +174,10 @@ static void receive(void)
         if (waker->slot == (uint32_t)reached && futex(&waker->slot, FUTEX_WAIT, (uint32_t)reached) != 0)
             look_after_waker();
         reached = waker->slot;
+        return;
+    }
+    if (source == EVENTFD && poll(&in, 1, 100) == 0) {
+        look_after_waker();
         return;
     }
     got = source == PIPE ? read(descriptor, bytes, sizeof bytes) : read(descriptor, &count, sizeof count);
