@@ -72,10 +72,7 @@ void chain_lost(const char *name)
     kit_error("%s was ended by something else before the test was over: was it killed, or memory short?", name);
 }
 
-/*
- * Whether a stage is gone, or stdin; a load's stdin is the kit's. It stands in for frames_look, which ends the program without
- * what kit_at_end has to clean up.
- */
+/* Whether a stage is gone, or stdin; a load's stdin is the kit's. */
 static void look(void)
 {
     looked = kit_now();
@@ -84,10 +81,8 @@ static void look(void)
             stages[i].process = 0;
             chain_lost(stages[i].name);
         }
-    if (window.kit.slices && kit_abandoned()) {
-        end_stages(0);
-        _exit(0);
-    }
+    if (window.kit.slices && kit_abandoned())
+        kit_leave();
 }
 
 static void look_when_due(void)

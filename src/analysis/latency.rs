@@ -130,6 +130,12 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
         measured.iter().map(|trial| Sample { at: trial.at, block: trial.block, value: quantile(trial, share) });
     let window =
         measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)).sum::<f64>() / measured.len() as f64;
+    warnings.extend(all().filter_map(|frames| frames.broke).map(|delay| {
+        format!(
+            "a frame came {:.3} ms late, beyond the limit that ends the run; the worst frames are its last second",
+            delay as f64 / MS
+        )
+    }));
     warnings.extend(notes(&measured));
     Some(Row {
         cell: cell.clone(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::{Kind, Plan};
+use super::{Cell, Kind, Plan};
 
 /// Returns the plan as text: cells, windows, the order of the first block, the expected duration.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn show(plan: &Plan) -> String {
             cell.condition,
             cell.window.slices,
             cell.window.slice.as_millis(),
-            cell.args.join(" "),
+            words(cell),
         );
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -50,6 +50,16 @@ pub fn show(plan: &Plan) -> String {
         let _ = writeln!(text, "\nexpected duration: {} to {}", clock(least), clock(most));
     }
     text
+}
+
+/// The arguments of the program, and of its load.
+fn words(cell: &Cell) -> String {
+    let mut words = cell.args.clone();
+    if !cell.load_args.is_empty() {
+        words.push("beside".to_owned());
+        words.extend(cell.load_args.iter().cloned());
+    }
+    words.join(" ")
 }
 
 /// Returns a duration as people say it: `45 s`, `2 min 5 s`, `1 h 10 min`.

@@ -7,8 +7,10 @@ use crate::stats::Estimate;
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
-    let mut text = String::from("run,test,label,copies,load,condition,metric,unit,value,low,high,n,status,reason,\
-         mean,spread,max,p50,p90,p95,p99,p99.9,deadlines_met,cpu_received,load_achieved\n");
+    let mut text = String::from(
+        "run,test,label,copies,load,condition,metric,unit,value,low,high,n,status,reason,\
+         mean,spread,max,p50,p90,p95,p99,p99.9,deadlines_met,cpu_received,load_achieved\n",
+    );
     let run = field(&results.run.name);
     for row in &results.rows {
         let cell = &row.cell;

@@ -133,7 +133,9 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let mut seen = BTreeSet::new();
     let missing: Vec<&&Test> = tests
         .iter()
-        .filter(|test| !test.is_foreign() && seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists())
+        .filter(|test| {
+            !test.is_foreign() && seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists()
+        })
         .collect();
     compile_all(&folder, &missing, compiler, &flags)?;
     let build = Build { name: "native".to_owned(), compiler: compiler.version.clone(), flags: flags.join(" "), hash };

@@ -68,7 +68,7 @@ fn table(text: &mut String, results: &Results, wanted: &Key<'_>, notes: &mut Foo
     }
     if !rows.is_empty() {
         line(text, "");
-        delays(text, &rows, notes);
+        delays(text, &rows);
     }
     for (kind, list) in [("skipped", &skipped), ("error", &errors)] {
         for missing in list {
@@ -78,6 +78,7 @@ fn table(text: &mut String, results: &Results, wanted: &Key<'_>, notes: &mut Foo
     if !rows.is_empty() {
         line(text, "");
         frames(text, &rows);
+        remarks(text, &rows, notes);
     }
 }
 
@@ -92,7 +93,7 @@ pub(super) fn what(kind: Kind) -> &'static str {
 
 const LOAD: usize = 16;
 
-fn delays(text: &mut String, rows: &[(&Row, &Latency)], notes: &mut Footnotes) {
+fn delays(text: &mut String, rows: &[(&Row, &Latency)]) {
     line(
         text,
         &format!(
@@ -110,7 +111,7 @@ fn delays(text: &mut String, rows: &[(&Row, &Latency)], notes: &mut Footnotes) {
         line(
             text,
             &format!(
-                "{:<LOAD$}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}{:>6}{:>6} {}",
+                "{:<LOAD$}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}{:>6}{:>6}",
                 row.cell.load,
                 told(histogram.mean()),
                 told(histogram.deviation()),
@@ -121,9 +122,21 @@ fn delays(text: &mut String, rows: &[(&Row, &Latency)], notes: &mut Footnotes) {
                 of(&latency.cpu_received),
                 of(&latency.deadlines_met),
                 row.load.as_ref().map_or_else(|| "-".to_owned(), |load| share(load.achieved)),
-                notes.marks(&row.warnings),
             ),
         );
+    }
+}
+
+/// The marks of the rows' remarks, which would not fit beside the rows.
+fn remarks(text: &mut String, rows: &[(&Row, &Latency)], notes: &mut Footnotes) {
+    let marked: Vec<String> = rows
+        .iter()
+        .filter(|(row, _)| !row.warnings.is_empty())
+        .map(|(row, _)| format!("{} {}", row.cell.load, notes.marks(&row.warnings)))
+        .collect();
+    if !marked.is_empty() {
+        line(text, "");
+        wrapped(text, "Notes: ", &marked.join("; "));
     }
 }
 

@@ -100,6 +100,9 @@ fn heading(text: &mut String, results: &Results) {
         words.push(crate::plan::clock(std::time::Duration::try_from_secs_f64(results.seconds).unwrap_or_default()));
     }
     wrapped(text, "  Run:           ", &words.join(", "));
+    if !run.comment.is_empty() {
+        wrapped(text, "  Remark:        ", &run.comment);
+    }
 }
 
 fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {
