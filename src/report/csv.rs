@@ -46,7 +46,7 @@ pub(super) fn render(results: &Results) -> String {
 }
 
 /// Returns a field, quoted where it must be.
-fn field(value: &str) -> String {
+pub(super) fn field(value: &str) -> String {
     if value.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", value.replace('"', "\"\""))
     } else {

@@ -115,8 +115,8 @@ fn speeds(runs: &[Compared]) -> Option<String> {
     differs.then(|| {
         let told: Vec<String> = texts.iter().map(|(letter, text)| format!("{text} ({letter})")).collect();
         format!(
-            "the speed of work differs: {}; the frames of interactive tests hold different work: repeat the runs with \
-             the same speed",
+            "the speed of work differs: {}; the frames of interactive tests hold different work, \
+             and are comparable no closer than that",
             told.join(", ")
         )
     })
