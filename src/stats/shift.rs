@@ -17,6 +17,8 @@ pub enum Method {
     Student,
     /// Welch's t of two samples.
     Welch,
+    /// Resampled trials.
+    Bootstrap,
     /// There is no interval.
     Nothing,
 }

@@ -147,9 +147,13 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
     for (method, text) in [
         (Method::Welch, "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test"),
         (Method::Student, "Student's t, which assumes log-normal noise: six rounds or more do without"),
+        (
+            Method::Bootstrap,
+            "p99 of all trials' frames together, with an interval by resampling trials, where single ones have too few",
+        ),
         (Method::Nothing, "no interval, where a side has fewer than two trials or they do not differ at all"),
     ] {
-        let names: Vec<String> = comparisons.iter().filter(|one| one.method == method).map(name).collect();
+        let names: Vec<String> = comparisons.iter().filter(|one| rests_on(one, method)).map(name).collect();
         if !names.is_empty() {
             notes.push(format!("{text}: {}", listed(&names)));
         }
@@ -161,6 +165,11 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
         );
     }
     notes
+}
+
+/// Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
+fn rests_on(comparison: &Comparison, method: Method) -> bool {
+    comparison.method == method && (comparison.measure != super::Measure::Met || method != Method::Welch)
 }
 
 fn name(comparison: &Comparison) -> String {

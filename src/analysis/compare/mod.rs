@@ -275,7 +275,10 @@ fn compare(
 fn draft(letter: &str, side: &Side<'_>, measure: Measure, values: Values) -> Draft {
     let shift = match &values {
         Values::Trials { a, b, .. } => two_sample_shift(a, b),
-        Values::Means { a, b, .. } => mean_shift(a, b),
+        Values::Means { a, b, method, .. } => {
+            let shift = mean_shift(a, b);
+            Shift { method: if shift.method == Method::Welch { *method } else { shift.method }, ..shift }
+        }
         Values::Rounds { differences, .. } => paired_shift(differences),
     };
     let (shown, n, pairs) = values.shown();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Compared, Measure};
 use crate::analysis::{Latency, Row, TrialFigures};
 use crate::catalogue::Metric;
-use crate::stats::{Estimate, Mean, median, quantile_975};
+use crate::stats::{Estimate, Mean, Method, median, quantile_975};
 
 /// The least latency in ms that has a logarithm: 1 ns.
 const LEAST: f64 = 1e-6;
@@ -33,7 +33,7 @@ pub(super) enum Values {
     /// Each trial's.
     Trials { a: Vec<f64>, b: Vec<f64>, shown: (f64, f64) },
     /// Means with standard errors.
-    Means { a: Mean, b: Mean, shown: (f64, f64), n: (usize, usize) },
+    Means { a: Mean, b: Mean, shown: (f64, f64), n: (usize, usize), method: Method },
     /// One difference per round.
     Rounds { differences: Vec<f64>, pairs: Vec<Pair> },
 }
@@ -148,7 +148,7 @@ pub(super) fn trials((a, b): &(Side<'_>, Side<'_>), measure: Measure) -> Result<
     let shown = (a.value(measure)?, b.value(measure)?);
     if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
         let n = (first.trials.len(), second.trials.len());
-        return Ok(Values::Means { a: share(first), b: share(second), shown, n });
+        return Ok(Values::Means { a: share(first), b: share(second), shown, n, method: Method::Welch });
     }
     let metric = a.row.cell.metric;
     let better = |values: Vec<f64>| values.into_iter().map(|value| goodness(metric, measure, value)).collect();
@@ -172,7 +172,7 @@ fn merged(a: &Side<'_>, b: &Side<'_>, shown: (f64, f64)) -> Result<Values, Strin
         let error = (score.high / score.value).ln() / quantile_975(degrees);
         Ok(Mean { value: -score.value.max(LEAST).ln(), error, degrees })
     };
-    Ok(Values::Means { a: mean(a)?, b: mean(b)?, shown, n: (a.row.n, b.row.n) })
+    Ok(Values::Means { a: mean(a)?, b: mean(b)?, shown, n: (a.row.n, b.row.n), method: Method::Bootstrap })
 }
 
 /// Returns the mean share of deadlines met with its error over trials. Where all trials have the same share, as 100 %,

@@ -63,7 +63,7 @@ pub(super) fn render(all: &Comparisons) -> String {
     for total in &all.totals {
         let _ = writeln!(
             text,
-            "\n**Geometric mean of {} over {} rates: {} %** ({}); the least of them {} {} %",
+            "\n**Geometric mean of {} over {} rates: {} %** ({}); worst: {} {} %",
             total.run,
             total.rates,
             signed(total.delta.value),

@@ -54,7 +54,7 @@ fn size(value: f64) -> String {
 /// Returns a difference with its sign: `-10.2`, `+1234`.
 fn signed(value: f64) -> String {
     let text = if value.abs() >= 999.95 { format!("{value:+.0}") } else { format!("{value:+.1}") };
-    if text.len() > 8 { format!("{value:+.1e}") } else { text }
+    if text.len() > 6 { format!("{value:+.1e}") } else { text }
 }
 
 /// Returns the interval of a difference: `-11.0..-9.4`, or `-∞..+∞`.
@@ -123,7 +123,9 @@ mod tests {
         for (number, text) in [(0.04, "0.1"), (0.4, "0.4"), (0.41, "0.5"), (9.95, "10"), (12.01, "13"), (5e3, "∞")] {
             assert_eq!(size(number), text);
         }
-        for (number, text) in [(-10.24, "-10.2"), (1234.4, "+1234"), (0.0, "+0.0"), (4e12, "+4.0e12")] {
+        for (number, text) in
+            [(-10.24, "-10.2"), (1234.4, "+1234"), (0.0, "+0.0"), (99_999.0, "+99999"), (4e12, "+4.0e12")]
+        {
             assert_eq!(signed(number), text);
         }
         for (number, text) in [(51_234_567.8, "51234568"), (3.28e9, "3.28e9"), (0.0123, "0.012"), (99.97, "100.0")] {

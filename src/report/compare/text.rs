@@ -6,7 +6,7 @@ use super::{coordinates, factor, interval, of_cell, signed, size, value};
 use crate::analysis::{Comparison, Comparisons, Measure, NotCompared, Total, Verdict};
 
 const WIDTH: usize = 80;
-const NAME: usize = 20;
+const NAME: usize = 19;
 
 /// Returns the report.
 pub(super) fn render(all: &Comparisons) -> String {
@@ -42,7 +42,11 @@ fn line(text: &mut String, line: &str) {
 /// Appends `content` in lines of the report's width, the first after `lead`, the others under it. A word that is longer
 /// than a line is broken.
 fn wrapped(text: &mut String, lead: &str, content: &str) {
-    let indent = lead.chars().count().min(WIDTH / 2);
+    if lead.chars().count() > WIDTH / 2 {
+        // A long lead is wrapped with the rest.
+        return wrapped(text, "  ", &format!("{lead} {content}"));
+    }
+    let indent = lead.chars().count();
     let mut current = lead.to_owned();
     let mut width = lead.chars().count();
     let mut empty = true;
@@ -158,13 +162,14 @@ fn summary(text: &mut String, total: &Total, several: bool) {
     line(text, "");
     let run = if several { format!(" of {}", total.run) } else { String::new() };
     let content = format!(
-        "{}% ({}); the least of them {} {}%",
+        "{}% ({}) over {} rates; worst: {} {}%",
         signed(total.delta.value),
         interval(&total.delta),
+        total.rates,
         total.worst.0,
         signed(total.worst.1)
     );
-    wrapped(text, &format!("Geometric mean{run} over {} rates: ", total.rates), &content);
+    wrapped(text, &format!("Geometric mean{run}: "), &content);
 }
 
 fn notes(text: &mut String, all: &Comparisons) {
