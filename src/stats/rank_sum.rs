@@ -134,14 +134,23 @@ mod tests {
         assert!((shift.estimate.low + 0.15).abs() < 1e-9 && (shift.estimate.high - 0.76).abs() < 1e-9, "{shift:?}");
     }
 
-    /// The normal approximation takes over without a step.
+    /// By another way, the Gaussian binomial coefficients in whole numbers.
+    #[test]
+    fn fifty_and_fifty() {
+        for (u, p) in [(800.0, 0.001_739_834_286), (960.0, 0.045_631_756_334), (1200.0, 0.734_037_645_785)] {
+            assert!((rank_sum(50, 50).p(u) / p - 1.0).abs() < 1e-8, "{u}");
+        }
+    }
+
+    /// The normal approximation takes over without a step that matters, and on the safe side where p is small.
     #[test]
     fn beyond_the_exact() {
         let exact = rank_sum(50, 50);
         let normal = Null { exact: None, ..rank_sum(50, 50) };
         assert!(exact.rank().abs_diff(normal.rank()) <= 1, "{} {}", exact.rank(), normal.rank());
         for u in [800.0, 960.0, 1100.0, 1250.0] {
-            assert!((exact.p(u) / normal.p(u) - 1.0).abs() < 0.06, "{u}");
+            let ratio = exact.p(u) / normal.p(u);
+            assert!((0.88..1.006).contains(&ratio), "{u}: {ratio}");
         }
     }
 

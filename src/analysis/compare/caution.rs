@@ -1,6 +1,6 @@
 //! What a reader of a comparison must know: how the runs differ apart from what is asked about, and how to read it.
 
-use super::{Compared, Comparison};
+use super::{Compared, Comparison, RATE};
 use crate::analysis::Results;
 use crate::stats::Method;
 
@@ -144,6 +144,7 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(blind(comparisons));
     for (method, text) in [
         (Method::Welch, "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test"),
         (Method::Student, "Student's t, which assumes log-normal noise: six rounds or more do without"),
@@ -165,6 +166,33 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
         );
     }
     notes
+}
+
+/// A note where so few trials or rounds stand behind a comparison that it could not be decided if it alone differed:
+/// the smallest p value that its ranks can have, times the comparisons of the report, is no smaller than the rate.
+fn blind(comparisons: &[Comparison]) -> Option<String> {
+    let count = comparisons.len();
+    let cannot = |least: f64| least * count as f64 >= RATE;
+    let names: Vec<String> = comparisons.iter().filter(|one| cannot(least_p(one.method, one.n))).map(name).collect();
+    let first = comparisons.iter().find(|one| cannot(least_p(one.method, one.n)))?;
+    let wanted = (2..100).find(|n| !cannot(least_p(first.method, (*n, *n))))?;
+    let what = if first.method == Method::SignedRank { "rounds" } else { "trials in each run" };
+    Some(format!(
+        "a single difference among {count} comparisons takes {wanted} {what} to be called, and these have fewer, so \
+         that they are decided only together with others: {}",
+        listed(&names)
+    ))
+}
+
+/// The p value when the one side lies wholly above the other; 0 where none is the smallest.
+fn least_p(method: Method, n: (usize, usize)) -> f64 {
+    // One order of all has this probability; two-sided, there are two such.
+    let one = |places: &mut dyn Iterator<Item = f64>| 2.0 * places.product::<f64>();
+    match method {
+        Method::SignedRank => one(&mut (0..n.0).map(|_| 0.5)),
+        Method::RankSum => one(&mut (1..=n.0).map(|i| i as f64 / (n.1 + i) as f64)),
+        _ => 0.0,
+    }
 }
 
 /// Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
