@@ -277,6 +277,10 @@ fn what_is_missing_has_a_row() {
         }
     }
     assert_eq!(json(&place, "a b")["missing"].as_array().unwrap().len(), 4);
+    // As many fields in every line.
+    let csv = text(&place, "--format csv a b");
+    let widths: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(widths.iter().all(|width| *width == widths[0]), "{csv}");
 }
 
 #[test]

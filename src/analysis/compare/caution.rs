@@ -140,7 +140,7 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
     if !paired {
         notes.push(
             "there is no A/A arm, so no noise floor: runs made one after the other share no blocks, and slow drift of \
-             the machine is in every difference. Make runs in turn and use --paired A1 B1 A2 B2 to tell them apart"
+             the machine is in every difference. A verdict says that the two runs differ, not why. Make runs in turn and use --paired A1 B1 A2 B2 to tell them apart"
                 .to_owned(),
         );
     }

@@ -10,7 +10,7 @@ use crate::report::csv::field;
 pub(super) fn render(all: &Comparisons) -> String {
     let mut text = String::from(
         "run,test,label,copies,load,condition,measure,unit,a,b,n_a,n_b,delta,low,high,delta_unit,time_factor,p,q,verdict,\
-         words\n",
+         words,warnings\n",
     );
     let finite = |number: f64| if number.is_finite() { number.to_string() } else { String::new() };
     for one in &all.comparisons {
@@ -18,7 +18,7 @@ pub(super) fn render(all: &Comparisons) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             one.run,
             field(&cell.test),
             field(&cell.label),
@@ -40,13 +40,14 @@ pub(super) fn render(all: &Comparisons) -> String {
             one.q,
             one.verdict.word(),
             field(&verdict(one)),
+            field(&one.warnings.join("; ")),
         );
     }
     for gap in &all.missing {
         let cell = &gap.cell;
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},,,,,,,,,,,,,missing,{}",
+            "{},{},{},{},{},{},{},,,,,,,,,,,,,missing,{},",
             gap.run,
             field(&cell.test),
             field(&cell.label),

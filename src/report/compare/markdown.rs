@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{coordinates, interval, of_cell, signed, value, verdict};
+use super::{coordinates, interval, of_cell, signed, told, value, verdict};
 use crate::analysis::Comparisons;
 use crate::report::markdown::escaped;
 
@@ -76,6 +76,9 @@ pub(super) fn render(all: &Comparisons) -> String {
     text.push('\n');
     for note in &all.notes {
         let _ = writeln!(text, "- {}", escaped(note));
+    }
+    for (warning, cells) in told(&all.comparisons) {
+        let _ = writeln!(text, "- {} ({})", escaped(warning), escaped(&cells));
     }
     text
 }

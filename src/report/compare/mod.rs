@@ -114,6 +114,22 @@ fn of_cell(cell: &Cell) -> String {
     coordinates(cell.copies, &cell.load, &cell.condition)
 }
 
+/// What is known of single numbers, each once with the tests it touches.
+fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in comparisons {
+        let cell = format!("{}{}", one.cell.test, of_cell(&one.cell));
+        for warning in &one.warnings {
+            match found.iter_mut().find(|known| known.0 == warning) {
+                Some(known) if known.1.contains(&cell) => {}
+                Some(known) => known.1.push(cell.clone()),
+                None => found.push((warning, vec![cell.clone()])),
+            }
+        }
+    }
+    found.into_iter().map(|(warning, cells)| (warning, cells.join("; "))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{coordinates, factor, interval, of_cell, signed, size, value};
+use super::{coordinates, factor, interval, of_cell, signed, size, told, value};
 use crate::analysis::{Comparison, Comparisons, Measure, NotCompared, Total, Verdict};
 
 const WIDTH: usize = 80;
@@ -191,20 +191,4 @@ fn notes(text: &mut String, all: &Comparisons) {
     for (warning, cells) in told(&all.comparisons) {
         wrapped(text, "Note: ", &format!("{warning} ({cells})"));
     }
-}
-
-/// What is known of single numbers, each once with the tests it touches.
-fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
-    for one in comparisons {
-        let cell = format!("{}{}", one.cell.test, of_cell(&one.cell));
-        for warning in &one.warnings {
-            match found.iter_mut().find(|known| known.0 == warning) {
-                Some(known) if known.1.contains(&cell) => {}
-                Some(known) => known.1.push(cell.clone()),
-                None => found.push((warning, vec![cell.clone()])),
-            }
-        }
-    }
-    found.into_iter().map(|(warning, cells)| (warning, cells.join("; "))).collect()
 }
