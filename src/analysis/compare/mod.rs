@@ -6,7 +6,9 @@ mod sides;
 mod total;
 mod verdict;
 
-use super::{Missing, Results, Row};
+use serde::Serialize;
+
+use super::{Results, Row};
 use crate::journal::Cell;
 use crate::stats::{Estimate, Method, Shift, false_discovery_rates, mean_shift, paired_shift, two_sample_shift};
 
@@ -96,8 +98,10 @@ pub struct NotCompared {
     pub run: String,
     /// The measure that is missing; `None` where the whole cell is.
     pub measure: Option<Measure>,
-    /// The cell, and why.
-    pub cell: Missing,
+    /// The cell.
+    pub cell: Place,
+    /// Why.
+    pub reason: String,
 }
 
 /// A comparison before it is judged among all.
@@ -174,13 +178,18 @@ fn contests(runs: &[Compared], paired: bool) -> Vec<(String, Vec<Round<'_>>)> {
 }
 
 /// A cell's coordinates, and the names its test goes by.
-#[derive(Debug, Clone)]
-struct Place {
-    test: String,
-    label: String,
-    copies: u32,
-    load: String,
-    condition: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
 }
 
 impl Place {
@@ -189,8 +198,7 @@ impl Place {
     }
 
     fn missing(&self, run: &str, measure: Option<Measure>, reason: String) -> NotCompared {
-        let Place { test, label, copies, load, condition } = self.clone();
-        NotCompared { run: run.to_owned(), measure, cell: Missing { test, label, copies, load, condition, reason } }
+        NotCompared { run: run.to_owned(), measure, cell: self.clone(), reason }
     }
 }
 

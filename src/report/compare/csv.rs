@@ -55,7 +55,7 @@ pub(super) fn render(all: &Comparisons) -> String {
             field(&cell.load),
             field(&cell.condition),
             gap.measure.map_or("", |measure| measure.name()),
-            field(&cell.reason)
+            field(&gap.reason)
         );
     }
     text

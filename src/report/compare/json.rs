@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::verdict;
-use crate::analysis::{Comparison, Comparisons, Difference, Missing, NotCompared, Pair, RATE, Total, Verdict};
+use crate::analysis::{Comparison, Comparisons, Difference, NotCompared, Pair, Place, RATE, Total, Verdict};
 use crate::journal::{Build, Run};
 use crate::stats::{Estimate, Method};
 
@@ -101,7 +101,8 @@ struct Gap<'a> {
     run: &'a str,
     measure: Option<&'static str>,
     #[serde(flatten)]
-    cell: &'a Missing,
+    cell: &'a Place,
+    reason: &'a str,
 }
 
 fn interval(delta: &Estimate) -> Interval {
@@ -164,7 +165,7 @@ fn total(total: &Total) -> All<'_> {
 }
 
 fn gap(gap: &NotCompared) -> Gap<'_> {
-    Gap { run: &gap.run, measure: gap.measure.map(|measure| measure.name()), cell: &gap.cell }
+    Gap { run: &gap.run, measure: gap.measure.map(|measure| measure.name()), cell: &gap.cell, reason: &gap.reason }
 }
 
 /// Returns the report.

@@ -57,7 +57,7 @@ pub(super) fn render(all: &Comparisons) -> String {
             escaped(&cell.label),
             escaped(&coordinates(cell.copies, &cell.load, &cell.condition)),
             gap.measure.map_or("", |measure| measure.name()),
-            escaped(&format!("not compared: {}", cell.reason))
+            escaped(&format!("not compared: {}", gap.reason))
         );
     }
     for total in &all.totals {

@@ -154,7 +154,7 @@ fn missing(text: &mut String, missing: &[NotCompared], several: bool) {
         if several {
             let _ = write!(name, " ({})", gap.run);
         }
-        wrapped(text, &format!("  {name}: "), &cell.reason);
+        wrapped(text, &format!("  {name}: "), &gap.reason);
     }
 }
 
