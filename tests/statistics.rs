@@ -3,7 +3,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::stats::{Sampled, log_interval, mean_half_width, median, median_interval};
+use unixmark::stats::{
+    Method, Sampled, false_discovery_rates, log_interval, mean_half_width, median, median_interval, paired_shift,
+    two_sample_shift, welch_shift,
+};
 
 /// A standard normal number (Box and Muller 1958).
 fn normal(random: &mut Pcg64Mcg) -> f64 {
@@ -104,4 +107,103 @@ fn an_index_s_interval_is_not_absurdly_wide() {
     assert!(mean_half_width(&one).is_infinite());
     let flat = [5.0; 8];
     assert_eq!(mean_half_width(&[Sampled { values: &flat, statistic: &median_log }]), 0.0);
+}
+
+#[test]
+fn shifts_cover_under_stalls() {
+    let mut random = Pcg64Mcg::seed_from_u64(15);
+    for (n, m) in [(4, 4), (6, 6), (8, 12), (20, 20), (60, 60)] {
+        let mut alarms = 0;
+        let covered = share(3000, || {
+            let a: Vec<f64> = (0..n).map(|_| noise(&mut random)).collect();
+            let b: Vec<f64> = (0..m).map(|_| 0.07 + noise(&mut random)).collect();
+            let shift = two_sample_shift(&a, &b);
+            let same: Vec<f64> = b.iter().map(|value| value - 0.07).collect();
+            alarms += usize::from(two_sample_shift(&a, &same).p < 0.05);
+            shift.method == Method::RankSum && shift.estimate.low <= 0.07 && 0.07 <= shift.estimate.high
+        });
+        assert!((0.94..0.985).contains(&covered), "{n}, {m}: {covered}");
+        assert!(alarms as f64 / 3000.0 < 0.06, "{n}, {m}: {alarms} false alarms");
+    }
+}
+
+/// Differences of two runs of the same kind are symmetric whatever the noise, which is all the signed ranks ask for.
+#[test]
+fn paired_shifts_cover_under_stalls_and_drift() {
+    let mut random = Pcg64Mcg::seed_from_u64(16);
+    for n in [3, 6, 10, 20, 60] {
+        let covered = share(3000, || {
+            let differences: Vec<f64> = (0..n)
+                .map(|_| {
+                    // What both runs of a round share goes.
+                    let drift = 0.3 * normal(&mut random);
+                    (drift + 0.05 + noise(&mut random)) - (drift + noise(&mut random))
+                })
+                .collect();
+            let shift = paired_shift(&differences);
+            shift.estimate.low <= 0.05 && 0.05 <= shift.estimate.high
+        });
+        assert!((0.94..0.985).contains(&covered), "n = {n}: {covered}");
+    }
+}
+
+#[test]
+fn welch_s_interval_covers_unequal_noise() {
+    let mut random = Pcg64Mcg::seed_from_u64(17);
+    for (n, m, ratio) in [(3, 3, 1.0), (2, 6, 3.0), (3, 4, 0.3)] {
+        let covered = share(4000, || {
+            let a: Vec<f64> = (0..n).map(|_| normal(&mut random)).collect();
+            let b: Vec<f64> = (0..m).map(|_| 5.0 + ratio * normal(&mut random)).collect();
+            let interval = welch_shift(&a, &b).estimate;
+            interval.low <= 5.0 && 5.0 <= interval.high
+        });
+        assert!((0.93..=1.0).contains(&covered), "{n}, {m}, {ratio}: {covered}");
+    }
+}
+
+/// Where a comparison says that it could have seen a difference, it sees one of that size in four of five.
+#[test]
+fn what_could_have_been_seen_is_seen() {
+    let mut random = Pcg64Mcg::seed_from_u64(18);
+    for n in [6, 12, 30] {
+        let sample =
+            |random: &mut Pcg64Mcg, shift: f64| -> Vec<f64> { (0..n).map(|_| shift + 0.02 * normal(random)).collect() };
+        let detectable: f64 = (0..500)
+            .map(|_| {
+                let (a, b) = (sample(&mut random, 0.0), sample(&mut random, 0.0));
+                two_sample_shift(&a, &b).detectable()
+            })
+            .sum::<f64>()
+            / 500.0;
+        let seen = share(2000, || {
+            let (a, b) = (sample(&mut random, 0.0), sample(&mut random, detectable));
+            two_sample_shift(&a, &b).estimate.low > 0.0
+        });
+        assert!((0.74..0.95).contains(&seen), "n = {n}: {seen}");
+    }
+}
+
+/// Forty comparisons, ten of which differ: of those that are called, at most 5 % are wrong on average.
+#[test]
+fn false_discoveries_are_few() {
+    let mut random = Pcg64Mcg::seed_from_u64(19);
+    let (mut wrong, mut right, reports) = (0.0, 0, 300);
+    for _ in 0..reports {
+        let p: Vec<f64> = (0..40)
+            .map(|test| {
+                let shift = if test < 10 { 0.15 } else { 0.0 };
+                let a: Vec<f64> = (0..12).map(|_| noise(&mut random)).collect();
+                let b: Vec<f64> = (0..12).map(|_| shift + noise(&mut random)).collect();
+                two_sample_shift(&a, &b).p
+            })
+            .collect();
+        let rates = false_discovery_rates(&p);
+        let called = rates.iter().filter(|rate| **rate < 0.05).count();
+        let false_ones = rates[10..].iter().filter(|rate| **rate < 0.05).count();
+        wrong += false_ones as f64 / called.max(1) as f64;
+        right += called - false_ones;
+    }
+    let rate = wrong / f64::from(reports);
+    assert!(rate < 0.05, "{rate}");
+    assert!(right as f64 / (10.0 * f64::from(reports)) > 0.5, "{right}");
 }

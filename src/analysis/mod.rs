@@ -1,5 +1,6 @@
 //! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
 
+mod compare;
 mod index;
 mod latency;
 mod score;
@@ -11,6 +12,9 @@ use crate::journal::{Baseline, Build, Cell, Journal, Run, Trial};
 use crate::machine::Fact;
 use crate::stats::Estimate;
 
+pub use compare::{
+    Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
+};
 pub use index::{Index, Part};
 pub use latency::{Attribution, Latency, Load, PERCENTILES, TrialFigures};
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.

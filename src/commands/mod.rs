@@ -1,5 +1,6 @@
 //! The command line: one verb, one file.
 
+mod compare;
 mod completions;
 mod doctor;
 mod import;
@@ -32,7 +33,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 measured but something failed, 2 wrong usage, 3 could not measure.
+Exit codes: 0 fine, 1 measured but something failed or regressed, 2 wrong usage, 3 could not measure.
 
 A RUN is a directory, a run's name, or `latest` (`latest~1` the one before).";
 
@@ -44,6 +45,8 @@ enum Verb {
     Latency(latency::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
+    /// Say what is slower or faster than in another run
+    Compare(compare::Arguments),
     /// Turn reports and logs of UnixBench and BYTE into runs
     Import(import::Arguments),
     /// Show tests, groups, indexes, loads, conditions or runs
@@ -150,6 +153,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),

@@ -68,7 +68,7 @@ fn latency(row: &Row) -> String {
 }
 
 /// Returns a field, quoted where it must be.
-fn field(value: &str) -> String {
+pub(super) fn field(value: &str) -> String {
     if value.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", value.replace('"', "\"\""))
     } else {

@@ -84,7 +84,7 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
 }
 
 /// Returns text that Markdown and HTML take literally.
-fn escaped(value: &str) -> String {
+pub(super) fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for c in value.chars() {
         match c {

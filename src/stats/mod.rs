@@ -1,14 +1,27 @@
 //! Statistics, pure: numbers in, numbers out.
 
 mod bootstrap;
+mod fdr;
 mod histogram;
 mod median;
+mod rank_sum;
+mod ranks;
+mod shift;
 mod student;
+mod tail;
+mod walsh;
+mod welch;
 
 pub use bootstrap::{Sampled, mean_half_width};
+pub use fdr::false_discovery_rates;
 pub use histogram::Histogram;
 pub use median::{median, median_interval};
+pub use rank_sum::two_sample_shift;
+pub use shift::{Method, Shift};
 pub use student::{log_interval, mean_interval, quantile_975};
+pub use tail::{normal_p, student_p};
+pub use walsh::paired_shift;
+pub use welch::{Mean, mean_shift, student_shift, welch_shift};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
