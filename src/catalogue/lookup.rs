@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use super::{Catalogue, NONE, Role, Test};
 
@@ -25,7 +25,7 @@ impl Catalogue {
     pub fn expand(&self, names: &[String]) -> Result<Vec<Arc<Test>>> {
         let mut found: Vec<Arc<Test>> = Vec::new();
         for name in names {
-            for test in self.members(name)? {
+            for test in self.members(name, false)? {
                 if !found.iter().any(|known| known.id == test.id) {
                     found.push(test);
                 }
@@ -41,7 +41,7 @@ impl Catalogue {
     pub fn expand_loads(&self, names: &[String]) -> Result<Vec<Option<Arc<Test>>>> {
         let mut found: Vec<Option<Arc<Test>>> = Vec::new();
         for name in names {
-            let loads = if name == NONE { vec![None] } else { self.members(name)?.into_iter().map(Some).collect() };
+            let loads = if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
             for load in loads {
                 let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
                 if !found.iter().any(|known| id(known) == id(&load)) {
@@ -52,7 +52,8 @@ impl Catalogue {
         Ok(found)
     }
 
-    fn members(&self, name: &str) -> Result<Vec<Arc<Test>>> {
+    /// The tests that a name stands for: as loads, or as what is measured.
+    fn members(&self, name: &str, is_load: bool) -> Result<Vec<Arc<Test>>> {
         // A test hides a group of its name, so that a group may not name itself for ever.
         if let Some(test) = self.test(name) {
             return Ok(vec![Arc::clone(test)]);
@@ -69,10 +70,8 @@ impl Catalogue {
             return self.expand(&group.members);
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
-        match nearest(name, names.map(String::as_str)) {
-            Some(near) => bail!("there is no test or group '{name}'; did you mean '{near}'? `unixmark list` shows all"),
-            None => bail!("there is no test or group '{name}'; `unixmark list` shows all"),
-        }
+        let names = names.map(String::as_str);
+        Err(if is_load { unknown("load", name, names.chain([NONE]), "loads") } else { unknown("test or group", name, names, "") })
     }
 
     /// Returns the test that a report of UnixBench or BYTE calls `label`, however its white space,
@@ -104,6 +103,15 @@ impl Test {
 /// Returns what is left of a label when only letters and digits count.
 fn folded(label: &str) -> String {
     label.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Says that a name is not known, and which is most like it.
+pub(crate) fn unknown<'a>(kind: &str, name: &str, names: impl Iterator<Item = &'a str>, list: &str) -> anyhow::Error {
+    let list = format!("unixmark list {list}");
+    match nearest(name, names) {
+        Some(near) => anyhow!("there is no {kind} '{name}'; did you mean '{near}'? `{}` shows all", list.trim()),
+        None => anyhow!("there is no {kind} '{name}'; `{}` shows all", list.trim()),
+    }
 }
 
 /// Returns the candidate most like `name`, if any is like it at all.

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 pub use lookup::nearest;
+pub(crate) use lookup::unknown;
 
 /// The whole catalogue, in the order of the files.
 #[derive(Debug, Clone)]

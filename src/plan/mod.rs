@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Metric, NONE, Test, nearest};
+use crate::catalogue::{Catalogue, Metric, NONE, Test, unknown};
 
 pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
@@ -111,7 +111,11 @@ impl Plan {
             bail!("{} has no classic procedure: its frames are no passes; try the standard one", test.id);
         }
         for condition in &request.conditions {
-            known("condition", condition, catalogue.conditions.iter().map(|row| row.id.as_str()))?;
+            let mut names = catalogue.conditions.iter().map(|row| row.id.as_str());
+            if !names.any(|name| name == condition) {
+                let names = catalogue.conditions.iter().map(|row| row.id.as_str());
+                return Err(unknown("condition", condition, names, "conditions"));
+            }
         }
         let mut cells = Vec::new();
         for condition in &request.conditions {
@@ -210,14 +214,4 @@ fn named(cells: &[Cell], catalogue: &Catalogue) -> Vec<Arc<Test>> {
         cells.iter().flat_map(|cell| cell.args.iter().chain(&cell.load_args)).any(|arg| arg.contains(&name))
     };
     catalogue.tests.iter().filter(names).cloned().collect()
-}
-
-fn known<'a>(kind: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<()> {
-    if names.clone().any(|known| known == name) {
-        return Ok(());
-    }
-    match nearest(name, names) {
-        Some(near) => bail!("there is no {kind} '{name}'; did you mean '{near}'? `unixmark list {kind}s` shows all"),
-        None => bail!("there is no {kind} '{name}'; `unixmark list {kind}s` shows all"),
-    }
 }
