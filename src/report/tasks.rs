@@ -109,5 +109,9 @@ pub(super) fn share_of(estimate: Option<Estimate>) -> String {
 
 /// Returns a figure that may be missing.
 pub(super) fn figure_of(value: Option<f64>) -> String {
-    value.map_or_else(|| NOTHING.to_owned(), figure)
+    match value {
+        None => NOTHING.to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(value) => figure(value),
+    }
 }

@@ -152,14 +152,15 @@ impl Plot {
     fn line(&self, curve: &Curve<'_>, from: f64, to: f64) -> String {
         let decades = (self.x_range() / POINTS as f64).max(1e-3);
         let parts = ((to / from).log10() / decades).ceil().clamp(0.0, POINTS as f64) as usize;
-        let inverse = |part: usize| from * (to / from).powf(part as f64 / parts as f64);
-        let points: Vec<(f64, f64)> =
-            (0..=parts).filter(|_| parts > 0).filter_map(|k| self.point(inverse(k), curve.at(inverse(k)))).collect();
-        let path = simple(&points);
-        path.iter()
-            .enumerate()
-            .map(|(k, (x, y))| format!("{}{} {}", if k == 0 { "M" } else { "L" }, n(*x), n(*y)))
-            .collect()
+        let inverse = |part: usize| from * (to / from).powf(part as f64 / parts.max(1) as f64);
+        let place = |inverse: f64| self.point(inverse, curve.at(inverse));
+        let mut points: Vec<(f64, f64)> = (0..=parts).filter_map(|part| place(inverse(part))).collect();
+        if to >= curve.count() {
+            // The longest of n lies beyond the share of 1 − 1 ÷ n.
+            points.extend(self.point(to, curve.at(f64::INFINITY)));
+        }
+        let draw = |(k, (x, y)): (usize, &(f64, f64))| format!("{}{} {}", if k == 0 { "M" } else { "L" }, n(*x), n(*y));
+        if points.len() < 2 { String::new() } else { simple(&points).iter().enumerate().map(draw).collect() }
     }
 
     /// The decades of the whole axis.

@@ -133,9 +133,16 @@ fn test(row: &crate::analysis::Row) -> String {
     clean(&label)
 }
 
+/// No load does less than nothing, whatever its interval says.
+fn interval(load: &Load) -> Estimate {
+    let interval = load.interval;
+    if interval.bounded() { Estimate { low: interval.low.max(0.0), ..interval } } else { interval }
+}
+
 fn mark(row: &crate::analysis::Row, load: &Load, series: usize) -> Mark {
-    let interval = if load.interval.bounded() {
-        format!("{} to {}", share(load.interval.low), share(load.interval.high))
+    let estimate = interval(load);
+    let interval = if estimate.bounded() {
+        format!("{} to {}", share(estimate.low), share(estimate.high))
     } else {
         "no interval: it needs two trials".to_owned()
     };
@@ -146,7 +153,7 @@ fn mark(row: &crate::analysis::Row, load: &Load, series: usize) -> Mark {
         throughput(load),
         share(load.achieved)
     );
-    Mark { series, value: Some(load.interval), text: format!("{}%", share(load.achieved)), title }
+    Mark { series, value: Some(estimate), text: format!("{}%", share(load.achieved)), title }
 }
 
 fn cost((row, load): &Beside<'_>) -> Cost {
@@ -156,7 +163,7 @@ fn cost((row, load): &Beside<'_>) -> Cost {
         throughput: throughput(load),
         achieved: share(load.achieved),
         plus_minus: plus_minus(&load.interval),
-        low: end_of(load.interval.low),
-        high: end_of(load.interval.high),
+        low: end_of(interval(load).low),
+        high: end_of(interval(load).high),
     }
 }

@@ -14,7 +14,8 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 8.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = 24.0;
-const RADIUS: f64 = 2.4;
+/// Radius of marks that are few, and of many.
+const RADII: (f64, f64) = (3.2, 2.2);
 
 /// Most marks of a chart and of all charts of one kind, and of those that say on hover what they are.
 const CHART: usize = 600;
@@ -120,7 +121,7 @@ impl<'a> Charts<'a> {
         let class = format!("point {}", hue(cloud.series));
         let mut all = String::new();
         for (x, y, (at, ms)) in places {
-            let d = outline(cloud.series, (x, y), RADIUS);
+            let d = outline(cloud.series, (x, y), if hovers { RADII.0 } else { RADII.1 });
             if hovers {
                 svg.path(&class, &d, Some(&format!("{}, {}: {} ms", cloud.name, self.time.text(*at), figure(*ms))));
             } else {
