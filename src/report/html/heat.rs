@@ -5,6 +5,7 @@ use super::words::{clean, number, range};
 use crate::analysis::{Latency, Missing, PERCENTILES, Row};
 use crate::report::tasks::{Task, figure_of, share_of, told};
 use crate::report::{figure, plus_minus, share};
+use crate::stats::Estimate;
 
 /// How many times the quiet latency a colour reaches; the last reaches everything.
 const STEPS: [f64; 5] = [1.5, 3.0, 10.0, 30.0, 100.0];
@@ -28,6 +29,8 @@ pub(super) struct Field {
     pub(super) figure: String,
     /// The percentile, where it is not p99.
     pub(super) name: &'static str,
+    /// Whether chance alone may have made it later than without a load.
+    pub(super) doubt: bool,
     /// Deadlines met.
     pub(super) more: String,
     /// Everything, on hover.
@@ -53,80 +56,98 @@ pub(super) fn key() -> Vec<(String, String)> {
 }
 
 fn field(task: &Task<'_>, load: &str) -> Field {
-    let quiet = quiet(task);
     match task.rows.iter().find(|(row, _)| row.cell.load == load) {
-        Some((row, latency)) => measured(task, (row, latency), quiet),
+        Some(found) => measured(task, *found, quiet(task)),
         None => task.missing.iter().find(|(_, missing)| missing.load == load).map_or_else(Field::default, gone),
     }
 }
 
+/// A row with its latency.
+type Beside<'a> = (&'a Row, &'a Latency);
+
 /// Returns what the others are compared with: the task without a load, else the least late of its rows.
-fn quiet<'a>(task: &Task<'a>) -> Option<&'a Latency> {
+fn quiet<'a>(task: &Task<'a>) -> Option<Beside<'a>> {
     let median = |latency: &Latency| latency.histogram.quantile(0.5);
     let some = || task.rows.iter().filter(|(_, latency)| latency.histogram.count() > 0);
     let alone = some().find(|(row, _)| row.cell.load == "none");
-    alone.or_else(|| some().min_by(|a, b| median(a.1).total_cmp(&median(b.1)))).map(|(_, latency)| *latency)
+    alone.or_else(|| some().min_by(|a, b| median(a.1).total_cmp(&median(b.1)))).copied()
 }
 
-/// Returns how many times later one is than the other, at the higher percentile of those that both carry.
-fn times(latency: &Latency, quiet: &Latency) -> Option<(f64, &'static str)> {
+/// A latency compared with the quiet one.
+struct Compared {
+    /// How many times later.
+    times: f64,
+    /// At which percentile: the higher of those that both carry.
+    name: &'static str,
+    /// Whether the interval of the quotient holds 1, or has no end.
+    doubt: bool,
+}
+
+fn compared((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Compared> {
     let place = |name: &str| PERCENTILES.iter().position(|known| known.1 == name).unwrap_or(0);
     let (share, name) = PERCENTILES[place(latency.value).min(place(quiet.value))];
     let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
-    (latency.histogram.count() > 0 && times.is_finite()).then_some((times, name))
+    let quotient = row.score.over(&other.score);
+    let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);
+    let doubt = latency.value == quiet.value && !apart;
+    (latency.histogram.count() > 0 && times.is_finite()).then_some(Compared { times, name, doubt })
 }
 
 fn step(times: f64) -> usize {
     STEPS.iter().position(|most| times <= *most).unwrap_or(STEPS.len())
 }
 
-fn measured(task: &Task<'_>, (row, latency): (&Row, &Latency), quiet: Option<&Latency>) -> Field {
-    let compared = quiet.and_then(|quiet| times(latency, quiet));
+fn measured(task: &Task<'_>, (row, latency): Beside<'_>, quiet: Option<Beside<'_>>) -> Field {
+    let compared = quiet.and_then(|quiet| compared((row, latency), quiet));
+    let step = compared.as_ref().map(|compared| step(compared.times));
     let met = latency.deadlines_met.map(|met| format!("{} % met", share(met.value)));
     let some = row.score.value.is_finite();
     Field {
-        class: compared.map_or_else(|| "tn".to_owned(), |(times, _)| format!("t{}", step(times))),
+        class: step.map_or_else(|| "tn".to_owned(), |step| format!("t{step}")),
+        doubt: step > Some(0) && compared.as_ref().is_some_and(|compared| compared.doubt),
         figure: if some { figure(row.score.value) } else { "no frame".to_owned() },
         name: if some && latency.value != "p99" { latency.value } else { "" },
         more: met.unwrap_or_default(),
-        title: title(task, row, latency, compared),
+        title: title(task, (row, latency), compared.as_ref()),
     }
 }
 
-fn title(task: &Task<'_>, row: &Row, latency: &Latency, compared: Option<(f64, &'static str)>) -> String {
+fn title(task: &Task<'_>, (row, latency): Beside<'_>, compared: Option<&Compared>) -> String {
     let histogram = &latency.histogram;
+    let (score, value) = (&row.score, figure_of(finite(row.score.value)));
+    let told_of = |(name, ms): (&'static str, f64)| format!(", {name} {}", figure(ms));
+    let percentiles: String = latency.percentiles(histogram).map(told_of).collect();
     let mut lines = vec![
         format!("{}, {}: {} in ms", task.title(), load_name(&row.cell.load), task.what()),
-        format!(
-            "{} {} {} ({})",
-            latency.value,
-            figure_of(finite(row.score.value)),
-            plus_minus(&row.score),
-            range(&row.score)
-        ),
-        format!("mean {}, max {}", told(latency, histogram.mean()), told(latency, histogram.max())),
-        format!("{} frames of {} planned in {} trials", histogram.count(), latency.planned, row.n),
-        format!(
-            "{} % late, {} % dropped, longest stall {}",
-            share(latency.late),
-            share(latency.dropped),
-            figure(latency.stall)
-        ),
+        format!("{} {value} {} ({})", latency.value, plus_minus(score), range(score)),
+        format!("mean {}{percentiles}, max {}", told(latency, histogram.mean()), told(latency, histogram.max())),
     ];
-    if latency.deadlines_met.is_some() {
-        lines.push(format!("{} % of deadlines met", share_of(latency.deadlines_met)));
+    if let Some(compared) = compared {
+        let doubt = if compared.doubt { ", within what chance does" } else { "" };
+        lines.push(format!("{} times the quiet {}{doubt}", number(compared.times), compared.name));
     }
-    if latency.cpu_received.is_some() {
-        lines.push(format!("{} % of the planned work done", share_of(latency.cpu_received)));
-    }
-    if let Some(load) = &row.load {
-        lines.push(format!("the load did {} % of what it does alone", share(load.achieved)));
-    }
-    if let Some((times, name)) = compared {
-        lines.push(format!("{} times the quiet {name}", number(times)));
-    }
+    let (late, dropped) = (share(latency.late), share(latency.dropped));
+    lines.push(format!("{} frames of {} planned in {} trials", histogram.count(), latency.planned, row.n));
+    lines.push(format!("{late} % late, {dropped} % dropped, longest stall {}", figure(latency.stall)));
+    lines.extend(shares(row, latency));
     lines.extend(row.warnings.iter().cloned());
     titled(&lines)
+}
+
+/// What was not measured in ms.
+fn shares(row: &Row, latency: &Latency) -> Vec<String> {
+    let attribution = &latency.attribution;
+    let per_second = |ms: Option<f64>, what: &str| ms.map(|ms| format!("{} ms per s {what}", figure_of(Some(ms))));
+    let of = |known: Option<Estimate>, what: &str| known.map(|_| format!("{} % of {what}", share_of(known)));
+    let load = row.load.as_ref().map(|load| format!("the load did {} % of what it does alone", share(load.achieved)));
+    let all = [
+        of(latency.deadlines_met, "deadlines met"),
+        of(latency.cpu_received, "the planned work done"),
+        per_second(attribution.runqueue_wait_ms, "ready without a processor"),
+        per_second(attribution.steal_ms, "taken by the hypervisor"),
+        load,
+    ];
+    all.into_iter().flatten().collect()
 }
 
 fn finite(value: f64) -> Option<f64> {
