@@ -100,7 +100,7 @@ fn step(times: f64) -> usize {
 fn measured(task: &Task<'_>, (row, latency): Beside<'_>, quiet: Option<Beside<'_>>) -> Field {
     let compared = quiet.and_then(|quiet| compared((row, latency), quiet));
     let step = compared.as_ref().map(|compared| step(compared.times));
-    let met = latency.deadlines_met.map(|met| format!("{} % met", share(met.value)));
+    let met = latency.deadlines_met.map(|met| format!("{} %", share(met.value)));
     let some = row.score.value.is_finite();
     Field {
         class: step.map_or_else(|| "tn".to_owned(), |step| format!("t{step}")),
