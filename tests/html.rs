@@ -1,6 +1,8 @@
 //! The HTML report: whatever a journal holds, the page is one safe, complete, bounded file.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "html/latency.rs"]
+mod latency;
 #[path = "html/page.rs"]
 mod page;
 
@@ -43,6 +45,7 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         warmup: 0,
         value: None,
         category: "system".to_owned(),
+        background: None,
     }
 }
 
@@ -60,7 +63,16 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         value: score * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.copies as usize)),
     };
     let samples = (0..count).map(sample).collect();
-    Row { cell, score: Estimate::within(score, half), n: count, seconds: 1.02, samples, warnings: Vec::new() }
+    Row {
+        cell,
+        score: Estimate::within(score, half),
+        n: count,
+        seconds: 1.02,
+        samples,
+        warnings: Vec::new(),
+        load: None,
+        latency: None,
+    }
 }
 
 fn index(rows: &[Row], copies: u32) -> Index {
@@ -99,6 +111,7 @@ fn missing(test: usize, copies: u32, reason: &str) -> Missing {
         copies,
         load: none(),
         condition: none(),
+        latency: false,
         reason: reason.to_owned(),
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Footnotes, copies, plus_minus, seconds};
-use crate::analysis::Results;
+use super::tasks::{NOT_INTERBENCH, Task, figure_of, share_of, tasks, told};
+use super::{Footnotes, copies, plus_minus, seconds, share};
+use crate::analysis::{Latency, Results, Row};
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
@@ -46,6 +47,9 @@ pub(super) fn render(results: &Results) -> String {
         }
         text.push('\n');
     }
+    for task in tasks(results) {
+        self::task(&mut text, &task, &mut notes);
+    }
     let _ = writeln!(text, "## System\n\n| fact | value |\n|---|---|");
     for fact in &results.facts {
         let _ = writeln!(text, "| {} | {} |", escaped(&fact.label), escaped(&fact.value));
@@ -57,16 +61,19 @@ pub(super) fn render(results: &Results) -> String {
     for warning in &results.warnings {
         let _ = writeln!(text, "\n> {}", escaped(warning));
     }
+    if results.has_latencies() {
+        let _ = writeln!(text, "\n> {}", escaped(NOT_INTERBENCH));
+    }
     text
 }
 
 fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {
     let _ = writeln!(text, "| test | score | unit | ± | trials | window | notes |\n|---|---:|---|---:|---:|---:|---|");
-    for row in results.rows.iter().filter(|row| row.cell.copies == level) {
+    for row in results.rows.iter().filter(|row| row.cell.copies == level && row.latency.is_none()) {
         let _ = writeln!(
             text,
             "| {} | {:.1} | {} | {} | {} | {} | {} |",
-            escaped(&row.cell.label),
+            name(row),
             row.score.value,
             escaped(&row.cell.unit),
             plus_minus(&row.score),
@@ -76,11 +83,58 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
         );
     }
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
-        for missing in list.iter().filter(|missing| missing.copies == level) {
+        for missing in list.iter().filter(|missing| missing.copies == level && !missing.latency) {
             let _ = writeln!(text, "| {} | | | | | | {kind}: {} |", escaped(&missing.label), escaped(&missing.reason));
         }
     }
     text.push('\n');
+}
+
+/// Returns a row's name, with what ran beside it, and how that fared, or was switched on.
+fn name(row: &Row) -> String {
+    let mut name = escaped(&row.cell.label);
+    if row.cell.load != "none" {
+        name += &format!(" load={}", escaped(&row.cell.load));
+    }
+    if let Some(load) = &row.load {
+        name += &format!(" ({} % of its throughput alone)", share(load.achieved));
+    }
+    if row.cell.condition != "none" {
+        name += &format!(" condition={}", escaped(&row.cell.condition));
+    }
+    name
+}
+
+/// A table with a row per load.
+fn task(text: &mut String, task: &Task<'_>, notes: &mut Footnotes) {
+    let _ = writeln!(text, "## {}: {} in ms\n", escaped(&task.title()), task.what());
+    let _ = writeln!(text, "| load | mean | spread | max | p50 | p99 | ± | % CPU | % met | load % | notes |");
+    let _ = writeln!(text, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
+    for (row, latency) in &task.rows {
+        let _ = writeln!(text, "| {} | {} |", delays(row, latency).join(" | "), notes.marks(&row.warnings));
+    }
+    for (kind, missing) in &task.missing {
+        let (load, reason) = (escaped(&missing.load), escaped(&missing.reason));
+        let _ = writeln!(text, "| {load} | | | | | | | | | | {kind}: {reason} |");
+    }
+    text.push('\n');
+}
+
+fn delays(row: &Row, latency: &Latency) -> [String; 10] {
+    let histogram = &latency.histogram;
+    [
+        escaped(&row.cell.load),
+        told(latency, histogram.mean()),
+        told(latency, histogram.deviation()),
+        told(latency, histogram.max()),
+        told(latency, histogram.quantile(0.5)),
+        // A note says which percentile the value is where it is not p99.
+        figure_of(latency.percentile("p99")),
+        plus_minus(&row.score),
+        share_of(latency.cpu_received),
+        share_of(latency.deadlines_met),
+        row.load.as_ref().map_or_else(|| "-".to_owned(), |load| share(load.achieved)),
+    ]
 }
 
 /// Returns text that Markdown and HTML take literally.

@@ -5,6 +5,7 @@ mod csv;
 mod html;
 mod json;
 mod markdown;
+mod tasks;
 mod text;
 
 use anyhow::Result;

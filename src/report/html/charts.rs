@@ -94,7 +94,8 @@ fn index_mark(results: &Results, part: &Part, level: u32) -> Mark {
 
 /// A test that has no result at this level has its reason in its lane.
 fn missing_mark(results: &Results, test: &str, level: u32) -> Option<Mark> {
-    let same = |missing: &&Missing| missing.test == test && missing.copies == level;
+    let plain = |missing: &&Missing| missing.load == "none" && missing.condition == "none";
+    let same = |missing: &&Missing| missing.test == test && missing.copies == level && plain(missing);
     let error = results.errors.iter().find(same).map(|missing| ("error", missing));
     let (kind, missing) = error.or_else(|| Some(("skipped", results.skipped.iter().find(same)?)))?;
     Some(Mark {

@@ -46,7 +46,7 @@ pub(super) fn headlines(results: &Results) -> Vec<Headline> {
         add(&mut headlines, index_name(index), index_figure(results, index));
     }
     if headlines.is_empty() && tests(results) <= FEW {
-        for row in &results.rows {
+        for row in rates(results) {
             add(&mut headlines, super::tables::label(&row.cell), score_figure(results, row));
         }
     }
@@ -60,8 +60,13 @@ fn add(headlines: &mut Vec<Headline>, name: String, figure: Figure) {
     }
 }
 
+/// Latencies have a map of their own.
+fn rates(results: &Results) -> impl Iterator<Item = &Row> {
+    results.rows.iter().filter(|row| row.latency.is_none())
+}
+
 fn tests(results: &Results) -> usize {
-    let mut labels: Vec<String> = results.rows.iter().map(|row| super::tables::label(&row.cell)).collect();
+    let mut labels: Vec<String> = rates(results).map(|row| super::tables::label(&row.cell)).collect();
     labels.sort_unstable();
     labels.dedup();
     labels.len()
@@ -126,7 +131,7 @@ pub(super) fn states(results: &Results) -> Vec<String> {
     }
     if results.rows.is_empty() {
         states.push("Nothing was measured: the reasons are below.");
-    } else if results.indexes.is_empty() {
+    } else if results.indexes.is_empty() && rates(results).next().is_some() {
         states.push("No index: none of the tests measured has a baseline.");
     }
     states.into_iter().map(str::to_owned).collect()

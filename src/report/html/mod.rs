@@ -5,8 +5,13 @@
 //! by askama in the page and by [`svg`] in the charts.
 
 mod charts;
+mod curve;
 mod dots;
 mod headline;
+mod heat;
+mod latency;
+mod loads;
+mod over_time;
 mod scale;
 mod spread;
 mod svg;
@@ -19,10 +24,12 @@ use askama::Template;
 use super::{Footnotes, copies};
 use crate::analysis::{Index, Results};
 use headline::Headline;
+use latency::Latencies;
+use loads::Loads;
 use spread::Panel;
 use tables::{Gain, Group, Level};
 
-/// The mark of a level of copies, and its words.
+/// The mark of a level of copies or of a load, and its words.
 type Key = (String, String);
 
 /// What the template shows.
@@ -40,6 +47,10 @@ struct Page {
     legend: Vec<Key>,
     charts: Vec<(String, String)>,
     levels: Vec<Level>,
+    latencies: Option<Latencies>,
+    loads: Option<Loads>,
+    /// Whether rates were to be measured, or nothing was.
+    rates: bool,
     gain_legend: Vec<Key>,
     gain_chart: Option<String>,
     gains: Vec<Gain>,
@@ -57,6 +68,8 @@ struct Page {
 pub(super) fn render(results: &Results) -> Result<String> {
     let mut notes = Footnotes::default();
     let levels = tables::levels(results, &mut notes);
+    let latencies = latency::latencies(results, &mut notes);
+    let known = latencies.as_ref().map_or(&[][..], |latencies| &latencies.loads);
     let run = &results.run;
     let host = words::clean(if run.host.trim().is_empty() { &run.name } else { &run.host });
     let page = Page {
@@ -69,7 +82,10 @@ pub(super) fn render(results: &Results) -> Result<String> {
         manner: headline::manner(results),
         legend: legend(results, 0),
         charts: index_charts(results),
+        rates: !levels.is_empty() || latencies.is_none(),
         levels,
+        loads: loads::loads(results, known),
+        latencies,
         gain_legend: legend(results, 1),
         gain_chart: charts::gains(results),
         gains: tables::gains(results),

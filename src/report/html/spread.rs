@@ -66,8 +66,8 @@ struct Test {
 }
 
 /// The run's time, in the unit that suits it.
-struct Time {
-    end: f64,
+pub(super) struct Time {
+    pub(super) end: f64,
     unit: &'static str,
     seconds: f64,
 }
@@ -94,7 +94,7 @@ fn tests(results: &Results) -> Vec<Test> {
     let mut tests: Vec<Test> = Vec::new();
     let mut keys: Vec<(&str, &str, &str)> = Vec::new();
     let (mut level, mut after) = (0, 0);
-    for row in &results.rows {
+    for row in results.rows.iter().filter(|row| row.latency.is_none()) {
         if level != row.cell.copies {
             (level, after) = (row.cell.copies, 0);
         }
@@ -149,7 +149,11 @@ fn step(value: f64) -> f64 {
 impl Time {
     fn of(tests: &[Test]) -> Time {
         let cells = tests.iter().flat_map(|test| &test.cells);
-        let last = cells.flat_map(|cell| cell.points.iter().map(|p| p.at)).fold(0.0, f64::max);
+        Time::until(cells.flat_map(|cell| cell.points.iter().map(|p| p.at)).fold(0.0, f64::max))
+    }
+
+    /// Returns the time up to the last moment to show.
+    pub(super) fn until(last: f64) -> Time {
         let (unit, seconds) = match last {
             s if s < 120.0 => ("s", 1.0),
             s if s < 3.0 * 3600.0 => ("min", 60.0),
@@ -158,7 +162,7 @@ impl Time {
         Time { end: last.max(1e-3), unit, seconds }
     }
 
-    fn text(&self, at: f64) -> String {
+    pub(super) fn text(&self, at: f64) -> String {
         format!("{:.1} {}", at / self.seconds, self.unit)
     }
 }

@@ -90,8 +90,12 @@ pub(super) struct Group {
 
 /// Returns a cell's name, with what ran beside it or was switched on.
 pub(super) fn label(cell: &Cell) -> String {
-    let mut label = cell.label.clone();
-    for (axis, name) in [(&cell.load, "load"), (&cell.condition, "condition")] {
+    name(&cell.label, &cell.load, &cell.condition)
+}
+
+fn name(label: &str, load: &str, condition: &str) -> String {
+    let mut label = label.to_owned();
+    for (axis, name) in [(load, "load"), (condition, "condition")] {
         if axis != "none" {
             label = format!("{label} {name}={axis}");
         }
@@ -107,9 +111,10 @@ pub(super) fn levels(results: &Results, notes: &mut Footnotes) -> Vec<Level> {
 fn level(results: &Results, level: u32, notes: &mut Footnotes) -> Level {
     let indexes: Vec<&Index> = results.indexes.iter().filter(|index| index.copies == level).collect();
     let main = indexes.iter().copied().find(|index| index.arithmetic == Arithmetic::Geometric);
-    let rows = results.rows.iter().filter(|row| row.cell.copies == level);
+    let rows = results.rows.iter().filter(|row| row.cell.copies == level && row.latency.is_none());
     let of = |list: &[Missing], kind| -> Vec<Reason> {
-        list.iter().filter(|missing| missing.copies == level).map(|missing| reason(missing, kind)).collect()
+        let rates = list.iter().filter(|missing| missing.copies == level && !missing.latency);
+        rates.map(|missing| reason(missing, kind)).collect()
     };
     let mut missing = of(&results.skipped, "skipped");
     missing.extend(of(&results.errors, "error"));
@@ -148,7 +153,7 @@ fn score(row: &Row, index: Option<&Index>, notes: &mut Footnotes) -> Score {
 }
 
 fn reason(missing: &Missing, kind: &'static str) -> Reason {
-    Reason { label: clean(&missing.label), kind, reason: clean(&missing.reason) }
+    Reason { label: name(&missing.label, &missing.load, &missing.condition), kind, reason: clean(&missing.reason) }
 }
 
 fn total(index: &Index) -> Total {

@@ -2,14 +2,11 @@
 
 use super::{WIDTH, line, wrapped};
 use crate::analysis::{Latency, Missing, Results, Row};
-use crate::journal::Latency as Kind;
+use crate::report::tasks::what;
 use crate::report::{Footnotes, figure, plus_minus, share};
 use crate::stats::Estimate;
 
-/// Why the numbers of another tool with the same rows must not be put beside these.
-pub(super) const NOT_INTERBENCH: &str = "Interbench's figures are not comparable with these: its latency adds whole \
-missed intervals to wake-up delays and leaves out the timer's own, its spread is a root mean square, its X hides most \
-delays, and its shares count bursts that ran, not those that were planned.";
+pub(super) use crate::report::tasks::NOT_INTERBENCH;
 
 /// Appends the tables of every task.
 pub(super) fn tables(text: &mut String, results: &Results, notes: &mut Footnotes) {
@@ -79,15 +76,6 @@ fn table(text: &mut String, results: &Results, wanted: &Key<'_>, notes: &mut Foo
         line(text, "");
         frames(text, &rows);
         remarks(text, &rows, notes);
-    }
-}
-
-/// What a latency is, in words.
-pub(super) fn what(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Wake => "wake-up latency",
-        Kind::Response => "time to the response",
-        Kind::Overrun => "time beyond the work",
     }
 }
 
