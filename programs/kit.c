@@ -37,7 +37,7 @@ struct mark {
 volatile unsigned long kit_count;
 
 static const char *known[MAX_NAMES]; /* the names that were asked for */
-static int known_number;
+static int known_number, common_number; /* the first are every program's */
 static char **arguments;
 static int argument_number;
 static uint32_t asked; /* bit i: arguments[i] was */
@@ -172,6 +172,7 @@ void kit_init(int argc, char **argv)
     if (argument_number > MAX_ARGS)
         kit_error("%d arguments are more than %d: a command goes after --", argument_number, MAX_ARGS);
     place_init();
+    common_number = known_number;
 }
 
 const char *kit_arg(const char *name, const char *missing)
@@ -219,9 +220,9 @@ static void refuse_unknown(void)
     for (int i = 0; i < argument_number; i++) {
         if (asked >> i & 1)
             continue;
-        for (int k = 0; k < known_number && used < sizeof names; k++)
+        for (int k = common_number; k < known_number && used < sizeof names; k++)
             used += (size_t)snprintf(names + used, sizeof names - used, " %s=", known[k]);
-        kit_error("unknown argument %s: try one of%s", arguments[i], names);
+        kit_error("unknown argument %s: try one of%s, or what every program takes (kit.h)", arguments[i], names);
     }
 }
 

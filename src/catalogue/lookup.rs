@@ -41,7 +41,8 @@ impl Catalogue {
     pub fn expand_loads(&self, names: &[String]) -> Result<Vec<Option<Arc<Test>>>> {
         let mut found: Vec<Option<Arc<Test>>> = Vec::new();
         for name in names {
-            let loads = if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
+            let loads =
+                if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
             for load in loads {
                 let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
                 if !found.iter().any(|known| id(known) == id(&load)) {
@@ -71,7 +72,11 @@ impl Catalogue {
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
         let names = names.map(String::as_str);
-        Err(if is_load { unknown("load", name, names.chain([NONE]), "loads") } else { unknown("test or group", name, names, "") })
+        Err(if is_load {
+            unknown("load", name, names.chain([NONE]), "loads")
+        } else {
+            unknown("test or group", name, names, "")
+        })
     }
 
     /// Returns the test that a report of UnixBench or BYTE calls `label`, however its white space,

@@ -244,7 +244,8 @@ fn conclude(
         say(&format!("unixmark: {error:#}"));
         failed = Some(error);
     }
-    let failed = failed.is_some() || journal.trials.iter().any(|trial| trial.error.is_some());
+    let broke = results.end.as_deref() == Some("broke");
+    let failed = failed.is_some() || broke || journal.trials.iter().any(|trial| trial.error.is_some());
     if loudness != Loudness::Quiet {
         // Whoever reads the report may have gone; how the run went is told by the exit code all the same.
         if let Err(error) = print(&render(&results, Format::Text)?) {

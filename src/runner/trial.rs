@@ -247,7 +247,7 @@ impl Bench<'_> {
         let copy = match program.speech().conclusion() {
             Said::Done(copy) => copy,
             Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
-                return Err(Failure::Error(program.failure().unwrap_or(why)).of_load(load));
+                return Err(Failure::Error(blame(program, why)).of_load(load));
             }
         };
         Ok(Some(Box::new(Background { alone: alone.rate, steady: alone.steady, copy: *copy })))
@@ -315,6 +315,11 @@ fn never_ready(program: &mut Program) -> Failure {
     }
 }
 
+/// What to blame: the protocol where it was broken, since such a program is killed for it, else how the program ended.
+fn blame(program: &Program, why: String) -> String {
+    if program.speech().is_broken() { why } else { program.failure().unwrap_or(why) }
+}
+
 /// Why a load that should go on has ended.
 fn gone(program: &mut Program) -> Failure {
     program.listen();
@@ -332,7 +337,7 @@ fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> 
         Said::Done(copy) => *copy,
         Said::Skip(reason) => return Err(Failure::Skip(reason)),
         Said::Error(reason) => return Err(Failure::Error(reason)),
-        Said::Garbage(why) => return Err(Failure::Error(program.failure().unwrap_or(why))),
+        Said::Garbage(why) => return Err(Failure::Error(blame(program, why))),
     };
     if let Some(why) = program.failure() {
         return Err(Failure::Error(why));

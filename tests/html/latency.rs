@@ -24,6 +24,7 @@ fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
     let histogram = histogram(ms, frames);
     let value = if histogram.carries(0.99) { "p99" } else { "p50" };
     Latency {
+        worst: Vec::new(),
         kind: Kind::Wake,
         value,
         corrected: histogram.clone(),

@@ -205,7 +205,8 @@ pub(super) fn rounds(found: &[(Side<'_>, Side<'_>)], measure: Measure) -> Result
 /// What is known of the numbers of a cell, with the letters of the runs; how many trials they rest on is told elsewhere.
 pub(super) fn warnings(found: &[(Side<'_>, Side<'_>)]) -> Vec<String> {
     let sides = found.iter().flat_map(|(a, b)| [a, b]);
-    let told = |warning: &&String| !warning.contains("the interval assumes") && !warning.starts_with("no interval");
+    let elsewhere = ["the interval assumes", "no interval", "too few frames"];
+    let told = |warning: &&String| !elsewhere.iter().any(|words| warning.contains(words));
     sides
         .flat_map(|side| side.row.warnings.iter().filter(told).map(|warning| format!("{}: {warning}", side.letter)))
         .collect()
