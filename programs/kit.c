@@ -55,7 +55,8 @@ static int pulsing;
 static int heard, load_marked;
 static unsigned long load_base;
 static struct mark *edges;
-static struct rusage own_before, children_before;
+static struct rusage own_before, own_after, children_before;
+static int stopped;
 static timer_t timer;
 
 /* kit_tick fills the slot that is not current and then makes it so: the handler never sees half of one. */
@@ -293,9 +294,10 @@ static int64_t nanoseconds(struct timeval after, struct timeval before)
 static void put_usage(void)
 {
     const struct rusage *a = &own_before, *b = &children_before;
-    struct rusage own, children;
+    struct rusage own = own_after, children;
 
-    getrusage(RUSAGE_SELF, &own);
+    if (!stopped)
+        getrusage(RUSAGE_SELF, &own);
     getrusage(RUSAGE_CHILDREN, &children);
     put("usage");
     put_number(nanoseconds(own.ru_utime, a->ru_utime));
@@ -308,6 +310,12 @@ static void put_usage(void)
     put_number(own.ru_nivcsw - a->ru_nivcsw + children.ru_nivcsw - b->ru_nivcsw);
     put_number(own.ru_maxrss);
     put("\n");
+}
+
+void kit_stop(void)
+{
+    getrusage(RUSAGE_SELF, &own_after);
+    stopped = 1;
 }
 
 /* Cleans first: what it waits for belongs to the usage. */

@@ -102,6 +102,9 @@ struct kit_window kit_wait(void); /* returns at the start; hears go first where 
 void kit_slice(int64_t start, int64_t end, unsigned long count);
 _Noreturn void kit_finish(void);
 
+/* Ends what `usage` counts, before a report that takes time. */
+void kit_stop(void);
+
 /* After kit_wait: ends the kit's timer, which looks after stdin. The program must ask kit_abandoned itself. */
 void kit_quiet(void);
 

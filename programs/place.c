@@ -25,6 +25,7 @@ enum {
     KEEP_ALL = 0x18,
     CLAMP_MIN = 0x20,
     CLAMP_MAX = 0x40,
+    LEAST = 100, /* us of a deadline task's runtime: for what is around the work */
 };
 
 /* struct sched_attr of sched_setattr(2), for which older C libraries have no name. */
@@ -180,14 +181,17 @@ void place_init(void)
 void place_deadline(void)
 {
     struct attributes wanted = {.policy = DEADLINE};
-    long period = kit_arg_number("period", 0, 0, 1000000000), work = kit_arg_number("work", 0, 0, 1000000000);
-    long runtime = kit_arg_number("runtime", work + work / 5 + period / 50, 0, 1000000000);
+    long period, work, runtime;
 
     if (strcmp(kit_arg("policy", "other"), "deadline") != 0)
         return;
-    if (period == 0) {
+    period = kit_arg_number("period", 0, 0, 1000000000);
+    work = kit_arg_number("work", 0, 0, 1000000000);
+    if (kit_arg_number("ramp", 0, 0, 1))
+        work = period; /* which is refused where it is more than is given to anyone */
+    runtime = kit_arg_number("runtime", work + work / 5 + period / 50 + LEAST, 0, 1000000000);
+    if (period == 0)
         kit_skip("the deadline policy needs a task with a period");
-    }
     wanted.runtime = (uint64_t)(runtime < period ? runtime : period) * 1000;
     wanted.deadline = wanted.period = (uint64_t)period * 1000;
     if (set(&wanted) != 0)

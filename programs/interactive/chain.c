@@ -182,7 +182,7 @@ void chain_begin(void)
 
 int chain_frame(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work)
 {
-    broke = frames_add(planned, stamp, woke, done, work);
+    broke |= frames_add(planned, stamp, woke, done, work);
     kit_count += done != 0;
     look_when_due();
     return broke;

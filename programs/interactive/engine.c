@@ -9,6 +9,7 @@
 enum {
     LONGEST = 10000000, /* us: of a period */
     LOAD_SWEEP = 100,   /* frames of a ramp in a load, which has no window */
+    NAP = 600000000,   /* ns: longer sleeps than this are cut */
 };
 
 /* A run of the engine. */
@@ -36,6 +37,8 @@ struct engine_task engine_task(void)
         kit_error("a task that does not run freely needs a period: try period=16667");
     if (task.late == ENGINE_FREE && task.work == 0)
         kit_error("a task that runs freely needs work: try work=10000");
+    if (task.late == ENGINE_FREE && (task.period || task.deadline || task.ramp))
+        kit_error("a task that runs freely has no period, deadline or ramp: try late=drop");
     if (task.deadline == 0)
         task.deadline = task.late == ENGINE_QUEUE ? task.period * task.depth : task.period;
     return task;
@@ -81,11 +84,23 @@ static int is_lost(const struct run *run, long slot, int64_t woke)
     return woke >= planned(run, slot) + task->period * (task->late == ENGINE_QUEUE ? task->depth : 1);
 }
 
+/* Sleeps through a long time, with looks after stdin. */
+static void rest_until(int64_t when)
+{
+    for (int64_t now = world_now(); when - now > NAP; now = world_now()) {
+        world_rest(now + NAP);
+        frames_look(now + NAP);
+    }
+}
+
 /* Runs the frame of a slot; returns when it was over, and in *broke whether the test must end. */
 static int64_t frame(struct run *run, long slot, int *broke)
 {
-    int64_t due = planned(run, slot), work = work_of(run, slot), stamp = 0, done = 0;
-    int64_t woke = world_wait(slot, due, &stamp);
+    int64_t due = planned(run, slot), work = work_of(run, slot), stamp = 0, done = 0, woke;
+
+    if (run->frames)
+        rest_until(due);
+    woke = world_wait(slot, due, &stamp);
 
     if (!is_lost(run, slot, woke)) {
         world_work(work);
@@ -100,10 +115,12 @@ static int64_t frame(struct run *run, long slot, int *broke)
 /* Returns whether a frame broke the limit. */
 static int keep_to_the_schedule(struct run *run)
 {
+    long last = 0;
     int broke = 0;
 
     for (long slot = 1; !broke && (run->frames == 0 || slot <= run->frames);) {
         int64_t now = frame(run, slot, &broke);
+        last = slot;
         if (run->frames) {
             if (now >= run->end)
                 break;
@@ -111,11 +128,13 @@ static int keep_to_the_schedule(struct run *run)
         }
         slot = next_slot(run, slot, now);
     }
-    for (long slot = 1; slot <= run->frames; slot++)
+    /* Of a test that was ended, what was planned by then. */
+    for (long slot = 1; slot <= (broke ? last : run->frames); slot++)
         run->wanted += work_of(run, slot);
     return broke;
 }
 
+/* The same of frames that follow each other. */
 static int run_freely(struct run *run)
 {
     int64_t from = world_now();
@@ -179,8 +198,10 @@ void engine_run(const struct engine_task *task)
         broke = keep_to_the_schedule(&run);
     }
     frames_end();
-    if (!broke)
+    if (!broke) {
+        rest_until(run.end);
         world_rest(run.end);
+    }
     report_speed(&run);
     frames_finish(&plan, &window);
 }

@@ -1,4 +1,4 @@
-/* See frames.h. A frame takes 16 bytes, so that an hour at 1 kHz fits into 64 MB. */
+/* See frames.h. A frame takes 16 bytes, so that an hour at 1 kHz fits into 64 MB; with stamps 20. */
 #define _GNU_SOURCE
 #include "frames.h"
 
@@ -83,6 +83,7 @@ void frames_begin(void)
 void frames_end(void)
 {
     after = read_schedstat();
+    kit_stop();
 }
 
 void frames_look(int64_t now)
@@ -176,6 +177,12 @@ static void print_slices(const struct kit_window *window)
     }
 }
 
+/* Frames that were planned from a record to the last. */
+static long planned_since(const struct frames_plan *plan, long first)
+{
+    return plan->period ? (long)((records[used - 1].planned - records[first].planned) / plan->period) + 1 : used - first;
+}
+
 void frames_finish(const struct frames_plan *plan, const struct kit_window *window)
 {
     long first = 0;
@@ -188,7 +195,7 @@ void frames_finish(const struct frames_plan *plan, const struct kit_window *wind
     } else
         print_slices(window);
     kit_report("plan %lld %lld %lld %ld %s\n", (long long)plan->period, (long long)plan->deadline, (long long)plan->work,
-               broke ? used - first : plan->frames ? plan->frames : used, plan->latency);
+               broke ? planned_since(plan, first) : plan->frames ? plan->frames : used, plan->latency);
     print_frames(first);
     kit_report("value stall_ns %lld ns\n", (long long)stall);
     kit_report("value migrations %ld migrations\n", migrations);

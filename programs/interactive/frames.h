@@ -2,7 +2,7 @@
  * What an interactive test reports: every frame, and what the scheduler did to the thread that made it.
  *
  *     plan PERIOD_NS DEADLINE_NS WORK_NS FRAMES LATENCY     once, before the frames
- *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame that was begun
+ *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame whose thread woke, after the plan
  *
  * A frame is planned for a moment, its thread wakes, and its work is done. PERIOD 0: the moments are events, not a clock's.
  * DEADLINE counts from the planned moment; 0: there is none. FRAMES were planned, so those that are not reported were

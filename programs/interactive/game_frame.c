@@ -9,17 +9,13 @@
  * number of processors that are needed is known (two, for the workers), and frames per second are the inverse of latency.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "interactive/chain.h"
 #include "interactive/world.h"
 
 enum {
     WORKERS = 2,
-    ENOUGH = 10, /* frames that a mean of the slowest is taken of, at least */
 };
 
 /* Counts of frames, each in a cache line of its own. */
@@ -33,8 +29,6 @@ struct shared {
 
 static struct shared *shared;
 static int64_t main_work, render_work, worker_work, cap; /* ns */
-static uint32_t *times; /* of the frames, in us */
-static long most, used;
 
 static void work_for_render(long number)
 {
@@ -90,49 +84,9 @@ static void play(int64_t end, int64_t work)
             break;
         done = make_frame();
         over = chain_frame(planned, 0, woke, done, work);
-        if (used < most)
-            times[used++] = (uint32_t)((done - shown) / 1000);
         shown = done;
         planned = next_beginning(planned, done);
     }
-}
-
-/* --- frames per second --- */
-
-static int longer_first(const void *a, const void *b)
-{
-    const uint32_t *one = a, *other = b;
-
-    return (*one < *other) - (*one > *other);
-}
-
-static double per_second(long frames)
-{
-    double sum = 0;
-
-    for (long i = 0; i < frames; i++)
-        sum += times[i];
-    return sum > 0 ? 1e6 * (double)frames / sum : 0;
-}
-
-/* The lows are what players go by: the frames per second of the slowest hundredth, by its mean time. */
-static void report_rates(void)
-{
-    qsort(times, (size_t)used, sizeof *times, longer_first);
-    kit_report("value fps %.2f fps\n", per_second(used));
-    if (used / 100 >= ENOUGH)
-        kit_report("value low_1 %.2f fps\n", per_second(used / 100));
-    if (used / 1000 >= ENOUGH)
-        kit_report("value low_01 %.2f fps\n", per_second(used / 1000));
-}
-
-static void prepare_times(long frames)
-{
-    most = frames;
-    times = mmap(NULL, (size_t)(frames + 1) * sizeof *times, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
-                 -1, 0);
-    if (times == MAP_FAILED)
-        kit_error("no memory for %ld frames (%s): try a shorter window", frames, strerror(errno));
 }
 
 static void read_arguments(void)
@@ -160,13 +114,12 @@ int main(int argc, char **argv)
         chain_hire("a worker", work_for_render, i);
     make_frame();
     window = chain_hear();
+    plan.deadline = cap; /* a frame rate is what has no cap */
     plan.work = main_work + render_work + worker_work;
     /* Four times as many as the work allows: the processor may be faster than when its speed was measured. */
     frames = window->kit.slices ? (long)((window->end - window->base) * 4 / plan.work) + 1 : 0;
     frames_prepare(frames, 0);
-    prepare_times(frames);
     chain_begin();
     play(window->end, plan.work);
-    report_rates();
     chain_finish(&plan);
 }

@@ -103,6 +103,10 @@ static void application(long number)
 
 /* --- the compositor --- */
 
+/* Those with the application, in order. */
+static struct event held[WITH_APPLICATION];
+static unsigned long forwarded, composed;
+
 static void receive(int file, struct event *event, const char *sender)
 {
     ssize_t got;
@@ -120,6 +124,7 @@ static void forward(void)
 
     receive(from_input[0], &event, "the input process");
     event.woke = kit_now();
+    held[forwarded++ % WITH_APPLICATION] = event;
     world_work(forward_work);
     if (write(to_application[1], &event, sizeof event) != sizeof event)
         chain_lost("the application");
@@ -131,9 +136,23 @@ static int compose(int64_t *now)
     struct event event;
 
     receive(from_application[0], &event, "the application");
+    composed++;
     world_work(compose_work);
     *now = kit_now();
     return chain_frame(event.planned, event.sent, event.woke, *now, forward_work + application_work + compose_work);
+}
+
+/* What waits for its picture when the window ends was dropped, after so long. */
+static void drop_the_rest(void)
+{
+    const int64_t now = kit_now(), work = forward_work + application_work + compose_work;
+    struct pollfd file = {.fd = from_input[0], .events = POLLIN};
+    struct event event;
+
+    for (; composed < forwarded; composed++)
+        chain_frame(held[composed % WITH_APPLICATION].planned, held[composed % WITH_APPLICATION].sent, now, 0, work);
+    while (poll(&file, 1, 0) > 0 && read(from_input[0], &event, sizeof event) == sizeof event)
+        chain_frame(event.planned, event.sent, now, 0, work);
 }
 
 static void compose_all(const struct chain_window *window)
@@ -212,5 +231,6 @@ int main(int argc, char **argv)
     chain_begin();
     chain_hand(&shared->gate);
     compose_all(window);
+    drop_the_rest();
     chain_finish(&plan);
 }

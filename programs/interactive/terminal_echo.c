@@ -140,6 +140,9 @@ static void type(const struct chain_window *window, long most)
         if (file.revents)
             over = keep(read_answers());
     }
+    /* What is not answered when the window ends was dropped, after so long. */
+    for (now = kit_now(); answered < struck && !over; answered++)
+        chain_frame(keys[answered % UNANSWERED].planned, 0, now, 0, work);
 }
 
 /* One key, to see that it is answered. */

@@ -205,6 +205,8 @@ static void *share(size_t size)
 
 void crew_open(long most)
 {
+    if (strcmp(kit_arg("policy", "other"), "deadline") == 0)
+        kit_skip("the deadline policy is for tasks of one thread, and this load has workers: try another policy");
     room = most;
     leader = getpid();
     board = share(sizeof *board);

@@ -40,6 +40,8 @@ pub struct Latency {
     pub dropped: f64,
     /// Work done, of that planned; of a task that takes all it gets, of what the time would hold.
     pub cpu_received: Option<Estimate>,
+    /// Frames per second, of a task whose frames follow each other: all, and the slowest hundredth and thousandth.
+    pub rates: Option<FrameRates>,
     /// The longest that the task was kept from its plan.
     pub stall: f64,
     /// The longest latency in each second, trial after trial: (seconds since the run began, ms).
@@ -67,6 +69,17 @@ pub struct Attribution {
     pub major_faults: f64,
     /// Context switches it suffered.
     pub involuntary_switches: f64,
+}
+
+/// Frames per second as players count them: frames ÷ the time they took. Shares that hold fewer than ten frames have none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FrameRates {
+    /// Of all frames.
+    pub all: f64,
+    /// Of the slowest 1 %.
+    pub low_1: Option<f64>,
+    /// Of the slowest 0.1 %.
+    pub low_01: Option<f64>,
 }
 
 /// One trial's figures.
@@ -157,6 +170,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
             dropped: share_of(all().map(Frames::dropped).sum()),
             cpu_received: value_of(measured[0], "cpu_received")
                 .map(|_| share_interval(&measured, |trial| value_of(trial, "cpu_received").unwrap_or(0.0))),
+            rates: rates(first, &Histogram::sum(all().map(|frames| &frames.response))),
             stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
             seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
             worst: worst(all()),
@@ -209,7 +223,8 @@ fn told(histogram: &Histogram, warnings: &mut Vec<String>) -> (f64, &'static str
     let known = || PERCENTILES.iter().rev().skip(1);
     let (share, name) = known().find(|(share, _)| histogram.carries(*share)).unwrap_or(&PERCENTILES[0]);
     if *name != "p99" {
-        warnings.push(format!("too few frames for a p99, which takes 1000: the value is {name}"));
+        let few = if histogram.carries(*share) { "" } else { ", and even a median takes 20" };
+        warnings.push(format!("too few frames for a p99, which takes 1000: the value is {name}{few}"));
     }
     (*share, name)
 }
@@ -285,7 +300,8 @@ fn over_time(trial: &Trial) -> Vec<(f64, f64)> {
         let worst = frames(trial).filter_map(|frames| frames.seconds.get(number)).max().copied().unwrap_or(0);
         (trial.at + number as f64, worst as f64 / MS)
     };
-    (0..longest).map(second).collect()
+    // A second without frames has no latency: the one that held them up is told where it was planned.
+    (0..longest).map(second).filter(|(_, worst)| *worst > 0.0).collect()
 }
 
 /// The longest of the trials' worst frames, or the last second of them where a limit was broken.
@@ -300,6 +316,29 @@ fn worst<'a>(all: impl Iterator<Item = &'a Frames>) -> Vec<Frame> {
     }
     found.sort_by_key(|(latency, _)| std::cmp::Reverse(*latency));
     found.into_iter().take(WORST).map(|(_, frame)| frame).collect()
+}
+
+/// The frame rates of a task whose frames follow each other.
+fn rates(frames: &Frames, response: &Histogram) -> Option<FrameRates> {
+    let schedule = &frames.schedule;
+    if schedule.period > 0 || schedule.deadline > 0 || schedule.latency != Kind::Response || response.count() == 0 {
+        return None;
+    }
+    let low = |share: f64| response.carries(1.0 - share).then(|| 1e9 / slowest(response, share));
+    Some(FrameRates { all: 1e9 / response.mean(), low_1: low(0.01), low_01: low(0.001) })
+}
+
+/// The mean in ns of the slowest share of frames.
+fn slowest(response: &Histogram, share: f64) -> f64 {
+    let wanted = (share * response.count() as f64).floor().max(1.0);
+    let counts: Vec<(u64, u64)> = response.counts().collect();
+    let (mut sum, mut left) = (0.0, wanted);
+    for (ns, count) in counts.into_iter().rev() {
+        let taken = f64::min(left, count as f64);
+        sum += taken * ns as f64;
+        left -= taken;
+    }
+    sum / wanted
 }
 
 fn attribution(measured: &[&Trial], window: f64) -> Attribution {
@@ -346,4 +385,59 @@ fn notes(measured: &[&Trial]) -> Vec<String> {
         .into_iter()
         .map(|(note, times)| if times >= trials { note } else { format!("{note} ({times} of {trials} trials)") })
         .collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+    use crate::journal::{Frame, Recorder, Schedule};
+
+    /// Frames of these lengths in ms, one after the other.
+    fn game(lengths: &[u64]) -> Frames {
+        let planned = lengths.len() as u64;
+        let mut recorder = Recorder::new(Schedule { planned, latency: Kind::Response, ..Schedule::default() });
+        let mut at = 0;
+        for length in lengths {
+            let done = at + length * 1_000_000;
+            recorder.add(Frame { planned: at, sent: at, woke: at, done: Some(done) });
+            at = done;
+        }
+        recorder.finish(None)
+    }
+
+    #[test]
+    fn lows_are_of_the_slowest_frames() {
+        let frames = game(&[vec![10; 1000], vec![50; 10]].concat());
+        let rates = rates(&frames, &frames.response).unwrap();
+        assert!((rates.all - 1010.0 / 10.5).abs() < 0.1, "{rates:?}");
+        assert!((rates.low_1.unwrap() - 20.0).abs() < 0.1 && rates.low_01.is_none());
+        let few = game(&[10; 999]);
+        assert!(super::rates(&few, &few.response).unwrap().low_1.is_none(), "nine frames are no hundredth");
+    }
+
+    #[test]
+    fn events_that_are_never_answered_are_omitted_ones() {
+        let schedule = Schedule { planned: 3, deadline: 5, latency: Kind::Response, ..Schedule::default() };
+        let mut recorder = Recorder::new(schedule);
+        recorder.add(Frame { planned: 0, sent: 0, woke: 1, done: Some(4) });
+        recorder.add(Frame { planned: 10, sent: 10, woke: 100, done: None });
+        let frames = recorder.finish(None);
+        assert_eq!((frames.done, frames.dropped(), frames.late, frames.met()), (1, 2, 0, 1));
+        assert_eq!((frames.latency.count(), frames.corrected.count()), (1, 2));
+        assert_eq!(frames.corrected.max(), 90.0);
+    }
+
+    /// A trial at a time, so that the interval knows that frames of one trial are alike.
+    #[test]
+    fn intervals_are_between_trials() {
+        let trial = |block: u32, ms: u64| {
+            let copy = Copy { frames: Some(Box::new(game(&vec![ms; 500]))), ..Copy::default() };
+            Trial { block, copies: vec![copy], ..Trial::default() }
+        };
+        let apart = [trial(0, 10), trial(1, 20), trial(2, 40)];
+        let alike = [trial(0, 20), trial(1, 20), trial(2, 20)];
+        assert!(estimate(&apart).spread() > 0.5 && estimate(&alike).spread() < 1e-3);
+        assert!(!estimate(&apart[..1]).bounded());
+    }
 }

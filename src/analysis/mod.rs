@@ -16,7 +16,7 @@ pub use compare::{
     Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
 };
 pub use index::{Index, Part};
-pub use latency::{Attribution, Latency, Load, PERCENTILES, TrialFigures};
+pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.
 #[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {

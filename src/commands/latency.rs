@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Metric, NONE, Test};
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::plan::{Kind, Plan, Procedure, Request};
 
 /// Interbench's name for its row of the user's own.
@@ -51,12 +51,12 @@ pub(super) struct Arguments {
     #[arg(short = 'L', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..4096))]
     load_number: Option<u32>,
     /// Nice value of the task
-    #[arg(short = 'B', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 'B', long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     nice: Option<i32>,
     /// Nice value of the load
-    #[arg(short = 'N', long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(short = 'N', long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     load_nice: Option<i32>,
-    /// Everything on the first processor
+    /// Everything on one processor, the first that is allowed
     #[arg(short = 'u', long)]
     one_cpu: bool,
     /// Accepted for Interbench's sake: the speed of work is measured anew for every run
@@ -99,6 +99,9 @@ struct Scheduling {
     /// Policy of the load
     #[arg(long, value_enum)]
     load_policy: Option<Policy>,
+    /// Real-time priority of the load, 1 to 99
+    #[arg(long, value_name = "N", requires = "load_policy", value_parser = clap::value_parser!(u32).range(1..=99))]
+    load_priority: Option<u32>,
     /// Slice that the task asks for, in microseconds (Linux 6.12)
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(100..=100_000))]
     timeslice: Option<u32>,
@@ -108,6 +111,9 @@ struct Scheduling {
     /// Utilisation clamp of the task: MIN,MAX of 1024
     #[arg(long, value_name = "MIN,MAX", value_parser = clamp)]
     uclamp: Option<(u32, u32)>,
+    /// Utilisation clamp of the load
+    #[arg(long, value_name = "MIN,MAX", value_parser = clamp)]
+    load_uclamp: Option<(u32, u32)>,
     /// Slack of the task's timers, in ns [default: the kernel's 50000]
     #[arg(long, value_name = "NS", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
     slack: Option<u32>,
@@ -115,7 +121,7 @@ struct Scheduling {
     #[arg(long)]
     lock: bool,
     /// Bound the latency of idle states, in microseconds
-    #[arg(long, value_name = "US")]
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     idle_latency: Option<u32>,
     /// The task runs on this processor only
     #[arg(long, value_name = "CPU")]
@@ -200,7 +206,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let mut catalogue = Catalogue::load()?;
     define_custom(&mut catalogue, arguments);
     let machine = Machine::here();
-    let plan = plan(arguments, &catalogue).map_err(usage)?;
+    let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
     let job = Job {
         options: &arguments.options,
         catalogue: &catalogue,
@@ -231,7 +237,12 @@ fn define_custom(catalogue: &mut Catalogue, arguments: &Arguments) {
     }
 }
 
-fn plan(arguments: &Arguments, catalogue: &Catalogue) -> Result<Plan> {
+fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Plan> {
+    let first = machine::first_usable(machine);
+    let real_time = matches!(arguments.scheduling.policy, Some(Policy::Fifo | Policy::Rr)) || arguments.real_time;
+    if arguments.scheduling.priority.is_some() && !real_time {
+        bail!("--priority is for real-time policies; try --policy fifo beside it");
+    }
     let kind = if arguments.quick { Kind::Quick } else { Kind::Standard };
     let procedure = Procedure::latency(kind, arguments.time, arguments.iterations);
     let request = Request {
@@ -241,8 +252,8 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue) -> Result<Plan> {
         conditions: vec![NONE.to_owned()],
         procedure,
         seed: arguments.options.seed(),
-        test_args: task_words(arguments),
-        load_args: load_words(arguments),
+        test_args: task_words(arguments, first),
+        load_args: load_words(arguments, first),
         load_number: arguments.load_number,
         load_weight: match arguments.scheduling.placement {
             Placement::Cgroup(weight) => Some(weight),
@@ -296,7 +307,7 @@ fn folded(name: &str) -> String {
     name.to_lowercase()
 }
 
-fn task_words(arguments: &Arguments) -> Vec<String> {
+fn task_words(arguments: &Arguments, first: u32) -> Vec<String> {
     let asked = &arguments.scheduling;
     let mut words = Vec::new();
     let mut say = |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name}={value}")));
@@ -314,21 +325,24 @@ fn task_words(arguments: &Arguments) -> Vec<String> {
     say("slack", asked.slack.map(|slack| slack.to_string()));
     say("lock", asked.lock.then(|| "1".to_owned()));
     say("idle_latency", asked.idle_latency.map(|bound| bound.to_string()));
-    say("cpu", asked.pin.or(arguments.one_cpu.then_some(0)).map(|cpu| cpu.to_string()));
+    say("cpu", asked.pin.or(arguments.one_cpu.then_some(first)).map(|cpu| cpu.to_string()));
     say("wake", asked.wake.map(name));
     say("unit", asked.cpu_time.then(|| "cpu".to_owned()));
     say("break_over", asked.break_over.map(|limit| limit.as_micros().max(1).to_string()));
     words
 }
 
-fn load_words(arguments: &Arguments) -> Vec<String> {
+fn load_words(arguments: &Arguments, first: u32) -> Vec<String> {
     let asked = &arguments.scheduling;
     let mut words = Vec::new();
     let mut say = |name: &str, value: Option<String>| words.extend(value.map(|value| format!("{name}={value}")));
     say("policy", asked.load_policy.map(name));
+    say("priority", asked.load_priority.map(|priority| priority.to_string()));
+    say("uclamp_min", asked.load_uclamp.map(|clamp| clamp.0.to_string()));
+    say("uclamp_max", asked.load_uclamp.map(|clamp| clamp.1.to_string()));
     say("nice", arguments.load_nice.map(|nice| nice.to_string()));
     say("timeslice", asked.load_timeslice.map(|slice| slice.to_string()));
-    say("cpu", asked.pin_load.or(arguments.one_cpu.then_some(0)).map(|cpu| cpu.to_string()));
+    say("cpu", asked.pin_load.or(arguments.one_cpu.then_some(first)).map(|cpu| cpu.to_string()));
     say("session", (asked.placement == Placement::Session).then(|| "1".to_owned()));
     words
 }

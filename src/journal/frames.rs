@@ -52,7 +52,7 @@ impl Frame {
         match schedule.latency {
             Latency::Wake => Some(self.woke.saturating_sub(self.sent)),
             Latency::Response => Some(self.done?.saturating_sub(self.planned)),
-            Latency::Overrun => Some(self.done?.saturating_sub(self.planned + schedule.work)),
+            Latency::Overrun => Some(self.done?.saturating_sub(self.planned.saturating_add(schedule.work))),
         }
     }
 
@@ -95,7 +95,7 @@ pub struct Frames {
 /// Of the worst frames, as many are kept.
 const WORST: usize = 32;
 
-/// Most frames of the last second that are kept.
+/// Most frames of the last second that are kept: more than the shortest period has.
 const LAST: usize = 20_000;
 
 /// Takes in frames one by one.
@@ -103,13 +103,22 @@ const LAST: usize = 20_000;
 pub struct Recorder {
     frames: Frames,
     before: Option<Frame>,
+    /// The first planned moment.
+    first: u64,
 }
 
 impl Recorder {
     /// Begins a recording.
     #[must_use]
     pub fn new(schedule: Schedule) -> Recorder {
-        Recorder { frames: Frames { schedule, ..Frames::default() }, before: None }
+        Recorder { frames: Frames { schedule, ..Frames::default() }, before: None, first: u64::MAX }
+    }
+
+    /// Whether a frame can be true that was over so many ns after its planned moment: of the slots that such a frame makes
+    /// the task pass over, no more than ten million are believed.
+    #[must_use]
+    pub fn can_take(&self, ns: u64) -> bool {
+        ns / self.frames.schedule.period.max(1000) < 10_000_000
     }
 
     /// Takes in the next frame; its planned moment must not lie before the last one's.
@@ -131,9 +140,14 @@ impl Recorder {
             self.second(frame.planned, latency);
             self.rank(frame, latency);
         }
+        if frame.latency(&schedule).is_none() {
+            // It was dropped itself, after so long.
+            self.frames.corrected.record(frame.end().saturating_sub(frame.planned));
+        }
         if self.frames.last.len() < LAST {
             self.frames.last.push(frame);
         }
+        self.first = self.first.min(frame.planned);
         self.before = Some(frame);
     }
 
@@ -173,7 +187,7 @@ impl Recorder {
     #[must_use]
     pub fn finish(mut self, broke: Option<u64>) -> Frames {
         if let Some(before) = self.before {
-            let end = before.planned + self.frames.schedule.period * (self.left() + 1);
+            let end = before.planned.saturating_add(self.frames.schedule.period.saturating_mul(self.left() + 1));
             self.omitted_before(end);
         }
         self.frames.broke = broke;
@@ -187,8 +201,8 @@ impl Recorder {
     fn left(&self) -> u64 {
         let schedule = &self.frames.schedule;
         let Some(before) = self.before.filter(|_| schedule.period > 0) else { return 0 };
-        // Slot k is planned for k periods after the start.
-        schedule.planned.saturating_sub((before.planned + schedule.period / 2) / schedule.period)
+        let seen = (before.planned - self.first + schedule.period / 2) / schedule.period + 1;
+        schedule.planned.saturating_sub(seen)
     }
 }
 

@@ -18,6 +18,13 @@ pub fn cpus_usable(machine: &Machine) -> usize {
     online.iter().filter(|cpu| allowed.contains(cpu)).count().max(1)
 }
 
+/// The first CPU that is online and that this process may run on.
+pub fn first_usable(machine: &Machine) -> u32 {
+    let allowed = machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list));
+    let usable = |cpu: &usize| allowed.as_ref().is_none_or(|allowed| allowed.contains(cpu));
+    online(machine).into_iter().find(usable).and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(0)
+}
+
 /// How many more processes or threads can be started here: the smaller of what the user's process
 /// limit and the pids control group leave; `None` where neither limits them.
 pub fn copies_limit(machine: &Machine) -> Option<u64> {

@@ -22,7 +22,7 @@ mod userland;
 mod virtualisation;
 
 pub use cgroup::levels as cgroups_above;
-pub use counts::{copies_limit, cpus_online, cpus_usable};
+pub use counts::{copies_limit, cpus_online, cpus_usable, first_usable};
 pub use doctor::{Finding, Severity, doctor, examine};
 pub use facts::{Fact, facts};
 pub use noise::{Noise, Sample, sample};

@@ -71,7 +71,7 @@ pub struct Cell {
     pub args: Vec<String>,
     /// Every argument of the load.
     pub load_args: Vec<String>,
-    /// Cgroups of the load's own: controller, file and value.
+    /// What cgroups of the load's own are made for.
     pub load_cgroups: Vec<Limit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,

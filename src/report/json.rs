@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::analysis::{Attribution, Index, Latency, Load, Missing, Results, Row, Sample, TrialFigures};
+use crate::analysis::{Attribution, FrameRates, Index, Latency, Load, Missing, Results, Row, Sample, TrialFigures};
 use crate::catalogue::{Arithmetic, Metric};
 use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
@@ -91,6 +91,8 @@ struct Frames<'a> {
     late: f64,
     dropped: f64,
     stall: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frames_per_second: Option<FrameRates>,
     over_time: &'a [(f64, f64)],
     worst: &'a [Frame],
     attribution: Attribution,
@@ -189,6 +191,7 @@ fn frames(latency: &Latency) -> Frames<'_> {
         late: latency.late,
         dropped: latency.dropped,
         stall: latency.stall,
+        frames_per_second: latency.rates,
         over_time: &latency.seconds,
         worst: &latency.worst,
         attribution: latency.attribution,

@@ -127,7 +127,7 @@ fn delays(row: &Row, latency: &Latency) -> [String; 10] {
         told(latency, histogram.mean()),
         told(latency, histogram.deviation()),
         told(latency, histogram.max()),
-        told(latency, histogram.quantile(0.5)),
+        figure_of(latency.percentile("p50")),
         // A note says which percentile the value is where it is not p99.
         figure_of(latency.percentile("p99")),
         plus_minus(&row.score),

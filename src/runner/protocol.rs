@@ -19,6 +19,9 @@ pub enum Said {
 /// A line longer than this is no part of any speech.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// ns longer than any period, deadline or work: eleven days.
+const LONGEST_TIME: u64 = 1_000_000_000_000_000;
+
 /// More lines than any honest program prints, frames aside.
 const MOST_LINES: usize = 1 << 20;
 
@@ -33,6 +36,9 @@ pub struct Speech {
     copy: Copy,
     recorder: Option<Recorder>,
     broke: Option<u64>,
+    /// The last frame's planned moment, and the latest moment that any frame tells of.
+    planned: u64,
+    latest: u64,
     pulses: Vec<(u64, u64)>,
     end: Option<Said>,
 }
@@ -88,6 +94,12 @@ impl Speech {
         !self.ready && self.end.is_none() && self.partial.is_empty()
     }
 
+    /// The latest moment that a frame tells of, in ns of CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn latest(&self) -> u64 {
+        self.latest
+    }
+
     /// What a load had done so far: ns of CLOCK_MONOTONIC and count, in order.
     #[must_use]
     pub fn pulses(&self) -> &[(u64, u64)] {
@@ -100,6 +112,9 @@ impl Speech {
         match &self.end {
             Some(Said::Done(copy)) => {
                 let frames = self.recorder.clone().map(|recorder| Box::new(recorder.finish(self.broke)));
+                if frames.as_ref().is_some_and(|frames| frames.done > frames.schedule.planned) {
+                    return Said::Garbage("it reports more frames than it had planned".to_owned());
+                }
                 Said::Done(Box::new(Copy { frames, ..(**copy).clone() }))
             }
             Some(said) => said.clone(),
@@ -169,11 +184,17 @@ impl Speech {
                 (planned, woke, done, sent)
             }
         };
-        if planned < self.start || woke < planned || (done > 0 && done < woke) {
+        if planned < self.planned.max(self.start) || woke < planned || (done > 0 && done < woke) {
             return None;
         }
-        let since = |ns: u64| ns - self.start;
-        self.recorder.as_mut()?.add(Frame {
+        let (recorder, end) = (self.recorder.as_mut()?, woke.max(done));
+        if !recorder.can_take(end - planned) {
+            return None;
+        }
+        (self.planned, self.latest) = (planned, self.latest.max(end));
+        let start = self.start;
+        let since = |ns: u64| ns - start;
+        recorder.add(Frame {
             planned: since(planned),
             sent: since(sent.clamp(planned, woke)),
             woke: since(woke),
@@ -227,7 +248,8 @@ fn schedule(rest: &str) -> Option<Schedule> {
         "overrun" => Latency::Overrun,
         _ => return None,
     };
-    Some(Schedule { period, deadline, work, planned, latency })
+    let sane = (period == 0 || (1000..LONGEST_TIME).contains(&period)) && deadline.max(work) < LONGEST_TIME;
+    sane.then_some(Schedule { period, deadline, work, planned, latency })
 }
 
 fn usage(rest: &str) -> Option<Usage> {

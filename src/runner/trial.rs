@@ -19,6 +19,9 @@ use crate::plan::Window;
 /// How long a load may take to report when its stdin has closed.
 const LOAD_ENDS: Duration = Duration::from_secs(20);
 
+/// A load hears `mark` at its next pulse.
+const MARKED: Duration = Duration::from_millis(110);
+
 /// Everything a trial needs besides the cell.
 pub(super) struct Bench<'a> {
     pub machine: &'a Machine,
@@ -62,6 +65,13 @@ impl Cast {
     fn load_ended(&self) -> bool {
         self.load.as_ref().is_some_and(Program::ended)
     }
+}
+
+/// What a load did before the window opened.
+struct Alone {
+    /// When it was let go.
+    start: u64,
+    steady: Steady,
 }
 
 /// Why a trial has no result.
@@ -140,7 +150,10 @@ impl Bench<'_> {
         let alone = self.start_load(scene, cast)?;
         let window = scene.window;
         let before = (sample(self.machine), cpu_time());
-        let lead = lead(cast.copies.len(), window);
+        let mut lead = lead(cast.copies.len(), window);
+        if cast.load.is_some() {
+            lead += MARKED;
+        }
         let start = monotonic() + u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX / 4);
         for program in &mut cast.copies {
             program.begin(start);
@@ -198,7 +211,7 @@ impl Bench<'_> {
     }
 
     /// Lets the load go and waits until its own throughput is steady; returns that.
-    fn start_load(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<Steady>, Failure> {
+    fn start_load(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<Alone>, Failure> {
         let Some(((load, _), program)) = scene.load.as_ref().zip(cast.load.as_mut()) else { return Ok(None) };
         let start = monotonic();
         program.begin(start);
@@ -221,7 +234,7 @@ impl Bench<'_> {
             }
             program.tell("mark\n");
         }
-        Ok(Some(steady))
+        Ok(Some(Alone { start, steady }))
     }
 
     /// Ends the load and returns what it did in the window.
@@ -229,7 +242,7 @@ impl Bench<'_> {
         &mut self,
         scene: &Scene<'_>,
         cast: &mut Cast,
-        alone: Option<Steady>,
+        alone: Option<Alone>,
     ) -> Result<Option<Box<Background>>, Failure> {
         let Some((((load, _), program), alone)) = scene.load.as_ref().zip(cast.load.as_mut()).zip(alone) else {
             return Ok(None);
@@ -250,7 +263,13 @@ impl Bench<'_> {
                 return Err(Failure::Error(blame(program, why)).of_load(load));
             }
         };
-        Ok(Some(Box::new(Background { alone: alone.rate, steady: alone.steady, copy: *copy })))
+        // A load reports one slice of the time since `mark`.
+        if copy.slices.len() != 1 || alone.start + copy.slices[0].1 > monotonic() {
+            return Err(
+                Failure::Error("it did not report one slice of the time that has passed".to_owned()).of_load(load)
+            );
+        }
+        Ok(Some(Box::new(Background { alone: alone.steady.rate, steady: alone.steady.steady, copy: *copy })))
     }
 
     /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes
@@ -342,7 +361,8 @@ fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> 
     if let Some(why) = program.failure() {
         return Err(Failure::Error(why));
     }
-    if copy.slices.last().is_some_and(|last| start + last.1 > monotonic()) {
+    let latest = copy.slices.last().map_or(0, |last| start + last.1).max(program.speech().latest());
+    if latest > monotonic() {
         return Err(Failure::Error("it reports time that has not passed yet".to_owned()));
     }
     protocol::verify(&copy, test)?;

@@ -1,81 +1,35 @@
 //! The part of the text report that Interbench's users know: a block per task, a row per load.
 
 use super::{WIDTH, line, wrapped};
-use crate::analysis::{Latency, Missing, Results, Row};
-use crate::report::tasks::what;
+use crate::analysis::{Latency, Results, Row};
+use crate::report::tasks::{Task, figure_of, share_of, tasks, told};
 use crate::report::{Footnotes, figure, plus_minus, share};
-use crate::stats::Estimate;
 
 pub(super) use crate::report::tasks::NOT_INTERBENCH;
 
 /// Appends the tables of every task.
 pub(super) fn tables(text: &mut String, results: &Results, notes: &mut Footnotes) {
-    for key in keys(results) {
+    for task in tasks(results) {
         line(text, "");
         line(text, &"-".repeat(WIDTH));
-        table(text, results, &key, notes);
+        line(text, &format!("{}: {} in ms", task.title(), task.what()));
+        table(text, &task, notes);
     }
 }
 
-/// What a table is of: test, copies and condition.
-type Key<'a> = (&'a str, u32, &'a str);
-
-fn key(row: &Row) -> Key<'_> {
-    (&row.cell.test, row.cell.copies, &row.cell.condition)
-}
-
-fn missing_key(missing: &Missing) -> Key<'_> {
-    (&missing.test, missing.copies, &missing.condition)
-}
-
-fn keys(results: &Results) -> Vec<Key<'_>> {
-    let rows = results.rows.iter().filter(|row| row.latency.is_some()).map(key);
-    let missing = results.skipped.iter().chain(&results.errors).filter(|missing| missing.latency).map(missing_key);
-    let mut keys: Vec<Key<'_>> = Vec::new();
-    for key in rows.chain(missing) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
+fn table(text: &mut String, task: &Task<'_>, notes: &mut Footnotes) {
+    line(text, "");
+    if !task.rows.is_empty() {
+        delays(text, &task.rows);
     }
-    keys
-}
-
-fn table(text: &mut String, results: &Results, wanted: &Key<'_>, notes: &mut Footnotes) {
-    let rows: Vec<(&Row, &Latency)> = results
-        .rows
-        .iter()
-        .filter(|row| key(row) == *wanted)
-        .filter_map(|row| Some((row, row.latency.as_deref()?)))
-        .collect();
-    let missing = |list: &'_ [Missing]| -> Vec<Missing> {
-        list.iter().filter(|missing| missing.latency && missing_key(missing) == *wanted).cloned().collect()
-    };
-    let (skipped, errors) = (missing(&results.skipped), missing(&results.errors));
-    let label = rows.first().map(|(row, _)| &row.cell.label).or(skipped.iter().chain(&errors).next().map(|m| &m.label));
-    let mut title = label.cloned().unwrap_or_default();
-    if wanted.1 > 1 {
-        title += &format!(", {} copies", wanted.1);
+    for (kind, missing) in &task.missing {
+        wrapped(text, &format!("{:<LOAD$}", missing.load), &format!("{kind}: {}", missing.reason));
     }
-    if wanted.2 != "none" {
-        title += &format!(", condition {}", wanted.2);
-    }
-    match rows.first() {
-        Some((_, latency)) => line(text, &format!("{title}: {} in ms", what(latency.kind))),
-        None => line(text, &title),
-    }
-    if !rows.is_empty() {
+    if !task.rows.is_empty() {
         line(text, "");
-        delays(text, &rows);
-    }
-    for (kind, list) in [("skipped", &skipped), ("error", &errors)] {
-        for missing in list {
-            wrapped(text, &format!("{:<LOAD$}", missing.load), &format!("{kind}: {}", missing.reason));
-        }
-    }
-    if !rows.is_empty() {
-        line(text, "");
-        frames(text, &rows);
-        remarks(text, &rows, notes);
+        frames(text, &task.rows);
+        rates(text, &task.rows);
+        remarks(text, &task.rows, notes);
     }
 }
 
@@ -91,27 +45,43 @@ fn delays(text: &mut String, rows: &[(&Row, &Latency)]) {
     );
     for (row, latency) in rows {
         let histogram = &latency.histogram;
-        let some = histogram.count() > 0;
-        let told = |ns: f64| if some { figure(ns / 1e6) } else { "-".to_owned() };
         let high = if latency.value == "p99" { figure(row.score.value) } else { "-".to_owned() };
-        let of =
-            |estimate: &Option<Estimate>| estimate.map_or_else(|| "-".to_owned(), |share_of| share(share_of.value));
         line(
             text,
             &format!(
                 "{:<LOAD$}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}{:>6}{:>6}",
                 row.cell.load,
-                told(histogram.mean()),
-                told(histogram.deviation()),
-                told(histogram.max()),
-                told(histogram.quantile(0.5)),
+                told(latency, histogram.mean()),
+                told(latency, histogram.deviation()),
+                told(latency, histogram.max()),
+                figure_of(latency.percentile("p50")),
                 high,
                 plus_minus(&row.score),
-                of(&latency.cpu_received),
-                of(&latency.deadlines_met),
+                share_of(latency.cpu_received),
+                share_of(latency.deadlines_met),
                 row.load.as_ref().map_or_else(|| "-".to_owned(), |load| share(load.achieved)),
             ),
         );
+    }
+}
+
+/// The frames per second of a game.
+fn rates(text: &mut String, rows: &[(&Row, &Latency)]) {
+    let of = |(row, latency): &(&Row, &Latency)| {
+        let rates = latency.rates?;
+        let low = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
+        Some(format!(
+            "{} {:.0}, 1 % low {}, 0.1 % low {}",
+            row.cell.load,
+            rates.all,
+            low(rates.low_1),
+            low(rates.low_01)
+        ))
+    };
+    let told: Vec<String> = rows.iter().filter_map(of).collect();
+    if !told.is_empty() {
+        line(text, "");
+        wrapped(text, "Frames per second: ", &told.join("; "));
     }
 }
 
@@ -138,7 +108,6 @@ fn frames(text: &mut String, rows: &[(&Row, &Latency)]) {
     );
     for (row, latency) in rows {
         let highest = |histogram| latency.percentiles(histogram).last().map_or("-".to_owned(), |(_, ms)| figure(ms));
-        let queued = |ms: Option<f64>| ms.map_or_else(|| "-".to_owned(), figure);
         line(
             text,
             &format!(
@@ -150,8 +119,8 @@ fn frames(text: &mut String, rows: &[(&Row, &Latency)]) {
                 highest(&latency.jitter),
                 highest(&latency.response),
                 highest(&latency.corrected),
-                queued(latency.attribution.runqueue_wait_ms),
-                queued(latency.attribution.steal_ms),
+                figure_of(latency.attribution.runqueue_wait_ms),
+                figure_of(latency.attribution.steal_ms),
             ),
         );
     }
