@@ -29,8 +29,15 @@ fn a_classic_run() {
 }
 
 #[test]
+fn interactive_tasks_beside_loads() {
+    insta::assert_snapshot!("latency_text", report("latency", Format::Text));
+    insta::assert_snapshot!("latency_csv", report("latency", Format::Csv));
+    insta::assert_snapshot!("latency_markdown", report("latency", Format::Markdown));
+}
+
+#[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "classic"] {
+    for run in ["index", "classic", "latency"] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }
