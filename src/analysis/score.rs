@@ -8,6 +8,9 @@ use crate::stats::{Estimate, log_interval, median, median_interval};
 const STEAL: f64 = 0.02;
 const FOREIGN: f64 = 0.05;
 
+/// Seconds of a window of which disturbances are told.
+const SHORTEST: f64 = 0.2;
+
 /// One pass as UnixBench sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pass {
@@ -147,8 +150,11 @@ pub(super) fn geometric(passes: &[Pass]) -> f64 {
 /// Returns what disturbed the windows: steal, and load that is not the measured programs'.
 pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let shares =
-        |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> { trials.iter().filter_map(|trial| of(trial)).collect() };
+    // The counters go by ticks of 10 ms: of a window that was broken off at once they say nothing.
+    let long = |trial: &&&Trial| trial.copies.iter().any(|copy| length(&copy.slices) >= SHORTEST);
+    let shares = |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> {
+        trials.iter().filter(long).filter_map(|trial| of(trial)).collect()
+    };
     let capacity =
         |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
