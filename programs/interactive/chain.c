@@ -188,22 +188,12 @@ int chain_frame(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int6
     return broke;
 }
 
-static void report_speed(void)
-{
-    double drift = world_drift() * 100;
-
-    kit_report("value speed %.0f ops/ms\n", world_speed());
-    kit_report("value drift %.2f %%\n", drift);
-    if (drift > 5 || drift < -5)
-        kit_report("note the speed of work drifted by more than 5 %% from its calibration during the run\n");
-}
-
 void chain_finish(const struct frames_plan *plan)
 {
     frames_end();
     if (!broke)
         chain_rest(window.end);
-    report_speed();
+    frames_speed(world_speed(), world_drift());
     frames_finish(plan, &window.kit);
 }
 

@@ -155,16 +155,11 @@ static int run_freely(struct run *run)
     return broke;
 }
 
-static void report_speed(const struct run *run)
+static void report_work(const struct run *run)
 {
-    double drift = world_drift() * 100;
-
     if (run->wanted)
         kit_report("value cpu_received %.4f %%\n", 100.0 * (double)run->had / (double)run->wanted);
-    kit_report("value speed %.0f ops/ms\n", world_speed());
-    kit_report("value drift %.2f %%\n", drift);
-    if (drift > 5 || drift < -5)
-        kit_report("note the speed of work drifted by more than 5 %% from its calibration during the run\n");
+    frames_speed(world_speed(), world_drift());
 }
 
 void engine_run(const struct engine_task *task)
@@ -202,6 +197,6 @@ void engine_run(const struct engine_task *task)
         rest_until(run.end);
         world_rest(run.end);
     }
-    report_speed(&run);
+    report_work(&run);
     frames_finish(&plan, &window);
 }

@@ -177,6 +177,14 @@ static void print_slices(const struct kit_window *window)
     }
 }
 
+void frames_speed(double speed, double drift)
+{
+    kit_report("value speed %.0f ops/ms\n", speed);
+    kit_report("value drift %.2f %%\n", drift * 100);
+    if (drift > 0.05 || drift < -0.05)
+        kit_report("note the speed of work drifted by more than 5 %% from its calibration during the run\n");
+}
+
 /* Frames that were planned from a record to the last. */
 static long planned_since(const struct frames_plan *plan, long first)
 {

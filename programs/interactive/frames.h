@@ -37,6 +37,9 @@ void frames_end(void);
 /* Keeps a frame; the work is what it should have taken. Returns whether it broke the limit, so that the test must end. */
 int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work);
 
+/* Prints the speed that work was counted by (operations per ms) and by how much it differs now, with a note beyond 5 %. */
+void frames_speed(double speed, double drift);
+
 /* Prints plan, frames, slices and attribution, and ends the program. */
 _Noreturn void frames_finish(const struct frames_plan *plan, const struct kit_window *window);
 
