@@ -14,9 +14,6 @@ const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
 /// The files of the catalogue that have tests.
 const TABLES: [&str; 3] = ["tests.toml", "interactive.toml", "loads.toml"];
 
-/// What every program is linked with.
-const KIT: [&str; 2] = ["kit.c", "place.c"];
-
 fn main() {
     println!("cargo::rerun-if-changed=programs");
     println!("cargo::rerun-if-changed=catalogue");
@@ -53,6 +50,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// What every program is linked with: the C files that lie in `programs/` itself.
+fn kit() -> impl Iterator<Item = PathBuf> {
+    let top =
+        |file: &PathBuf| file.parent() == Some(Path::new("programs")) && file.extension().is_some_and(|end| end == "c");
+    files(Path::new("programs")).into_iter().filter(top)
+}
+
 /// The catalogue's binaries: name → (units, definitions).
 fn binaries() -> BTreeMap<String, (Vec<String>, Vec<String>)> {
     let rows = TABLES.iter().flat_map(|file| {
@@ -87,9 +91,9 @@ fn portable(out: &Path) -> Result<(String, PathBuf), String> {
         run(command.args(define.iter().map(|item| format!("-D{item}"))))
     };
     let mut objects = Vec::new();
-    for unit in KIT {
-        objects.push(out.join(unit).with_extension("o"));
-        compile(&Path::new("programs").join(unit), &objects[objects.len() - 1], &[])?;
+    for unit in kit() {
+        objects.push(out.join(unit.file_name().unwrap()).with_extension("o"));
+        compile(&unit, &objects[objects.len() - 1], &[])?;
     }
     let mut declarations = String::new();
     let mut rows = String::new();

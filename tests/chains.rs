@@ -2,6 +2,8 @@
 //! tool. Relations only, never speeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +39,7 @@ fn compiler(program: &str, flags: &str, folder: &Path) -> Child {
     command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
     command.args(flags.split(' ')).args(["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", "."]);
     command.args([format!("interactive/{program}.c").as_str(), "interactive/chain.c", "interactive/frames.c"]);
-    command.args(["interactive/world.c", "kit.c", "place.c", "-o"]).arg(folder.join(program));
+    command.arg("interactive/world.c").args(common::kit()).arg("-o").arg(folder.join(program));
     command.args(["-Wl,--as-needed", "-lm"]).stderr(Stdio::piped()).spawn().unwrap()
 }
 

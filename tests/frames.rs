@@ -2,6 +2,8 @@
 //! exactly the frames that each task's policy says.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+mod common;
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +31,9 @@ static DOUBLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
             "interactive/task.c",
             "interactive/engine.c",
         ])
-        .args(["interactive/frames.c", "../tests/frames/world.c", "kit.c", "place.c", "-o"])
+        .args(["interactive/frames.c", "../tests/frames/world.c"])
+        .args(common::kit())
+        .arg("-o")
         .arg(&binary)
         .output()
         .unwrap();

@@ -2,6 +2,8 @@
 //! speeds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -51,7 +53,7 @@ fn compile_all(folder: &Path, flags: &[&str]) {
         }
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
         let mut command = Command::new("cc");
-        command.current_dir(programs).args(flags).args(["-I", "."]).args(test.units()).args(["kit.c", "place.c", "-o"]);
+        command.current_dir(programs).args(flags).args(["-I", "."]).args(test.units()).args(common::kit()).arg("-o");
         let output = command.arg(folder.join(test.binary())).args(["-Wl,--as-needed", "-lm"]).output().unwrap();
         assert!(output.status.success(), "{}: {}", test.id, String::from_utf8_lossy(&output.stderr));
     }

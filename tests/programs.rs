@@ -48,7 +48,7 @@ fn compile(test: &Test, folder: &Path, cc: &str, flags: &[&str]) -> PathBuf {
     let mut command = Command::new(cc);
     command.current_dir(root().join("programs")).args(flags).args(["-I", "."]);
     command.args(test.define.iter().map(|item| format!("-D{item}"))).args(test.units());
-    command.args(["kit.c", "place.c", "-o"]).arg(&binary).args(["-Wl,--as-needed", "-lm"]);
+    command.args(common::kit()).arg("-o").arg(&binary).args(["-Wl,--as-needed", "-lm"]);
     let output = command.output().unwrap();
     assert!(
         output.status.success(),

@@ -185,13 +185,18 @@ fn compile_all(folder: &Path, tests: &[&&Test], compiler: &Compiler, flags: &[&s
     }
 }
 
+/// What every program is linked with: the C files that lie in `programs/` itself.
+fn kit() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name).filter(|name| !name.contains('/') && name.ends_with(".c"))
+}
+
 fn compile(folder: &Path, test: &Test, compiler: &Compiler, flags: &[&str]) -> Result<()> {
     let target = folder.join("bin").join(test.binary());
     let partial = partial(&target);
     let mut command = Command::new(&compiler.command);
     command.current_dir(folder.join("src")).args(flags).args(["-I", "."]);
     command.args(test.define.iter().map(|item| format!("-D{item}")));
-    command.args(test.units()).args(["kit.c", "place.c", "-o"]).arg(&partial).args(["-Wl,--as-needed", "-lm"]);
+    command.args(test.units()).args(kit()).arg("-o").arg(&partial).args(["-Wl,--as-needed", "-lm"]);
     let output = command.output().with_context(|| format!("the C compiler '{}' cannot be run", compiler.command))?;
     if !output.status.success() {
         let _ = fs::remove_file(&partial);

@@ -65,6 +65,13 @@ impl Place {
     }
 }
 
+/// What every program is linked with: the C files that lie in `programs/` itself.
+pub fn kit() -> Vec<String> {
+    let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".c")).collect()
+}
+
 pub fn fake(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes").join(name)
 }
