@@ -6,6 +6,7 @@
 #include "kit.h"
 #include "arguments.h"
 #include "place.h"
+#include "sample.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,13 +42,15 @@ static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
 static unsigned long (*counter)(void);
+static struct kit_thread *team;
+static int threads = 1;
 
 static int64_t begun, slice, edge; /* edge: the next one */
 static long slices, recorded;
 static int pulsing;
 static int heard, load_marked;
 static unsigned long load_base;
-static struct mark *edges;
+static struct mark *edges; /* of each slice, one per thread */
 static struct rusage own_before, own_after, children_before;
 static int stopped;
 static timer_t timer;
@@ -149,6 +152,12 @@ void kit_error(const char *format, ...)
 void kit_counter(unsigned long (*read_count)(void))
 {
     counter = read_count;
+}
+
+void kit_team(struct kit_thread *of, int number)
+{
+    team = of;
+    threads = number;
 }
 
 void kit_at_end(void (*clean)(int finished))
@@ -264,24 +273,42 @@ void kit_finish(void)
     finish();
 }
 
-static _Noreturn void report(void)
+static void report_slices(int thread)
 {
     int64_t from = begun;
     unsigned long before = 0;
 
-    if (slices > 0 && edges[recorded - 1].count == 0) {
-        text_used = 0;
-        put("error nothing was completed within the window: try a longer one\n");
-        flush();
-        leave(1, 0);
-    }
     for (long i = 0; i < recorded; i++) {
-        struct mark to = edges[i];
+        struct mark to = edges[i * threads + thread];
         if (to.count == 0 && ticks[tick].ns)
             to.ns = begun; /* no tick had told yet that completions are what counts */
         kit_slice(from, to.ns, to.count - before);
         from = to.ns;
         before = to.count;
+    }
+}
+
+/* A team's threads go on meanwhile, for nothing: what is read of them here may be a little more than the slices have. */
+static _Noreturn void report(void)
+{
+    unsigned long all = 0;
+
+    for (int thread = 0; thread < threads; thread++)
+        all += edges[(recorded - 1) * threads + thread].count;
+    if (all == 0) {
+        text_used = 0;
+        put("error nothing was completed within the window: try a longer one\n");
+        flush();
+        leave(1, 0);
+    }
+    for (int thread = 0; thread < threads; thread++) {
+        if (team) {
+            put("copy");
+            put_number(thread);
+            put("\n");
+        }
+        report_slices(thread);
+        sample_report(team ? team + thread : NULL);
     }
     finish();
 }
@@ -319,6 +346,8 @@ static struct mark done_so_far(void)
 {
     struct mark here = {counter ? counter() : kit_count, kit_now()};
 
+    for (int thread = 0; team && thread < threads; thread++)
+        here.count += team[thread].count;
     if (ticks[tick].ns) {
         here.count = ticks[tick].count;
         here.ns = ticks[tick].ns;
@@ -354,6 +383,15 @@ static void watch_load(struct mark here)
     }
 }
 
+static void record(struct mark here)
+{
+    struct mark *at = edges + recorded++ * threads;
+
+    at[0] = here;
+    for (int thread = 0; team && thread < threads; thread++)
+        at[thread] = (struct mark){team[thread].count, here.ns};
+}
+
 static void on_alarm(int number)
 {
     int kept = errno;
@@ -366,7 +404,7 @@ static void on_alarm(int number)
     else if (kit_abandoned())
         leave(0, 0);
     if (pulsing && now >= edge) {
-        edges[recorded++] = here;
+        record(here);
         if (recorded == slices)
             report();
         edge += slice;
@@ -393,7 +431,7 @@ static void prepare_timer(void)
 /* A mapping of its own that is not handed to children: a fork costs the same however many slices there are. */
 static void prepare_edges(void)
 {
-    size_t size = (size_t)slices * sizeof *edges;
+    size_t size = (size_t)slices * (size_t)threads * sizeof *edges;
 
     if (slices == 0)
         return;

@@ -35,6 +35,9 @@
  *     usage USER_NS SYSTEM_NS CHILD_USER_NS CHILD_SYSTEM_NS MINOR_FAULTS MAJOR_FAULTS VOLUNTARY INVOLUNTARY MAXRSS_KB
  *     done
  *
+ *     time NS COUNT                        how many single operations took so long: a histogram, within 1 %
+ *     copy NUMBER                          what follows is of that thread: see thread/team.h
+ *
  * (usage is that of the window, faults and switches with those of the children) or, instead of all that, one line
  * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice. Until the
  * tool has seen enough and says `mark`, from which on that slice counts, a load says ten times a second
@@ -48,7 +51,7 @@
  *
  * Every program understands these, and skips where the kernel refuses one (with fallback=1 it goes on, with a note):
  *
- *     cpu=N nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
+ *     cpu=N[,N...] (threads take turns) nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
  *     timeslice=US (a fair task's wish, Linux 6.12) uclamp_min=N uclamp_max=N slack=NS (of its timers) lock=1 (memory)
  *     session=1 (a session, so an autogroup, of its own) cgroup=DIR[:DIR...] idle_latency=US (bounds that of all idle states)
  */
@@ -90,6 +93,18 @@ void kit_start(void);
 void kit_tick(void);
 
 /*
+ * Beside the count, the times of single operations that take longer than some 200 ns: for the least, p10, p50 and p99.
+ */
+void kit_time(int64_t ns);
+
+/*
+ * Instead of kit_count += work, where the work is bound by the core and some 20 to 100 us of it were done since the last
+ * call: remembers the least time per unit of work, and now and then the clock of the core, by a chain of additions. They are
+ * reported as `value best NS ns` and `value clock GHZ GHz`: best * clock is what a unit takes in cycles, undisturbed.
+ */
+void kit_piece(unsigned long work);
+
+/*
  * Instead of kit_start for a program that the timer cannot follow: it looks after the window itself, reports what it did
  * with kit_slice, and calls kit_finish. A window of no slices is a load: work for ever and add to kit_count.
  */
@@ -110,6 +125,24 @@ void kit_quiet(void);
 
 /* For a program of several processes or threads: what has been done so far, in place of kit_count. Async-signal-safe. */
 void kit_counter(unsigned long (*read_count)(void));
+
+/* What one thread does; a program without a team has one. What is below `number` belongs to sample.c. */
+struct kit_thread {
+    volatile unsigned long count;
+    int number;
+    int64_t lap, clock_due;
+    double best, clock;
+    uint32_t *times;
+} __attribute__((aligned(128)));
+
+/* For thread/team.c: the threads whose counts the timer reads in place of kit_count. */
+void kit_team(struct kit_thread *threads, int number);
+
+/* Has the calling thread's samples go to `me`. */
+void kit_is(struct kit_thread *me);
+
+/* Pins the calling thread to the number-th processor of the cpu= list, where that was given. */
+void kit_pin(int number);
 
 /* Ways out without a result. The error says what happened, to what, and what to try. */
 _Noreturn void kit_skip(const char *format, ...) KIT_PRINTF;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@ enum {
     NICE_UNSET = 100,
     PRIORITY = 50, /* below no interrupt thread but above what else there is */
     DEADLINE = 6,  /* SCHED_DEADLINE; some C libraries lack the name */
+    MOST_CPUS = 8192,
     KEEP_ALL = 0x18,
     CLAMP_MIN = 0x20,
     CLAMP_MAX = 0x40,
@@ -45,6 +47,7 @@ static const struct {
                 {"batch", SCHED_BATCH}, {"idle", SCHED_IDLE}, {"deadline", DEADLINE}};
 
 static long fallback;
+static const char *cpus;
 
 static void refused(const char *what, const char *hint)
 {
@@ -75,13 +78,32 @@ static void join(const char *group, int length)
         close(file);
 }
 
-static void pin(long cpu)
+/* The number-th of a list that is gone through again and again. */
+static long nth_cpu(const char *list, int number)
 {
-    unsigned long set_of[128] = {0}; /* 8192 CPUs; a cpu_set_t ends at 1024 */
-    const long bits = 8 * sizeof set_of[0];
+    int length = 1;
+    long cpu = -1;
+    char *end;
 
-    if (cpu < 0)
+    for (const char *at = list; *at; at++)
+        length += *at == ',';
+    for (int i = 0; i <= number % length; i++, list = end + (*end == ',')) {
+        cpu = strtol(list, &end, 10);
+        if (end == list || (*end && *end != ',') || cpu < 0 || cpu >= MOST_CPUS)
+            kit_error("cpu=%s is no list of processors such as 0,2", list);
+    }
+    return cpu;
+}
+
+void kit_pin(int number)
+{
+    unsigned long set_of[MOST_CPUS / 8 / sizeof(unsigned long)] = {0}; /* a cpu_set_t ends at 1024 */
+    const long bits = 8 * sizeof set_of[0];
+    long cpu;
+
+    if (!*cpus)
         return;
+    cpu = nth_cpu(cpus, number);
     set_of[cpu / bits] |= 1UL << cpu % bits;
     if (sched_setaffinity(0, sizeof set_of, (const cpu_set_t *)(const void *)set_of) != 0)
         kit_error("cannot run on cpu %ld (%s): try one that `taskset -p $$` shows", cpu, strerror(errno));
@@ -162,7 +184,8 @@ void place_init(void)
         join(group, (int)strcspn(group, ":"));
         group += strcspn(group, ":");
     }
-    pin(kit_arg_number("cpu", -1, 0, 8191));
+    cpus = kit_arg("cpu", "");
+    kit_pin(0);
     nice_value = kit_arg_number("nice", NICE_UNSET, -20, 19);
     if (nice_value != NICE_UNSET && setpriority(PRIO_PROCESS, 0, (int)nice_value) != 0)
         refused("the nice value", "lower ones need root");

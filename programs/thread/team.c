@@ -1,0 +1,85 @@
+/* Threads that share memory: see team.h. */
+#define _GNU_SOURCE
+#include "team.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { MOST = 16384 };
+
+static struct kit_thread *threads;
+static int number;
+static void (*work_of_all)(struct kit_thread *me);
+static pthread_barrier_t gathered, opened;
+static int64_t start;
+
+int team_number(void)
+{
+    if (!number)
+        number = (int)kit_arg_number("threads", 1, 1, MOST);
+    return number;
+}
+
+static void *member(void *own)
+{
+    struct timespec at;
+
+    kit_is(own);
+    kit_pin(((struct kit_thread *)own)->number);
+    pthread_barrier_wait(&gathered);
+    pthread_barrier_wait(&opened);
+    at = (struct timespec){.tv_sec = start / 1000000000, .tv_nsec = start % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+    work_of_all(own);
+    return NULL;
+}
+
+/* Their stacks are small, so that thousands fit; the timer's signal is for the first thread only. */
+static void create_members(void)
+{
+    pthread_attr_t attributes;
+    sigset_t alarm;
+
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 256 << 10);
+    for (int i = 1; i < number; i++) {
+        pthread_t thread;
+        int why = pthread_create(&thread, &attributes, member, threads + i);
+        if (why)
+            kit_error("cannot start thread %d of %d (%s): try fewer copies, or a higher `ulimit -u`", i + 1, number,
+                      strerror(why));
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+void team_start(void (*work)(struct kit_thread *me))
+{
+    size_t size = (size_t)team_number() * sizeof *threads;
+
+    threads = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (threads == MAP_FAILED)
+        kit_error("no memory for %d threads (%s)", number, strerror(errno));
+    for (int i = 0; i < number; i++)
+        threads[i].number = i;
+    work_of_all = work;
+    pthread_barrier_init(&gathered, NULL, (unsigned)number);
+    pthread_barrier_init(&opened, NULL, (unsigned)number);
+    create_members();
+    kit_team(threads, number);
+    kit_is(threads);
+    pthread_barrier_wait(&gathered);
+    start = kit_hear().start;
+    pthread_barrier_wait(&opened);
+    kit_start();
+    work(threads);
+    abort();
+}
