@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Metric, NONE, Test, unknown};
+use crate::catalogue::{Catalogue, Copies, Metric, NONE, Test, unknown};
 
 pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
@@ -126,6 +126,11 @@ impl Plan {
                         if test.metric == Metric::Latency && load.as_ref().is_some_and(|load| load.id == test.id) {
                             continue;
                         }
+                        // What is only ever one is measured once, at the first level.
+                        if test.copies == Copies::One && *copies != request.copies[0] {
+                            continue;
+                        }
+                        let copies = if test.copies == Copies::One { &1 } else { copies };
                         let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
                         cell.args.extend(request.test_args.iter().cloned());
                         cell.load_args.extend(request.load_args.iter().cloned());
@@ -198,6 +203,12 @@ impl Cell {
         // A load is steady after a little more than the time it must be so.
         let settle = if self.load.is_some() { self.window.settle.as_secs_f64() + 0.25 } else { 0.0 };
         self.window.length().as_secs_f64() + self.window.around.as_secs_f64() + settle
+    }
+
+    /// How many copies one program is: all of them where they are its threads.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        if self.test.copies == Copies::Threads { self.copies } else { 1 }
     }
 
     /// The name of what runs in the background.

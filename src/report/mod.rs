@@ -2,6 +2,7 @@
 
 pub mod compare;
 mod csv;
+mod details;
 mod html;
 mod json;
 mod markdown;

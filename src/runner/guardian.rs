@@ -152,12 +152,12 @@ impl Scratch {
         &self.path
     }
 
-    /// Returns the directory of a load, which is kept for the whole run: a file to read is made once.
+    /// Returns a directory that is kept for the whole run: a file to read is made once.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn kept(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(format!("load-{name}"));
+        let path = self.path.join(format!("kept-{name}"));
         fs::create_dir_all(&path)
             .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
         Ok(path)

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::catalogue::Test;
+use crate::catalogue::{Copies, Test};
 use crate::journal::{self, Record, Trial, Warning, Writer};
 use crate::machine::{Fact, Machine};
 use crate::plan::{Cell, Kind, Plan, Round, Window};
@@ -197,7 +197,7 @@ impl Run<'_> {
                 let args = self.words(test, &test.args);
                 Command { path, args, folder: &folder }
             });
-            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW };
+            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW, threads: 1 };
             let name = test.value.as_deref().unwrap_or_default();
             match command.and_then(|command| self.bench.measure(&scene(command))) {
                 Ok(trial) => {
@@ -253,9 +253,11 @@ impl Run<'_> {
     }
 
     fn measure(&mut self, cell: &Cell) -> Result<Trial, Failure> {
-        let folder = self.scratch.trial().map_err(|error| Failure::Error(format!("{error:#}")))?;
+        let why = |error: anyhow::Error| Failure::Error(format!("{error:#}"));
+        let test = &cell.test;
+        let folder = if test.keep { self.scratch.kept(test.binary()) } else { self.scratch.trial() }.map_err(why)?;
         let background = match &cell.load {
-            Some(load) => self.scratch.kept(&load.id).map_err(|error| Failure::Error(format!("{error:#}")))?,
+            Some(load) => self.scratch.kept(&format!("load-{}", load.id)).map_err(why)?,
             None => folder.clone(),
         };
         let cgroups = self.cgroups(cell)?;
@@ -268,6 +270,7 @@ impl Run<'_> {
             copies: self.copies(cell, &folder)?,
             load: load.transpose()?,
             window: cell.window,
+            threads: cell.threads(),
         };
         self.bench.measure(&scene)
     }
@@ -365,8 +368,11 @@ impl Run<'_> {
 
     fn copies<'f>(&self, cell: &Cell, folder: &'f Path) -> Result<Vec<Command<'f>>, Failure> {
         can_run(&cell.test)?;
-        let args = self.words(&cell.test, &cell.args);
-        (0..cell.copies)
+        let mut args = self.words(&cell.test, &cell.args);
+        if cell.test.copies == Copies::Threads {
+            args.push(format!("threads={}", cell.copies));
+        }
+        (0..cell.copies / cell.threads())
             .map(|copy| {
                 let path = match self.setting.own {
                     Some(own) => own.to_path_buf(),
