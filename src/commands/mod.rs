@@ -11,6 +11,7 @@ mod measure;
 mod progress;
 mod report;
 mod run;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};

@@ -56,6 +56,8 @@ pub struct Setting<'a> {
     pub dir: &'a Path,
     /// How long a silent program is waited for.
     pub patience: Duration,
+    /// The terminal that is drawn on as a whole, to be given back also where the tool is killed.
+    pub screen: Option<PathBuf>,
     /// Whether a cell's trials so far are enough.
     pub enough: &'a dyn Fn(&journal::Cell, &[Trial]) -> bool,
 }
@@ -67,6 +69,8 @@ pub enum Event<'a> {
     Begin {
         /// The cell.
         cell: &'a Cell,
+        /// Its number.
+        number: usize,
         /// Block or pass, from 0.
         block: u32,
         /// The program and its arguments.
@@ -126,18 +130,13 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
     let signals = Signals::install()?;
     let scratch = Scratch::make(setting.dir)?;
     let mut guardian = Guardian::start(scratch.path())?;
+    if let Some(screen) = &setting.screen {
+        guardian.watch_screen(screen)?;
+    }
     let bench =
         Bench { machine: setting.machine, signals: &signals, guardian: &mut guardian, patience: setting.patience };
-    let cells: Vec<journal::Cell> = setting
-        .plan
-        .cells
-        .iter()
-        .enumerate()
-        .map(|(id, cell)| journal::Cell {
-            warmup: cell.window.warmup,
-            ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition)
-        })
-        .collect();
+    let cells: Vec<journal::Cell> =
+        setting.plan.cells.iter().enumerate().map(|(id, cell)| journal_cell(id, cell)).collect();
     for cell in &cells {
         writer.append(&Record::Cell(Box::new(cell.clone())))?;
     }
@@ -158,6 +157,13 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         Some(end) => Ok(end),
         None => run.rounds(watch),
     }
+}
+
+/// Returns the plan's cell number `id` as journals have it.
+#[must_use]
+pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
+    let warmup = cell.window.warmup;
+    journal::Cell { warmup, ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition) }
 }
 
 impl Run<'_> {
@@ -232,7 +238,7 @@ impl Run<'_> {
             return Ok(Some(self.stopped()));
         }
         let (left, done) = self.left(round);
-        watch(Event::Begin { cell, block: round.block, command: self.command_line(cell), left, done });
+        watch(Event::Begin { cell, number, block: round.block, command: self.command_line(cell), left, done });
         let at = self.began.elapsed().as_secs_f64();
         let mut trial = match self.measure(cell) {
             Ok(trial) => trial,
