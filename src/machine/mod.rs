@@ -15,6 +15,7 @@ mod doctor;
 mod facts;
 mod frequency;
 mod kernel;
+mod link;
 mod mounts;
 mod noise;
 mod parse;
