@@ -3,6 +3,7 @@
 /// Name and text of each.
 pub const TABLES: &[(&str, &str)] = &[
     ("tests.toml", include_str!("../../catalogue/tests.toml")),
+    ("cpu.toml", include_str!("../../catalogue/cpu.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
 ];
