@@ -4,6 +4,8 @@
 pub const TABLES: &[(&str, &str)] = &[
     ("tests.toml", include_str!("../../catalogue/tests.toml")),
     ("cpu.toml", include_str!("../../catalogue/cpu.toml")),
+    ("thread.toml", include_str!("../../catalogue/thread.toml")),
+    ("kernel.toml", include_str!("../../catalogue/kernel.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
 ];

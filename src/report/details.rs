@@ -98,7 +98,7 @@ fn times(details: &Details) -> Parts {
 
 fn best(details: &Details) -> Parts {
     let Some(best) = &details.best else { return Vec::new() };
-    let fields = vec![figure(best.ns.value), plus_minus(&best.ns), figure(best.clock.value), figure(best.cycles.value)];
+    let fields = vec![fine(best.ns.value), plus_minus(&best.ns), fine(best.clock.value), fine(best.cycles.value)];
     vec![(String::new(), fields, None)]
 }
 
@@ -114,6 +114,17 @@ fn values(details: &Details) -> Parts {
         (format!(": {}", value.name), fields, None)
     };
     details.values.iter().map(part).collect()
+}
+
+/// Returns a number with three figures, however small it is.
+fn fine(value: f64) -> String {
+    if value > 0.0 && value < 0.0995 {
+        let decimals = (2.0 - value.log10().floor()).min(12.0);
+        // At most 12 decimals.
+        format!("{value:.*}", decimals as usize)
+    } else {
+        figure(value)
+    }
 }
 
 /// Returns a time in the unit that suits it: `23.2 µs`.
