@@ -6,6 +6,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ("cpu.toml", include_str!("../../catalogue/cpu.toml")),
     ("thread.toml", include_str!("../../catalogue/thread.toml")),
     ("kernel.toml", include_str!("../../catalogue/kernel.toml")),
+    ("file.toml", include_str!("../../catalogue/file.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
 ];
