@@ -10,4 +10,5 @@ pub const TABLES: &[(&str, &str)] = &[
     ("file.toml", include_str!("../../catalogue/file.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
+    ("burn.toml", include_str!("../../catalogue/burn.toml")),
 ];
