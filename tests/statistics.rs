@@ -208,13 +208,15 @@ fn false_discoveries_are_few() {
     assert!(right as f64 / (10.0 * f64::from(reports)) > 0.5, "{right}");
 }
 
+type Noise = dyn Fn(&mut Pcg64Mcg) -> f64;
+
 /// Trials of a planted law under noise, and the law that is fitted to them.
 fn fitted(
     random: &mut Pcg64Mcg,
     planted: &Usl,
     copies: &[u32],
     trials: usize,
-    noise: &dyn Fn(&mut Pcg64Mcg) -> f64,
+    noise: &Noise,
 ) -> UslFit {
     let measured: Vec<(f64, Vec<f64>)> = copies
         .iter()
@@ -249,7 +251,7 @@ fn planted_laws_are_recovered() {
 fn a_law_s_intervals_cover() {
     let mut random = Pcg64Mcg::seed_from_u64(21);
     let quiet = |random: &mut Pcg64Mcg| 0.01 * normal(random);
-    let kinds: [(&dyn Fn(&mut Pcg64Mcg) -> f64, &[(f64, f64)]); 2] =
+    let kinds: [(&Noise, &[(f64, f64)]); 2] =
         [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
     let holds = |interval: Estimate, value: f64| usize::from(interval.low <= value && value <= interval.high);
     for (noise, laws) in kinds {
@@ -273,7 +275,7 @@ fn a_law_s_intervals_cover() {
 }
 
 /// The half-width of Amdahl's σ by propagation of errors: of 1 % at 1 and 8 copies each, with medians' 1.25·1 %/√12 and
-/// Student's 2.07, σ = (8·X(1)/X(8) − 1)/7: 2.07·0.0036·√2/7 = 0.0015.
+/// Student's 2.07, of σ = (8·X(1)/X(8) − 1)/7: 2.07·0.0036·√2/7 = 0.0015.
 #[test]
 fn a_law_s_intervals_are_not_absurdly_wide() {
     let mut random = Pcg64Mcg::seed_from_u64(22);

@@ -11,6 +11,8 @@ mod measure;
 mod progress;
 mod report;
 mod run;
+mod scale;
+mod values;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -43,6 +45,8 @@ enum Verb {
     Run(run::Arguments),
     /// Measure whether interactive tasks stay smooth beside loads
     Latency(latency::Arguments),
+    /// Measure how tests scale from one copy to many
+    Scale(scale::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Say what is slower or faster than in another run
@@ -152,6 +156,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),

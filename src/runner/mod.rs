@@ -372,7 +372,8 @@ impl Run<'_> {
                     Some(own) => own.to_path_buf(),
                     None => self.executable(&cell.test, copy)?,
                 };
-                Ok(Command { path, args: args.clone(), folder })
+                let args = args.iter().cloned().chain(cell.pinned(copy, 1)).collect();
+                Ok(Command { path, args, folder })
             })
             .collect()
     }
