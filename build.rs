@@ -11,8 +11,8 @@ use std::process::Command;
 /// The portable build's flags: UnixBench's, for the architecture's baseline.
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
 
-/// The files of the catalogue that have tests.
-const TABLES: [&str; 3] = ["tests.toml", "interactive.toml", "loads.toml"];
+#[path = "src/catalogue/tables.rs"]
+mod tables;
 
 fn main() {
     println!("cargo::rerun-if-changed=programs");
@@ -59,8 +59,8 @@ fn kit() -> impl Iterator<Item = PathBuf> {
 
 /// The catalogue's binaries: name → (units, definitions).
 fn binaries() -> BTreeMap<String, (Vec<String>, Vec<String>)> {
-    let rows = TABLES.iter().flat_map(|file| {
-        let table: toml::Table = fs::read_to_string(Path::new("catalogue").join(file)).unwrap().parse().unwrap();
+    let rows = tables::TABLES.iter().flat_map(|(_, text)| {
+        let table: toml::Table = text.parse().unwrap();
         table["test"].as_array().unwrap().clone()
     });
     let strings = |row: &toml::Value, key: &str| -> Vec<String> {

@@ -66,6 +66,8 @@ impl Made {
             timebase: 1.0,
             scale: 1.0,
             value: None,
+            limit: None,
+            threads: false,
             category: "system".to_owned(),
             warmup: 0,
             background: None,

@@ -57,7 +57,7 @@ fn run(args: &[String], seconds: u32) -> Copy {
     speech.begin(start);
     speech.hear(&said);
     match speech.conclusion() {
-        Said::Done(copy) => *copy,
+        Said::Done(mut copies) => copies.swap_remove(0),
         other => panic!("{other:?}"),
     }
 }

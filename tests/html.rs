@@ -44,6 +44,8 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         scale: 1.0,
         warmup: 0,
         value: None,
+        limit: None,
+        threads: false,
         category: "system".to_owned(),
         background: None,
     }
@@ -71,6 +73,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         samples,
         warnings: Vec::new(),
         load: None,
+        details: None,
         latency: None,
     }
 }

@@ -211,13 +211,7 @@ fn false_discoveries_are_few() {
 type Noise = dyn Fn(&mut Pcg64Mcg) -> f64;
 
 /// Trials of a planted law under noise, and the law that is fitted to them.
-fn fitted(
-    random: &mut Pcg64Mcg,
-    planted: &Usl,
-    copies: &[u32],
-    trials: usize,
-    noise: &Noise,
-) -> UslFit {
+fn fitted(random: &mut Pcg64Mcg, planted: &Usl, copies: &[u32], trials: usize, noise: &Noise) -> UslFit {
     let measured: Vec<(f64, Vec<f64>)> = copies
         .iter()
         .map(|n| {
@@ -251,8 +245,7 @@ fn planted_laws_are_recovered() {
 fn a_law_s_intervals_cover() {
     let mut random = Pcg64Mcg::seed_from_u64(21);
     let quiet = |random: &mut Pcg64Mcg| 0.01 * normal(random);
-    let kinds: [(&Noise, &[(f64, f64)]); 2] =
-        [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
+    let kinds: [(&Noise, &[(f64, f64)]); 2] = [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
     let holds = |interval: Estimate, value: f64| usize::from(interval.low <= value && value <= interval.high);
     for (noise, laws) in kinds {
         for (sigma, kappa) in laws {

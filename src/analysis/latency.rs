@@ -158,6 +158,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
         samples: samples.filter(|sample| sample.value.is_finite()).collect(),
         warnings,
         load: None,
+        details: None,
         latency: Some(Box::new(Latency {
             kind: first.schedule.latency,
             value: name,

@@ -1,6 +1,7 @@
 //! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
 
 mod compare;
+mod details;
 mod index;
 mod latency;
 mod score;
@@ -15,13 +16,14 @@ use crate::stats::Estimate;
 pub use compare::{
     Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
 };
+pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.
 #[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     match cell.metric {
-        Metric::Rate => score::estimate(cell, trials),
+        Metric::Rate | Metric::Time => score::estimate(cell, trials),
         Metric::Latency => latency::estimate(trials),
     }
 }
@@ -70,6 +72,8 @@ pub struct Row {
     pub warnings: Vec<String>,
     /// What ran in the background did.
     pub load: Option<Load>,
+    /// What its program told beside the score.
+    pub details: Option<Box<Details>>,
     /// The whole of an interactive test's latency; the score is one percentile of it.
     pub latency: Option<Box<Latency>>,
 }
@@ -145,6 +149,7 @@ impl Results {
         for cell in ordered(&journal.cells, catalogue) {
             results.add(cell, &by_cell[cell.id], journal);
         }
+        details::limits(&mut results.rows, journal, catalogue);
         if journal.end.is_none() {
             results.warnings.push("the run was cut short: this is what it had measured by then".to_owned());
         } else if journal.end.as_ref().is_some_and(|end| end.reason == "interrupted") {
@@ -170,7 +175,7 @@ impl Results {
             reason: reason.to_owned(),
         };
         let row = match cell.metric {
-            Metric::Rate => score::row(cell, trials, journal.run.is_classic()),
+            Metric::Rate | Metric::Time => score::row(cell, trials, journal.run.is_classic()),
             Metric::Latency => latency::row(cell, trials),
         };
         if let Some(mut row) = row {
@@ -178,13 +183,14 @@ impl Results {
                 row.load = Some(load);
                 row.warnings.extend(warnings);
             }
+            row.details = details::details(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
             if let Some(reason) = failed.first() {
                 row.warnings.push(format!("{} of {} trials failed: {reason}", failed.len(), trials.len()));
             }
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| warning.text.clone()));
-            row.warnings.extend(score::disturbances(trials, journal.run.cpus));
+            row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));
             self.rows.push(row);
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
             self.skipped.push(missing(reason));

@@ -1,6 +1,7 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
 use super::{Row, Sample};
+use crate::catalogue::Metric;
 use crate::journal::{Cell, Copy, Trial};
 use crate::stats::{Estimate, log_interval, median, median_interval};
 
@@ -44,6 +45,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
             seconds: score.seconds,
             samples: Vec::new(),
             load: None,
+            details: None,
             latency: None,
             warnings: vec!["no interval: the imported report has only the score".to_owned()],
         });
@@ -74,7 +76,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         .zip(&values)
         .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
         .collect();
-    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, latency: None })
+    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, details: None, latency: None })
 }
 
 fn are(n: usize) -> String {
@@ -99,12 +101,14 @@ fn count(slices: &[(u64, u64, u64)]) -> f64 {
     slices.iter().map(|slice| slice.2 as f64).sum()
 }
 
-/// Returns the sum of the copies' rates in the cell's unit; nothing of a trial without a result.
+/// Returns the sum of the copies' rates in the cell's unit, or the mean of their times per piece of work; nothing of a
+/// trial without a result.
 fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     if trial.copies.is_empty() {
         return None;
     }
-    Some(trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum())
+    let sum: f64 = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
+    Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
 }
 
 fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
@@ -112,21 +116,31 @@ fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
         Some(name) => copy.values.get(name).map_or(0.0, |value| value.0),
         None => {
             let slices = counted(cell, copy);
-            count(slices) * cell.scale * cell.timebase / length(slices)
+            match cell.metric {
+                Metric::Time => length(slices) * cell.scale / count(slices),
+                _ => count(slices) * cell.scale * cell.timebase / length(slices),
+            }
         }
     }
 }
 
 /// Returns a trial as UnixBench's harness accounts it (docs/methodology.md): counts are summed,
-/// times are averaged; programs that print a rate of their own cut its fraction off.
+/// times are averaged; its file programs, which print a rate of their own, cut the fraction off.
 pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {
     let seconds = trial.copies.iter().map(|copy| length(&copy.slices)).sum::<f64>() / trial.copies.len() as f64;
     if cell.value.is_some() {
         let count = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
         Pass { count, seconds, rate: count }
-    } else if cell.scale == 1.0 {
+    } else if cell.metric == Metric::Time {
+        let rate = rate(cell, trial).unwrap_or(0.0);
+        Pass { count: -rate, seconds, rate }
+    } else if cell.unit != "KBps" {
         let count: f64 = trial.copies.iter().map(|copy| count(&copy.slices)).sum();
-        Pass { count, seconds, rate: if cell.timebase > 0.0 { count * cell.timebase / seconds } else { count } }
+        Pass {
+            count,
+            seconds,
+            rate: if cell.timebase > 0.0 { count * cell.timebase * cell.scale / seconds } else { count },
+        }
     } else {
         let count = trial.copies.iter().map(|copy| copy_rate(cell, copy).trunc()).sum();
         Pass { count, seconds, rate: count }
@@ -148,7 +162,7 @@ pub(super) fn geometric(passes: &[Pass]) -> f64 {
 }
 
 /// Returns what disturbed the windows: steal, and load that is not the measured programs'.
-pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
+pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<String> {
     let mut found = Vec::new();
     // The counters go by ticks of 10 ms: of a window that was broken off at once they say nothing.
     let long = |trial: &&&Trial| trial.copies.iter().any(|copy| length(&copy.slices) >= SHORTEST);
@@ -163,7 +177,9 @@ pub(super) fn disturbances(trials: &[&Trial], cpus: usize) -> Vec<String> {
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
-        let programs = trial.copies.iter().chain(trial.background.as_ref().map(|load| &load.copy));
+        // The first thread tells for all of a program.
+        let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });
+        let programs = copies.chain(trial.background.as_ref().map(|load| &load.copy));
         let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
         // Counters go on until the last program ended, a little after the window.
         Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))

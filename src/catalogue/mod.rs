@@ -5,15 +5,20 @@
 
 mod lookup;
 mod own;
+mod processor;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use lookup::nearest;
 pub(crate) use lookup::unknown;
+pub use processor::{Figure, Processor};
+use tables::TABLES;
 
 /// The whole catalogue, in the order of the files.
 #[derive(Debug, Clone)]
@@ -26,12 +31,16 @@ pub struct Catalogue {
     pub indexes: Vec<Index>,
     /// Every condition of the machine.
     pub conditions: Vec<Named>,
+    /// What processors can do at most.
+    pub processors: Vec<Processor>,
+    /// What the figures of processors mean.
+    pub figures: Vec<Figure>,
 }
 
 /// What runs in the background where nothing does.
 pub const NONE: &str = "none";
 
-/// One row of `catalogue/tests.toml`, `interactive.toml` or `loads.toml`.
+/// One row of a table of tests.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
@@ -72,6 +81,14 @@ pub struct Test {
     /// What the test may serve as.
     #[serde(default = "bench")]
     pub roles: Vec<Role>,
+    /// What its copies are.
+    #[serde(default)]
+    pub copies: Copies,
+    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    pub limit: Option<String>,
+    /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.
+    #[serde(default)]
+    pub keep: bool,
     /// The argument that says how many processes, groups or jobs it has.
     pub number: Option<String>,
     /// MiB of memory of a cgroup that it runs in as a load.
@@ -104,8 +121,23 @@ pub enum Metric {
     /// Work per time: higher is better.
     #[default]
     Rate,
+    /// Time per piece of work: lower is better.
+    Time,
     /// Time from when something was due to when it happened, by frame: lower is better.
     Latency,
+}
+
+/// What the copies of a test are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Copies {
+    /// Processes that know nothing of each other.
+    #[default]
+    Processes,
+    /// Threads of one program, which share memory.
+    Threads,
+    /// There is never more than one.
+    One,
 }
 
 /// What a test may serve as.
@@ -243,10 +275,10 @@ impl Default for Classic {
 }
 
 impl Test {
-    /// Whether it is measured for its rate.
+    /// Whether it is measured for its throughput, as a rate or as time per piece of work.
     #[must_use]
     pub fn is_rate(&self) -> bool {
-        self.metric == Metric::Rate && self.roles.contains(&Role::Bench)
+        self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
     }
 
     /// The name of its program's binary.
@@ -273,17 +305,21 @@ impl Test {
     }
 }
 
+/// Reads the rows of a table of the binary's own.
+fn rows<T: DeserializeOwned>(key: &str, (file, text): (&str, &str)) -> Result<Vec<T>> {
+    let mut table: BTreeMap<String, Vec<T>> =
+        toml::from_str(text).with_context(|| format!("catalogue/{file} cannot be read"))?;
+    let rows = table.remove(key).with_context(|| format!("catalogue/{file} has no [[{key}]]"))?;
+    match table.keys().next() {
+        Some(other) => bail!("catalogue/{file} has a [[{other}]]"),
+        None => Ok(rows),
+    }
+}
+
 macro_rules! table {
-    ($rows:ident, $kind:ty, $file:literal) => {{
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct File {
-            $rows: Vec<$kind>,
-        }
-        toml::from_str::<File>(include_str!(concat!("../../catalogue/", $file)))
-            .context(concat!("catalogue/", $file, " cannot be read"))?
-            .$rows
-    }};
+    ($file:literal) => {
+        ($file, include_str!(concat!("../../catalogue/", $file)))
+    };
 }
 
 impl Catalogue {
@@ -298,19 +334,14 @@ impl Catalogue {
     }
 
     fn built_in() -> Result<Catalogue> {
+        let tests: Vec<Vec<Test>> = TABLES.iter().map(|table| rows("test", *table)).collect::<Result<_>>()?;
         Ok(Catalogue {
-            tests: [
-                table!(test, Test, "tests.toml"),
-                table!(test, Test, "interactive.toml"),
-                table!(test, Test, "loads.toml"),
-            ]
-            .into_iter()
-            .flatten()
-            .map(Arc::new)
-            .collect(),
-            groups: table!(group, Group, "groups.toml"),
-            indexes: table!(index, Index, "indexes.toml"),
-            conditions: table!(condition, Named, "conditions.toml"),
+            tests: tests.into_iter().flatten().map(Arc::new).collect(),
+            groups: rows("group", table!("groups.toml"))?,
+            indexes: rows("index", table!("indexes.toml"))?,
+            conditions: rows("condition", table!("conditions.toml"))?,
+            processors: rows("processor", table!("processors.toml"))?,
+            figures: rows("figure", table!("figures.toml"))?,
         })
     }
 }

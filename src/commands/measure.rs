@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::progress::{Loudness, Progress};
+use super::progress::{Display, Loudness};
+use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
 use crate::analysis;
 use crate::catalogue::{Catalogue, Test};
@@ -42,6 +43,9 @@ pub(super) struct Options {
     /// Say each trial and its command
     #[arg(short, long)]
     verbose: bool,
+    /// Draw the run on the whole terminal
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
+    watch: bool,
     #[command(flatten)]
     results: Results,
 }
@@ -116,6 +120,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         warnings.push("another unixmark run was going on on this machine: the figures share it".to_owned());
     }
     let dir = usable(&options.dir).map_err(usage)?;
+    let screen = options.watch.then(Screen::find).transpose().map_err(usage)?;
     let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
     let (name, directory) = store.create(&host, &today())?;
     let programs = if own.is_some() {
@@ -130,6 +135,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     };
     warnings.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
     warnings.extend(too_many_copies(machine, plan));
+    let title = name.clone();
     let began = Instant::now();
     let mut writer = Writer::create(&directory)?;
     writer.append(&Record::Run(Box::new(Run {
@@ -166,14 +172,16 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         own: own.as_deref(),
         dir: &dir,
         patience: options.patience,
+        screen,
         enough: &|cell, trials| {
             let wanted = plan.procedure.precision.unwrap_or(0.0);
             analysis::estimate(cell, trials).spread() <= wanted
         },
     };
-    let mut progress = Progress::new(plan, loudness);
-    let outcome = runner::run(&setting, &mut writer, &mut |event| progress.show(event));
-    progress.finish();
+    // Messages before and after it stay on the terminal.
+    let mut display = Display::new(plan, loudness, options.watch, &title, machine)?;
+    let outcome = runner::run(&setting, &mut writer, &mut |event| display.show(&event));
+    drop(display);
     if place.shared() {
         let text = "another unixmark run was going on on this machine: the figures share it".to_owned();
         // A journal that cannot be written shows in conclude.

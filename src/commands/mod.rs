@@ -13,6 +13,7 @@ mod report;
 mod run;
 mod scale;
 mod values;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};

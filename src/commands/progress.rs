@@ -4,9 +4,12 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::say;
+use super::watch::{Screen, Watch};
+use crate::machine::Machine;
 use crate::plan::{Cell, Kind, Plan, clock};
 use crate::runner::Event;
 
@@ -31,7 +34,36 @@ impl Loudness {
     }
 }
 
-/// The display of a run.
+/// The display of a run: lines and a bar, or the whole terminal.
+pub(super) enum Display<'a> {
+    Lines(Progress),
+    Screen(Box<(Screen, Watch)>, &'a Machine),
+}
+
+impl<'a> Display<'a> {
+    /// # Errors
+    /// The whole terminal is wanted and there is none.
+    pub(super) fn new(plan: &Plan, loudness: Loudness, watch: bool, title: &str, machine: &'a Machine) -> Result<Self> {
+        Ok(if watch {
+            Display::Screen(Box::new((Screen::take()?, Watch::new(title, plan))), machine)
+        } else {
+            Display::Lines(Progress::new(plan, loudness))
+        })
+    }
+
+    pub(super) fn show(&mut self, event: &Event<'_>) {
+        match self {
+            Display::Lines(progress) => progress.show(event),
+            Display::Screen(both, machine) => {
+                let (screen, watch) = &mut **both;
+                watch.see(event, machine);
+                screen.draw(|frame| watch.draw(frame));
+            }
+        }
+    }
+}
+
+/// The display of a run in lines.
 pub(super) struct Progress {
     loudness: Loudness,
     classic: bool,
@@ -55,9 +87,9 @@ impl Progress {
         Progress { loudness, classic: plan.procedure.kind == Kind::Classic, bar, told: None }
     }
 
-    pub(super) fn show(&mut self, event: Event<'_>) {
+    pub(super) fn show(&mut self, event: &Event<'_>) {
         match event {
-            Event::Begin { cell, block, command, left, done } => self.begin(cell, block, &command, left, done),
+            Event::Begin { cell, block, command, left, done, .. } => self.begin(cell, *block, command, *left, *done),
             Event::Ended { cell, trial } => {
                 if let Some(reason) = &trial.error {
                     self.line(&format!("error: {} x {}: {reason}", cell.copies, cell.test.label));
@@ -99,8 +131,10 @@ impl Progress {
             None => say(text),
         }
     }
+}
 
-    pub(super) fn finish(&mut self) {
+impl Drop for Progress {
+    fn drop(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share, unique};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Classic, Extra, Metric, Role, Test};
+use crate::catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -125,6 +125,9 @@ fn own_test(path: &Path, words: &[String]) -> Result<Test> {
         timebase: 1.0,
         scale: 1.0,
         needs: Vec::new(),
+        copies: catalogue::Copies::Processes,
+        limit: None,
+        keep: false,
         number: None,
         memory: None,
         roles: vec![Role::Bench],

@@ -198,6 +198,8 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         timebase: 1.0,
         scale: 1.0,
         value: None,
+        limit: None,
+        threads: false,
         category: "misc".to_owned(),
         warmup: 0,
         background: None,

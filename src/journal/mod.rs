@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Metric, NONE, Test};
+use crate::catalogue::{Copies, Metric, NONE, Test};
 use crate::machine::{Fact, Noise};
+use crate::stats::Histogram;
 
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::read;
@@ -138,6 +139,9 @@ pub struct Cell {
     pub label: String,
     /// How many copies ran at once.
     pub copies: u32,
+    /// Whether they were threads of one program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub threads: bool,
     /// What ran in the background.
     pub load: String,
     /// What was switched on the machine.
@@ -153,6 +157,9 @@ pub struct Cell {
     /// The `value` line that is the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// The part of the report it belongs to.
     pub category: String,
     /// Slices from the first that are not counted.
@@ -183,12 +190,14 @@ impl Cell {
             test: test.id.clone(),
             label: test.label.clone(),
             copies,
+            threads: test.copies == Copies::Threads,
             load: load.map_or(NONE, |load| &load.id).to_owned(),
             condition: condition.to_owned(),
             metric: test.metric,
             unit: test.unit.clone(),
             timebase: if test.value.is_some() { 0.0 } else { test.timebase },
             scale: test.scale,
+            limit: test.limit.clone().filter(|_| test.base() == test.id),
             value: test.value.clone(),
             category: test.category.clone(),
             warmup: 0,
@@ -254,6 +263,9 @@ pub struct Copy {
     /// Its frames, of an interactive test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<Box<Frames>>,
+    /// How long single operations took, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Box<Histogram>>,
     /// What it has to say of its numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

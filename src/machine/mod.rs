@@ -16,6 +16,7 @@ mod doctor;
 mod facts;
 mod frequency;
 mod kernel;
+mod link;
 mod mounts;
 mod noise;
 mod parse;

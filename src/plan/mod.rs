@@ -16,7 +16,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Metric, NONE, Test, unknown};
+use crate::catalogue::{Catalogue, Copies, Metric, NONE, Test, unknown};
 
 pub use pin::{Border, Pin};
 pub use procedure::{Kind, Procedure, Window};
@@ -132,6 +132,11 @@ impl Plan {
                         if test.metric == Metric::Latency && load.as_ref().is_some_and(|load| load.id == test.id) {
                             continue;
                         }
+                        // What is only ever one is measured once, at the first level.
+                        if test.copies == Copies::One && *copies != request.copies[0] {
+                            continue;
+                        }
+                        let copies = if test.copies == Copies::One { &1 } else { copies };
                         let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
                         cell.cpus = request.pin.iter().cycle().take(cell.copies as usize).copied().collect();
                         cell.args.extend(request.test_args.iter().cloned());
@@ -212,6 +217,12 @@ impl Cell {
     pub fn pinned(&self, first: u32, count: u32) -> Option<String> {
         let cpus = self.cpus.get(first as usize..first as usize + count as usize)?;
         Some(format!("cpu={}", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
+    }
+
+    /// How many copies one program is: all of them where they are its threads.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        if self.test.copies == Copies::Threads { self.copies } else { 1 }
     }
 
     /// The name of what runs in the background.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::analysis::{PERCENTILES, Results, Row};
+use crate::catalogue::Metric;
 use crate::stats::Estimate;
 
 /// Returns the report.
@@ -24,7 +25,7 @@ pub(super) fn render(results: &Results) -> String {
             cell.copies,
             field(&cell.load),
             field(&cell.condition),
-            if row.latency.is_some() { "latency" } else { "rate" },
+            metric(row.cell.metric),
             field(&cell.unit),
             row.score.value,
             bound(row.score.low),
@@ -49,6 +50,14 @@ pub(super) fn render(results: &Results) -> String {
         }
     }
     text
+}
+
+fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Rate => "rate",
+        Metric::Time => "time",
+        Metric::Latency => "latency",
+    }
 }
 
 /// Returns the last columns, which only interactive tests and loads have: times in ms, shares in per cent.

@@ -4,7 +4,9 @@ use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::analysis::{Attribution, FrameRates, Index, Latency, Load, Missing, Results, Row, Sample, TrialFigures};
+use crate::analysis::{
+    self, Attribution, FrameRates, Index, Latency, Limit, Load, Missing, Results, Row, Sample, TrialFigures,
+};
 use crate::catalogue::{Arithmetic, Metric};
 use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
@@ -56,6 +58,56 @@ struct Score<'a> {
     background: Option<Background<'a>>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     latency: Option<Frames<'a>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    details: Option<Details<'a>>,
+}
+
+/// What the program told beside the score.
+#[derive(Serialize)]
+struct Details<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<Times<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undisturbed: Option<Undisturbed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'a Limit>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<&'a str, Told<'a>>,
+}
+
+/// Times of single operations in ns.
+#[derive(Serialize)]
+struct Times<'a> {
+    count: u64,
+    mean: f64,
+    min: Number,
+    max: f64,
+    #[serde(flatten)]
+    quantiles: BTreeMap<&'a str, Number>,
+    histogram: &'a Histogram,
+}
+
+/// The least time of short pieces of work.
+#[derive(Serialize)]
+struct Undisturbed {
+    ns: Number,
+    clock: Number,
+    cycles: Number,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    number: Number,
+    unit: &'a str,
+}
+
+/// A value with its interval.
+#[derive(Serialize)]
+struct Number {
+    value: f64,
+    #[serde(flatten)]
+    interval: Interval,
 }
 
 /// What the load did.
@@ -159,6 +211,40 @@ fn result(row: &Row) -> Score<'_> {
         samples: &row.samples,
         background: row.load.as_ref().map(background),
         latency: row.latency.as_deref().map(frames),
+        details: row.details.as_deref().map(details),
+    }
+}
+
+fn number(estimate: &Estimate) -> Number {
+    Number { value: estimate.value, interval: interval(estimate) }
+}
+
+fn times(times: &analysis::Times) -> Times<'_> {
+    Times {
+        count: times.histogram.count(),
+        mean: times.histogram.mean(),
+        min: number(&times.least),
+        max: times.histogram.max(),
+        quantiles: times.quantiles.iter().map(|(name, value)| (*name, number(value))).collect(),
+        histogram: &times.histogram,
+    }
+}
+
+fn told(value: &analysis::Value) -> Told<'_> {
+    Told { number: number(&value.value), unit: &value.unit }
+}
+
+fn details(details: &analysis::Details) -> Details<'_> {
+    let undisturbed = |best: &analysis::Best| Undisturbed {
+        ns: number(&best.ns),
+        clock: number(&best.clock),
+        cycles: number(&best.cycles),
+    };
+    Details {
+        times: details.times.as_ref().map(times),
+        undisturbed: details.best.as_ref().map(undisturbed),
+        limit: details.limit.as_ref(),
+        values: details.values.iter().map(|value| (value.name.as_str(), told(value))).collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::details::{Sheet, sheets};
 use super::tasks::{NOT_INTERBENCH, Task, figure_of, share_of, tasks, told};
 use super::{Footnotes, copies, plus_minus, seconds, share};
 use crate::analysis::{Latency, Results, Row};
@@ -47,6 +48,9 @@ pub(super) fn render(results: &Results) -> String {
         }
         text.push('\n');
     }
+    for sheet in sheets(results) {
+        self::sheet(&mut text, &sheet, &mut notes);
+    }
     for task in tasks(results) {
         self::task(&mut text, &task, &mut notes);
     }
@@ -86,6 +90,19 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
         for missing in list.iter().filter(|missing| missing.copies == level && !missing.latency) {
             let _ = writeln!(text, "| {} | | | | | | {kind}: {} |", escaped(&missing.label), escaped(&missing.reason));
         }
+    }
+    text.push('\n');
+}
+
+/// A table with a row per cell.
+fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
+    let _ = writeln!(text, "## {}\n\n{}\n", sheet.title, sheet.caption);
+    let _ = writeln!(text, "| test | copies | {} | notes |", sheet.head.join(" | "));
+    let _ = writeln!(text, "|---|---:|{}---|", "---:|".repeat(sheet.head.len()));
+    for line in &sheet.lines {
+        let fields: Vec<String> = line.fields.iter().map(|field| escaped(field)).collect();
+        let (label, marks) = (escaped(&line.label), notes.marks(line.note.as_slice()));
+        let _ = writeln!(text, "| {label} | {} | {} | {marks} |", line.copies, fields.join(" | "));
     }
     text.push('\n');
 }

@@ -2,6 +2,7 @@
 
 pub mod compare;
 mod csv;
+mod details;
 mod html;
 mod json;
 mod markdown;
@@ -54,7 +55,7 @@ pub fn render(results: &Results, format: Format) -> Result<String> {
 }
 
 /// Returns the half-width in per cent: `±0.4%`, or `±∞` without an interval.
-fn plus_minus(estimate: &Estimate) -> String {
+pub(crate) fn plus_minus(estimate: &Estimate) -> String {
     let spread = estimate.spread() * 100.0;
     match spread {
         s if !s.is_finite() => "±∞".to_owned(),
@@ -65,7 +66,7 @@ fn plus_minus(estimate: &Estimate) -> String {
 }
 
 /// Returns a number with three figures and no more than two decimals more: `0.098`, `3.12`, `245`.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
         size if size >= 99.95 => format!("{value:.0}"),

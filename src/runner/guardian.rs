@@ -19,6 +19,9 @@ pub const NAME: &str = "unixmark-guardian";
 /// How the names of scratch directories begin.
 const PREFIX: &str = "unixmark-";
 
+/// Gives a terminal back: the cursor, and what was on it before.
+const SCREEN_BACK: &str = "\x1b[?25h\x1b[?1049l";
+
 /// The tool's end of the pipe.
 #[derive(Debug)]
 pub struct Guardian {
@@ -62,6 +65,14 @@ impl Guardian {
         self.tell(&format!("c{}\n", path.display()))
     }
 
+    /// Tells the guardian of a terminal that the tool draws on as a whole.
+    ///
+    /// # Errors
+    /// The guardian is gone.
+    pub fn watch_screen(&mut self, terminal: &Path) -> Result<()> {
+        self.tell(&format!("t{}\n", terminal.display()))
+    }
+
     /// Tells the guardian that a process group has ended.
     ///
     /// # Errors
@@ -90,10 +101,15 @@ pub fn main(scratch: &Path) {
     let _ = setsid();
     let mut groups = BTreeSet::new();
     let mut cgroups = BTreeSet::new();
+    let mut screen = None;
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         if let Some(path) = line.strip_prefix('c') {
             cgroups.insert(PathBuf::from(path));
+            continue;
+        }
+        if let Some(path) = line.strip_prefix('t') {
+            screen = Some(PathBuf::from(path));
             continue;
         }
         let Some(number) = line.get(1..).and_then(|rest| rest.parse::<i32>().ok()) else { continue };
@@ -107,6 +123,10 @@ pub fn main(scratch: &Path) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     cgroups.iter().for_each(|path| cgroup::remove(path));
+    if let Some(screen) = screen {
+        // Said twice where the tool said it already, which does no harm.
+        let _ = fs::write(screen, SCREEN_BACK);
+    }
     remove(scratch);
 }
 
@@ -152,12 +172,12 @@ impl Scratch {
         &self.path
     }
 
-    /// Returns the directory of a load, which is kept for the whole run: a file to read is made once.
+    /// Returns a directory that is kept for the whole run: a file to read is made once.
     ///
     /// # Errors
     /// It cannot be made.
     pub fn kept(&self, name: &str) -> Result<PathBuf> {
-        let path = self.path.join(format!("load-{name}"));
+        let path = self.path.join(format!("kept-{name}"));
         fs::create_dir_all(&path)
             .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
         Ok(path)

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::catalogue::Test;
+use crate::catalogue::{Copies, Test};
 use crate::journal::{self, Record, Trial, Warning, Writer};
 use crate::machine::{Fact, Machine};
 use crate::plan::{Cell, Kind, Plan, Round, Window};
@@ -56,6 +56,8 @@ pub struct Setting<'a> {
     pub dir: &'a Path,
     /// How long a silent program is waited for.
     pub patience: Duration,
+    /// The terminal that is drawn on as a whole, to be given back also where the tool is killed.
+    pub screen: Option<PathBuf>,
     /// Whether a cell's trials so far are enough.
     pub enough: &'a dyn Fn(&journal::Cell, &[Trial]) -> bool,
 }
@@ -67,6 +69,8 @@ pub enum Event<'a> {
     Begin {
         /// The cell.
         cell: &'a Cell,
+        /// Its number.
+        number: usize,
         /// Block or pass, from 0.
         block: u32,
         /// The program and its arguments.
@@ -126,18 +130,13 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
     let signals = Signals::install()?;
     let scratch = Scratch::make(setting.dir)?;
     let mut guardian = Guardian::start(scratch.path())?;
+    if let Some(screen) = &setting.screen {
+        guardian.watch_screen(screen)?;
+    }
     let bench =
         Bench { machine: setting.machine, signals: &signals, guardian: &mut guardian, patience: setting.patience };
-    let cells: Vec<journal::Cell> = setting
-        .plan
-        .cells
-        .iter()
-        .enumerate()
-        .map(|(id, cell)| journal::Cell {
-            warmup: cell.window.warmup,
-            ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition)
-        })
-        .collect();
+    let cells: Vec<journal::Cell> =
+        setting.plan.cells.iter().enumerate().map(|(id, cell)| journal_cell(id, cell)).collect();
     for cell in &cells {
         writer.append(&Record::Cell(Box::new(cell.clone())))?;
     }
@@ -158,6 +157,13 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         Some(end) => Ok(end),
         None => run.rounds(watch),
     }
+}
+
+/// Returns the plan's cell number `id` as journals have it.
+#[must_use]
+pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
+    let warmup = cell.window.warmup;
+    journal::Cell { warmup, ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition) }
 }
 
 impl Run<'_> {
@@ -197,7 +203,7 @@ impl Run<'_> {
                 let args = self.words(test, &test.args);
                 Command { path, args, folder: &folder }
             });
-            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW };
+            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW, threads: 1 };
             let name = test.value.as_deref().unwrap_or_default();
             match command.and_then(|command| self.bench.measure(&scene(command))) {
                 Ok(trial) => {
@@ -232,7 +238,7 @@ impl Run<'_> {
             return Ok(Some(self.stopped()));
         }
         let (left, done) = self.left(round);
-        watch(Event::Begin { cell, block: round.block, command: self.command_line(cell), left, done });
+        watch(Event::Begin { cell, number, block: round.block, command: self.command_line(cell), left, done });
         let at = self.began.elapsed().as_secs_f64();
         let mut trial = match self.measure(cell) {
             Ok(trial) => trial,
@@ -253,9 +259,11 @@ impl Run<'_> {
     }
 
     fn measure(&mut self, cell: &Cell) -> Result<Trial, Failure> {
-        let folder = self.scratch.trial().map_err(|error| Failure::Error(format!("{error:#}")))?;
+        let why = |error: anyhow::Error| Failure::Error(format!("{error:#}"));
+        let test = &cell.test;
+        let folder = if test.keep { self.scratch.kept(test.binary()) } else { self.scratch.trial() }.map_err(why)?;
         let background = match &cell.load {
-            Some(load) => self.scratch.kept(&load.id).map_err(|error| Failure::Error(format!("{error:#}")))?,
+            Some(load) => self.scratch.kept(&format!("load-{}", load.id)).map_err(why)?,
             None => folder.clone(),
         };
         let cgroups = self.cgroups(cell)?;
@@ -268,6 +276,7 @@ impl Run<'_> {
             copies: self.copies(cell, &folder)?,
             load: load.transpose()?,
             window: cell.window,
+            threads: cell.threads(),
         };
         self.bench.measure(&scene)
     }
@@ -365,14 +374,17 @@ impl Run<'_> {
 
     fn copies<'f>(&self, cell: &Cell, folder: &'f Path) -> Result<Vec<Command<'f>>, Failure> {
         can_run(&cell.test)?;
-        let args = self.words(&cell.test, &cell.args);
-        (0..cell.copies)
+        let mut args = self.words(&cell.test, &cell.args);
+        if cell.test.copies == Copies::Threads {
+            args.push(format!("threads={}", cell.copies));
+        }
+        (0..cell.copies / cell.threads())
             .map(|copy| {
                 let path = match self.setting.own {
                     Some(own) => own.to_path_buf(),
                     None => self.executable(&cell.test, copy)?,
                 };
-                let args = args.iter().cloned().chain(cell.pinned(copy, 1)).collect();
+                let args = args.iter().cloned().chain(cell.pinned(copy * cell.threads(), cell.threads())).collect();
                 Ok(Command { path, args, folder })
             })
             .collect()

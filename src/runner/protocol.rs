@@ -6,8 +6,8 @@ use crate::journal::{Copy, Frame, Latency, Recorder, Schedule, Usage};
 /// The end of a program's speech.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Said {
-    /// It measured.
-    Done(Box<Copy>),
+    /// It measured: one copy, or as many as it has threads.
+    Done(Vec<Copy>),
     /// It cannot run here.
     Skip(String),
     /// It failed.
@@ -33,7 +33,11 @@ pub struct Speech {
     start: u64,
     partial: Vec<u8>,
     ready: bool,
+    /// What it told of before any `copy` line, or of thread 0; then of the other threads.
     copy: Copy,
+    threads: Vec<Copy>,
+    has_threads: bool,
+    lines: usize,
     recorder: Option<Recorder>,
     broke: Option<u64>,
     /// The last frame's planned moment, and the latest moment that any frame tells of.
@@ -110,12 +114,13 @@ impl Speech {
     #[must_use]
     pub fn conclusion(&self) -> Said {
         match &self.end {
-            Some(Said::Done(copy)) => {
+            Some(Said::Done(_)) => {
                 let frames = self.recorder.clone().map(|recorder| Box::new(recorder.finish(self.broke)));
                 if frames.as_ref().is_some_and(|frames| frames.done > frames.schedule.planned) {
                     return Said::Garbage("it reports more frames than it had planned".to_owned());
                 }
-                Said::Done(Box::new(Copy { frames, ..(**copy).clone() }))
+                let first = Copy { frames, ..self.copy.clone() };
+                Said::Done(std::iter::once(first).chain(self.threads.iter().cloned()).collect())
             }
             Some(said) => said.clone(),
             None if !self.partial.is_empty() => Said::Garbage(format!(
@@ -155,24 +160,54 @@ impl Speech {
             "pulse" => self.pulses.push(pulse(rest).ok_or(())?),
             "plan" if self.recorder.is_none() => self.recorder = Some(Recorder::new(schedule(rest).ok_or(())?)),
             "value" => self.value(rest).ok_or(())?,
+            "time" => self.time(rest).ok_or(())?,
+            "copy" => self.thread(rest).ok_or(())?,
             "check" => self.check(rest).ok_or(())?,
             "note" => self.copy.notes.push(clean(rest)),
             "usage" => self.copy.usage = Some(usage(rest).ok_or(())?),
-            "done" if rest.is_empty() => self.end = Some(Said::Done(Box::new(self.copy.clone()))),
+            "done" if rest.is_empty() => self.end = Some(Said::Done(Vec::new())),
             _ => return Err(()),
         }
-        let kept = self.copy.slices.len() + self.pulses.len() + self.copy.values.len() + self.copy.notes.len();
-        if kept > MOST_LINES { Err(()) } else { Ok(()) }
+        self.lines += usize::from(word != "frame");
+        if self.lines > MOST_LINES { Err(()) } else { Ok(()) }
+    }
+
+    /// The copy that slices, values and times are of.
+    fn current(&mut self) -> &mut Copy {
+        self.threads.last_mut().unwrap_or(&mut self.copy)
+    }
+
+    /// What follows is of the next thread.
+    fn thread(&mut self, rest: &str) -> Option<()> {
+        let [number] = numbers(rest)?;
+        let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };
+        if number != next || (number == 0 && !self.copy.slices.is_empty()) {
+            return None;
+        }
+        if self.has_threads {
+            self.threads.push(Copy::default());
+        }
+        self.has_threads = true;
+        Some(())
+    }
+
+    /// So many single operations took so long.
+    fn time(&mut self, rest: &str) -> Option<()> {
+        let [ns, count] = numbers(rest)?;
+        self.current().times.get_or_insert_default().record_many(ns, count);
+        Some(())
     }
 
     fn slice(&mut self, rest: &str) -> Option<()> {
         let [from, to, count] = numbers(rest)?;
-        let after = self.copy.slices.last().map_or(self.start, |last| self.start + last.1);
+        let start = self.start;
+        let slices = &mut self.current().slices;
+        let after = slices.last().map_or(start, |last| start + last.1);
         // A program that claims time before the start, or the same time twice, is lying.
         if from < after || to < from {
             return None;
         }
-        self.copy.slices.push((from - self.start, to - self.start, count));
+        slices.push((from - start, to - start, count));
         Some(())
     }
 
@@ -213,7 +248,7 @@ impl Speech {
             // As many ns as a delay can have fit.
             self.broke = Some(number.max(0.0) as u64);
         }
-        self.copy.values.insert(name.to_owned(), (number, words.next().unwrap_or("").to_owned()));
+        self.current().values.insert(name.to_owned(), (number, words.next().unwrap_or("").to_owned()));
         Some(())
     }
 

@@ -43,6 +43,8 @@ pub(super) struct Scene<'a> {
     pub copies: Vec<Command<'a>>,
     pub load: Option<(&'a Test, Command<'a>)>,
     pub window: Window,
+    /// How many copies each program is: more than one where they are its threads.
+    pub threads: u32,
 }
 
 /// The processes of a trial.
@@ -150,7 +152,7 @@ impl Bench<'_> {
         let alone = self.start_load(scene, cast)?;
         let window = scene.window;
         let before = (sample(self.machine), cpu_time());
-        let mut lead = lead(cast.copies.len(), window);
+        let mut lead = lead(cast.copies.len() * scene.threads as usize, window);
         if cast.load.is_some() {
             lead += MARKED;
         }
@@ -174,7 +176,8 @@ impl Bench<'_> {
         let tool = cpu_time();
         let after = sample(self.machine);
         let background = self.end_load(scene, cast, alone)?;
-        let copies = cast.copies.iter().map(|program| collect(program, scene.test, start)).collect::<Result<_, _>>()?;
+        let copies =
+            cast.copies.iter().map(|program| collect(program, scene, start)).collect::<Result<Vec<_>, _>>()?.concat();
         Ok(Trial {
             copies,
             background,
@@ -258,7 +261,7 @@ impl Bench<'_> {
         }
         let Some(program) = &cast.load else { return Ok(None) };
         let copy = match program.speech().conclusion() {
-            Said::Done(copy) => copy,
+            Said::Done(mut copies) => copies.swap_remove(0),
             Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
                 return Err(Failure::Error(blame(program, why)).of_load(load));
             }
@@ -269,7 +272,7 @@ impl Bench<'_> {
                 Failure::Error("it did not report one slice of the time that has passed".to_owned()).of_load(load)
             );
         }
-        Ok(Some(Box::new(Background { alone: alone.steady.rate, steady: alone.steady.steady, copy: *copy })))
+        Ok(Some(Box::new(Background { alone: alone.steady.rate, steady: alone.steady.steady, copy })))
     }
 
     /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes
@@ -351,9 +354,10 @@ fn gone(program: &mut Program) -> Failure {
     }
 }
 
-fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> {
-    let copy = match program.speech().conclusion() {
-        Said::Done(copy) => *copy,
+/// What one program measured: one copy, or one of each of its threads.
+fn collect(program: &Program, scene: &Scene<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
+    let copies = match program.speech().conclusion() {
+        Said::Done(copies) => copies,
         Said::Skip(reason) => return Err(Failure::Skip(reason)),
         Said::Error(reason) => return Err(Failure::Error(reason)),
         Said::Garbage(why) => return Err(Failure::Error(blame(program, why))),
@@ -361,19 +365,23 @@ fn collect(program: &Program, test: &Test, start: u64) -> Result<Copy, Failure> 
     if let Some(why) = program.failure() {
         return Err(Failure::Error(why));
     }
-    let latest = copy.slices.last().map_or(0, |last| start + last.1).max(program.speech().latest());
-    if latest > monotonic() {
+    if copies.len() != scene.threads as usize {
+        return Err(Failure::Error(format!("it reports {} threads and should have {}", copies.len(), scene.threads)));
+    }
+    let latest = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.1);
+    if latest.max().unwrap_or(0).max(program.speech().latest()) > monotonic() {
         return Err(Failure::Error("it reports time that has not passed yet".to_owned()));
     }
-    protocol::verify(&copy, test)?;
-    if test.value.as_ref().is_some_and(|value| !copy.values.contains_key(value)) {
+    let (test, first) = (scene.test, &copies[0]);
+    protocol::verify(first, test)?;
+    if test.value.as_ref().is_some_and(|value| !first.values.contains_key(value)) {
         return Err(Failure::Error("it did not report its value".to_owned()));
     }
-    match (test.metric, &copy.frames) {
-        (Metric::Latency, Some(_)) => Ok(copy),
+    match (test.metric, &first.frames) {
+        (Metric::Latency, Some(_)) => Ok(copies),
         (Metric::Latency, None) => Err(Failure::Error("it did not report its frames".to_owned())),
-        (Metric::Rate, _) if worked(&copy) => Ok(copy),
-        (Metric::Rate, _) => {
+        (Metric::Rate | Metric::Time, _) if copies.iter().any(worked) => Ok(copies),
+        (Metric::Rate | Metric::Time, _) => {
             Err(Failure::Error("it finished nothing within its window; try --procedure classic".to_owned()))
         }
     }

@@ -31,6 +31,11 @@ impl Histogram {
         let _ = self.inner.record(ns);
     }
 
+    /// Counts a duration `count` times.
+    pub fn record_many(&mut self, ns: u64, count: u64) {
+        let _ = self.inner.record_n(ns, count);
+    }
+
     /// Counts everything of another.
     pub fn add(&mut self, other: &Histogram) {
         let _ = self.inner.add(&other.inner);

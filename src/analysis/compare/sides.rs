@@ -139,6 +139,7 @@ pub(super) fn goodness(metric: Metric, measure: Measure, value: f64) -> f64 {
     match (measure, metric) {
         (Measure::Met, _) => value,
         (_, Metric::Latency) => -value.max(LEAST).ln(),
+        (_, Metric::Time) => -value.ln(),
         (_, _) => value.ln(),
     }
 }

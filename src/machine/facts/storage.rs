@@ -1,7 +1,7 @@
 //! The file system and device the file tests use.
 
 use super::super::mounts::{self, Mount};
-use super::super::{Machine, parse};
+use super::super::{Machine, link, parse};
 use super::Row;
 use std::path::Path;
 
@@ -13,6 +13,7 @@ pub const ROWS: &[Row] = &[
     ("storage.options", "Mount options", |m, dir| Some(options(&mounts::of(m, dir)?))),
     ("storage.free", "Free space", free),
     ("storage.model", "Device model", |m, dir| device(m, dir, "device/model")),
+    ("storage.link", "Device's link", link::speed),
     ("storage.rotational", "Rotational", rotational),
     ("storage.scheduler", "I/O scheduler", scheduler),
     ("storage.write_cache", "Write cache", |m, dir| device(m, dir, "queue/write_cache")),

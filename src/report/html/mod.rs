@@ -27,7 +27,7 @@ use headline::Headline;
 use latency::Latencies;
 use loads::Loads;
 use spread::Panel;
-use tables::{Gain, Group, Level};
+use tables::{Gain, Group, Level, Sheet};
 
 /// The mark of a level of copies or of a load, and its words.
 type Key = (String, String);
@@ -51,6 +51,7 @@ struct Page {
     loads: Option<Loads>,
     /// Whether rates were to be measured, or nothing was.
     rates: bool,
+    sheets: Vec<Sheet>,
     gain_legend: Vec<Key>,
     gain_chart: Option<String>,
     gains: Vec<Gain>,
@@ -86,6 +87,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
         levels,
         loads: loads::loads(results, known),
         latencies,
+        sheets: tables::sheets(results, &mut notes),
         gain_legend: legend(results, 1),
         gain_chart: charts::gains(results),
         gains: tables::gains(results),

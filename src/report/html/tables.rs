@@ -5,7 +5,7 @@ use super::words::{clean, end, number, times, window};
 use crate::analysis::{Index, Missing, Results, Row};
 use crate::catalogue::Arithmetic;
 use crate::journal::Cell;
-use crate::report::{Footnotes, copies, plus_minus};
+use crate::report::{Footnotes, copies, details, plus_minus};
 
 /// The scores at one level of copies.
 pub(super) struct Level {
@@ -82,6 +82,22 @@ pub(super) struct Gain {
     pub(super) high: String,
 }
 
+/// What tests told beside their scores, by cell.
+pub(super) struct Sheet {
+    pub(super) title: &'static str,
+    pub(super) caption: &'static str,
+    pub(super) head: &'static [&'static str],
+    pub(super) lines: Vec<SheetLine>,
+}
+
+/// One cell of it.
+pub(super) struct SheetLine {
+    pub(super) label: String,
+    pub(super) copies: u32,
+    pub(super) fields: Vec<String>,
+    pub(super) notes: Vec<usize>,
+}
+
 /// Facts of one kind.
 pub(super) struct Group {
     pub(super) name: String,
@@ -106,6 +122,23 @@ fn name(label: &str, load: &str, condition: &str) -> String {
 /// Returns the tables of all levels; their footnotes are added to `notes`.
 pub(super) fn levels(results: &Results, notes: &mut Footnotes) -> Vec<Level> {
     results.levels().into_iter().map(|copies| level(results, copies, notes)).collect()
+}
+
+/// Returns the tables of what tests told beside their scores; their footnotes are added to `notes`.
+pub(super) fn sheets(results: &Results, notes: &mut Footnotes) -> Vec<Sheet> {
+    let mut line = |line: details::Line| SheetLine {
+        label: clean(&line.label),
+        copies: line.copies,
+        fields: line.fields.iter().map(|field| clean(field)).collect(),
+        notes: line.note.iter().map(|note| notes.number(note)).collect(),
+    };
+    let mut sheet = |sheet: details::Sheet| Sheet {
+        title: sheet.title,
+        caption: sheet.caption,
+        head: sheet.head,
+        lines: sheet.lines.into_iter().map(&mut line).collect(),
+    };
+    details::sheets(results).into_iter().map(&mut sheet).collect()
 }
 
 fn level(results: &Results, level: u32, notes: &mut Footnotes) -> Level {

@@ -4,6 +4,7 @@ mod latency;
 
 use std::fmt::Write;
 
+use super::details::{Sheet, sheets};
 use super::{Footnotes, copies, plus_minus, seconds};
 use crate::analysis::{Index, Missing, Results, Row};
 use crate::catalogue::Arithmetic;
@@ -37,6 +38,9 @@ pub(super) fn render(results: &Results) -> String {
         self::level(&mut text, results, level, &mut notes);
     }
     gains(&mut text, results);
+    for sheet in sheets(results) {
+        self::sheet(&mut text, &sheet, &mut notes);
+    }
     latency::tables(&mut text, results, &mut notes);
     if results.has_latencies() {
         latency::legend(&mut text);
@@ -145,8 +149,8 @@ fn score_line(text: &mut String, row: &Row, notes: &mut Footnotes) {
     line(
         text,
         &format!(
-            "{label:<LABEL$}{:>12.1} {:<5} {:>6} {:>3} x {} {}",
-            row.score.value,
+            "{label:<LABEL$}{:>12} {:<5} {:>6} {:>3} x {} {}",
+            score(row.score.value),
             cell.unit,
             plus_minus(&row.score),
             row.n,
@@ -154,6 +158,16 @@ fn score_line(text: &mut String, row: &Row, notes: &mut Footnotes) {
             notes.marks(&row.warnings),
         ),
     );
+}
+
+/// UnixBench's one decimal, and more of a small number.
+fn score(value: f64) -> String {
+    match value.abs() {
+        size if size < 1.0 => format!("{value:.4}"),
+        size if size < 10.0 => format!("{value:.3}"),
+        size if size < 100.0 => format!("{value:.2}"),
+        _ => format!("{value:.1}"),
+    }
 }
 
 fn reason_line(text: &mut String, missing: &Missing, kind: &str) {
@@ -201,6 +215,30 @@ fn byte_block(text: &mut String, index: &Index) {
 fn total(text: &mut String, index: &Index) {
     line(text, &format!("{:>72}", "========"));
     line(text, &format!("{:<63}{:>9.1} {:>6}", index.title(), index.score.value, plus_minus(&index.score)));
+}
+
+/// A table with a row per cell, whose columns are as wide as what they hold.
+fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
+    let length = |text: &str| text.chars().count();
+    let width = |column: usize| {
+        let fields = sheet.lines.iter().filter_map(|line| line.fields.get(column)).map(|field| length(field));
+        fields.chain([length(sheet.head[column])]).max().unwrap_or(0) + 2
+    };
+    let widths: Vec<usize> = (0..sheet.head.len()).map(width).collect();
+    let label = WIDTH.saturating_sub(widths.iter().sum::<usize>() + 8 + 5);
+    let columns = |fields: &mut dyn Iterator<Item = &str>| -> String {
+        fields.zip(&widths).map(|(field, width)| format!("{field:>width$}")).collect()
+    };
+    line(text, "");
+    line(text, &"-".repeat(WIDTH));
+    wrapped(text, "", &format!("{}. {}", sheet.title, sheet.caption));
+    line(text, "");
+    line(text, &format!("{:label$}{:>8}{}", "", "copies", columns(&mut sheet.head.iter().copied())));
+    for row in &sheet.lines {
+        let name: String = row.label.chars().take(label).collect();
+        let fields = columns(&mut row.fields.iter().map(String::as_str));
+        line(text, &format!("{name:label$}{:>8}{fields} {}", row.copies, notes.marks(row.note.as_slice())));
+    }
 }
 
 fn gains(text: &mut String, results: &Results) {

@@ -1,0 +1,20 @@
+/* What the threads of a team have counted, against what they did to the memory they share. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include "kit.h"
+
+/* Called first by the work of every thread. */
+void tally_join(const struct kit_thread *me);
+
+/*
+ * For the cleaner of kit_at_end, while the other threads go on. Reports `check NAME 1` if the sum of their counts is what
+ * `done` tells, as often as one looks. Of what is done at most `most` is not counted yet.
+ */
+void tally_check(const char *name, unsigned long (*done)(void), unsigned long most);
+
+/* Report what was done `times` as a rate since the start, and how evenly the threads share: 1 where all did the same. */
+void tally_rate(const char *name, unsigned long times);
+void tally_fairness(void);
+
+#endif

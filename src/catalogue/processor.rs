@@ -1,0 +1,57 @@
+//! What processors can do at most: the limits beside the scores of core-bound tests.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Catalogue;
+
+/// One row of `catalogue/figures.toml`: what a figure of processors means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// The key in the rows of processors and in the `limit` of tests.
+    pub id: String,
+    /// Its unit: something per cycle, or cycles.
+    pub unit: String,
+    /// What it is.
+    pub doc: String,
+}
+
+impl Figure {
+    /// Whether it is cycles per piece of work, of which fewer are better, and not work per cycle.
+    #[must_use]
+    pub fn is_cycles(&self) -> bool {
+        self.unit == "cycles"
+    }
+}
+
+/// One row of `catalogue/processors.toml`: the processors of one make of core.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processor {
+    /// The make of core.
+    pub name: String,
+    /// As /proc/cpuinfo has it.
+    pub vendor: String,
+    /// As /proc/cpuinfo has it.
+    pub family: u32,
+    /// The models, as ranges with both ends.
+    pub models: Vec<(u32, u32)>,
+    /// What it can do, by [`Figure::id`].
+    pub limits: BTreeMap<String, f64>,
+}
+
+impl Catalogue {
+    /// Returns the processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping` has them.
+    #[must_use]
+    pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
+        let mut numbers = stepping.split(' ').map(str::parse::<u32>);
+        let (family, model) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        self.processors.iter().find(|row| {
+            row.vendor == vendor
+                && row.family == family
+                && row.models.iter().any(|(first, last)| (*first..=*last).contains(&model))
+        })
+    }
+}

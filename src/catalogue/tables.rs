@@ -1,0 +1,9 @@
+// The files of the catalogue that hold tests, in the order of lists and reports: read here and by build.rs.
+
+/// Name and text of each.
+pub const TABLES: &[(&str, &str)] = &[
+    ("tests.toml", include_str!("../../catalogue/tests.toml")),
+    ("cpu.toml", include_str!("../../catalogue/cpu.toml")),
+    ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
+    ("loads.toml", include_str!("../../catalogue/loads.toml")),
+];

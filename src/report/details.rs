@@ -1,0 +1,127 @@
+//! What tests told beside their scores, as plain tables that every form of report can print.
+
+use super::{figure, plus_minus};
+use crate::analysis::{Details, Limit, Results, Row};
+use crate::catalogue::NONE;
+use crate::stats::Estimate;
+
+/// A table with a row per cell.
+pub(super) struct Sheet {
+    pub(super) title: &'static str,
+    /// What its columns are.
+    pub(super) caption: &'static str,
+    /// The columns after name and copies.
+    pub(super) head: &'static [&'static str],
+    pub(super) lines: Vec<Line>,
+}
+
+/// One cell's line.
+pub(super) struct Line {
+    pub(super) label: String,
+    pub(super) copies: u32,
+    pub(super) fields: Vec<String>,
+    /// A remark, if there is one.
+    pub(super) note: Option<String>,
+}
+
+/// Returns the tables that have any line.
+pub(super) fn sheets(results: &Results) -> Vec<Sheet> {
+    let sheets = [
+        Sheet {
+            title: "Single operations",
+            caption: "How long one operation took: the shortest, and the times that 10, 50 and 99 % do not exceed. \
+                      ± is that of the median over trials.",
+            head: &["least", "p10", "p50", "±", "p99"],
+            lines: lines(results, times),
+        },
+        Sheet {
+            title: "Undisturbed",
+            caption: "The least time in which a short piece of the work was done, per unit of work, with the clock that \
+                      the core had by a chain of additions: what the core needs where nobody disturbs it.",
+            head: &["ns", "±", "GHz", "cycles"],
+            lines: lines(results, best),
+        },
+        Sheet {
+            title: "Limits",
+            caption: "How near the undisturbed figure comes to what bounds it.",
+            head: &["reached", "limit", "unit", "share"],
+            lines: lines(results, limits),
+        },
+        Sheet {
+            title: "Also measured",
+            caption: "What programs told besides, on average over copies; the median over trials.",
+            head: &["value", "unit", "±"],
+            lines: lines(results, values),
+        },
+    ];
+    sheets.into_iter().filter(|sheet| !sheet.lines.is_empty()).collect()
+}
+
+/// What one row gives to a sheet: an addition to its label, the fields and a note.
+type Parts = Vec<(String, Vec<String>, Option<String>)>;
+
+fn lines(results: &Results, parts: fn(&Details) -> Parts) -> Vec<Line> {
+    let of = |row: &Row| -> Vec<Line> {
+        let parts = row.details.as_deref().map(parts).unwrap_or_default();
+        let line = |(more, fields, note)| Line {
+            label: format!("{}{more}", label(row)),
+            copies: row.cell.copies,
+            fields,
+            note,
+        };
+        parts.into_iter().map(line).collect()
+    };
+    results.rows.iter().flat_map(of).collect()
+}
+
+fn label(row: &Row) -> String {
+    let mut label = row.cell.label.clone();
+    for (axis, name) in [(&row.cell.load, "load"), (&row.cell.condition, "condition")] {
+        if axis != NONE {
+            label += &format!(" {name}={axis}");
+        }
+    }
+    label
+}
+
+fn times(details: &Details) -> Parts {
+    let Some(times) = &details.times else { return Vec::new() };
+    let of = |name: &str| times.quantiles.iter().find(|known| known.0 == name).map(|known| known.1);
+    let shown = |found: Option<Estimate>| found.map_or("-".to_owned(), |found| time(found.value));
+    let half = of("p50").map_or("-".to_owned(), |p50| plus_minus(&p50));
+    vec![(
+        String::new(),
+        vec![time(times.least.value), shown(of("p10")), shown(of("p50")), half, shown(of("p99"))],
+        None,
+    )]
+}
+
+fn best(details: &Details) -> Parts {
+    let Some(best) = &details.best else { return Vec::new() };
+    let fields = vec![figure(best.ns.value), plus_minus(&best.ns), figure(best.clock.value), figure(best.cycles.value)];
+    vec![(String::new(), fields, None)]
+}
+
+fn limits(details: &Details) -> Parts {
+    let Some(Limit { reached, limit, unit, source, share }) = &details.limit else { return Vec::new() };
+    let fields = vec![figure(*reached), figure(*limit), unit.clone(), format!("{:.1}%", share * 100.0)];
+    vec![(String::new(), fields, Some(format!("limit: {source}")))]
+}
+
+fn values(details: &Details) -> Parts {
+    let part = |value: &crate::analysis::Value| {
+        let fields = vec![figure(value.value.value), value.unit.clone(), plus_minus(&value.value)];
+        (format!(": {}", value.name), fields, None)
+    };
+    details.values.iter().map(part).collect()
+}
+
+/// Returns a time in the unit that suits it: `23.2 µs`.
+pub(super) fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 999.5 => format!("{} ns", figure(ns)),
+        ns if ns < 999.5e3 => format!("{} µs", figure(ns / 1e3)),
+        ns if ns < 999.5e6 => format!("{} ms", figure(ns / 1e6)),
+        ns => format!("{} s", figure(ns / 1e9)),
+    }
+}
