@@ -52,7 +52,7 @@ enum Verb {
     Report(report::Arguments),
     /// Say what is slower or faster than in another run
     Compare(compare::Arguments),
-    /// Turn reports and logs of UnixBench and BYTE into runs
+    /// Turn reports of UnixBench, BYTE and Lbench into runs
     Import(import::Arguments),
     /// Show tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),
