@@ -236,6 +236,16 @@ impl Results {
         levels
     }
 
+    /// Returns the levels of copies that have a list of scores. A run about scaling tells elsewhere what is missing.
+    #[must_use]
+    pub fn lists(&self) -> Vec<u32> {
+        let mut levels = self.levels();
+        if self.run.is_scaling() {
+            levels.retain(|level| self.listed().any(|row| row.cell.copies == *level));
+        }
+        levels
+    }
+
     /// Returns the scores at the fewest copies, as another run's baseline.
     #[must_use]
     pub fn as_baseline(&self) -> Baseline {

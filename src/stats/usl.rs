@@ -12,6 +12,8 @@ const STEPS: u32 = 50;
 const HALVINGS: u32 = 30;
 /// The 97.5 % quantile of the normal distribution, that percentiles of resamples stand for.
 const NORMAL: f64 = 1.96;
+/// What rounding leaves of a parameter that is zero.
+const DUST: f64 = 1e-12;
 /// Peaks below this are told no further apart: a second copy lowers the throughput.
 const LEAST: f64 = 0.01;
 /// Share of the resamples that must have a law, if it is to have an interval.
@@ -145,7 +147,8 @@ fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
             _ => break,
         }
     }
-    (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma: x[1] / x[0], kappa: x[2] / x[0] })
+    let told = |value: f64| if value.abs() < DUST { 0.0 } else { value };
+    (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma: told(x[1] / x[0]), kappa: told(x[2] / x[0]) })
 }
 
 /// Solves `rows`·x = `targets` for the first `columns` of x by modified Gram–Schmidt (Björck, Numerical Methods for Least
@@ -262,6 +265,9 @@ mod tests {
         let totals: Vec<(f64, f64)> = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0].map(|n| (n, planted.at(n))).to_vec();
         let fit = fit_usl(&points(&totals)).unwrap();
         assert!((fit.law.sigma + 0.06).abs() < 1e-9 && (fit.law.kappa - 0.004).abs() < 1e-9);
+        // Copies that do not touch each other have no parameters, and so no peak far away.
+        let fit = fit_usl(&points(&[(1.0, 12.2), (2.0, 24.4), (4.0, 48.8)])).unwrap();
+        assert_eq!((fit.law.sigma, fit.law.kappa, fit.peak), (0.0, 0.0, None));
         let rising = Usl { lambda: 7.0, sigma: 0.05, kappa: -0.001 };
         let totals: Vec<(f64, f64)> = [1.0, 2.0, 4.0, 8.0].map(|n| (n, rising.at(n))).to_vec();
         let fit = fit_usl(&points(&totals)).unwrap();
