@@ -26,6 +26,7 @@ enum {
     SECOND = 1000000000,
     LOAD_WATCH = SECOND / 10, /* how soon a load sees that it should end */
     SHORTEST_SLICE = 100000,
+    INTERRUPTED = 100000, /* ns in which a team's counts are read, unless something came between */
 };
 
 /* A count and when it was reached. */
@@ -42,6 +43,7 @@ static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
 static unsigned long (*counter)(void);
+static void (*listener)(const char *words);
 static struct kit_thread *team;
 static int threads = 1;
 
@@ -50,7 +52,7 @@ static long slices, recorded;
 static int pulsing;
 static int heard, load_marked;
 static unsigned long load_base;
-static struct mark *edges; /* of each slice, one per thread */
+static struct mark *edges; /* of the window's start and of each slice, one per thread */
 static struct rusage own_before, own_after, children_before;
 static int stopped;
 static timer_t timer;
@@ -152,6 +154,11 @@ void kit_error(const char *format, ...)
 void kit_counter(unsigned long (*read_count)(void))
 {
     counter = read_count;
+}
+
+void kit_listener(void (*listen)(const char *words))
+{
+    listener = listen;
 }
 
 void kit_team(struct kit_thread *of, int number)
@@ -275,16 +282,14 @@ void kit_finish(void)
 
 static void report_slices(int thread)
 {
-    int64_t from = begun;
-    unsigned long before = 0;
+    struct mark from = edges[thread];
 
-    for (long i = 0; i < recorded; i++) {
+    for (long i = 1; i < recorded; i++) {
         struct mark to = edges[i * threads + thread];
         if (to.count == 0 && ticks[tick].ns)
             to.ns = begun; /* no tick had told yet that completions are what counts */
-        kit_slice(from, to.ns, to.count - before);
-        from = to.ns;
-        before = to.count;
+        kit_slice(from.ns, to.ns, to.count - from.count);
+        from = to;
     }
 }
 
@@ -294,13 +299,16 @@ static _Noreturn void report(void)
     unsigned long all = 0;
 
     for (int thread = 0; thread < threads; thread++)
-        all += edges[(recorded - 1) * threads + thread].count;
+        all += edges[(recorded - 1) * threads + thread].count - edges[thread].count;
     if (all == 0) {
         text_used = 0;
         put("error nothing was completed within the window: try a longer one\n");
         flush();
         leave(1, 0);
     }
+    if (cleaner)
+        cleaner(1); /* what it reports of a team is of all of it: the first copy's */
+    cleaner = NULL;
     for (int thread = 0; thread < threads; thread++) {
         if (team) {
             put("copy");
@@ -361,18 +369,24 @@ static struct mark done_so_far(void)
 static void watch_load(struct mark here)
 {
     struct pollfd in = {.fd = input, .events = POLLIN};
-    char line[8];
+    char words[64];
 
     if (poll(&in, 1, 0) > 0) {
-        if (read(input, line, sizeof line) <= 0) {
+        ssize_t n = read(input, words, sizeof words - 1);
+        if (n <= 0) {
             kit_slice(begun, here.ns, here.count - load_base);
             finish();
         }
-        load_marked = 1;
-        begun = here.ns;
-        load_base = here.count;
-        getrusage(RUSAGE_SELF, &own_before);
-        getrusage(RUSAGE_CHILDREN, &children_before);
+        words[n] = '\0';
+        if (listener)
+            listener(words);
+        if (strstr(words, "mark")) {
+            load_marked = 1;
+            begun = here.ns;
+            load_base = here.count;
+            getrusage(RUSAGE_SELF, &own_before);
+            getrusage(RUSAGE_CHILDREN, &children_before);
+        }
     }
     if (!load_marked) {
         put("pulse");
@@ -383,13 +397,21 @@ static void watch_load(struct mark here)
     }
 }
 
+/* A team's counts again where the reading was interrupted: its other threads go on meanwhile. */
 static void record(struct mark here)
 {
     struct mark *at = edges + recorded++ * threads;
 
     at[0] = here;
-    for (int thread = 0; team && thread < threads; thread++)
-        at[thread] = (struct mark){team[thread].count, here.ns};
+    if (!team)
+        return;
+    for (int tries = 0; tries < 3; tries++) {
+        here.ns = kit_now();
+        for (int thread = 0; thread < threads; thread++)
+            at[thread] = (struct mark){team[thread].count, here.ns};
+        if (kit_now() - here.ns < INTERRUPTED)
+            return;
+    }
 }
 
 static void on_alarm(int number)
@@ -405,7 +427,7 @@ static void on_alarm(int number)
         leave(0, 0);
     if (pulsing && now >= edge) {
         record(here);
-        if (recorded == slices)
+        if (recorded == slices + 1)
             report();
         edge += slice;
     }
@@ -431,7 +453,7 @@ static void prepare_timer(void)
 /* A mapping of its own that is not handed to children: a fork costs the same however many slices there are. */
 static void prepare_edges(void)
 {
-    size_t size = (size_t)slices * (size_t)threads * sizeof *edges;
+    size_t size = (size_t)(slices + 1) * (size_t)threads * sizeof *edges;
 
     if (slices == 0)
         return;
@@ -521,6 +543,8 @@ static void begin(int with_pulse)
     getrusage(RUSAGE_SELF, &own_before);
     getrusage(RUSAGE_CHILDREN, &children_before);
     begun = kit_now();
+    if (pulsing)
+        record((struct mark){0, begun}); /* of a team, whose first thread may begin late, what the others have done by then */
     arm_next(begun);
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use unixmark::catalogue::{Arithmetic, Catalogue};
+use unixmark::catalogue::{Arithmetic, Catalogue, Copies};
 
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
@@ -94,12 +94,46 @@ fn groups_name_tests_and_end() {
         assert!(!tests.is_empty(), "{} is empty", group.id);
     }
     let all = catalogue.expand(&["all".to_owned()]).unwrap();
-    assert!(all.len() == 41 && all.iter().all(|test| test.is_rate()), "every test with a rate, and no load");
+    assert!(all.len() > 100 && all.iter().all(|test| test.is_rate()), "every test with a rate, and no load");
     let index: Vec<String> =
         catalogue.expand(&["index".to_owned()]).unwrap().iter().map(|test| test.id.clone()).collect();
     assert_eq!(index.len(), 12);
     let baselined = catalogue.tests.iter().filter(|test| test.baseline.contains_key("system"));
     assert!(baselined.clone().count() == 12 && baselined.clone().all(|test| index.contains(&test.id)));
+}
+
+#[test]
+fn limits_are_known() {
+    let catalogue = catalogue();
+    let figures: BTreeSet<&str> = catalogue.figures.iter().map(|figure| figure.id.as_str()).collect();
+    for test in &catalogue.tests {
+        let known = |limit: &str| match limit.strip_prefix("test:") {
+            Some(id) => catalogue.test(id).is_some(),
+            None => limit == "link" || figures.contains(limit),
+        };
+        assert!(test.limit.as_deref().is_none_or(known), "{}: no limit {:?}", test.id, test.limit);
+    }
+    for processor in &catalogue.processors {
+        for (figure, value) in &processor.limits {
+            assert!(figures.contains(figure.as_str()) && *value > 0.0, "{}: {figure}", processor.name);
+        }
+    }
+    assert_eq!(catalogue.processor("AuthenticAMD", "25 1 1").map(|processor| processor.limits["flop64"]), Some(16.0));
+    assert!(catalogue.processor("GenuineIntel", "6 999 1").is_none() && catalogue.processor("", "").is_none());
+}
+
+/// Copies that are threads need the code for it, and everything that does not belong to UnixBench is in a group of its kind.
+#[test]
+fn copies_and_groups_fit() {
+    let catalogue = catalogue();
+    let scale = catalogue.expand(&["cpu", "memory", "thread", "kernel", "disk"].map(str::to_owned)).unwrap();
+    for test in &catalogue.tests {
+        let team = test.sources.iter().any(|unit| unit == "thread/team");
+        assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
+        if ["cpu", "memory", "thread", "kernel", "file"].contains(&test.category.as_str()) && test.is_rate() {
+            assert!(scale.iter().any(|known| known.id == test.id), "{} is in no group", test.id);
+        }
+    }
 }
 
 #[test]

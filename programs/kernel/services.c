@@ -7,11 +7,13 @@
  *   op=mmap      mmap and munmap of 64 KiB that nobody touches: two calls
  *   op=eventfd   write and read of an eventfd: two calls
  *   op=epoll     epoll_wait where one of 500 eventfds is ready
+ *   op=futex     a wait for a futex that has another value, one of 1024 after the other: none waits
  *   op=signal    kill of the process itself, and a handler that counts: two calls, as the handler returns by one
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@ enum {
     WATCHED = 500,
     FILES = WATCHED + 50, /* descriptors, with some to spare */
     AREA = 64 << 10,
+    FUTEXES = 1024,
 };
 
 static char path[128]; /* of this copy's file; its directories end at the slashes */
@@ -184,6 +187,17 @@ static int call_epoll(int times)
     return good;
 }
 
+static int call_futex(int times)
+{
+    static uint32_t futexes[FUTEXES];
+    static unsigned next;
+    int good = 0;
+
+    for (int i = 0; i < times; i++)
+        good += syscall(SYS_futex, &futexes[next++ % FUTEXES], FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0) < 0 && errno == EAGAIN;
+    return good;
+}
+
 /* A signal to oneself that nothing blocks arrives before kill returns. */
 static int call_signal(int times)
 {
@@ -204,7 +218,7 @@ static const struct op {
     {"getppid", nothing, call_getppid, 400}, {"stat", make_deep_file, call_stat, 50},
     {"open", make_near_file, call_open, 50}, {"mmap", nothing, call_mmap, 20},
     {"eventfd", make_event, call_eventfd, 100}, {"epoll", make_epoll, call_epoll, 100},
-    {"signal", make_handler, call_signal, 30},
+    {"futex", nothing, call_futex, 200},         {"signal", make_handler, call_signal, 30},
 };
 
 static const struct op *chosen(const char *name)
@@ -212,7 +226,7 @@ static const struct op *chosen(const char *name)
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].name, name) == 0)
             return &ops[i];
-    kit_error("unknown op=%s: try getppid, stat, open, mmap, eventfd, epoll or signal", name);
+    kit_error("unknown op=%s: try getppid, stat, open, mmap, eventfd, epoll, futex or signal", name);
 }
 
 int main(int argc, char **argv)

@@ -75,6 +75,8 @@ pub struct Value {
     pub unit: String,
     /// The median over trials.
     pub value: Estimate,
+    /// Whether it was not the same in all trials: what is says how something was measured.
+    pub varies: bool,
 }
 
 /// Returns what the trials of a cell tell beside the score; the limit is found when all rows are known.
@@ -135,6 +137,7 @@ fn values(cell: &Cell, measured: &[&Trial]) -> Vec<Value> {
         .map(|(name, (unit, numbers))| Value {
             name: name.to_owned(),
             unit: unit.to_owned(),
+            varies: numbers.iter().any(|number| *number != numbers[0]),
             value: score::of_rates(&numbers),
         })
         .collect()

@@ -174,7 +174,7 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
-        found.push(format!("the hypervisor took {:.0} % of the processors' time (steal)", median(&steal) * 100.0));
+        found.push(format!("the hypervisor took {} % of the processors' time (steal)", about(median(&steal))));
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
@@ -186,9 +186,15 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
     });
     if median(&foreign) > FOREIGN {
-        found.push(format!("other processes used {:.0} % of the processors' time", median(&foreign) * 100.0));
+        found.push(format!("other processes used {} % of the processors' time", about(median(&foreign))));
     }
     found
+}
+
+/// A share in per cent, by steps of 5 from 10 on: rows that were disturbed alike have one remark.
+fn about(share: f64) -> f64 {
+    let step = if share < 0.1 { 1.0 } else { 5.0 };
+    (share * 100.0 / step).round() * step
 }
 
 fn own_time(copy: &Copy) -> Option<f64> {

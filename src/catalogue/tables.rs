@@ -4,6 +4,11 @@
 pub const TABLES: &[(&str, &str)] = &[
     ("tests.toml", include_str!("../../catalogue/tests.toml")),
     ("cpu.toml", include_str!("../../catalogue/cpu.toml")),
+    ("memory.toml", include_str!("../../catalogue/memory.toml")),
+    ("thread.toml", include_str!("../../catalogue/thread.toml")),
+    ("kernel.toml", include_str!("../../catalogue/kernel.toml")),
+    ("file.toml", include_str!("../../catalogue/file.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
+    ("burn.toml", include_str!("../../catalogue/burn.toml")),
 ];

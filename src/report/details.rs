@@ -2,7 +2,7 @@
 
 use super::{figure, plus_minus};
 use crate::analysis::{Details, Limit, Results, Row};
-use crate::catalogue::NONE;
+use crate::catalogue::{Metric, NONE};
 use crate::stats::Estimate;
 
 /// A table with a row per cell.
@@ -36,20 +36,21 @@ pub(super) fn sheets(results: &Results) -> Vec<Sheet> {
         },
         Sheet {
             title: "Undisturbed",
-            caption: "The least time in which a short piece of the work was done, per unit of work, with the clock that \
-                      the core had by a chain of additions: what the core needs where nobody disturbs it.",
-            head: &["ns", "±", "GHz", "cycles"],
+            caption: "What one copy does in the shortest of many short pieces of its work, with the clock that the core had \
+                      meanwhile by a chain of additions, and the cycles of that for one operation, byte or FLOP.",
+            head: &["at best", "unit", "±", "GHz", "cycles"],
             lines: lines(results, best),
         },
         Sheet {
             title: "Limits",
-            caption: "How near the undisturbed figure comes to what bounds it.",
+            caption: "How near the undisturbed figure comes to what bounds it; notes say whence the limit is.",
             head: &["reached", "limit", "unit", "share"],
             lines: lines(results, limits),
         },
         Sheet {
             title: "Also measured",
-            caption: "What programs told besides, on average over copies; the median over trials.",
+            caption: "What programs told besides and was not the same in all trials, on average over copies; the median \
+                      over trials.",
             head: &["value", "unit", "±"],
             lines: lines(results, values),
         },
@@ -60,9 +61,9 @@ pub(super) fn sheets(results: &Results) -> Vec<Sheet> {
 /// What one row gives to a sheet: an addition to its label, the fields and a note.
 type Parts = Vec<(String, Vec<String>, Option<String>)>;
 
-fn lines(results: &Results, parts: fn(&Details) -> Parts) -> Vec<Line> {
+fn lines(results: &Results, parts: fn(&Row, &Details) -> Parts) -> Vec<Line> {
     let of = |row: &Row| -> Vec<Line> {
-        let parts = row.details.as_deref().map(parts).unwrap_or_default();
+        let parts = row.details.as_deref().map(|details| parts(row, details)).unwrap_or_default();
         let line = |(more, fields, note)| Line {
             label: format!("{}{more}", label(row)),
             copies: row.cell.copies,
@@ -84,7 +85,7 @@ fn label(row: &Row) -> String {
     label
 }
 
-fn times(details: &Details) -> Parts {
+fn times(_: &Row, details: &Details) -> Parts {
     let Some(times) = &details.times else { return Vec::new() };
     let of = |name: &str| times.quantiles.iter().find(|known| known.0 == name).map(|known| known.1);
     let shown = |found: Option<Estimate>| found.map_or("-".to_owned(), |found| time(found.value));
@@ -96,24 +97,41 @@ fn times(details: &Details) -> Parts {
     )]
 }
 
-fn best(details: &Details) -> Parts {
+fn best(row: &Row, details: &Details) -> Parts {
     let Some(best) = &details.best else { return Vec::new() };
-    let fields = vec![figure(best.ns.value), plus_minus(&best.ns), figure(best.clock.value), figure(best.cycles.value)];
-    vec![(String::new(), fields, None)]
+    let cell = &row.cell;
+    let at_best = match cell.metric {
+        Metric::Time => best.ns.value * cell.scale / 1e9,
+        Metric::Rate | Metric::Latency => cell.scale * cell.timebase * 1e9 / best.ns.value,
+    };
+    let (clock, cycles) = (fine(best.clock.value), fine(best.cycles.value));
+    vec![(String::new(), vec![fine(at_best), cell.unit.clone(), plus_minus(&best.ns), clock, cycles], None)]
 }
 
-fn limits(details: &Details) -> Parts {
+fn limits(_: &Row, details: &Details) -> Parts {
     let Some(Limit { reached, limit, unit, source, share }) = &details.limit else { return Vec::new() };
     let fields = vec![figure(*reached), figure(*limit), unit.clone(), format!("{:.1}%", share * 100.0)];
     vec![(String::new(), fields, Some(format!("limit: {source}")))]
 }
 
-fn values(details: &Details) -> Parts {
+fn values(_: &Row, details: &Details) -> Parts {
     let part = |value: &crate::analysis::Value| {
         let fields = vec![figure(value.value.value), value.unit.clone(), plus_minus(&value.value)];
         (format!(": {}", value.name), fields, None)
     };
-    details.values.iter().map(part).collect()
+    // Programs' sizes and widths are in the JSON report.
+    details.values.iter().filter(|value| value.varies).map(part).collect()
+}
+
+/// Returns a number with three figures, however small it is.
+fn fine(value: f64) -> String {
+    if value > 0.0 && value < 0.0995 {
+        let decimals = (2.0 - value.log10().floor()).min(12.0);
+        // At most 12 decimals.
+        format!("{value:.*}", decimals as usize)
+    } else {
+        figure(value)
+    }
 }
 
 /// Returns a time in the unit that suits it: `23.2 µs`.

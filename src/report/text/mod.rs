@@ -227,7 +227,8 @@ fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
         fields.chain([length(sheet.head[column])]).max().unwrap_or(0) + 2
     };
     let widths: Vec<usize> = (0..sheet.head.len()).map(width).collect();
-    let label = WIDTH.saturating_sub(widths.iter().sum::<usize>() + 8 + 5);
+    let marks = if sheet.lines.iter().any(|line| line.note.is_some()) { 5 } else { 0 };
+    let label = WIDTH.saturating_sub(widths.iter().sum::<usize>() + 7 + marks);
     let columns = |fields: &mut dyn Iterator<Item = &str>| -> String {
         fields.zip(&widths).map(|(field, width)| format!("{field:>width$}")).collect()
     };
@@ -235,11 +236,11 @@ fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
     line(text, &"-".repeat(WIDTH));
     wrapped(text, "", &format!("{}. {}", sheet.title, sheet.caption));
     line(text, "");
-    line(text, &format!("{:label$}{:>8}{}", "", "copies", columns(&mut sheet.head.iter().copied())));
+    line(text, &format!("{:label$}{:>7}{}", "", "copies", columns(&mut sheet.head.iter().copied())));
     for row in &sheet.lines {
         let name: String = row.label.chars().take(label).collect();
         let fields = columns(&mut row.fields.iter().map(String::as_str));
-        line(text, &format!("{name:label$}{:>8}{fields} {}", row.copies, notes.marks(row.note.as_slice())));
+        line(text, &format!("{name:label$}{:>7}{fields} {}", row.copies, notes.marks(row.note.as_slice())));
     }
 }
 

@@ -1,0 +1,68 @@
+/* Pages: see pages.h. */
+#define _GNU_SOURCE
+#include "memory/pages.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kit.h"
+#include "load/files.h"
+
+enum { MIB = 1 << 20, HUGE_PAGE = 2 * MIB, SHARE = 8 };
+
+static size_t whole(size_t size)
+{
+    return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static int wants_huge(void)
+{
+    const char *pages = kit_arg("pages", "huge");
+    int huge = strcmp(pages, "huge") == 0;
+
+    if (!huge && strcmp(pages, "small") != 0)
+        kit_error("pages=%s is neither huge nor small", pages);
+    return huge;
+}
+
+/* Copies beside this one take as much: an eighth leaves room for them and for everyone else. */
+void *pages_map(size_t size)
+{
+    const long available = files_memory("MemAvailable"), mib = (long)((size + MIB - 1) / MIB);
+    const int huge = wants_huge();
+    char *memory, *start;
+
+    if (available > 0 && mib > available / SHARE)
+        kit_skip("%ld MiB are more than an eighth of the %ld MiB of memory available: try a smaller size=", mib, available);
+    memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        kit_skip("%ld MiB of memory were refused (%s): try a smaller size=", mib, strerror(errno));
+    start = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    /* A kernel without huge pages refuses either, and gives small ones. */
+    (void)madvise(start, whole(size), huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    return start;
+}
+
+double pages_huge(const void *memory, size_t size)
+{
+    const unsigned long from = (unsigned long)(uintptr_t)memory, to = from + size;
+    FILE *maps = fopen("/proc/self/smaps", "re");
+    unsigned long first, end, kib, found = 0, all = 0;
+    int inside = 0;
+    char line[512];
+
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+            inside = first < to && end > from;
+        else if (inside && sscanf(line, "AnonHugePages: %lu", &kib) == 1)
+            found += kib;
+        else if (inside && sscanf(line, "Rss: %lu", &kib) == 1)
+            all += kib;
+    }
+    if (maps)
+        fclose(maps);
+    return all ? (double)found / (double)all : 0;
+}

@@ -1,0 +1,194 @@
+/*
+ * Core to core: two threads, pinned to two processors, hand one cache line to and fro, and so for every pair of processors.
+ * One count is a round trip.
+ *
+ *   op=cas    each changes the line's word by compare-and-swap, once it is its turn
+ *   op=store  each reads the word until it is its turn, and stores: the line is fetched to read and then again to write
+ *
+ * The least time of a pair's samples is its latency: a thread that is preempted spoils any mean. The pairs are those of the
+ * processors that the program was allowed when it was started, whatever cpu= says.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit.h"
+#include "memory/cpus.h"
+
+enum {
+    FOUND = 8192,
+    MOST = 64, /* processors whose pairs are measured */
+    LINES = 64, /* where a line lies decides how far it is: see which cache keeps track of it */
+    WARM = 24, /* round trips until both are at it */
+    ROUNDS = 1000,
+    SPINS = 1 << 14, /* until a thread lets others run: its partner may be waiting for this processor */
+};
+
+enum { MINE, YOURS }; /* whose turn it is, as the first thread says it */
+
+struct line {
+    uint32_t word;
+    char rest[252];
+};
+
+struct pair {
+    int first, second;
+    double least; /* ns of a round trip */
+};
+
+static struct line lines[LINES] __attribute__((aligned(4096)));
+static struct {
+    uint32_t number; /* of the sample that the partner is to play */
+    char rest[252];
+} order __attribute__((aligned(256)));
+static int by_store;
+static struct pair *pairs;
+static int number;
+
+/* --- the game --- */
+
+static void wait_a_little(long *spins)
+{
+    if (++*spins % SPINS == 0)
+        sched_yield();
+}
+
+/* Waits until it is `own` turn and hands the line to the other. */
+static void hit(uint32_t *word, uint32_t own, uint32_t others)
+{
+    long spins = 0;
+
+    if (by_store) {
+        while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != own)
+            wait_a_little(&spins);
+        __atomic_store_n(word, others, __ATOMIC_RELEASE);
+        return;
+    }
+    for (uint32_t is = own; !__atomic_compare_exchange_n(word, &is, others, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED); is = own)
+        wait_a_little(&spins);
+}
+
+static void *partner(void *nothing)
+{
+    uint32_t played = 0;
+
+    for (;;) {
+        long spins = 0;
+        while (__atomic_load_n(&order.number, __ATOMIC_ACQUIRE) == played)
+            wait_a_little(&spins);
+        played++;
+        for (int i = 0; i < WARM + ROUNDS; i++)
+            hit(&lines[played % LINES].word, YOURS, MINE);
+    }
+    return nothing;
+}
+
+/* ns of a round trip. */
+static double sample(void)
+{
+    uint32_t sample = order.number + 1;
+    uint32_t *word = &lines[sample % LINES].word;
+    int64_t start;
+
+    __atomic_store_n(&order.number, sample, __ATOMIC_RELEASE);
+    for (int i = 0; i < WARM; i++)
+        hit(word, MINE, YOURS);
+    start = kit_now();
+    for (int i = 0; i < ROUNDS; i++)
+        hit(word, MINE, YOURS);
+    return (double)(kit_now() - start) / ROUNDS;
+}
+
+/* --- the pairs --- */
+
+/* In random order, so that those which a short window has time for are any. */
+static void make_pairs(const int *cpus, int cpu_number)
+{
+    uint64_t state = 1;
+
+    pairs = calloc((size_t)cpu_number * (size_t)(cpu_number - 1) / 2, sizeof *pairs);
+    if (!pairs)
+        kit_error("no memory for the pairs of %d processors", cpu_number);
+    for (int second = 1; second < cpu_number; second++)
+        for (int first = 0; first < second; first++) {
+            int other;
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            other = (int)((state >> 33) % (uint64_t)(number + 1));
+            pairs[number++] = pairs[other];
+            pairs[other] = (struct pair){.first = cpus[first], .second = cpus[second]};
+        }
+}
+
+static int choose(int *cpus)
+{
+    static int found[FOUND];
+    int there = cpus_allowed(found, FOUND), taken = there < MOST ? there : MOST;
+
+    for (int i = 0; i < taken; i++)
+        cpus[i] = found[i * there / taken];
+    return there;
+}
+
+static void tell(int finished)
+{
+    int missing = 0;
+
+    for (int i = 0; finished && i < number; i++)
+        if (pairs[i].least > 0)
+            kit_report("value pair_%d_%d %.5g ns\n", pairs[i].first, pairs[i].second, pairs[i].least / 2);
+        else
+            missing++;
+    if (missing)
+        kit_report("note %d of %d pairs of processors did not fit the window: try a longer one\n", missing, number);
+}
+
+/* The timer's signal is for the first thread. */
+static pthread_t start_partner(void)
+{
+    pthread_t thread;
+    sigset_t alarm, had;
+    int why;
+
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarm, &had);
+    why = pthread_create(&thread, NULL, partner, NULL);
+    pthread_sigmask(SIG_SETMASK, &had, NULL);
+    if (why)
+        kit_error("cannot start a second thread (%s): is `ulimit -u` too low?", strerror(why));
+    return thread;
+}
+
+int main(int argc, char **argv)
+{
+    int cpus[MOST], there = choose(cpus);
+    const char *op;
+    pthread_t other;
+
+    kit_init(argc, argv);
+    op = kit_arg("op", "cas");
+    by_store = strcmp(op, "store") == 0;
+    if (!by_store && strcmp(op, "cas") != 0)
+        kit_error("unknown op=%s: try cas or store", op);
+    if (there < 2)
+        kit_skip("there is only one processor to run on");
+    make_pairs(cpus, there < MOST ? there : MOST);
+    if (there > MOST)
+        kit_note("the pairs are those of %d of the %d processors, evenly spread", MOST, there);
+    kit_at_end(tell);
+    kit_start();
+    other = start_partner();
+    for (int i = 0;; i = (i + 1) % number) {
+        double took;
+        cpus_pin(other, pairs[i].second);
+        cpus_pin(pthread_self(), pairs[i].first);
+        took = sample();
+        if (pairs[i].least == 0 || took < pairs[i].least)
+            pairs[i].least = took;
+        kit_count += WARM + ROUNDS;
+    }
+}
