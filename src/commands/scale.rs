@@ -12,8 +12,8 @@ use crate::journal::SCALING;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
-/// The group that is measured where nothing is named, and what stands for it in a catalogue without one.
-const GROUPS: [&str; 2] = ["scale", "index"];
+/// The group that is measured where nothing is named.
+const GROUP: &str = "scale";
 
 /// Up to so many processors every number of copies is measured.
 const EVERY: u32 = 8;
@@ -70,12 +70,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Plan> {
-    let mut names = arguments.names.clone();
-    if names.is_empty() {
-        let known = |name: &&&str| catalogue.groups.iter().any(|group| group.id == **name);
-        names.extend(GROUPS.iter().find(known).map(|name| (*name).to_owned()));
-    }
-    let tests = catalogue.expand(&names)?;
+    let default = [GROUP.to_owned()];
+    let tests = catalogue.expand(if arguments.names.is_empty() { &default } else { &arguments.names })?;
     if let Some(task) = tests.iter().find(|test| test.metric == Metric::Latency) {
         bail!(
             "{} is an interactive task, whose score is no throughput; try `unixmark run {} -c 1,2`",
@@ -129,8 +125,25 @@ fn can_start(machine: &Machine, copies: &[u32]) -> Result<()> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_copies_than_processes_are_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("proc/self");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("status"), "Uid:\t1000\t1000\t1000\t1000\n").unwrap();
+        std::fs::write(folder.join("limits"), "Max processes             20                   20\n").unwrap();
+        let machine = Machine::at(root.path());
+        assert!(can_start(&machine, &[1, 20]).is_ok());
+        let refused = can_start(&machine, &[1, 21]).unwrap_err().to_string();
+        assert!(
+            refused.contains("21 copies are wanted and 20 more processes") && refused.contains("1..20"),
+            "{refused}"
+        );
+    }
 
     #[test]
     fn ladders() {

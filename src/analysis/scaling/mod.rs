@@ -208,7 +208,7 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
     let law = fit_usl(&throughputs);
     notes.extend(notes::of_law(law.as_ref(), &levels[..fitted]));
     notes.push(notes::of_clock(clock, cell, &levels));
-    notes.extend(notes::of_fairness(&levels));
+    notes.extend(notes::of_fairness(&levels[..fitted]));
     for warning in group.iter().flat_map(|one| &one.row.warnings) {
         if !notes.contains(warning) {
             notes.push(warning.clone());

@@ -30,7 +30,7 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
         .filter(|other| other.0 < last)
         .map(|(n, what)| format!("{what} (from {} copies)", n + 1))
         .collect();
-    notes.push(format!("the law is of up to {}; beyond them begin {}", copies(border.0), beyond.join(", ")));
+    notes.push(format!("the law is fitted up to {}; beyond lie {}", copies(border.0), beyond.join(", ")));
     (fitted, notes)
 }
 
@@ -79,22 +79,20 @@ pub(super) fn of_clock(clock: Clock, cell: &Cell, levels: &[Level]) -> String {
         Clock::Unknown => return "not normalised by the clock, which is not known of it".to_owned(),
     };
     let clocks: Vec<f64> = levels.iter().filter_map(|level| level.clock).collect();
-    let (first, last) = (&levels[0], &levels[levels.len() - 1]);
-    let away = |clock: &f64| (clock / clocks[0] - 1.0).abs();
-    if clocks.iter().map(away).fold(0.0, f64::max) < STEADY {
+    let (least, most) =
+        clocks.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), clock| (least.min(*clock), most.max(*clock)));
+    if most / least - 1.0 < STEADY {
         return format!("the law is normalised by {name}, which kept within 1 %");
     }
+    let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+    let gain = last.judged().value / first.judged().value;
     format!(
-        "the law is normalised by {name}, {:.2} GHz with {} and {:.2} with {}: at one clock the gain is {:.2}x",
-        clocks[0],
-        copies(first.copies),
-        clocks[clocks.len() - 1],
-        last.copies,
-        last.judged().value / first.judged().value
+        "the law is normalised by {name}, {least:.2} to {most:.2} GHz: at one clock the gain with {} is {gain:.2}x",
+        copies(last.copies)
     )
 }
 
-/// At which level copies were served most unequally, where it was much.
+/// At which level copies got the least alike, where they might have got as much.
 pub(super) fn of_fairness(levels: &[Level]) -> Option<String> {
     let share = |level: &Level| level.fairness.unwrap_or(1.0);
     let worst = levels.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
