@@ -36,8 +36,15 @@ fn interactive_tasks_beside_loads() {
 }
 
 #[test]
+fn a_run_about_scaling() {
+    insta::assert_snapshot!("scaling_text", report("scaling", Format::Text));
+    insta::assert_snapshot!("scaling_csv", report("scaling", Format::Csv));
+    insta::assert_snapshot!("scaling_markdown", report("scaling", Format::Markdown));
+}
+
+#[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "classic", "latency"] {
+    for run in ["index", "classic", "latency", "scaling"] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }

@@ -139,6 +139,7 @@ fn empty() -> Results {
         rows: Vec::new(),
         indexes: Vec::new(),
         gains: Vec::new(),
+        scaling: Vec::new(),
         skipped: Vec::new(),
         errors: Vec::new(),
         warnings: Vec::new(),

@@ -4,8 +4,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use unixmark::stats::{
-    Method, Sampled, false_discovery_rates, log_interval, mean_half_width, median, median_interval, paired_shift,
-    two_sample_shift, welch_shift,
+    Estimate, Method, Sampled, Throughput, Usl, UslFit, false_discovery_rates, fit_usl, log_interval, mean_half_width,
+    median, median_interval, paired_shift, two_sample_shift, welch_shift,
 };
 
 /// A standard normal number (Box and Muller 1958).
@@ -206,4 +206,78 @@ fn false_discoveries_are_few() {
     let rate = wrong / f64::from(reports);
     assert!(rate < 0.05, "{rate}");
     assert!(right as f64 / (10.0 * f64::from(reports)) > 0.5, "{right}");
+}
+
+type Noise = dyn Fn(&mut Pcg64Mcg) -> f64;
+
+/// Trials of a planted law under noise, and the law that is fitted to them.
+fn fitted(random: &mut Pcg64Mcg, planted: &Usl, copies: &[u32], trials: usize, noise: &Noise) -> UslFit {
+    let measured: Vec<(f64, Vec<f64>)> = copies
+        .iter()
+        .map(|n| {
+            let n = f64::from(*n);
+            (n, (0..trials).map(|_| planted.at(n) * noise(random).exp()).collect())
+        })
+        .collect();
+    let levels: Vec<Throughput<'_>> =
+        measured.iter().map(|(copies, trials)| Throughput { copies: *copies, total: median(trials), trials }).collect();
+    fit_usl(&levels).unwrap()
+}
+
+const EIGHT: [u32; 6] = [1, 2, 3, 4, 6, 8];
+
+#[test]
+fn planted_laws_are_recovered() {
+    let mut random = Pcg64Mcg::seed_from_u64(20);
+    for (sigma, kappa) in [(0.0, 0.0), (0.05, 0.001), (0.58, 0.0095), (0.03, 2.3), (-0.04, 0.004)] {
+        let planted = Usl { lambda: 100.0, sigma, kappa };
+        let fit = fitted(&mut random, &planted, &EIGHT, 9, &|random| 0.002 * normal(random));
+        let near = |is: f64, should: f64| (is - should).abs() < 0.01 + 0.05 * should.abs();
+        assert!(near(fit.law.sigma, sigma) && near(fit.law.kappa, kappa), "{planted:?}: {fit:?}");
+        assert!((fit.law.lambda / 100.0 - 1.0).abs() < 0.01 && fit.worst.1.abs() < 0.01, "{fit:?}");
+        if kappa > 0.0 {
+            assert!((fit.peak.unwrap().value / planted.peak().unwrap() - 1.0).abs() < 0.2, "{planted:?}: {fit:?}");
+        }
+    }
+}
+
+#[test]
+fn a_law_s_intervals_cover() {
+    let mut random = Pcg64Mcg::seed_from_u64(21);
+    let quiet = |random: &mut Pcg64Mcg| 0.01 * normal(random);
+    let kinds: [(&Noise, &[(f64, f64)]); 2] = [(&quiet, &[(0.05, 0.004), (-0.03, 0.01)]), (&noise, &[(0.4, 0.01)])];
+    let holds = |interval: Estimate, value: f64| usize::from(interval.low <= value && value <= interval.high);
+    for (noise, laws) in kinds {
+        for (sigma, kappa) in laws {
+            for (copies, trials) in [(&EIGHT[..], 3), (&EIGHT[..], 12), (&[1, 2, 4][..], 3)] {
+                let planted = Usl { lambda: 100.0, sigma: *sigma, kappa: *kappa };
+                let (times, mut of_sigma, mut of_kappa, mut of_peak) = (200, 0, 0, 0);
+                for _ in 0..times {
+                    let fit = fitted(&mut random, &planted, copies, trials, noise);
+                    of_sigma += holds(fit.sigma, *sigma);
+                    of_kappa += holds(fit.kappa.unwrap(), *kappa);
+                    // A law without a peak says nothing of one.
+                    of_peak += fit.peak.map_or(1, |peak| holds(peak, planted.peak().unwrap()));
+                }
+                let covered = [of_sigma, of_kappa, of_peak].map(|held| held as f64 / f64::from(times));
+                let all = covered.iter().all(|share| *share >= 0.92);
+                assert!(all, "{planted:?}, {} levels of {trials}: {covered:?}", copies.len());
+            }
+        }
+    }
+}
+
+/// The half-width of Amdahl's σ by propagation of errors: of 1 % at 1 and 8 copies each, with medians' 1.25·1 %/√12 and
+/// Student's 2.07, of σ = (8·X(1)/X(8) − 1)/7: 2.07·0.0036·√2/7 = 0.0015.
+#[test]
+fn a_law_s_intervals_are_not_absurdly_wide() {
+    let mut random = Pcg64Mcg::seed_from_u64(22);
+    let planted = Usl { lambda: 100.0, sigma: 0.0, kappa: 0.0 };
+    let halves: Vec<f64> = (0..40)
+        .map(|_| {
+            let sigma = fitted(&mut random, &planted, &[1, 8], 12, &|random| 0.01 * normal(random)).sigma;
+            (sigma.high - sigma.low) / 2.0
+        })
+        .collect();
+    assert!((0.001..0.0022).contains(&median(&halves)), "{halves:?}");
 }

@@ -4,6 +4,7 @@ mod compare;
 mod details;
 mod index;
 mod latency;
+mod scaling;
 mod score;
 
 use serde::Serialize;
@@ -19,6 +20,8 @@ pub use compare::{
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
+pub use scaling::{Clock, Level, Scaling};
+
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.
 #[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
@@ -47,6 +50,8 @@ pub struct Results {
     pub indexes: Vec<Index>,
     /// What more copies bring, for every test measured at the fewest and at more.
     pub gains: Vec<Gain>,
+    /// How tests scale, of a run that is about it: in place of indexes and gains.
+    pub scaling: Vec<Scaling>,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,
     /// Cells without a result.
@@ -142,6 +147,7 @@ impl Results {
             rows: Vec::new(),
             indexes: Vec::new(),
             gains: Vec::new(),
+            scaling: Vec::new(),
             skipped: Vec::new(),
             errors: Vec::new(),
             warnings: journal.warnings.iter().filter(|w| w.cell.is_none()).map(|w| w.text.clone()).collect(),
@@ -157,6 +163,10 @@ impl Results {
         }
         if journal.run.procedure == "quick" {
             results.warnings.push("a quick run shows that things work; its figures are too few to compare".to_owned());
+        }
+        if journal.run.is_scaling() {
+            results.scaling = scaling::scalings(&journal.run, &results.rows, &by_cell);
+            return results;
         }
         let baseline = baseline.or(journal.run.baseline.as_ref());
         results.indexes = index::indexes(&results.rows, &journal.run, catalogue, baseline);
@@ -208,6 +218,12 @@ impl Results {
         missing || self.rows.iter().any(|row| row.latency.is_some())
     }
 
+    /// Returns the rows that stand in lists of scores: neither latencies nor those that a table of scaling has.
+    pub fn listed(&self) -> impl Iterator<Item = &Row> {
+        let scaled = |row: &&Row| self.scaling.iter().any(|scaling| scaling.has(&row.cell));
+        self.rows.iter().filter(move |row| row.latency.is_none() && !scaled(row))
+    }
+
     /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
     #[must_use]
     pub fn levels(&self) -> Vec<u32> {
@@ -217,6 +233,16 @@ impl Results {
             rows.map(|row| row.cell.copies).chain(missing.map(|missing| missing.copies)).collect();
         levels.sort_unstable();
         levels.dedup();
+        levels
+    }
+
+    /// Returns the levels of copies that have a list of scores. A run about scaling tells elsewhere what is missing.
+    #[must_use]
+    pub fn lists(&self) -> Vec<u32> {
+        let mut levels = self.levels();
+        if self.run.is_scaling() {
+            levels.retain(|level| self.listed().any(|row| row.cell.copies == *level));
+        }
         levels
     }
 

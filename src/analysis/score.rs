@@ -111,7 +111,8 @@ fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
 }
 
-fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
+/// A copy's rate in the cell's unit, or its time per piece of work.
+pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
     match &cell.value {
         Some(name) => copy.values.get(name).map_or(0.0, |value| value.0),
         None => {

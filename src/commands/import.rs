@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// UnixBench reports or .log files, BYTE 3.11 reports
+    /// UnixBench reports or .log files, BYTE 3.11 reports, Lbench tables (JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let open = File::open(file).with_context(why).map_err(usage)?;
         let length = open.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(why).map_err(usage)?;
         if length as u64 > MOST_BYTES {
-            bail!("{} is larger than any report of UnixBench or BYTE", file.display());
+            bail!("{} is larger than any report of UnixBench, BYTE or Lbench", file.display());
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let mut journal = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)

@@ -9,7 +9,7 @@ use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Metric, NONE, Test};
 use crate::machine::{self, Machine};
-use crate::plan::{Kind, Plan, Procedure, Request};
+use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
 /// Interbench's name for its row of the user's own.
 const CUSTOM: &str = "custom";
@@ -217,6 +217,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         indexes: Vec::new(),
         comment: &arguments.comment,
         console: arguments.console,
+        pin: Pin::None,
+        view: "",
     };
     measure::carry_out(&job)
 }
@@ -259,6 +261,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
             Placement::Cgroup(weight) => Some(weight),
             Placement::Same | Placement::Session => None,
         },
+        pin: Vec::new(),
     };
     Plan::new(&request, catalogue)
 }

@@ -15,7 +15,7 @@ use crate::analysis;
 use crate::catalogue::{Catalogue, Test};
 use crate::journal::{self, End, FORMAT, Record, Run, Store, Warning, Writer, today};
 use crate::machine::{self, Machine};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
 use crate::runner::{self, Outcome, Programs, Setting, Wanted};
 
@@ -74,6 +74,10 @@ pub(super) struct Job<'a> {
     pub(super) comment: &'a str,
     /// Whether the run is only shown and not kept.
     pub(super) console: bool,
+    /// Where copies run.
+    pub(super) pin: Pin,
+    /// What reports show, where that is not the scores.
+    pub(super) view: &'static str,
 }
 
 /// Reads a length of time.
@@ -148,6 +152,9 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         comment: job.comment.to_owned(),
         build: programs.as_ref().map(|programs| programs.build.clone()),
         baseline,
+        view: job.view.to_owned(),
+        pin: if job.pin == Pin::None { String::new() } else { job.pin.name().to_owned() },
+        borders: job.pin.borders(&machine::topology(machine), most_copies(plan)),
     })))?;
     for fact in machine::facts(machine, &dir) {
         writer.append(&Record::Fact(fact))?;
@@ -215,10 +222,14 @@ fn usable(dir: &Path) -> Result<PathBuf> {
     Ok(dir)
 }
 
+fn most_copies(plan: &Plan) -> u32 {
+    plan.cells.iter().map(|cell| cell.copies).max().unwrap_or(1)
+}
+
 /// Warns of more copies than processes are allowed.
 fn too_many_copies(machine: &Machine, plan: &Plan) -> Option<String> {
     let limit = machine::copies_limit(machine)?;
-    let most = plan.cells.iter().map(|cell| u64::from(cell.copies)).max()?;
+    let most = u64::from(most_copies(plan));
     (most > limit).then(|| format!("{most} copies are wanted and about {limit} processes are allowed here"))
 }
 

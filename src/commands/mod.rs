@@ -11,6 +11,8 @@ mod measure;
 mod progress;
 mod report;
 mod run;
+mod scale;
+mod values;
 mod watch;
 
 use std::ffi::OsString;
@@ -44,11 +46,13 @@ enum Verb {
     Run(run::Arguments),
     /// Measure whether interactive tasks stay smooth beside loads
     Latency(latency::Arguments),
+    /// Measure how tests scale from one copy to many
+    Scale(scale::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Say what is slower or faster than in another run
     Compare(compare::Arguments),
-    /// Turn reports and logs of UnixBench and BYTE into runs
+    /// Turn reports of UnixBench, BYTE and Lbench into runs
     Import(import::Arguments),
     /// Show tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),
@@ -153,6 +157,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
+        Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),

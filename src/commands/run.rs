@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::measure::{self, Job, Options, duration};
+use super::values::{Copies, copies, share, unique};
 use super::{Status, usage};
 use crate::catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
 use crate::machine::{self, Machine};
-use crate::plan::{Kind, Plan, Procedure, Request};
+use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -42,55 +43,14 @@ pub(super) struct Arguments {
     /// Measure an executable of your own that speaks the protocol
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
+    /// Which processor each copy runs on
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
+    pin: Pin,
     /// Divide by the scores of this run instead of George's
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     #[command(flatten)]
     options: Options,
-}
-
-/// One `-c`: numbers of copies, where 0 stands for one per processor.
-#[derive(Debug, Clone)]
-struct Copies(Vec<u32>);
-
-const MAX: u32 = 0;
-
-fn copies(text: &str) -> Result<Copies> {
-    let number = |text: &str| -> Result<u32> {
-        match text.trim() {
-            "max" => Ok(MAX),
-            digits => match digits.parse::<u32>() {
-                Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
-                Ok(number) if number <= 100_000 => Ok(number),
-                _ => bail!("'{text}' is no number of copies; try 2, 1,2,4, 1..9 or max"),
-            },
-        }
-    };
-    let mut list = Vec::new();
-    for part in text.split(',') {
-        match part.split_once("..") {
-            Some((from, to)) => {
-                let (from, to) = (number(from)?, number(to)?);
-                if from == MAX || to == MAX || from > to || to - from > 4096 {
-                    bail!("'{part}' is no range of copies; try 1..9");
-                }
-                list.extend(from..=to);
-            }
-            None => list.push(number(part)?),
-        }
-    }
-    Ok(Copies(list))
-}
-
-fn share(text: &str) -> Result<f64> {
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number, 100.0),
-        None => (text, 1.0),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(share) if share > 0.0 && share / unit < 1.0 => Ok(share / unit),
-        _ => bail!("'{text}' is no share; try 1% or 0.01"),
-    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
@@ -107,6 +67,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         indexes: indexes(&catalogue, &arguments.names),
         comment: "",
         console: false,
+        pin: arguments.pin,
+        view: "",
     };
     measure::carry_out(&job)
 }
@@ -119,16 +81,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         None => catalogue.expand(&arguments.names)?,
     };
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
-    let mut copies: Vec<u32> = if arguments.copies.is_empty() {
-        vec![1, MAX]
-    } else {
-        arguments.copies.iter().flat_map(|list| list.0.iter().copied()).collect()
-    };
-    for count in &mut copies {
-        if *count == MAX {
-            *count = cpus;
-        }
-    }
+    let copies = if arguments.copies.is_empty() { unique(&[1, cpus]) } else { Copies::all(&arguments.copies, cpus) };
     if arguments.procedure == Kind::Classic && (arguments.budget.is_some() || arguments.precision.is_some()) {
         bail!("the classic procedure has a length of its own; --budget and --precision go with the standard one");
     }
@@ -137,7 +90,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
     let procedure = Procedure::new(arguments.procedure, arguments.precision, arguments.budget, iterations);
     let request = Request {
         tests,
-        copies: unique(&copies),
+        copies,
         loads: catalogue.expand_loads(&arguments.load)?,
         conditions: unique(&arguments.condition),
         procedure,
@@ -146,19 +99,9 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         load_args: Vec::new(),
         load_number: None,
         load_weight: None,
+        pin: arguments.pin.order(&machine::topology(machine)),
     };
     Plan::new(&request, catalogue)
-}
-
-/// The values, each once, in order.
-fn unique<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
-    let mut found = Vec::new();
-    for value in values {
-        if !found.contains(value) {
-            found.push(value.clone());
-        }
-    }
-    found
 }
 
 /// The catalogue row of a program of the user's own.

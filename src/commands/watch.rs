@@ -257,6 +257,7 @@ mod tests {
             load_args: Vec::new(),
             load_number: None,
             load_weight: None,
+            pin: Vec::new(),
         };
         Plan::new(&request, &catalogue).unwrap()
     }

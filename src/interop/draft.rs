@@ -16,6 +16,7 @@ const MOST_UNREAD: usize = 20;
 const QUOTED: usize = 60;
 
 /// A journal in the making.
+#[derive(Clone)]
 pub(super) struct Draft<'a> {
     /// Where labels are looked up.
     pub catalogue: &'a Catalogue,
@@ -137,6 +138,18 @@ impl<'a> Draft<'a> {
         number
     }
 
+    /// Returns the number of the cell of a `label` that is another suite's, whatever the catalogue has under that name.
+    pub fn foreign(&mut self, label: &str, copies: u32, unit: &str, metric: Metric) -> usize {
+        let name = self.invented(label);
+        let next = self.cells.len();
+        let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
+        if number == next {
+            self.trials.push(Vec::new());
+            self.cells.push(Cell { metric, ..stranger(number, name, label, copies, unit) });
+        }
+        number
+    }
+
     /// Returns a cell that was made.
     pub fn cell_mut(&mut self, number: usize) -> Option<&mut Cell> {
         self.cells.get_mut(number)
@@ -207,7 +220,7 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
 }
 
 /// The start of a text, as a warning quotes it.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let text = text.trim();
     let start: String = text.chars().take(QUOTED).collect();
     if start.len() < text.len() { format!("{start}…") } else { start }

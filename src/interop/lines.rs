@@ -1,7 +1,7 @@
 //! One line of a report: what it is, by its words alone, however its white space came through.
 
 /// Larger than any score, length or baseline of a machine to come.
-const ABSURD: f64 = 1e15;
+pub(super) const ABSURD: f64 = 1e15;
 
 /// Longer than any test's name.
 const LONGEST_LABEL: usize = 120;

@@ -1,4 +1,4 @@
-//! Results of other suites as journals: UnixBench's reports and logs, and the reports of BYTE 3.
+//! Results of other suites as journals: UnixBench's reports and logs, the reports of BYTE 3, and tables of Lbench.
 //!
 //! What kind a text is shows in its lines, not in its file's name. A text that was cut or damaged
 //! gives what it still holds, with warnings; only one without any result is an error.
@@ -7,6 +7,7 @@ mod check;
 mod date;
 mod draft;
 mod header;
+mod lbench;
 mod lines;
 mod log;
 mod report;
@@ -32,6 +33,8 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Jour
     // The HTML report has the text report's title, and none of its lines.
     let journal = if is_html(&text) {
         bail!("it is an HTML report; import the text report or the .log file beside it")
+    } else if let Some(table) = lbench::table(&text) {
+        lbench::read(&table, draft, catalogue)
     } else if text.lines().any(log::is_log_line) {
         log::read(&text, draft)
     } else if text.lines().any(report::is_report_line) {
@@ -67,13 +70,15 @@ fn begins(text: &str, with: &str) -> bool {
 fn stranger(text: &str) -> &'static str {
     let start = text.trim_start();
     if start.is_empty() {
-        "it is empty; import a report or a .log file of UnixBench, or a report of BYTE 3"
+        "it is empty; import a report or a .log file of UnixBench, a report of BYTE 3, or a table of Lbench"
     } else if begins(start, "concurrency") {
         "it is UnixBench's CSV, which has no sample counts; import the text report or the .log file beside it"
     } else if begins(start, "{\"type\":\"run\"") {
         "it is already a run of unixmark; give its directory to `unixmark report`"
+    } else if start.starts_with('{') {
+        "it is JSON, but no table of Lbench: that has `threads` and `rows` of label, unit and a figure for each"
     } else {
-        "it is neither a report or .log file of UnixBench nor a report of BYTE 3; import one of those"
+        "it is neither a report or .log file of UnixBench nor a report of BYTE 3 nor a table of Lbench; import one of those"
     }
 }
 

@@ -27,6 +27,9 @@ pub const FORMAT: &str = "unixmark-run/1";
 /// The journal's file in the run's directory.
 pub const FILE: &str = "run.jsonl";
 
+/// The view of a run that is about how tests scale.
+pub const SCALING: &str = "scaling";
+
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
@@ -78,6 +81,15 @@ pub struct Run {
     /// A reference of the user's own, in place of the catalogue's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
+    /// What reports show: [`SCALING`], or the scores where it is empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub view: String,
+    /// Where copies ran: core, smt or node; empty where the scheduler chose.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pin: String,
+    /// What begins beyond so many copies (SMT siblings, a second NUMA node, …); beyond none where it is so at every level.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub borders: Vec<(u32, String)>,
 }
 
 impl Run {
@@ -85,6 +97,12 @@ impl Run {
     #[must_use]
     pub fn is_classic(&self) -> bool {
         self.procedure == "classic" || self.procedure == "imported"
+    }
+
+    /// Whether its reports show how tests scale in place of lists of scores.
+    #[must_use]
+    pub fn is_scaling(&self) -> bool {
+        self.view == SCALING
     }
 }
 

@@ -9,20 +9,23 @@ pub fn cpus_online(machine: &Machine) -> usize {
 
 /// CPUs that are online and that this process may run on (affinity and cpusets); at least 1.
 pub fn cpus_usable(machine: &Machine) -> usize {
-    let online = online(machine);
-    let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list") else {
-        return online.len().max(1);
-    };
-    // The mask may name CPUs that could be plugged in but are not there.
-    let allowed = parse::cpu_list(&allowed);
-    online.iter().filter(|cpu| allowed.contains(cpu)).count().max(1)
+    usable(machine).len().max(1)
 }
 
 /// The first CPU that is online and that this process may run on.
 pub fn first_usable(machine: &Machine) -> u32 {
-    let allowed = machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list));
-    let usable = |cpu: &usize| allowed.as_ref().is_none_or(|allowed| allowed.contains(cpu));
-    online(machine).into_iter().find(usable).and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(0)
+    usable(machine).first().and_then(|cpu| u32::try_from(*cpu).ok()).unwrap_or(0)
+}
+
+/// The numbers of the CPUs that are online and that this process may run on.
+pub fn usable(machine: &Machine) -> Vec<usize> {
+    let mut cpus = online(machine);
+    if let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list") {
+        // The mask may name CPUs that could be plugged in but are not there.
+        let allowed = parse::cpu_list(&allowed);
+        cpus.retain(|cpu| allowed.contains(cpu));
+    }
+    cpus
 }
 
 /// How many more processes or threads can be started here: the smaller of what the user's process

@@ -6,6 +6,7 @@
 //!
 //! - [`facts`] describes the system: written once into a run's journal.
 //! - [`sample`] and [`Noise`] say what disturbed one window of time.
+//! - [`topology`] says where its CPUs lie.
 //! - [`doctor`] says, before a run, what will spoil it and how to mend it.
 
 mod arm;
@@ -19,6 +20,7 @@ mod link;
 mod mounts;
 mod noise;
 mod parse;
+mod topology;
 mod userland;
 mod virtualisation;
 
@@ -27,6 +29,7 @@ pub use counts::{copies_limit, cpus_online, cpus_usable, first_usable};
 pub use doctor::{Finding, Severity, doctor, examine};
 pub use facts::{Fact, facts};
 pub use noise::{Noise, Sample, sample};
+pub use topology::{Cpu, Topology, topology};
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -4,6 +4,7 @@
 //! standard procedure a round is a block: each cell once, in random order, so that drift hits all
 //! cells alike. In the classic one a round is one pass of one cell, in UnixBench's order.
 
+mod pin;
 mod procedure;
 mod show;
 
@@ -17,6 +18,7 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::catalogue::{Catalogue, Copies, Metric, NONE, Test, unknown};
 
+pub use pin::{Border, Pin};
 pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
 
@@ -43,6 +45,8 @@ pub struct Request {
     pub load_number: Option<u32>,
     /// The CPU weight of a cgroup of the load's own.
     pub load_weight: Option<u32>,
+    /// The CPUs that copies take in turn; none where the scheduler chooses.
+    pub pin: Vec<u32>,
 }
 
 /// What a cgroup is made for.
@@ -75,6 +79,8 @@ pub struct Cell {
     pub load_cgroups: Vec<Limit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
+    /// The CPU of each copy; none where the scheduler chooses.
+    pub cpus: Vec<u32>,
 }
 
 /// What will be measured.
@@ -132,6 +138,7 @@ impl Plan {
                         }
                         let copies = if test.copies == Copies::One { &1 } else { copies };
                         let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
+                        cell.cpus = request.pin.iter().cycle().take(cell.copies as usize).copied().collect();
                         cell.args.extend(request.test_args.iter().cloned());
                         cell.load_args.extend(request.load_args.iter().cloned());
                         if let Some((name, number)) =
@@ -203,6 +210,13 @@ impl Cell {
         // A load is steady after a little more than the time it must be so.
         let settle = if self.load.is_some() { self.window.settle.as_secs_f64() + 0.25 } else { 0.0 };
         self.window.length().as_secs_f64() + self.window.around.as_secs_f64() + settle
+    }
+
+    /// Returns the argument that pins `count` copies, from the `first` on; nothing where the scheduler chooses.
+    #[must_use]
+    pub fn pinned(&self, first: u32, count: u32) -> Option<String> {
+        let cpus = self.cpus.get(first as usize..first as usize + count as usize)?;
+        Some(format!("cpu={}", cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")))
     }
 
     /// How many copies one program is: all of them where they are its threads.

@@ -32,6 +32,8 @@ pub struct Procedure {
     pub budget: Option<Duration>,
     /// Length of an interactive test's window.
     pub frames: Duration,
+    /// Length of the slices of other windows.
+    pub slice: Duration,
     /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
     pub passes: Option<u32>,
 }
@@ -68,6 +70,10 @@ const QUICK_FRAMES: Duration = Duration::from_millis(1500);
 /// Blocks of `unixmark latency`: the fewest with an interval that means something, in Interbench's time.
 const LATENCY_BLOCKS: u32 = 3;
 
+/// Blocks of `unixmark scale`: its many levels make one estimate, so that each may have few trials.
+const SCALE_BLOCKS: u32 = 3;
+const SCALE_SLICE: Duration = Duration::from_millis(100);
+
 /// Blocks are begun as long as a budget lasts, but not for ever.
 const ENDLESS: u32 = 10_000;
 
@@ -100,7 +106,23 @@ impl Procedure {
         };
         let wanted = precision.or((kind == Kind::Standard).then_some(0.01));
         let frames = if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES };
-        Procedure { kind, least, most, precision: wanted, budget, frames, passes }
+        // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
+        let slice = Duration::from_millis(match kind {
+            Kind::Standard => 200,
+            Kind::Quick => 80,
+            Kind::Classic => 1000,
+        });
+        Procedure { kind, least, most, precision: wanted, budget, frames, slice, passes }
+    }
+
+    /// Returns the procedure of `unixmark scale`: few `blocks` of short windows, or with a wish more of them.
+    #[must_use]
+    pub fn scale(kind: Kind, precision: Option<f64>, budget: Option<Duration>, blocks: Option<u32>) -> Procedure {
+        let open = blocks.is_none() && kind == Kind::Standard && (precision.is_some() || budget.is_some());
+        let mut procedure = Procedure::new(kind, precision, budget, blocks.or((!open).then_some(SCALE_BLOCKS)));
+        procedure.least = procedure.least.min(SCALE_BLOCKS).max(blocks.unwrap_or(0));
+        procedure.slice = procedure.slice.min(SCALE_SLICE);
+        procedure
     }
 
     /// Returns the procedure of `unixmark latency`: a fixed number of `blocks`, whose windows share the `time` of a cell.
@@ -129,6 +151,7 @@ impl Procedure {
             load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
             load_cgroups: load.and_then(|load| load.memory).map(|mib| Limit::Memory(mib << 20)).into_iter().collect(),
             least: if self.kind == Kind::Classic { self.classic_passes(test) } else { self.least },
+            cpus: Vec::new(),
         }
     }
 
@@ -151,25 +174,16 @@ impl Procedure {
                 let around = Duration::from_millis(150);
                 Window { slice: self.frames / slices, slices, warmup: 0, around, rest: false, settle }
             }
-            Kind::Standard => Window {
-                slice: Duration::from_millis(200),
+            Kind::Standard | Kind::Quick => Window {
+                slice: self.slice,
                 slices: 5,
                 warmup: 1,
                 around: Duration::from_millis(150),
                 rest: false,
                 settle,
             },
-            Kind::Quick => Window {
-                slice: Duration::from_millis(80),
-                slices: 5,
-                warmup: 1,
-                around: Duration::from_millis(150),
-                rest: false,
-                settle,
-            },
-            // Slices of a second, so that a program notices within one that the tool is gone.
             Kind::Classic => Window {
-                slice: Duration::from_secs(1),
+                slice: self.slice,
                 slices: test.classic.seconds,
                 warmup: 0,
                 around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),

@@ -55,6 +55,7 @@ pub fn show(plan: &Plan) -> String {
 /// The arguments of the program, and of its load.
 fn words(cell: &Cell) -> String {
     let mut words = cell.args.clone();
+    words.extend(cell.pinned(0, cell.copies));
     if !cell.load_args.is_empty() {
         words.push("beside".to_owned());
         words.extend(cell.load_args.iter().cloned());

@@ -10,7 +10,7 @@ use crate::analysis::{
 use crate::catalogue::{Arithmetic, Metric};
 use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
-use crate::stats::{Estimate, Histogram};
+use crate::stats::{Estimate, Histogram, UslFit};
 
 /// The version of this report's keys.
 const FORMAT: &str = "unixmark-report/1";
@@ -26,6 +26,8 @@ struct Report<'a> {
     results: Vec<Score<'a>>,
     index: Vec<Composite<'a>>,
     gains: Vec<Gain<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scaling: Vec<Scaling<'a>>,
     skipped: &'a [Missing],
     errors: &'a [Missing],
     warnings: &'a [String],
@@ -189,6 +191,96 @@ struct Gain<'a> {
     interval: Interval,
 }
 
+/// One test at several numbers of copies, and its law.
+#[derive(Serialize)]
+struct Scaling<'a> {
+    test: &'a str,
+    label: &'a str,
+    load: &'a str,
+    condition: &'a str,
+    metric: Metric,
+    unit: &'a str,
+    total_unit: &'a str,
+    clock: analysis::Clock,
+    fitted: usize,
+    levels: Vec<Level>,
+    law: Option<Law>,
+    notes: &'a [String],
+}
+
+/// One level of it: efficiency and fairness are shares, the clock is in GHz.
+#[derive(Serialize)]
+struct Level {
+    copies: u32,
+    per_copy: Number,
+    total: Number,
+    gain: Number,
+    step: Option<Number>,
+    efficiency: Number,
+    clock: Option<f64>,
+    normalised: Option<Number>,
+    normalised_gain: Option<f64>,
+    fairness: Option<f64>,
+    n: usize,
+}
+
+/// The Universal Scalability Law.
+#[derive(Serialize)]
+struct Law {
+    lambda: f64,
+    sigma: Number,
+    kappa: Option<Number>,
+    peak: Option<Number>,
+    r2: Option<f64>,
+    worst: Miss,
+}
+
+/// The level that a law misses most.
+#[derive(Serialize)]
+struct Miss {
+    copies: f64,
+    share: f64,
+}
+
+fn scaling(test: &analysis::Scaling) -> Scaling<'_> {
+    let first = test.levels.first().and_then(|level| level.normalised);
+    let level = |level: &analysis::Level| Level {
+        copies: level.copies,
+        per_copy: number(&level.per_copy),
+        total: number(&level.total),
+        gain: number(&level.gain),
+        step: level.step.as_ref().map(number),
+        efficiency: number(&level.efficiency),
+        clock: level.clock,
+        normalised: level.normalised.as_ref().map(number),
+        normalised_gain: level.normalised.zip(first).map(|(level, first)| level.value / first.value),
+        fairness: level.fairness,
+        n: level.n,
+    };
+    let law = |law: &UslFit| Law {
+        lambda: law.law.lambda,
+        sigma: number(&law.sigma),
+        kappa: law.kappa.as_ref().map(number),
+        peak: law.peak.as_ref().map(number),
+        r2: Some(law.r2).filter(|r2| r2.is_finite()),
+        worst: Miss { copies: law.worst.0, share: law.worst.1 },
+    };
+    Scaling {
+        test: &test.test,
+        label: &test.label,
+        load: &test.load,
+        condition: &test.condition,
+        metric: test.metric,
+        unit: &test.unit,
+        total_unit: &test.total_unit,
+        clock: test.clock,
+        fitted: test.fitted,
+        levels: test.levels.iter().map(level).collect(),
+        law: test.law.as_ref().map(law),
+        notes: &test.notes,
+    }
+}
+
 fn interval(estimate: &Estimate) -> Interval {
     let finite = |end: f64| end.is_finite().then_some(end);
     Interval { low: finite(estimate.low), high: finite(estimate.high) }
@@ -327,6 +419,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
         results: results.rows.iter().map(result).collect(),
         index: results.indexes.iter().map(index).collect(),
         gains: results.gains.iter().map(gain).collect(),
+        scaling: results.scaling.iter().map(scaling).collect(),
         skipped: &results.skipped,
         errors: &results.errors,
         warnings: &results.warnings,

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::details::{Sheet, sheets};
+use super::scaling;
 use super::tasks::{NOT_INTERBENCH, Task, figure_of, share_of, tasks, told};
 use super::{Footnotes, copies, plus_minus, seconds, share};
-use crate::analysis::{Latency, Results, Row};
+use crate::analysis::{Latency, Missing, Results, Row};
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
@@ -20,7 +21,7 @@ pub(super) fn render(results: &Results) -> String {
         results.run.procedure,
         results.run.started
     );
-    for level in results.levels() {
+    for level in results.lists() {
         let _ = writeln!(text, "## {}\n", copies(level));
         for index in results.indexes.iter().filter(|index| index.copies == level) {
             let _ = writeln!(
@@ -48,6 +49,9 @@ pub(super) fn render(results: &Results) -> String {
         }
         text.push('\n');
     }
+    if results.run.is_scaling() {
+        self::scaling(&mut text, results, &mut notes);
+    }
     for sheet in sheets(results) {
         self::sheet(&mut text, &sheet, &mut notes);
     }
@@ -73,7 +77,7 @@ pub(super) fn render(results: &Results) -> String {
 
 fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {
     let _ = writeln!(text, "| test | score | unit | ± | trials | window | notes |\n|---|---:|---|---:|---:|---:|---|");
-    for row in results.rows.iter().filter(|row| row.cell.copies == level && row.latency.is_none()) {
+    for row in results.listed().filter(|row| row.cell.copies == level) {
         let _ = writeln!(
             text,
             "| {} | {:.1} | {} | {} | {} | {} | {} |",
@@ -87,7 +91,8 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
         );
     }
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
-        for missing in list.iter().filter(|missing| missing.copies == level && !missing.latency) {
+        let here = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
+        for missing in list.iter().filter(here) {
             let _ = writeln!(text, "| {} | | | | | | {kind}: {} |", escaped(&missing.label), escaped(&missing.reason));
         }
     }
@@ -105,6 +110,66 @@ fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
         let _ = writeln!(text, "| {label} | {} | {} | {marks} |", line.copies, fields.join(" | "));
     }
     text.push('\n');
+}
+
+/// How tests scale: figures per copy, totals by level, and the law.
+fn scaling(text: &mut String, results: &Results, notes: &mut Footnotes) {
+    let (tests, levels) = (&results.scaling, scaling::levels(&results.scaling));
+    if !tests.is_empty() {
+        let head: Vec<String> = levels.iter().map(u32::to_string).collect();
+        let _ = writeln!(
+            text,
+            "## Per copy\n\n| test | unit | {} |\n|---|---|{}",
+            head.join(" | "),
+            "---:|".repeat(head.len())
+        );
+        for test in tests {
+            let figure = |copies: &u32| {
+                let level = test.levels.iter().find(|level| level.copies == *copies);
+                level.map_or_else(|| "-".to_owned(), |level| scaling::short(level.per_copy.value))
+            };
+            let figures: Vec<String> = levels.iter().map(figure).collect();
+            let _ =
+                writeln!(text, "| {} | {} | {} |", escaped(&test.title()), escaped(&test.unit), figures.join(" | "));
+        }
+        let _ = writeln!(
+            text,
+            "\n## Gain and efficiency\n\n| test | copies | total | unit | ± | gain | ± | step | efficiency | fair | GHz |\n\
+             |---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|"
+        );
+        for test in tests {
+            for place in 0..test.levels.len() {
+                let [total, half, rest @ ..] = scaling::fields(test, place);
+                let name = if place == 0 { escaped(&test.title()) } else { String::new() };
+                let (copies, unit) = (escaped(&scaling::copies(test, place)), escaped(&test.total_unit));
+                let _ = writeln!(text, "| {name} | {copies} | {total} | {unit} | {half} | {} |", rest.join(" | "));
+            }
+        }
+        let _ = writeln!(
+            text,
+            "\n## Universal Scalability Law\n\n| test | sigma | | kappa | | peak | | notes |\n|---|---:|---|---:|---|---:|---|---|"
+        );
+        for test in tests {
+            let mut fields: Vec<String> =
+                scaling::parameters(test).into_iter().flat_map(|(_, value, range)| [value, range]).collect();
+            fields.resize(6, String::new());
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} |",
+                escaped(&test.title()),
+                fields.join(" | "),
+                notes.marks(&test.notes)
+            );
+        }
+        let _ = writeln!(text, "\n{}\n", scaling::LEGEND);
+    }
+    let gaps = scaling::gaps(results);
+    for gap in &gaps {
+        let _ = writeln!(text, "- {}, {}: {}: {}", escaped(&gap.label), gap.copies, gap.kind, escaped(&gap.reason));
+    }
+    if !gaps.is_empty() {
+        text.push('\n');
+    }
 }
 
 /// Returns a row's name, with what ran beside it, and how that fared, or was switched on.

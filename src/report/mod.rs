@@ -6,6 +6,7 @@ mod details;
 mod html;
 mod json;
 mod markdown;
+mod scaling;
 mod tasks;
 mod text;
 

@@ -384,7 +384,8 @@ impl Run<'_> {
                     Some(own) => own.to_path_buf(),
                     None => self.executable(&cell.test, copy)?,
                 };
-                Ok(Command { path, args: args.clone(), folder })
+                let args = args.iter().cloned().chain(cell.pinned(copy * cell.threads(), cell.threads())).collect();
+                Ok(Command { path, args, folder })
             })
             .collect()
     }

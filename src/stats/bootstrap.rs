@@ -37,7 +37,7 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     let longest = samples.iter().map(|sample| sample.values.len()).max().unwrap_or(0);
     let centres: Vec<f64> = samples.iter().map(|sample| (sample.statistic)(sample.values)).collect();
     let drawn: usize = samples.iter().map(|sample| sample.values.len()).sum();
-    let resamples = (DRAWS / drawn).clamp(50, RESAMPLES);
+    let resamples = resamples(drawn);
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut sum_of_squares = 0.0;
     let mut own = vec![0.0; samples.len()];
@@ -67,4 +67,9 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     // No variance at all is a width of nothing, whatever the degrees of freedom.
     let degrees = if total > 0.0 { total * total / weights } else { 1.0 };
     quantile_975(degrees) * (sum_of_squares / resamples as f64).sqrt()
+}
+
+/// How often samples of so many values in all are resampled.
+pub(super) fn resamples(values: usize) -> usize {
+    (DRAWS / values.max(1)).clamp(50, RESAMPLES)
 }

@@ -9,6 +9,7 @@ mod ranks;
 mod shift;
 mod student;
 mod tail;
+mod usl;
 mod walsh;
 mod welch;
 
@@ -20,6 +21,7 @@ pub use rank_sum::two_sample_shift;
 pub use shift::{Method, Shift};
 pub use student::{log_interval, mean_interval, quantile_975};
 pub use tail::{normal_p, student_p};
+pub use usl::{Throughput, Usl, UslFit, fit_usl};
 pub use walsh::paired_shift;
 pub use welch::{Mean, mean_shift, student_shift, welch_shift};
 

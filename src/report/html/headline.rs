@@ -2,9 +2,10 @@
 
 use super::charts::{reason, series};
 use super::svg::key;
-use super::words::{clean, clock, command_line, number, range};
-use crate::analysis::{Index, Results, Row};
+use super::words::{clean, clock, command_line, number, range, times};
+use crate::analysis::{Index, Results, Row, Scaling};
 use crate::catalogue::Arithmetic;
+use crate::report::scaling::percent;
 use crate::report::{copies, plus_minus};
 use crate::stats::Estimate;
 
@@ -45,12 +46,25 @@ pub(super) fn headlines(results: &Results) -> Vec<Headline> {
     for index in &results.indexes {
         add(&mut headlines, index_name(index), index_figure(results, index));
     }
-    if headlines.is_empty() && tests(results) <= FEW {
+    if results.run.is_scaling() {
+        if results.scaling.len() <= FEW {
+            headlines.extend(results.scaling.iter().filter_map(|test| scaling(results, test)));
+        }
+    } else if headlines.is_empty() && tests(results) <= FEW {
         for row in rates(results) {
             add(&mut headlines, super::tables::label(&row.cell), score_figure(results, row));
         }
     }
     headlines
+}
+
+/// The gain at most copies.
+fn scaling(results: &Results, test: &Scaling) -> Option<Headline> {
+    let (first, last) = test.levels.first().zip(test.levels.last())?;
+    let mut figure = figure(results, last.copies, &last.gain, "one of the totals has no interval");
+    figure.value = times(last.gain.value);
+    figure.more = format!("efficiency {}, from {}", percent(last.efficiency.value), copies(first.copies));
+    Some(Headline { name: format!("{}: gain", clean(&test.title())), figures: vec![figure] })
 }
 
 fn add(headlines: &mut Vec<Headline>, name: String, figure: Figure) {
@@ -131,7 +145,7 @@ pub(super) fn states(results: &Results) -> Vec<String> {
     }
     if results.rows.is_empty() {
         states.push("Nothing was measured: the reasons are below.");
-    } else if results.indexes.is_empty() && rates(results).next().is_some() {
+    } else if results.indexes.is_empty() && rates(results).next().is_some() && !results.run.is_scaling() {
         states.push("No index: none of the tests measured has a baseline.");
     }
     states.into_iter().map(str::to_owned).collect()

@@ -13,6 +13,7 @@ mod latency;
 mod loads;
 mod over_time;
 mod scale;
+mod scaling;
 mod spread;
 mod svg;
 mod tables;
@@ -49,6 +50,7 @@ struct Page {
     levels: Vec<Level>,
     latencies: Option<Latencies>,
     loads: Option<Loads>,
+    scaling: Option<scaling::Part>,
     /// Whether rates were to be measured, or nothing was.
     rates: bool,
     sheets: Vec<Sheet>,
@@ -71,6 +73,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
     let levels = tables::levels(results, &mut notes);
     let latencies = latency::latencies(results, &mut notes);
     let known = latencies.as_ref().map_or(&[][..], |latencies| &latencies.loads);
+    let scaling = scaling::part(results, &mut notes);
     let run = &results.run;
     let host = words::clean(if run.host.trim().is_empty() { &run.name } else { &run.host });
     let page = Page {
@@ -83,7 +86,8 @@ pub(super) fn render(results: &Results) -> Result<String> {
         manner: headline::manner(results),
         legend: legend(results, 0),
         charts: index_charts(results),
-        rates: !levels.is_empty() || latencies.is_none(),
+        rates: !levels.is_empty() || (latencies.is_none() && results.scaling.is_empty()),
+        scaling,
         levels,
         loads: loads::loads(results, known),
         latencies,

@@ -121,7 +121,7 @@ fn name(label: &str, load: &str, condition: &str) -> String {
 
 /// Returns the tables of all levels; their footnotes are added to `notes`.
 pub(super) fn levels(results: &Results, notes: &mut Footnotes) -> Vec<Level> {
-    results.levels().into_iter().map(|copies| level(results, copies, notes)).collect()
+    results.lists().into_iter().map(|copies| level(results, copies, notes)).collect()
 }
 
 /// Returns the tables of what tests told beside their scores; their footnotes are added to `notes`.
@@ -144,9 +144,10 @@ pub(super) fn sheets(results: &Results, notes: &mut Footnotes) -> Vec<Sheet> {
 fn level(results: &Results, level: u32, notes: &mut Footnotes) -> Level {
     let indexes: Vec<&Index> = results.indexes.iter().filter(|index| index.copies == level).collect();
     let main = indexes.iter().copied().find(|index| index.arithmetic == Arithmetic::Geometric);
-    let rows = results.rows.iter().filter(|row| row.cell.copies == level && row.latency.is_none());
+    let rows = results.listed().filter(|row| row.cell.copies == level);
     let of = |list: &[Missing], kind| -> Vec<Reason> {
-        let rates = list.iter().filter(|missing| missing.copies == level && !missing.latency);
+        let here = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
+        let rates = list.iter().filter(here);
         rates.map(|missing| reason(missing, kind)).collect()
     };
     let mut missing = of(&results.skipped, "skipped");

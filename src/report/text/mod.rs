@@ -1,6 +1,7 @@
 //! The text report: UnixBench's layout with an interval beside every number, in 80 columns.
 
 mod latency;
+mod scaling;
 
 use std::fmt::Write;
 
@@ -37,10 +38,11 @@ pub(super) fn render(results: &Results) -> String {
     let mut text = String::new();
     let mut notes = Footnotes::default();
     heading(&mut text, results);
-    for level in results.levels() {
+    for level in results.lists() {
         self::level(&mut text, results, level, &mut notes);
     }
     gains(&mut text, results);
+    scaling::tables(&mut text, results, &mut notes);
     for sheet in sheets(results) {
         self::sheet(&mut text, &sheet, &mut notes);
     }
@@ -123,12 +125,11 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
     let many = if level == 1 { "1 parallel copy".to_owned() } else { format!("{level} parallel copies") };
     line(text, &format!("{cpus} in system; running {many} of tests"));
     line(text, "");
-    let rates = || results.rows.iter().filter(|row| row.latency.is_none());
-    let unit = rates().map(|row| row.cell.unit.chars().count()).max().unwrap_or(0);
-    for row in rates().filter(|row| row.cell.copies == level) {
+    let unit = results.listed().map(|row| row.cell.unit.chars().count()).max().unwrap_or(0);
+    for row in results.listed().filter(|row| row.cell.copies == level) {
         score_line(text, row, unit.clamp(5, VALUE - 8), notes);
     }
-    let of_rates = |missing: &&Missing| missing.copies == level && !missing.latency;
+    let of_rates = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
     for missing in results.skipped.iter().filter(of_rates) {
         reason_line(text, missing, "skipped");
     }

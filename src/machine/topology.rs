@@ -1,0 +1,92 @@
+//! Where the CPUs lie: in which core, socket and memory node, and how fast their cores are.
+
+use super::{Machine, cgroup, counts, parse};
+
+const CPU: &str = "/sys/devices/system/cpu";
+const NODE: &str = "/sys/devices/system/node";
+
+/// The lists of CPUs of a processor with several kinds of cores, the fastest first.
+const KINDS: [&str; 3] = ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/cpus", "/sys/devices/cpu_lowpower/cpus"];
+
+/// Cores whose capacity is within this share of the fastest of a kind are of that kind: some cores of one design may
+/// clock a little higher.
+const ALIKE: f64 = 0.9;
+
+/// What copies can be spread over.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Topology {
+    /// The CPUs that this process may run on, by number.
+    pub cpus: Vec<Cpu>,
+    /// CPUs' worth of time that a control group allows.
+    pub quota: Option<f64>,
+}
+
+/// One CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpu {
+    /// Its number.
+    pub number: u32,
+    /// Its core, which its SMT siblings share: the number of the first of them.
+    pub core: u32,
+    /// Its socket.
+    pub socket: u32,
+    /// Its memory node.
+    pub node: u32,
+    /// Its kind of core: 0 is the fastest here.
+    pub kind: u32,
+}
+
+/// The CPUs that this process may run on. What the kernel does not tell makes each its own core, all alike.
+pub fn topology(machine: &Machine) -> Topology {
+    let usable = counts::usable(machine);
+    let nodes: Vec<(u32, Vec<usize>)> = machine
+        .numbered(NODE, "node")
+        .iter()
+        .filter_map(|name| {
+            Some((name.strip_prefix("node")?.parse().ok()?, list(machine, &format!("{NODE}/{name}/cpulist"))))
+        })
+        .collect();
+    let kinds = kinds(machine, &usable);
+    let cpu = |(place, cpu): (usize, &usize)| -> Option<Cpu> {
+        let number = u32::try_from(*cpu).ok()?;
+        let folder = format!("{CPU}/cpu{cpu}/topology");
+        let siblings = list(machine, &format!("{folder}/thread_siblings_list"));
+        Some(Cpu {
+            number,
+            core: siblings.first().and_then(|first| u32::try_from(*first).ok()).unwrap_or(number),
+            // Unknown sockets are −1.
+            socket: machine.number(&format!("{folder}/physical_package_id")).unwrap_or(0),
+            node: nodes.iter().find(|(_, cpus)| cpus.contains(cpu)).map_or(0, |(node, _)| *node),
+            kind: kinds[place],
+        })
+    };
+    Topology { cpus: usable.iter().enumerate().filter_map(cpu).collect(), quota: cgroup::cpu_quota(machine) }
+}
+
+fn list(machine: &Machine, path: &str) -> Vec<usize> {
+    machine.read(path).map(|text| parse::cpu_list(&text)).unwrap_or_default()
+}
+
+/// The kind of each CPU.
+fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
+    let lists = KINDS.map(|path| list(machine, path));
+    let named = |cpu: &usize| (0..).zip(&lists).find(|(_, list)| list.contains(cpu)).map(|(kind, _)| kind);
+    if let Some(kinds) = cpus.iter().map(named).collect() {
+        return kinds;
+    }
+    let capacity = |cpu: &usize| machine.number::<f64>(&format!("{CPU}/cpu{cpu}/cpu_capacity")).unwrap_or(1024.0);
+    let capacities: Vec<f64> = cpus.iter().map(capacity).collect();
+    let mut sorted = capacities.clone();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    // The capacity of the fastest core of each kind.
+    let mut fastest: Vec<f64> = Vec::new();
+    for capacity in sorted {
+        if fastest.last().is_none_or(|last| capacity < last * ALIKE) {
+            fastest.push(capacity);
+        }
+    }
+    let kind = |capacity: &f64| {
+        (1..).zip(&fastest).filter(|(_, first)| capacity <= first).last().map_or(0, |(kind, _)| kind - 1)
+    };
+    capacities.iter().map(kind).collect()
+}
