@@ -61,6 +61,20 @@ long kit_arg_number(const char *name, long missing, long low, long high)
     return number;
 }
 
+uint64_t kit_bytes(const char *text, const char **end)
+{
+    static const char units[] = "kmg";
+    char *after;
+    uint64_t number = strtoull(text, &after, 10);
+    const char *unit = *after ? strchr(units, *after | 0x20) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+
+    *end = after + (unit != NULL);
+    if (*text < '0' || *text > '9')
+        *end = text; /* no sign, no space */
+    return number > UINT64_MAX >> shift ? UINT64_MAX : number << shift;
+}
+
 char **kit_command(void)
 {
     char **word = arguments + argument_number;

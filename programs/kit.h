@@ -72,6 +72,9 @@ void kit_init(int argc, char **argv);
 const char *kit_arg(const char *name, const char *missing);
 long kit_arg_number(const char *name, long missing, long low, long high);
 
+/* A number of bytes at the beginning of a text, with k, m or g (KiB, MiB, GiB) after it; *end is what follows. */
+uint64_t kit_bytes(const char *text, const char **end);
+
 /* The words after `--`, ended by NULL; NULL if there are none. */
 char **kit_command(void);
 

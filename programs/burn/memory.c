@@ -404,16 +404,12 @@ static void refuse_unknown(const char *argument, const char *list)
 /* Bytes, or 0 where none are given. */
 static int64_t size_wanted(void)
 {
-    const char *text = kit_arg("size", ""), *units = "kmg";
-    char *end;
-    int64_t size = strtoll(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end | 0x20) : NULL;
+    const char *text = kit_arg("size", ""), *end;
+    const uint64_t size = kit_bytes(text, &end);
 
-    if (unit)
-        size = size > INT64_MAX >> 31 ? -1 : size << (10 * (unit - units + 1));
-    if ((*end && !unit) || (unit && end[1]) || size < 0 || (*text && size == 0))
+    if (*text && (end == text || *end || size == 0 || size > INT64_MAX))
         kit_error("size=%s is no size: try bytes, or a whole number with k, m or g", text);
-    return size;
+    return *text ? (int64_t)size : 0;
 }
 
 /* Decides how much to take; there must be so much. */

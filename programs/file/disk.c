@@ -261,18 +261,10 @@ static void prepare_queues(int number)
 /* A number of bytes, with k, m or g after it. */
 static uint64_t size_arg(const char *name, const char *missing, uint64_t low, uint64_t high, uint64_t multiple)
 {
-    const char *value = kit_arg(name, missing), *suffix;
-    uint64_t number;
-    char *end;
+    const char *value = kit_arg(name, missing), *end;
+    const uint64_t number = kit_bytes(value, &end);
 
-    errno = 0;
-    number = strtoull(value, &end, 10);
-    suffix = *end ? strchr("kmg", *end) : NULL;
-    if (suffix && number < UINT64_MAX >> 30) {
-        number <<= *suffix == 'k' ? 10 : *suffix == 'm' ? 20 : 30;
-        end++;
-    }
-    if (errno || end == value || *value == '-' || *end || number < low || number > high || number % multiple)
+    if (end == value || *end || number < low || number > high || number % multiple)
         kit_error("%s=%s is not a multiple of %lluk from %lluk to %lluk, such as %s", name, value,
                   (unsigned long long)multiple >> 10, (unsigned long long)low >> 10, (unsigned long long)high >> 10, missing);
     return number;

@@ -53,26 +53,10 @@ static int length_of(const char *list)
     }
 }
 
-static size_t with_suffix(const char *word, char **end)
-{
-    size_t number = strtoull(word, end, 10);
-
-    switch (**end) {
-    case 'k':
-    case 'K':
-        ++*end;
-        return number << 10;
-    case 'm':
-    case 'M':
-        ++*end;
-        return number << 20;
-    }
-    return number;
-}
-
 static void read_index(int cpu, int index)
 {
-    char level[16], type[32], size[32], shared[4096], *end;
+    char level[16], type[32], size[32], shared[4096];
+    const char *end;
     long number;
 
     if (!read_word(cpu, index, "level", level, sizeof level) || !read_word(cpu, index, "type", type, sizeof type) ||
@@ -81,7 +65,7 @@ static void read_index(int cpu, int index)
     number = strtol(level, NULL, 10);
     if (number < 1 || number > LEVELS)
         return;
-    caches[number].size = with_suffix(size, &end);
+    caches[number].size = (size_t)kit_bytes(size, &end);
     caches[number].sharers = read_word(cpu, index, "shared_cpu_list", shared, sizeof shared) ? length_of(shared) : 1;
 }
 
@@ -150,7 +134,7 @@ size_t caches_size(int arrays, size_t step)
 {
     const char *word = kit_arg("size", "l1");
     size_t size;
-    char *end;
+    const char *end;
 
     find_caches();
     if (strcmp(word, "ram") == 0)
@@ -158,8 +142,8 @@ size_t caches_size(int arrays, size_t step)
     else if (word[0] == 'l' && word[1] >= '1' && word[1] <= '0' + LEVELS && !word[2])
         size = of_level(word[1] - '0') / (size_t)arrays;
     else {
-        size = with_suffix(word, &end);
-        if (*word < '0' || *word > '9' || *end || size < step)
+        size = (size_t)kit_bytes(word, &end);
+        if (end == word || *end || size < step || size > SIZE_MAX / 16)
             kit_error("size=%s is none of l1, l2, l3, ram and a number of bytes from %zu, such as 5k or 50m", word, step);
     }
     return size / step * step;

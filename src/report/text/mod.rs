@@ -13,6 +13,9 @@ use crate::catalogue::Arithmetic;
 const WIDTH: usize = 80;
 const LABEL: usize = 38;
 
+/// Columns of a value and its unit.
+const VALUE: usize = 17;
+
 /// The facts that stand in the heading, and what they are called there; the others are in the HTML
 /// and JSON reports.
 const HEADING: [(&str, &str); 12] = [
@@ -122,8 +125,9 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
     let many = if level == 1 { "1 parallel copy".to_owned() } else { format!("{level} parallel copies") };
     line(text, &format!("{cpus} in system; running {many} of tests"));
     line(text, "");
+    let unit = results.listed().map(|row| row.cell.unit.chars().count()).max().unwrap_or(0);
     for row in results.listed().filter(|row| row.cell.copies == level) {
-        score_line(text, row, notes);
+        score_line(text, row, unit.clamp(5, VALUE - 8), notes);
     }
     let of_rates = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
     for missing in results.skipped.iter().filter(of_rates) {
@@ -140,7 +144,8 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
     }
 }
 
-fn score_line(text: &mut String, row: &Row, notes: &mut Footnotes) {
+/// A score in a line; `unit` is as wide as the longest unit of the report.
+fn score_line(text: &mut String, row: &Row, unit: usize, notes: &mut Footnotes) {
     let cell = &row.cell;
     let mut label = cell.label.clone();
     for (axis, name) in [(&cell.load, "load"), (&cell.condition, "condition")] {
@@ -148,18 +153,22 @@ fn score_line(text: &mut String, row: &Row, notes: &mut Footnotes) {
             let _ = write!(label, " {name}={axis}");
         }
     }
-    line(
-        text,
-        &format!(
-            "{label:<LABEL$}{:>12} {:<5} {:>6} {:>3} x {} {}",
-            score(row.score.value),
-            cell.unit,
-            plus_minus(&row.score),
-            row.n,
-            seconds(row.seconds),
-            notes.marks(&row.warnings),
-        ),
+    let shown = format!(
+        "{label:<LABEL$}{:>value$} {:<unit$} {:>6} {:>3} x {}",
+        score(row.score.value),
+        cell.unit,
+        plus_minus(&row.score),
+        row.n,
+        seconds(row.seconds),
+        value = VALUE - unit,
     );
+    let marks = notes.marks(&row.warnings);
+    if shown.chars().count() + 1 + marks.len() <= WIDTH {
+        line(text, &format!("{shown} {marks}"));
+    } else {
+        line(text, &shown);
+        line(text, &format!("{marks:>WIDTH$}"));
+    }
 }
 
 /// UnixBench's one decimal, and more of a small number.
