@@ -13,6 +13,7 @@ use unixmark::journal::{Journal, Record};
 const REPORT: &str = include_str!("vectors/unixbench_1copy_report.txt");
 const BYTE: &str = include_str!("vectors/byte311_run1_report.txt");
 const LOG: &str = include_str!("vectors/unixbench_two_levels.log");
+const LBENCH: &str = include_str!("vectors/lbench_scaling.json");
 const PASSES: &str = include_str!("vectors/unixbench_score_1copy.json");
 
 fn catalogue() -> &'static Catalogue {
@@ -284,7 +285,7 @@ fn absurd_numbers_are_no_scores() {
 }
 
 fn file() -> impl Strategy<Value = &'static str> {
-    prop_oneof![Just(REPORT), Just(BYTE), Just(LOG)]
+    prop_oneof![Just(REPORT), Just(BYTE), Just(LOG), Just(LBENCH)]
 }
 
 /// Words that are awkward where a number or a label is expected.

@@ -35,7 +35,9 @@ fn threads_are_copies() {
     assert!((0.3..=1.001).contains(&number(&three["values"]["fairness"]["value"])), "{three}");
     let journal = std::fs::read_to_string(place.journal()).unwrap();
     let trials: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |copies: usize| trials.iter().filter(move |line| line["copies"].as_array().is_some_and(|all| all.len() == copies));
+    let of = |copies: usize| {
+        trials.iter().filter(move |line| line["copies"].as_array().is_some_and(|all| all.len() == copies))
+    };
     assert_eq!(of(3).count(), 2, "three threads, one program: {journal}");
     // What is one only is measured at no other level.
     let rows = report["results"].as_array().unwrap().iter().chain(report["skipped"].as_array().unwrap());

@@ -268,7 +268,7 @@ fn the_plan_says_where_copies_run() {
     assert!(shown.contains("cpu=") && shown.contains("5 x 100 ms"), "{shown}");
     assert!(!plan("scale syscall-floor --copies 1,2 --dry-run").contains("cpu="));
     assert!(plan("run syscall -c 1 --pin node --dry-run").contains("cpu="));
-    assert!(plan("scale syscall-floor --copies 1..max --dry-run").contains("     0  syscall-floor"));
+    assert!(plan("scale syscall-floor --copies 1..max --dry-run").contains("   0  syscall-floor"));
 }
 
 #[test]

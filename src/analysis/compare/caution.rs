@@ -73,6 +73,9 @@ pub(super) fn warnings(runs: &[Compared], paired: bool) -> Vec<String> {
     unlike("procedures", "they do not measure alike: use the same --procedure", |results| {
         results.run.procedure.clone()
     });
+    unlike("places of copies", "use the same --pin", |results| {
+        if results.run.pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {}", results.run.pin) }
+    });
     unlike("tools", "their programs may not do the same", |results| results.run.tool.clone());
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));

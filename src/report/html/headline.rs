@@ -165,6 +165,9 @@ pub(super) fn manner(results: &Results) -> Vec<(&'static str, String)> {
         manner.push(("Build", clean(&format!("{}, {}", build.name, build.compiler))));
     }
     manner.push(("CPUs", run.cpus.to_string()));
+    if !run.pin.is_empty() {
+        manner.push(("Pinned", clean(&format!("by {}", run.pin))));
+    }
     manner.push(("Started", clean(&run.started)));
     manner.push(("Took", format!("{}, {}", clock(results.seconds), ended(results))));
     manner

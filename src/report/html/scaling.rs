@@ -90,7 +90,9 @@ fn test(scaling: &Scaling, levels: &[u32], notes: &mut Footnotes) -> Test {
     let mut law: Vec<(String, String)> =
         parameters(scaling).into_iter().map(|(_, value, range)| (value, range)).collect();
     law.resize(3, (String::new(), String::new()));
-    let worst = |law: &crate::stats::UslFit| format!("{:+.1}% at {}", law.worst.1 * 100.0, law.worst.0);
+    // As many levels as parameters leave nothing to judge a law by.
+    let judged = scaling.law.filter(|_| scaling.fitted > 3);
+    let worst = |law: crate::stats::UslFit| format!("{:+.1}% at {}", law.worst.1 * 100.0, law.worst.0);
     Test {
         label: clean(&scaling.title()),
         unit: clean(&scaling.unit),
@@ -99,8 +101,8 @@ fn test(scaling: &Scaling, levels: &[u32], notes: &mut Footnotes) -> Test {
         per_copy: levels.iter().map(per_copy).collect(),
         lines: (0..scaling.levels.len()).map(|place| (copies(scaling, place), fields(scaling, place))).collect(),
         law,
-        r2: scaling.law.map_or_else(String::new, |law| coefficient(law.r2)),
-        worst: scaling.law.as_ref().map_or_else(String::new, worst),
+        r2: judged.map_or_else(String::new, |law| coefficient(law.r2)),
+        worst: judged.map_or_else(String::new, worst),
     }
 }
 

@@ -105,6 +105,9 @@ fn heading(text: &mut String, results: &Results) {
     }
     let mut words = vec![run.started.clone(), format!("{} procedure", run.procedure)];
     words.retain(|word| !word.is_empty());
+    if !run.pin.is_empty() {
+        words.push(format!("copies pinned by {}", run.pin));
+    }
     if results.seconds > 0.0 {
         words.push(crate::plan::clock(std::time::Duration::try_from_secs_f64(results.seconds).unwrap_or_default()));
     }
