@@ -6,6 +6,8 @@ mod doctor;
 mod fixture;
 #[path = "machine/garbage.rs"]
 mod garbage;
+#[path = "machine/sensors.rs"]
+mod sensors;
 
 use fixture::{DIR, Fixture, Outcome, assert_absent, assert_facts, assert_findings};
 use std::path::Path;
