@@ -136,6 +136,7 @@ fn empty() -> Results {
         rows: Vec::new(),
         indexes: Vec::new(),
         gains: Vec::new(),
+        burnin: None,
         skipped: Vec::new(),
         errors: Vec::new(),
         warnings: Vec::new(),
