@@ -1,5 +1,7 @@
 //! The JSON report: docs/format.md names its keys. A bound that does not exist is null.
 
+mod burnin;
+
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,6 +11,7 @@ use crate::catalogue::{Arithmetic, Metric};
 use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
 use crate::stats::{Estimate, Histogram};
+use burnin::BurnIn;
 
 /// The version of this report's keys.
 const FORMAT: &str = "unixmark-report/1";
@@ -24,6 +27,8 @@ struct Report<'a> {
     results: Vec<Score<'a>>,
     index: Vec<Composite<'a>>,
     gains: Vec<Gain<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    burnin: Option<BurnIn<'a>>,
     skipped: &'a [Missing],
     errors: &'a [Missing],
     warnings: &'a [String],
@@ -241,6 +246,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
         results: results.rows.iter().map(result).collect(),
         index: results.indexes.iter().map(index).collect(),
         gains: results.gains.iter().map(gain).collect(),
+        burnin: results.burnin.as_deref().map(burnin::burnin),
         skipped: &results.skipped,
         errors: &results.errors,
         warnings: &results.warnings,
