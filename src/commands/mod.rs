@@ -1,5 +1,7 @@
 //! The command line: one verb, one file.
 
+mod burnin;
+mod burning;
 mod compare;
 mod completions;
 mod doctor;
@@ -43,6 +45,8 @@ enum Verb {
     Run(run::Arguments),
     /// Measure whether interactive tasks stay smooth beside loads
     Latency(latency::Arguments),
+    /// Burn in the cooling or the memory: run until told, look for faults
+    Burnin(burnin::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Say what is slower or faster than in another run
@@ -152,6 +156,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
+        Verb::Burnin(arguments) => burnin::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
