@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::progress::Loudness;
 use super::say;
@@ -14,6 +14,9 @@ use crate::runner::Burning;
 
 /// Seconds between plain lines.
 const BETWEEN: f64 = 10.0;
+
+/// Columns of the table.
+const COLUMNS: usize = 79;
 
 /// Processors on one line of the table, and lines of them.
 const ON_LINE: usize = 8;
@@ -26,15 +29,10 @@ const SENSORS: usize = 8;
 pub(super) struct Display {
     asked: BurnIn,
     loudness: Loudness,
-    table: Option<Table>,
+    /// Lines that are rewritten in place.
+    table: Option<ProgressBar>,
     state: State,
     told: f64,
-}
-
-/// Lines that are rewritten in place.
-struct Table {
-    area: MultiProgress,
-    lines: Vec<ProgressBar>,
 }
 
 /// What is known by now.
@@ -66,8 +64,13 @@ struct Thread {
 impl Display {
     pub(super) fn new(asked: &BurnIn, loudness: Loudness) -> Display {
         let terminal = loudness != Loudness::Quiet && std::io::stderr().is_terminal();
-        let table = terminal
-            .then(|| Table { area: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()), lines: Vec::new() });
+        let table = terminal.then(|| {
+            let table = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                table.set_style(style);
+            }
+            table
+        });
         Display { asked: asked.clone(), loudness, table, state: State::default(), told: 0.0 }
     }
 
@@ -108,7 +111,7 @@ impl Display {
 
     pub(super) fn finish(&mut self) {
         if let Some(table) = self.table.take() {
-            let _ = table.area.clear();
+            table.finish_and_clear();
         }
     }
 
@@ -119,8 +122,11 @@ impl Display {
         if self.loudness == Loudness::Quiet {
             return;
         }
-        if let Some(table) = &mut self.table {
-            table.draw(&self.state.lines(&self.asked));
+        if let Some(table) = &self.table {
+            let lines = self.state.lines(&self.asked);
+            // A line that the terminal breaks would leave its rest behind.
+            let cut = |line: &String| line.chars().take(COLUMNS).collect::<String>();
+            table.set_message(lines.iter().map(cut).collect::<Vec<_>>().join("\n"));
         } else if self.asked.kind == Burned::Cooling && sample.at >= self.told + BETWEEN - 0.5 {
             self.told = sample.at;
             let line = self.state.one_line();
@@ -130,28 +136,8 @@ impl Display {
 
     fn line(&self, text: &str) {
         match &self.table {
-            // Without a line to stand above, the area would keep it to itself.
-            Some(table) if !table.lines.is_empty() => {
-                let _ = table.area.println(text);
-            }
-            _ => say(text),
-        }
-    }
-}
-
-impl Table {
-    fn draw(&mut self, lines: &[String]) {
-        while self.lines.len() < lines.len() {
-            let bar = ProgressBar::new(0);
-            if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
-                bar.set_style(style);
-            }
-            self.lines.push(self.area.add(bar));
-        }
-        let empty = String::new();
-        for (place, bar) in self.lines.iter().enumerate() {
-            bar.set_message(lines.get(place).unwrap_or(&empty).clone());
-            bar.tick();
+            Some(table) => table.suspend(|| say(text)),
+            None => say(text),
         }
     }
 }
