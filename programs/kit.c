@@ -42,6 +42,7 @@ static char text[1024]; /* lines not yet written */
 static size_t text_used;
 static void (*cleaner)(int finished);
 static unsigned long (*counter)(void);
+static void (*listener)(const char *words);
 static struct kit_thread *team;
 static int threads = 1;
 
@@ -152,6 +153,11 @@ void kit_error(const char *format, ...)
 void kit_counter(unsigned long (*read_count)(void))
 {
     counter = read_count;
+}
+
+void kit_listener(void (*listen)(const char *words))
+{
+    listener = listen;
 }
 
 void kit_team(struct kit_thread *of, int number)
@@ -361,18 +367,24 @@ static struct mark done_so_far(void)
 static void watch_load(struct mark here)
 {
     struct pollfd in = {.fd = input, .events = POLLIN};
-    char line[8];
+    char words[64];
 
     if (poll(&in, 1, 0) > 0) {
-        if (read(input, line, sizeof line) <= 0) {
+        ssize_t n = read(input, words, sizeof words - 1);
+        if (n <= 0) {
             kit_slice(begun, here.ns, here.count - load_base);
             finish();
         }
-        load_marked = 1;
-        begun = here.ns;
-        load_base = here.count;
-        getrusage(RUSAGE_SELF, &own_before);
-        getrusage(RUSAGE_CHILDREN, &children_before);
+        words[n] = '\0';
+        if (listener)
+            listener(words);
+        if (strstr(words, "mark")) {
+            load_marked = 1;
+            begun = here.ns;
+            load_base = here.count;
+            getrusage(RUSAGE_SELF, &own_before);
+            getrusage(RUSAGE_CHILDREN, &children_before);
+        }
     }
     if (!load_marked) {
         put("pulse");

@@ -104,6 +104,9 @@ void kit_time(int64_t ns);
  */
 void kit_piece(unsigned long work);
 
+/* The clock of the core in GHz, by one such chain of 5 us: the greatest of several is the undisturbed one. */
+double kit_clock(void);
+
 /*
  * Instead of kit_start for a program that the timer cannot follow: it looks after the window itself, reports what it did
  * with kit_slice, and calls kit_finish. A window of no slices is a load: work for ever and add to kit_count.
@@ -125,6 +128,9 @@ void kit_quiet(void);
 
 /* For a program of several processes or threads: what has been done so far, in place of kit_count. Async-signal-safe. */
 void kit_counter(unsigned long (*read_count)(void));
+
+/* Has `listen` called with what a load is told after go, perhaps several lines, from a signal handler. */
+void kit_listener(void (*listen)(const char *words));
 
 /* What one thread does; a program without a team has one. What is below `number` belongs to sample.c. */
 struct kit_thread {

@@ -103,6 +103,13 @@ static void learn_reading(void)
     reading = least;
 }
 
+double kit_clock(void)
+{
+    if (!reading)
+        learn_reading();
+    return CHAIN / (double)(chain() - reading);
+}
+
 void kit_piece(unsigned long work)
 {
     int64_t now = kit_now();
@@ -117,10 +124,7 @@ void kit_piece(unsigned long work)
     else
         me->count += work;
     if (now >= me->clock_due) {
-        double clock;
-        if (!me->clock_due)
-            learn_reading();
-        clock = CHAIN / (double)(chain() - reading);
+        double clock = kit_clock();
         if (clock > me->clock)
             me->clock = clock;
         me->clock_due = now + CHAIN_EVERY;

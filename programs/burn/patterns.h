@@ -1,0 +1,52 @@
+/*
+ * The patterns of a memory test. The memory is cut into chunks, and these into blocks; a pattern says what a block holds, one
+ * content after the other. A sweep goes through all of the memory once: the first writes the first content, the next checks it
+ * and writes the second, and so on; the last only checks. Between a write and its check lies a whole sweep, so that caches that
+ * are small against the memory hide nothing.
+ */
+#ifndef PATTERNS_H
+#define PATTERNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK 5120           /* bytes: each period, of 64 or 20 words, fits it, and two of them fit a first-level cache */
+#define CHUNK (2048 * BLOCK) /* 10 MiB: five huge pages, and some ms of work */
+#define GROUP 4              /* places between which block-move rotates: so many chunks are the least */
+
+enum { PATTERNS = 7 };
+
+struct pattern {
+    const char *name;
+    unsigned contents;
+    unsigned moves; /* sweeps that move what is there, between the last write and the check */
+    uint32_t down;  /* bit i: sweep i goes from the last address to the first */
+    int alike;      /* all blocks have the same content */
+    void (*make)(uint64_t *words, unsigned content, uint64_t place, uint64_t seed); /* of the block at that place */
+};
+
+extern const struct pattern patterns[PATTERNS];
+
+struct sweep {
+    const struct pattern *pattern;
+    unsigned number; /* which of the pattern's */
+    char *memory;
+    size_t chunks;
+    uint64_t seed;
+    long pass;
+};
+
+/* How many sweeps a pattern has. */
+unsigned pattern_sweeps(const struct pattern *pattern);
+
+/* The parts of a sweep, which threads may do in any order. */
+size_t sweep_parts(const struct sweep *sweep);
+
+/* Bytes that a sweep, or a part of one, writes and reads: those it checks and writes count twice. */
+uint64_t sweep_bytes(const struct sweep *sweep);
+uint64_t sweep_part_bytes(const struct sweep *sweep);
+
+/* Does a part. */
+void sweep_do(const struct sweep *sweep, size_t part);
+
+#endif
