@@ -12,7 +12,7 @@ use std::process::Command;
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
 
 /// The files of the catalogue that have tests.
-const TABLES: [&str; 3] = ["tests.toml", "interactive.toml", "loads.toml"];
+const TABLES: [&str; 4] = ["tests.toml", "interactive.toml", "loads.toml", "burn.toml"];
 
 fn main() {
     println!("cargo::rerun-if-changed=programs");

@@ -96,7 +96,7 @@ fn a_cooling_that_holds() {
     let report = place.json("latest");
     let cooling = &report["burnin"]["cooling"];
     assert_eq!((&report["burnin"]["good"], &cooling["wrong"]), (&true.into(), &0.into()));
-    assert!(cooling["throttled"].is_null(), "{cooling}");
+    assert!(cooling["fell"].is_null(), "{cooling}");
     assert_eq!(cooling["clock"]["kept"]["value"], 1.0);
     assert_eq!(cooling["cores"].as_array().unwrap().len(), 2);
     let samples = report["burnin"]["samples"].as_array().unwrap();
@@ -223,6 +223,41 @@ fn sigkill_leaves_nothing_but_the_journal() {
         assert!(report["end"].is_null());
         assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
     }
+}
+
+/// The catalogue's own programs find what is planted, and nothing else.
+#[test]
+fn the_real_programs() {
+    let place = Place::new();
+    let scratch = place.scratch();
+    let burnin = |words: &str| {
+        let words = format!("burnin {words} -q --dir {}", scratch.display());
+        let output = place.unixmark(&words).output().unwrap();
+        place.assert_clean();
+        (output.status.code(), place.json("latest")["burnin"].clone())
+    };
+    let (code, report) = burnin("memory --size 64M");
+    assert_eq!((code, &report["good"], &report["memory"]["passes"]), (Some(0), &true.into(), &1.into()), "{report}");
+    let (code, report) = burnin("memory --size 64M --arg flip=all");
+    assert_eq!((code, &report["good"]), (Some(1), &false.into()));
+    let patterns = report["memory"]["patterns"].as_array().unwrap();
+    assert!(patterns.len() >= 5, "every pattern finds its bit: {report}");
+    for fault in report["faults"].as_array().unwrap() {
+        let word = |name: &str| u64::from_str_radix(&fault[name].as_str().unwrap()[2..], 16).unwrap();
+        assert_eq!((word("expected") ^ word("read")).count_ones(), 1, "{fault}");
+        assert_eq!((word("xor"), word("retest")), (word("expected") ^ word("read"), word("read")), "{fault}");
+    }
+    let (code, report) = burnin("cooling --for 7s --rest 2s");
+    assert_eq!((code, &report["good"], &report["cooling"]["wrong"]), (Some(0), &true.into(), &0.into()), "{report}");
+    let clock = report["cooling"]["clock"]["initial"]["value"].as_f64().unwrap();
+    assert!((0.1..10.0).contains(&clock), "{clock} GHz");
+    assert!(report["samples"].as_array().unwrap().iter().any(|sample| sample["resting"] == true), "{report}");
+    let (code, report) = burnin("cooling --for 2s --rest 0 --arg wrong=1");
+    assert_eq!((code, &report["good"]), (Some(1), &false.into()), "{report}");
+    // What says more than a load may is none.
+    let output = place.unixmark("run syscall --load burn-cooling").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("`unixmark burnin`"), "{}", stderr(&output));
 }
 
 #[test]

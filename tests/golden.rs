@@ -35,9 +35,11 @@ fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_markdown", report("latency", Format::Markdown));
 }
 
-/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither.
+/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at hand,
+/// without sensors.
 #[test]
 fn burn_ins() {
+    insta::assert_snapshot!("cooling_vm_text", report("cooling-vm", Format::Text));
     for run in ["cooling", "memory"] {
         insta::assert_snapshot!(format!("{run}_text"), report(run, Format::Text));
         insta::assert_snapshot!(format!("{run}_csv"), report(run, Format::Csv));
@@ -50,7 +52,7 @@ fn burn_ins() {
 
 #[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "classic", "latency", "cooling", "memory"] {
+    for run in ["index", "classic", "latency", "cooling", "cooling-vm", "memory"] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }

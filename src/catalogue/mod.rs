@@ -31,7 +31,7 @@ pub struct Catalogue {
 /// What runs in the background where nothing does.
 pub const NONE: &str = "none";
 
-/// One row of `catalogue/tests.toml`, `interactive.toml` or `loads.toml`.
+/// One row of `catalogue/tests.toml`, `interactive.toml`, `loads.toml` or `burn.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
@@ -303,6 +303,7 @@ impl Catalogue {
                 table!(test, Test, "tests.toml"),
                 table!(test, Test, "interactive.toml"),
                 table!(test, Test, "loads.toml"),
+                table!(test, Test, "burn.toml"),
             ]
             .into_iter()
             .flatten()

@@ -81,7 +81,7 @@ fn of_cooling(figures: &mut Vec<Figure>, burnin: &BurnIn, cooling: &Cooling) {
         estimated(figures, "Throughput kept", percent(held.ratio.value), &held.ratio);
     }
     let throttled = cooling.fall.as_ref().map_or_else(|| "never".to_owned(), |fall| time(fall.at));
-    add(figures, "Time to throttle", throttled);
+    add(figures, "Clock fell after", throttled);
     if let Some(fall) = &cooling.fall {
         add(figures, "Reason", fall.cause.kind().to_owned());
     }

@@ -78,7 +78,7 @@ fn burnin(text: &mut String, run: &str, burnin: &BurnIn) {
             line(&format!("{name}_kept"), "", ratio, "ok", "");
         }
         if let Some(fall) = &cooling.fall {
-            line("throttled", "s", &alone(fall.at), "ok", fall.cause.kind());
+            line("fell", "s", &alone(fall.at), "ok", fall.cause.kind());
         }
         line("wrong", "", &alone(cooling.wrong as f64), if cooling.wrong > 0 { "error" } else { "ok" }, "");
     }

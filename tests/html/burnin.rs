@@ -25,7 +25,7 @@ fn a_notebook_that_throttles() {
         "It throttled: after 24 s",
         "Clock of each processor, GHz",
         "Temperature, °C",
-        "throttled 24 s",
+        "fell 24 s",
         "rest 2 min 0 s",
         "limit 100",
         "Power, W",

@@ -10,6 +10,9 @@ const NEAR: f64 = 5.0;
 /// Power this near to its limit, as a share, is held there.
 const AT_LIMIT: f64 = 0.03;
 
+/// Where nothing speaks for anything.
+pub const UNKNOWN: &str = "unknown";
+
 /// What speaks for heat, and what for a limit of power.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cause {
@@ -60,7 +63,7 @@ impl Cause {
             (false, true) => "thermal",
             (true, false) => "power",
             (false, false) => "thermal and power",
-            (true, true) => "unknown",
+            (true, true) => UNKNOWN,
         }
     }
 

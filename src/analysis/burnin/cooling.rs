@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::cause::Cause;
-use super::trend::{Series, fall, level, trend};
+use super::cause::{self, Cause};
+use super::trend::{Series, fall, level, noise, trend};
 use super::{counted, plural, sensors};
 use crate::journal::{self, Beat, Journal, Sample};
-use crate::stats::{Estimate, median};
+use crate::stats::Estimate;
 
 /// The beginning: five seconds after the first.
 const BEGINNING: std::ops::Range<f64> = 1.5..6.5;
@@ -28,8 +28,10 @@ pub struct Cooling {
     pub clock: Option<Held>,
     /// Pieces of work per second, of all threads.
     pub throughput: Option<Held>,
-    /// When and why the clock fell; where no clock was measured, the throughput.
+    /// When and why the clock fell, for good or as far as the machine tells; where no clock was measured, the throughput.
     pub fall: Option<Fall>,
+    /// When it fell for a while and came back.
+    pub dip: Option<f64>,
     /// When the throughput fell although the clock did not.
     pub slowed: Option<f64>,
     /// Seconds of rest until the clock was back.
@@ -103,13 +105,17 @@ impl Cooling {
         let quiet = undisturbed(&rates, samples);
         let clock = held(&clocks, worked);
         let throughput = held(&rates, worked);
-        let fell = |series: &Series| fall(series, beginning(series)?, KEEPS);
+        let fell = |series: &Series| beginning(series).map_or((None, None), |level| fall(series, &level, KEEPS));
         let judged = if clocks.is_empty() { &quiet } else { &clocks };
-        let when = fell(judged);
-        let fall = when.map(|at| Fall { at, cause: Cause::of(samples, &asked.limits, at, worked) });
+        let (lasting, dip) = fell(judged);
+        let caused = |at: f64| Fall { at, cause: Cause::of(samples, &asked.limits, at, worked) };
+        // What the machine says was throttling is throttling, although it ended.
+        let told = dip.map(caused).filter(|fall| fall.cause.kind() != cause::UNKNOWN);
+        let fall = told.or_else(|| lasting.map(caused));
         let recovery = fall.as_ref().and_then(|_| recovery(&clock_series, worked));
         Cooling {
-            slowed: if fall.is_none() && !clocks.is_empty() { fell(&quiet) } else { None },
+            slowed: if fall.is_none() && !clocks.is_empty() { fell(&quiet).0 } else { None },
+            dip: dip.filter(|_| fall.is_none()),
             cores: threads.cores(worked),
             wrong: threads.last.values().fold(0, |sum: u64, beat| sum.saturating_add(beat.wrong)).max(counted(journal)),
             steal: sensors::median_of(samples, worked, |sample| sample.sensors.steal),
@@ -131,12 +137,16 @@ impl Cooling {
             (Some(fall), clock, throughput) => {
                 let what = if clock.is_some() { "clock" } else { "throughput" };
                 let kept = clock.as_ref().or(throughput.as_ref()).map_or(f64::NAN, |held| held.ratio.value);
-                format!(
-                    "It throttled: after {:.0} s the {what} fell; in the last quarter it was {:.1} % of the initial one. {}",
+                let is_virtual = is_virtual(journal);
+                // Whose clock a virtual machine's is, only its host knows.
+                let lead = if is_virtual && fall.cause.kind() == cause::UNKNOWN { "" } else { "It throttled: " };
+                let words = format!(
+                    "{lead}after {:.0} s the {what} fell; in the last quarter it was {:.1} % of the initial one. {}",
                     fall.at,
                     kept * 100.0,
-                    fall.cause.text(is_virtual(journal))
-                )
+                    fall.cause.text(is_virtual)
+                );
+                if lead.is_empty() { words.replacen("after", "After", 1) } else { words }
             }
             (None, Some(clock), _) => format!(
                 "No throttling: in the last quarter the clock was {:.1} % of the initial one.",
@@ -147,6 +157,9 @@ impl Cooling {
                 throughput.ratio.value * 100.0
             ),
         };
+        if let Some(at) = self.dip {
+            text += &format!(" After {at:.0} s it was lower for a while, and came back.");
+        }
         let fallen: Vec<&Core> = self.cores.iter().filter(|core| core.fell.is_some()).collect();
         if self.fall.is_none() && !fallen.is_empty() {
             let cpus: Vec<String> = fallen.iter().take(8).map(|core| core.cpu.to_string()).collect();
@@ -187,7 +200,7 @@ impl Threads {
         let core = |(thread, last): (&u32, &Beat)| {
             let all = self.clocks.get(thread).map_or(&[][..], |series| series);
             let series: Series = all.iter().copied().filter(|point| point.0 <= worked + 0.5).collect();
-            let fell = beginning(&series).and_then(|level| fall(&series, level, CORE_KEEPS));
+            let fell = beginning(&series).and_then(|level| fall(&series, &level, CORE_KEEPS).0);
             Core { thread: *thread, cpu: last.cpu, clock: held(&series, worked), fell, wrong: last.wrong }
         };
         self.last.iter().map(core).collect()
@@ -197,7 +210,7 @@ impl Threads {
 /// Returns one series of all threads': in each second the mean of what each kept of its own beginning, times what the
 /// beginnings come to together. So a thread that says nothing in a second does not move it.
 fn together(threads: &BTreeMap<u32, Series>, join: impl Fn(&[f64]) -> f64) -> Series {
-    let begun = threads.values().filter_map(|series| Some((series, beginning(series)?)));
+    let begun = threads.values().filter_map(|series| Some((series, beginning(series)?.value)));
     let begun: Vec<(&Series, f64)> = begun.filter(|(_, level)| *level > 0.0).collect();
     let levels: Vec<f64> = begun.iter().map(|(_, level)| *level).collect();
     if levels.is_empty() {
@@ -216,9 +229,9 @@ fn together(threads: &BTreeMap<u32, Series>, join: impl Fn(&[f64]) -> f64) -> Se
 }
 
 /// The median of the first five seconds after the first; nothing where fewer than three of them were measured.
-fn beginning(series: &[(f64, f64)]) -> Option<f64> {
+fn beginning(series: &[(f64, f64)]) -> Option<Estimate> {
     let values = values(series, |at| BEGINNING.contains(&at));
-    (values.len() >= 3).then(|| median(&values))
+    level(&values, noise(series)).filter(|_| values.len() >= 3)
 }
 
 fn values(series: &[(f64, f64)], is_wanted: impl Fn(f64) -> bool) -> Vec<f64> {
@@ -226,9 +239,8 @@ fn values(series: &[(f64, f64)], is_wanted: impl Fn(f64) -> bool) -> Vec<f64> {
 }
 
 fn held(series: &[(f64, f64)], worked: f64) -> Option<Held> {
-    beginning(series)?;
-    let initial = level(&values(series, |at| BEGINNING.contains(&at)))?;
-    let sustained = level(&values(series, |at| at > SUSTAINED * worked))?;
+    let initial = beginning(series)?;
+    let sustained = level(&values(series, |at| at > SUSTAINED * worked), noise(series))?;
     let lowest = trend(series).into_iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
     Some(Held { initial, sustained, ratio: sustained.over(&initial), lowest })
 }
@@ -250,7 +262,7 @@ fn undisturbed(series: &[(f64, f64)], samples: &[Sample]) -> Series {
 
 /// Returns how long after the work the clock was back where it began.
 fn recovery(series: &[(f64, f64)], worked: f64) -> Option<f64> {
-    let level = beginning(series)?;
+    let level = beginning(series)?.value;
     let rest: Series = series.iter().copied().filter(|point| point.0 > worked + 0.5).collect();
     let back = trend(&rest).into_iter().find(|point| point.1 >= KEEPS * level)?;
     Some((back.0 - worked).max(0.0))

@@ -116,7 +116,7 @@ fn worked(journal: &Journal, asked: &journal::BurnIn) -> f64 {
     let last = journal.samples.last().map_or(0.0, |sample| sample.at);
     match journal.samples.iter().find(|sample| sample.resting) {
         Some(resting) => asked.seconds.unwrap_or(resting.at).min(resting.at),
-        None => last,
+        None => asked.seconds.map_or(last, |seconds| last.min(seconds)),
     }
 }
 

@@ -223,7 +223,7 @@ impl Plot {
     /// What crosses every chart.
     fn moments(&self, svg: &mut Svg, marks: &Marks) {
         let (top, bottom) = (TOP - 6.0, HEIGHT - BOTTOM);
-        for (moment, text) in [(marks.fell, "throttled"), (marks.worked, "rest")] {
+        for (moment, text) in [(marks.fell, "fell"), (marks.worked, "rest")] {
             let Some((at, x)) = moment.and_then(|at| Some((at, self.x.at(at)?))) else { continue };
             svg.line("zero dashed", (x, top), (x, bottom));
             // Where there is no room to the right of it, the text stands to the left.

@@ -37,7 +37,8 @@ struct Found<'a> {
 struct Cooling<'a> {
     clock: Option<Held>,
     throughput: Option<Held>,
-    throttled: Option<Fall<'a>>,
+    fell: Option<Fall<'a>>,
+    dip: Option<f64>,
     slowed: Option<f64>,
     recovery: Option<f64>,
     wrong: u64,
@@ -119,12 +120,13 @@ fn cooling(cooling: &analysis::Cooling) -> Cooling<'_> {
     Cooling {
         clock: cooling.clock.as_ref().map(held),
         throughput: cooling.throughput.as_ref().map(held),
-        throttled: cooling.fall.as_ref().map(|fall| Fall {
+        fell: cooling.fall.as_ref().map(|fall| Fall {
             at: fall.at,
             cause: fall.cause.kind(),
             thermal: &fall.cause.thermal,
             power: &fall.cause.power,
         }),
+        dip: cooling.dip,
         slowed: cooling.slowed,
         recovery: cooling.recovery,
         wrong: cooling.wrong,
