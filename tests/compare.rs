@@ -136,7 +136,7 @@ impl Made {
         let folder = place.results().join(&self.journal.run.name);
         std::fs::create_dir_all(&folder).unwrap();
         let mut writer = Writer::create(&folder).unwrap();
-        let Journal { run, facts, cells, trials, warnings, end } = self.journal.clone();
+        let Journal { run, facts, cells, trials, warnings, end, .. } = self.journal.clone();
         let mut records = vec![Record::Run(Box::new(run))];
         records.extend(facts.into_iter().map(Record::Fact));
         records.extend(cells.into_iter().map(|cell| Record::Cell(Box::new(cell))));

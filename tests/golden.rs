@@ -35,6 +35,21 @@ fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_markdown", report("latency", Format::Markdown));
 }
 
+/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at hand,
+/// without sensors.
+#[test]
+fn burn_ins() {
+    insta::assert_snapshot!("cooling_vm_text", report("cooling-vm", Format::Text));
+    for run in ["cooling", "memory"] {
+        insta::assert_snapshot!(format!("{run}_text"), report(run, Format::Text));
+        insta::assert_snapshot!(format!("{run}_csv"), report(run, Format::Csv));
+        insta::assert_snapshot!(format!("{run}_markdown"), report(run, Format::Markdown));
+        let mut json: serde_json::Value = serde_json::from_str(&report(run, Format::Json)).unwrap();
+        json["burnin"]["samples"].as_array_mut().unwrap().truncate(2);
+        insta::assert_snapshot!(format!("{run}_json"), serde_json::to_string_pretty(&json).unwrap());
+    }
+}
+
 #[test]
 fn a_run_about_scaling() {
     insta::assert_snapshot!("scaling_text", report("scaling", Format::Text));
@@ -44,7 +59,7 @@ fn a_run_about_scaling() {
 
 #[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "classic", "latency", "scaling"] {
+    for run in ["index", "classic", "latency", "scaling", "cooling", "cooling-vm", "memory"] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }

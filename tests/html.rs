@@ -1,6 +1,8 @@
 //! The HTML report: whatever a journal holds, the page is one safe, complete, bounded file.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "html/burnin.rs"]
+mod burnin;
 #[path = "html/latency.rs"]
 mod latency;
 #[path = "html/page.rs"]
@@ -140,6 +142,7 @@ fn empty() -> Results {
         indexes: Vec::new(),
         gains: Vec::new(),
         scaling: Vec::new(),
+        burnin: None,
         skipped: Vec::new(),
         errors: Vec::new(),
         warnings: Vec::new(),

@@ -6,6 +6,8 @@ mod doctor;
 mod fixture;
 #[path = "machine/garbage.rs"]
 mod garbage;
+#[path = "machine/sensors.rs"]
+mod sensors;
 #[path = "machine/topology.rs"]
 mod topology;
 

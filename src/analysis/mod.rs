@@ -1,5 +1,6 @@
 //! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
 
+mod burnin;
 mod compare;
 mod details;
 mod index;
@@ -14,6 +15,7 @@ use crate::journal::{Baseline, Build, Cell, Journal, Run, Trial};
 use crate::machine::Fact;
 use crate::stats::Estimate;
 
+pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
 };
@@ -52,6 +54,8 @@ pub struct Results {
     pub gains: Vec<Gain>,
     /// How tests scale, of a run that is about it: in place of indexes and gains.
     pub scaling: Vec<Scaling>,
+    /// What a burn-in has found, which has no rows.
+    pub burnin: Option<Box<BurnIn>>,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,
     /// Cells without a result.
@@ -127,6 +131,20 @@ pub struct Gain {
     pub gain: Estimate,
 }
 
+impl Missing {
+    fn of(cell: &Cell, reason: &str) -> Missing {
+        Missing {
+            test: cell.test.clone(),
+            label: cell.label.clone(),
+            copies: cell.copies,
+            load: cell.load.clone(),
+            condition: cell.condition.clone(),
+            latency: cell.metric == Metric::Latency,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 impl Results {
     /// Computes the results of a journal, with `baseline` in place of the run's own or George's.
     #[must_use]
@@ -148,11 +166,16 @@ impl Results {
             indexes: Vec::new(),
             gains: Vec::new(),
             scaling: Vec::new(),
+            burnin: BurnIn::new(journal).map(Box::new),
             skipped: Vec::new(),
             errors: Vec::new(),
             warnings: journal.warnings.iter().filter(|w| w.cell.is_none()).map(|w| w.text.clone()).collect(),
         };
-        for cell in ordered(&journal.cells, catalogue) {
+        if results.burnin.is_some() {
+            results.add_burnin(journal);
+        }
+        let cells = if results.burnin.is_some() { &[][..] } else { &journal.cells };
+        for cell in ordered(cells, catalogue) {
             results.add(cell, &by_cell[cell.id], journal);
         }
         details::limits(&mut results.rows, journal, catalogue);
@@ -174,16 +197,20 @@ impl Results {
         results
     }
 
+    /// A burn-in has no score: its trial says why it could not be carried out, and what the program has to say of it.
+    fn add_burnin(&mut self, journal: &Journal) {
+        for (cell, trial) in journal.trials.iter().filter_map(|trial| Some((journal.cells.get(trial.cell)?, trial))) {
+            self.skipped.extend(trial.skip.as_deref().map(|reason| Missing::of(cell, reason)));
+            self.errors.extend(trial.error.as_deref().map(|reason| Missing::of(cell, reason)));
+            self.warnings.extend(trial.copies.iter().flat_map(|copy| copy.notes.iter().cloned()));
+        }
+        if let Some(last) = journal.samples.last().filter(|_| journal.end.is_none()) {
+            self.seconds = last.at;
+        }
+    }
+
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
-        let missing = |reason: &str| Missing {
-            test: cell.test.clone(),
-            label: cell.label.clone(),
-            copies: cell.copies,
-            load: cell.load.clone(),
-            condition: cell.condition.clone(),
-            latency: cell.metric == Metric::Latency,
-            reason: reason.to_owned(),
-        };
+        let missing = |reason: &str| Missing::of(cell, reason);
         let row = match cell.metric {
             Metric::Rate | Metric::Time => score::row(cell, trials, journal.run.is_classic()),
             Metric::Latency => latency::row(cell, trials),
@@ -227,6 +254,9 @@ impl Results {
     /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
     #[must_use]
     pub fn levels(&self) -> Vec<u32> {
+        if self.burnin.is_some() {
+            return Vec::new();
+        }
         let missing = self.errors.iter().chain(&self.skipped).filter(|missing| !missing.latency);
         let rows = self.rows.iter().filter(|row| row.latency.is_none());
         let mut levels: Vec<u32> =

@@ -43,6 +43,12 @@ impl Catalogue {
         for name in names {
             let loads =
                 if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
+            if let Some(test) = loads.iter().flatten().find(|test| test.roles == [Role::Burn]) {
+                bail!(
+                    "'{}' says more than a load may: it is for `unixmark burnin`; try another of `unixmark list loads`",
+                    test.id
+                );
+            }
             for load in loads {
                 let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
                 if !found.iter().any(|known| id(known) == id(&load)) {

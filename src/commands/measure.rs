@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis;
+use crate::analysis::{self, BurnIn};
 use crate::catalogue::{Catalogue, Test};
 use crate::journal::{self, End, FORMAT, Record, Run, Store, Warning, Writer, today};
 use crate::machine::{self, Machine};
@@ -19,24 +19,31 @@ use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
 use crate::runner::{self, Outcome, Programs, Setting, Wanted};
 
-/// The options of every measuring command.
+/// The options of every measuring command with a plan.
 #[derive(Debug, clap::Args)]
 pub(super) struct Options {
-    /// The programs' build [default: native where there is a compiler]
-    #[arg(long, value_enum)]
-    build: Option<Wanted>,
     /// Seed of the random order [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    #[command(flatten)]
+    manner: Manner,
+}
+
+/// The options of every measuring command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Manner {
+    /// The programs' build [default: native where there is a compiler]
+    #[arg(long, value_enum)]
+    build: Option<Wanted>,
     /// Where the measured programs work
     #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
     dir: PathBuf,
     /// How long a silent program is waited for
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
-    patience: Duration,
+    pub(super) patience: Duration,
     /// Show the plan and its expected duration, and measure nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Print nothing but errors
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
@@ -47,13 +54,25 @@ pub(super) struct Options {
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     watch: bool,
     #[command(flatten)]
-    results: Results,
+    pub(super) results: Results,
 }
 
 impl Options {
     /// The seed of every random order.
     pub(super) fn seed(&self) -> u64 {
         self.seed.unwrap_or_else(|| u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs()))
+    }
+}
+
+impl Manner {
+    /// How much is to be said.
+    pub(super) fn loudness(&self) -> Loudness {
+        Loudness::of(self.quiet, self.verbose)
+    }
+
+    /// The directory the programs work in, as every process can name it.
+    pub(super) fn dir(&self) -> Result<PathBuf> {
+        usable(&self.dir).map_err(usage)
     }
 }
 
@@ -94,7 +113,7 @@ pub(super) fn duration(text: &str) -> Result<Duration> {
 /// # Errors
 /// The run could not begin or its journal could not be written.
 pub(super) fn carry_out(job: &Job<'_>) -> Result<Status> {
-    if job.options.dry_run {
+    if job.options.manner.dry_run {
         print(&plan::show(job.plan))?;
         return Ok(Status::Fine);
     }
@@ -102,76 +121,41 @@ pub(super) fn carry_out(job: &Job<'_>) -> Result<Status> {
 }
 
 fn measure(job: &Job<'_>) -> Result<Status> {
-    let Job { options, catalogue, machine, plan, .. } = *job;
+    let Job { catalogue, machine, plan, .. } = *job;
+    let manner = &job.options.manner;
     // A run that is not kept goes with this directory.
-    let unkept = job.console.then(|| Unkept::make(&options.dir)).transpose()?;
+    let unkept = job.console.then(|| Unkept::make(&manner.dir)).transpose()?;
     let store = match &unkept {
         Some(unkept) => Store::at(Some(unkept.0.clone()))?,
-        None => options.results.store()?,
+        None => manner.results.store()?,
     };
     let baseline = job.baseline.map(|name| report::baseline(&store, catalogue, name));
     let baseline = baseline.transpose().map_err(usage)?;
     let own = job.own.map(absolute).transpose().map_err(usage)?;
-    let loudness = Loudness::of(options.quiet, options.verbose);
-    // Held until the end: the kernel gives the name back however the tool ends.
-    let place = Place::take();
-    let mut warnings = Vec::new();
-    if place.shared() {
-        warnings.push("another unixmark run was going on on this machine: the figures share it".to_owned());
-    }
-    let dir = usable(&options.dir).map_err(usage)?;
-    let screen = options.watch.then(Screen::find).transpose().map_err(usage)?;
-    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
-    let (name, directory) = store.create(&host, &today())?;
-    let programs = if own.is_some() {
-        None
-    } else {
-        let tests: Vec<&Test> = plan.tests().collect();
-        let programs = Programs::prepare(machine, &tests, options.build).inspect_err(|_| {
-            // Only an empty directory goes; nothing was measured.
-            let _ = std::fs::remove_dir(&directory);
-        });
-        Some(programs?)
-    };
-    warnings.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
-    warnings.extend(too_many_copies(machine, plan));
-    let title = name.clone();
-    let began = Instant::now();
-    let mut writer = Writer::create(&directory)?;
-    writer.append(&Record::Run(Box::new(Run {
-        format: FORMAT.to_owned(),
-        name,
-        host,
-        tool: concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned(),
-        started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+    let loudness = manner.loudness();
+    let dir = manner.dir()?;
+    let tests = if own.is_some() { Vec::new() } else { plan.tests().collect() };
+    let run = Run {
         procedure: plan.procedure.kind.name().to_owned(),
         seed: plan.seed,
-        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
-        cpus: machine::cpus_online(machine),
         indexes: job.indexes.clone(),
         comment: job.comment.to_owned(),
-        build: programs.as_ref().map(|programs| programs.build.clone()),
         baseline,
         view: job.view.to_owned(),
         pin: if job.pin == Pin::None { String::new() } else { job.pin.name().to_owned() },
         borders: job.pin.borders(&machine::topology(machine), most_copies(plan)),
-    })))?;
-    for fact in machine::facts(machine, &dir) {
-        writer.append(&Record::Fact(fact))?;
-    }
-    for text in warnings {
-        if loudness != Loudness::Quiet {
-            say(&format!("warning: {text}"));
-        }
-        writer.append(&Record::Warning(Warning { cell: None, text }))?;
-    }
+        ..Run::default()
+    };
+    let warnings = too_many_copies(machine, plan).into_iter().collect();
+    let screen = manner.watch.then(Screen::find).transpose().map_err(usage)?;
+    let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, warnings, run })?;
     let setting = Setting {
         machine,
         plan,
-        programs: programs.as_ref(),
+        programs: open.programs.as_ref(),
         own: own.as_deref(),
         dir: &dir,
-        patience: options.patience,
+        patience: manner.patience,
         screen,
         enough: &|cell, trials| {
             let wanted = plan.procedure.precision.unwrap_or(0.0);
@@ -179,15 +163,82 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         },
     };
     // Messages before and after it stay on the terminal.
-    let mut display = Display::new(plan, loudness, options.watch, &title, machine)?;
-    let outcome = runner::run(&setting, &mut writer, &mut |event| display.show(&event));
+    let mut display = Display::new(plan, loudness, manner.watch, &open.name, machine)?;
+    let outcome = runner::run(&setting, &mut open.writer, &mut |event| display.show(&event));
     drop(display);
-    if place.shared() {
-        let text = "another unixmark run was going on on this machine: the figures share it".to_owned();
-        // A journal that cannot be written shows in conclude.
-        let _ = writer.append(&Record::Warning(Warning { cell: None, text }));
+    conclude(open, outcome, catalogue, loudness)
+}
+
+/// What a run begins with.
+pub(super) struct Opening<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) store: &'a Store,
+    pub(super) manner: &'a Manner,
+    pub(super) dir: &'a Path,
+    /// What is to be built.
+    pub(super) tests: Vec<&'a Test>,
+    pub(super) warnings: Vec<String>,
+    /// What was asked for; the rest is filled in.
+    pub(super) run: Run,
+}
+
+/// A run that has begun.
+pub(super) struct Open {
+    pub(super) writer: Writer,
+    pub(super) programs: Option<Programs>,
+    /// The run's name.
+    pub(super) name: String,
+    directory: PathBuf,
+    began: Instant,
+    /// Held until the end: the kernel gives the name back however the tool ends.
+    place: Place,
+}
+
+/// What is said where two runs go on at once.
+const SHARED: &str = "another unixmark run was going on on this machine: the figures share it";
+
+/// Begins a run: its directory, its programs, and the first lines of its journal.
+///
+/// # Errors
+/// The run cannot be kept, or its programs cannot be built.
+pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
+    let Opening { machine, store, manner, dir, tests, .. } = opening;
+    let place = Place::take();
+    let mut warnings: Vec<String> = place.shared().then(|| SHARED.to_owned()).into_iter().collect();
+    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+    let (name, directory) = store.create(&host, &today())?;
+    let programs = (!tests.is_empty()).then(|| {
+        Programs::prepare(machine, &tests, manner.build).inspect_err(|_| {
+            // Only an empty directory goes; nothing was measured.
+            let _ = std::fs::remove_dir(&directory);
+        })
+    });
+    let programs = programs.transpose()?;
+    warnings.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
+    warnings.extend(opening.warnings);
+    let began = Instant::now();
+    let mut writer = Writer::create(&directory)?;
+    writer.append(&Record::Run(Box::new(Run {
+        format: FORMAT.to_owned(),
+        name: name.clone(),
+        host,
+        tool: concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned(),
+        started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        cpus: machine::cpus_online(machine),
+        build: programs.as_ref().map(|programs| programs.build.clone()),
+        ..opening.run
+    })))?;
+    for fact in machine::facts(machine, dir) {
+        writer.append(&Record::Fact(fact))?;
     }
-    conclude(&mut writer, began, outcome, catalogue, &directory, loudness)
+    for text in warnings {
+        if manner.loudness() != Loudness::Quiet {
+            say(&format!("warning: {text}"));
+        }
+        writer.append(&Record::Warning(Warning { cell: None, text }))?;
+    }
+    Ok(Open { writer, programs, name, directory, began, place })
 }
 
 /// The results directory of a run that is only shown.
@@ -208,7 +259,7 @@ impl Drop for Unkept {
 }
 
 /// The path of an executable of the user's, for a process that starts elsewhere.
-fn absolute(path: &Path) -> Result<PathBuf> {
+pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("{} cannot be run", path.display()))
 }
 
@@ -234,14 +285,17 @@ fn too_many_copies(machine: &Machine, plan: &Plan) -> Option<String> {
 }
 
 /// Ends the journal, writes the reports and shows the result.
-fn conclude(
-    writer: &mut Writer,
-    began: Instant,
+pub(super) fn conclude(
+    open: Open,
     outcome: Result<Outcome>,
     catalogue: &Catalogue,
-    directory: &Path,
     loudness: Loudness,
 ) -> Result<Status> {
+    let Open { mut writer, directory, began, place, .. } = open;
+    if place.shared() {
+        // A journal that cannot be written shows below.
+        let _ = writer.append(&Record::Warning(Warning { cell: None, text: SHARED.to_owned() }));
+    }
     let (end, signal) = match outcome {
         Ok(Outcome::Complete) => (Ok("complete"), None),
         Ok(Outcome::Budget) => (Ok("budget"), None),
@@ -257,14 +311,18 @@ fn conclude(
     if let Some(error) = &failed {
         say(&format!("unixmark: {error:#}"));
     }
-    let journal = journal::read(directory)?;
+    let journal = journal::read(&directory)?;
     let results = analysis::Results::new(&journal, catalogue, None);
-    if let Err(error) = report::write_all(&results, directory) {
+    if let Err(error) = report::write_all(&results, &directory) {
         say(&format!("unixmark: {error:#}"));
         failed = Some(error);
     }
     let broke = results.end.as_deref() == Some("broke");
-    let failed = failed.is_some() || broke || journal.trials.iter().any(|trial| trial.error.is_some());
+    let burnin = results.burnin.as_deref();
+    let failed = failed.is_some()
+        || broke
+        || burnin.is_some_and(|burnin| !burnin.good)
+        || journal.trials.iter().any(|trial| trial.error.is_some());
     if loudness != Loudness::Quiet {
         // Whoever reads the report may have gone; how the run went is told by the exit code all the same.
         if let Err(error) = print(&render(&results, Format::Text)?) {
@@ -274,7 +332,7 @@ fn conclude(
     }
     Ok(match signal {
         Some(number) => Status::Signal(number),
-        None if results.rows.is_empty() => Status::Nothing,
+        None if results.rows.is_empty() && !burnin.is_some_and(BurnIn::has_worked) => Status::Nothing,
         None if failed || !results.errors.is_empty() => Status::Failed,
         None => Status::Fine,
     })

@@ -1,5 +1,7 @@
 //! The command line: one verb, one file.
 
+mod burnin;
+mod burning;
 mod compare;
 mod completions;
 mod doctor;
@@ -48,6 +50,8 @@ enum Verb {
     Latency(latency::Arguments),
     /// Measure how tests scale from one copy to many
     Scale(scale::Arguments),
+    /// Burn in the cooling or the memory: run until told, look for faults
+    Burnin(burnin::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Say what is slower or faster than in another run
@@ -158,6 +162,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
+        Verb::Burnin(arguments) => burnin::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),

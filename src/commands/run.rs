@@ -105,7 +105,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
 }
 
 /// The catalogue row of a program of the user's own.
-fn own_test(path: &Path, words: &[String]) -> Result<Test> {
+pub(super) fn own_test(path: &Path, words: &[String]) -> Result<Test> {
     if let Some(word) = words.iter().find(|word| !word.contains('=')) {
         bail!("'{word}' is no argument of {}: with --program, words are key=value", path.display());
     }

@@ -183,6 +183,7 @@ impl<'a> Draft<'a> {
             trials: self.trials.into_iter().flatten().collect(),
             warnings: self.warnings,
             end: Some(End { reason: "complete".to_owned(), seconds: self.seconds }),
+            ..Journal::default()
         }
     }
 

@@ -3,6 +3,7 @@
 //! The journal is the product: every count and clock that was measured is in it, and every score is
 //! computed from it when a report is made. `docs/format.md` is its specification.
 
+mod burnin;
 mod frames;
 mod reader;
 mod store;
@@ -16,6 +17,7 @@ use crate::catalogue::{Copies, Metric, NONE, Test};
 use crate::machine::{Fact, Noise};
 use crate::stats::Histogram;
 
+pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::read;
 pub use store::{Listed, Store, today};
@@ -42,6 +44,14 @@ pub enum Record {
     Cell(Box<Cell>),
     /// One measurement by fresh processes.
     Trial(Box<Trial>),
+    /// What was asked of a burn-in.
+    BurnIn(Box<BurnIn>),
+    /// What a burn-in had done, and what the sensors said, at one moment.
+    Sample(Box<Sample>),
+    /// A word of memory that was not what was written.
+    Fault(Box<Fault>),
+    /// A pass over the memory.
+    Pass(Pass),
     /// Something a reader of the numbers must know.
     Warning(Warning),
     /// The last line of a run that was not cut short.
@@ -61,7 +71,7 @@ pub struct Run {
     pub tool: String,
     /// When it began, RFC 3339.
     pub started: String,
-    /// The procedure: standard, classic, quick or imported.
+    /// The procedure: standard, classic, quick, burnin or imported.
     pub procedure: String,
     /// The seed of every random order.
     pub seed: u64,
@@ -346,6 +356,14 @@ pub struct Journal {
     pub cells: Vec<Cell>,
     /// The trials, in the order they were measured.
     pub trials: Vec<Trial>,
+    /// What was asked, of a burn-in.
+    pub burnin: Option<BurnIn>,
+    /// What it did and what the sensors said, in order.
+    pub samples: Vec<Sample>,
+    /// Its faults, in order.
+    pub faults: Vec<Fault>,
+    /// Its passes, in order.
+    pub passes: Vec<Pass>,
     /// What a reader must know.
     pub warnings: Vec<Warning>,
     /// The last line, unless the run was cut short.

@@ -87,6 +87,10 @@ fn place(record: Record, number: usize, journal: &mut Journal) -> Result<()> {
             }
             journal.trials.push(*trial);
         }
+        Record::BurnIn(burnin) => journal.burnin = Some(*burnin),
+        Record::Sample(sample) => journal.samples.push(*sample),
+        Record::Fault(fault) => journal.faults.push(*fault),
+        Record::Pass(pass) => journal.passes.push(pass),
         Record::Warning(warning) => journal.warnings.push(warning),
         Record::End(end) => journal.end = Some(end),
     }
@@ -95,7 +99,7 @@ fn place(record: Record, number: usize, journal: &mut Journal) -> Result<()> {
 
 /// Whether the line is a JSON object with a `type` that this version does not know.
 fn is_unknown(line: &[u8]) -> bool {
-    const KNOWN: [&str; 6] = ["run", "fact", "cell", "trial", "warning", "end"];
+    const KNOWN: [&str; 10] = ["run", "fact", "cell", "trial", "burnin", "sample", "fault", "pass", "warning", "end"];
     serde_json::from_slice::<serde_json::Value>(line)
         .ok()
         .and_then(|value| value.get("type").and_then(|kind| kind.as_str().map(str::to_owned)))

@@ -57,6 +57,25 @@ pub fn memory_max(machine: &Machine) -> Option<u64> {
     groups.iter().filter_map(limit).filter(|limit| *limit < NO_LIMIT).min()
 }
 
+/// Bytes of memory that each group allows, and those it leaves, files that could be dropped counted as free; none without a
+/// limit.
+pub fn memory_left(machine: &Machine) -> Vec<(u64, u64)> {
+    let (v2, groups) = levels(machine, "memory");
+    let (most, used, cached) = match v2 {
+        true => ("memory.max", "memory.current", "inactive_file"),
+        false => ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    };
+    let left = |group: &String| {
+        let most = machine.number::<u64>(&format!("{group}/{most}")).filter(|limit| *limit < NO_LIMIT)?;
+        let used: u64 = machine.number(&format!("{group}/{used}"))?;
+        let stat = machine.read(&format!("{group}/memory.stat")).unwrap_or_default();
+        let figure = |line: &str| line.strip_prefix(cached)?.trim().parse::<u64>().ok();
+        let cached = stat.lines().find_map(figure).unwrap_or(0);
+        Some((most, most.saturating_sub(used.saturating_sub(cached))))
+    };
+    groups.iter().filter_map(left).collect()
+}
+
 /// Processes and threads the groups allow; `None` without a limit.
 pub fn pids_max(machine: &Machine) -> Option<u64> {
     let (_, groups) = levels(machine, "pids");

@@ -9,20 +9,19 @@ pub fn cpus_online(machine: &Machine) -> usize {
 
 /// CPUs that are online and that this process may run on (affinity and cpusets); at least 1.
 pub fn cpus_usable(machine: &Machine) -> usize {
-    usable(machine).len().max(1)
+    cpus_allowed(machine).len().max(1)
 }
 
 /// The first CPU that is online and that this process may run on.
 pub fn first_usable(machine: &Machine) -> u32 {
-    usable(machine).first().and_then(|cpu| u32::try_from(*cpu).ok()).unwrap_or(0)
+    cpus_allowed(machine).first().and_then(|cpu| u32::try_from(*cpu).ok()).unwrap_or(0)
 }
 
 /// The numbers of the CPUs that are online and that this process may run on.
-pub fn usable(machine: &Machine) -> Vec<usize> {
+pub fn cpus_allowed(machine: &Machine) -> Vec<usize> {
     let mut cpus = online(machine);
-    if let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list") {
-        // The mask may name CPUs that could be plugged in but are not there.
-        let allowed = parse::cpu_list(&allowed);
+    // The mask may name CPUs that could be plugged in but are not there.
+    if let Some(allowed) = machine.field("/proc/self/status", "Cpus_allowed_list").map(|list| parse::cpu_list(&list)) {
         cpus.retain(|cpu| allowed.contains(cpu));
     }
     cpus
@@ -32,6 +31,14 @@ pub fn usable(machine: &Machine) -> Vec<usize> {
 /// limit and the pids control group leave; `None` where neither limits them.
 pub fn copies_limit(machine: &Machine) -> Option<u64> {
     [processes_left(machine), cgroup::pids_left(machine)].into_iter().flatten().min()
+}
+
+/// Bytes of memory that a program may take without pushing others out: what is available on the machine and in the control
+/// groups, less a twentieth of the whole, or 256 MiB, which stays. `None` where the kernel does not tell.
+pub fn memory_free(machine: &Machine) -> Option<u64> {
+    let whole = machine.memory("MemTotal").zip(machine.memory("MemAvailable"));
+    let places = whole.into_iter().chain(cgroup::memory_left(machine));
+    places.map(|(all, left)| left.saturating_sub((all / 20).max(256 << 20))).min()
 }
 
 /// The numbers of the CPUs that are online.

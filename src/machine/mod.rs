@@ -7,6 +7,7 @@
 //! - [`facts`] describes the system: written once into a run's journal.
 //! - [`sample`] and [`Noise`] say what disturbed one window of time.
 //! - [`topology`] says where its CPUs lie.
+//! - [`Sensors`] say how hot, fast and hungry it is, once a second.
 //! - [`doctor`] says, before a run, what will spoil it and how to mend it.
 
 mod arm;
@@ -20,15 +21,18 @@ mod link;
 mod mounts;
 mod noise;
 mod parse;
+mod sensors;
 mod topology;
 mod userland;
 mod virtualisation;
 
 pub use cgroup::levels as cgroups_above;
-pub use counts::{copies_limit, cpus_online, cpus_usable, first_usable};
+pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{Finding, Severity, doctor, examine};
 pub use facts::{Fact, facts};
 pub use noise::{Noise, Sample, sample};
+pub use parse::bytes as show_bytes;
+pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};
 pub use topology::{Cpu, Topology, topology};
 
 use std::fs::{self, File};

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 const STAT_START: u64 = 512;
 
 /// Sensors report absurd values when they have none: −274 °C, 0, 255 °C.
-const SANE_CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=150.0;
+pub const SANE_CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=150.0;
 
 /// Sensor chips that measure the CPU; others measure disks or radios.
-const CPU_SENSORS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
+pub const CPU_SENSORS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
 
 /// The state of the noise counters at one moment; the difference of two describes a window.
 #[derive(Clone, Debug, Default, PartialEq)]

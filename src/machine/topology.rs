@@ -38,7 +38,7 @@ pub struct Cpu {
 
 /// The CPUs that this process may run on. What the kernel does not tell makes each its own core, all alike.
 pub fn topology(machine: &Machine) -> Topology {
-    let usable = counts::usable(machine);
+    let usable = counts::cpus_allowed(machine);
     let nodes: Vec<(u32, Vec<usize>)> = machine
         .numbered(NODE, "node")
         .iter()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::analysis::{PERCENTILES, Results, Row};
+use crate::analysis::{BurnIn, Held, PERCENTILES, Results, Row};
 use crate::catalogue::Metric;
 use crate::stats::Estimate;
 
@@ -44,6 +44,9 @@ pub(super) fn render(results: &Results) -> String {
             if scaled { scaling(results, row) } else { String::new() },
         );
     }
+    if let Some(burnin) = &results.burnin {
+        self::burnin(&mut text, &run, burnin);
+    }
     for (status, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
         for missing in list {
             let _ = writeln!(
@@ -67,6 +70,60 @@ fn metric(metric: Metric) -> &'static str {
         Metric::Rate => "rate",
         Metric::Time => "time",
         Metric::Latency => "latency",
+    }
+}
+
+/// A line per figure of a burn-in, and one per fault that was told.
+fn burnin(text: &mut String, run: &str, burnin: &BurnIn) {
+    let (test, label, threads) = (field(&burnin.test), field(&burnin.label), burnin.asked.threads);
+    let mut line = |metric: &str, unit: &str, value: &Estimate, status: &str, reason: &str| {
+        let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
+        let (value, low, high) = (end(value.value), end(value.low), end(value.high));
+        let (metric, reason) = (field(metric), field(reason));
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{run},{test},{label},{threads},none,none,{metric},{unit},{value},{low},{high},1,{status},{reason},,,,,,,,,,,"
+        );
+    };
+    let alone = |value: f64| Estimate::alone(value);
+    let status = if burnin.good { "ok" } else { "error" };
+    line("seconds", "s", &alone(burnin.worked), status, &burnin.verdict);
+    if let Some(cooling) = &burnin.cooling {
+        for (name, unit, held) in [("clock", "GHz", &cooling.clock), ("throughput", "lps", &cooling.throughput)] {
+            let Some(Held { initial, sustained, ratio, .. }) = held else { continue };
+            line(&format!("{name}_initial"), unit, initial, "ok", "");
+            line(&format!("{name}_sustained"), unit, sustained, "ok", "");
+            line(&format!("{name}_kept"), "", ratio, "ok", "");
+        }
+        if let Some(fall) = &cooling.fall {
+            line("fell", "s", &alone(fall.at), "ok", fall.cause.kind());
+        }
+        line("wrong", "", &alone(cooling.wrong as f64), if cooling.wrong > 0 { "error" } else { "ok" }, "");
+    }
+    if let Some(memory) = &burnin.memory {
+        line("passes", "", &alone(memory.passes as f64), "ok", "");
+        line("moved", "B", &alone(memory.moved as f64), "ok", "");
+        if let Some(rate) = &memory.rate {
+            line("rate", "B/s", rate, "ok", "");
+        }
+        line("faults", "", &alone(memory.faults as f64), if memory.faults > 0 { "error" } else { "ok" }, "");
+        for rise in &memory.errors {
+            let kind = if rise.corrected { "corrected" } else { "uncorrected" };
+            line(&format!("{kind} {}", rise.controller), "", &alone(rise.count as f64), "error", "");
+        }
+    }
+    for sensor in &burnin.sensors {
+        let name = format!("highest {}", sensor.name);
+        line(&name, sensor.unit, &alone(sensor.highest.unwrap_or(f64::NAN)), "ok", "");
+    }
+    for fault in &burnin.faults {
+        let physical = fault.physical.map(|physical| format!(" physical {physical}")).unwrap_or_default();
+        let reason = format!(
+            "pass {} {} at {}{physical}: {} instead of {}, again {}",
+            fault.pass, fault.pattern, fault.address, fault.read, fault.expected, fault.retest
+        );
+        line("fault", "s", &alone(fault.at), "error", &reason);
     }
 }
 

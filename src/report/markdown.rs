@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use super::burnin::{figures, tables, title};
 use super::details::{Sheet, sheets};
 use super::scaling;
 use super::tasks::{NOT_INTERBENCH, Task, figure_of, share_of, tasks, told};
 use super::{Footnotes, copies, plus_minus, seconds, share};
-use crate::analysis::{Latency, Missing, Results, Row};
+use crate::analysis::{BurnIn, Latency, Missing, Results, Row};
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
@@ -21,6 +22,9 @@ pub(super) fn render(results: &Results) -> String {
         results.run.procedure,
         results.run.started
     );
+    if let Some(burnin) = &results.burnin {
+        self::burnin(&mut text, burnin);
+    }
     for level in results.lists() {
         let _ = writeln!(text, "## {}\n", copies(level));
         for index in results.indexes.iter().filter(|index| index.copies == level) {
@@ -73,6 +77,30 @@ pub(super) fn render(results: &Results) -> String {
         let _ = writeln!(text, "\n> {}", escaped(NOT_INTERBENCH));
     }
     text
+}
+
+/// Faults that a page has room for.
+const FAULTS: usize = 100;
+
+fn burnin(text: &mut String, burnin: &BurnIn) {
+    let _ = writeln!(text, "## {}\n\n{}\n", escaped(&title(burnin)), escaped(&burnin.verdict));
+    let _ = writeln!(text, "| figure | value | ± |\n|---|---:|---:|");
+    for figure in figures(burnin) {
+        let _ = writeln!(text, "| {} | {} | {} |", figure.name, escaped(&figure.value), figure.plus_minus);
+    }
+    text.push('\n');
+    for table in tables(burnin, FAULTS) {
+        let _ = writeln!(text, "**{}**\n", table.name);
+        let _ = writeln!(text, "| {} |\n|---{}|", table.head.join(" | "), "|---:".repeat(table.head.len() - 1));
+        for row in &table.rows {
+            let cells: Vec<String> = row.iter().map(|cell| escaped(cell)).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        text.push('\n');
+        if !table.remark.is_empty() {
+            let _ = writeln!(text, "{}\n", table.remark);
+        }
+    }
 }
 
 fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {

@@ -1,5 +1,6 @@
 //! Results for people and programs: text, HTML, JSON, CSV and Markdown from the same values.
 
+pub(crate) mod burnin;
 pub mod compare;
 mod csv;
 mod details;

@@ -1,6 +1,7 @@
 //! The only place that spawns: carries out a plan, trial by trial, into a journal.
 
 mod build;
+mod burnin;
 mod cgroup;
 mod guardian;
 mod program;
@@ -21,6 +22,7 @@ use crate::machine::{Fact, Machine};
 use crate::plan::{Cell, Kind, Plan, Round, Window};
 
 pub use build::{Programs, Wanted};
+pub use burnin::{BurnSetting, Burning, burn_in};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 pub use protocol::{Said, Speech};
 
@@ -124,12 +126,7 @@ struct Run<'a> {
 /// The journal cannot be written, or there is no scratch directory: the run cannot go on. Whatever
 /// goes wrong in one trial is an error trial in the journal instead.
 pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
-    // As subreaper the tool is the parent of every orphan among the measured processes.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .context("the kernel does not let the tool adopt orphans")?;
-    let signals = Signals::install()?;
-    let scratch = Scratch::make(setting.dir)?;
-    let mut guardian = Guardian::start(scratch.path())?;
+    let (signals, scratch, mut guardian) = wards(setting.dir)?;
     if let Some(screen) = &setting.screen {
         guardian.watch_screen(screen)?;
     }
@@ -164,6 +161,17 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     let warmup = cell.window.warmup;
     journal::Cell { warmup, ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition) }
+}
+
+/// What every run has around its programs: signals as bytes, a directory below `dir`, and who cleans up if the tool is killed.
+fn wards(dir: &Path) -> Result<(Signals, Scratch, Guardian)> {
+    // As subreaper the tool is the parent of every orphan among the measured processes.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .context("the kernel does not let the tool adopt orphans")?;
+    let signals = Signals::install()?;
+    let scratch = Scratch::make(dir)?;
+    let guardian = Guardian::start(scratch.path())?;
+    Ok((signals, scratch, guardian))
 }
 
 impl Run<'_> {

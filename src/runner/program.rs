@@ -137,6 +137,11 @@ impl Program {
         &self.speech
     }
 
+    /// What it said so far, to be taken out.
+    pub fn speech_mut(&mut self) -> &mut Speech {
+        &mut self.speech
+    }
+
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
     /// parent of every orphan in the group.
     pub fn end(&mut self) {

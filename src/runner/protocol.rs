@@ -1,5 +1,6 @@
 //! What a program says: the text protocol of `programs/kit.h`, read strictly, line by line as it comes.
 
+use super::burnin::Log;
 use crate::catalogue::Test;
 use crate::journal::{Copy, Frame, Latency, Recorder, Schedule, Usage};
 
@@ -44,6 +45,8 @@ pub struct Speech {
     planned: u64,
     latest: u64,
     pulses: Vec<(u64, u64)>,
+    /// What a burn-in says while it goes on; nothing else may say it.
+    burnin: Option<Box<Log>>,
     end: Option<Said>,
 }
 
@@ -51,6 +54,22 @@ impl Speech {
     /// Says when the window opens: known only after `ready`.
     pub fn begin(&mut self, start: u64) {
         self.start = start;
+    }
+
+    /// Has it say what a burn-in says.
+    pub fn expect_burnin(&mut self) {
+        self.burnin = Some(Box::default());
+    }
+
+    /// What a burn-in has said while it went on.
+    pub fn burnin(&mut self) -> Option<&mut Log> {
+        self.burnin.as_deref_mut()
+    }
+
+    /// Whether a burn-in has said anything that nobody has asked for yet.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.burnin.as_ref().is_some_and(|log| log.is_pending())
     }
 
     /// Takes in a piece of output.
@@ -166,6 +185,9 @@ impl Speech {
             "note" => self.copy.notes.push(clean(rest)),
             "usage" => self.copy.usage = Some(usage(rest).ok_or(())?),
             "done" if rest.is_empty() => self.end = Some(Said::Done(Vec::new())),
+            _ if Log::knows(word) => {
+                self.burnin.as_mut().and_then(|log| log.take(word, rest, self.start)).ok_or(())?;
+            }
             _ => return Err(()),
         }
         self.lines += usize::from(word != "frame");
@@ -261,7 +283,7 @@ impl Speech {
 }
 
 /// Reads exactly N whole numbers.
-fn numbers<const N: usize>(rest: &str) -> Option<[u64; N]> {
+pub fn numbers<const N: usize>(rest: &str) -> Option<[u64; N]> {
     let mut found = [0; N];
     let mut words = rest.split(' ');
     for place in &mut found {

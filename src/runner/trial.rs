@@ -49,8 +49,8 @@ pub(super) struct Scene<'a> {
 
 /// The processes of a trial.
 #[derive(Default)]
-struct Cast {
-    copies: Vec<Program>,
+pub(super) struct Cast {
+    pub copies: Vec<Program>,
     load: Option<Program>,
 }
 
@@ -59,7 +59,7 @@ impl Cast {
         self.copies.iter().chain(&self.load)
     }
 
-    fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
         self.copies.iter_mut().chain(&mut self.load)
     }
 
@@ -105,7 +105,7 @@ impl Failure {
 
 /// How a wait ended.
 #[derive(PartialEq, Eq)]
-enum Waited {
+pub(super) enum Waited {
     Done,
     TooLong,
     Stopped,
@@ -138,7 +138,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
+    pub fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
         let mut program = Program::spawn(&command.path, &command.args, command.folder)?;
         if let Err(error) = self.guardian.watch(program.group()) {
             program.end();
@@ -187,7 +187,7 @@ impl Bench<'_> {
         })
     }
 
-    fn wait_until_ready(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
+    pub fn wait_until_ready(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
         let patience = self.patience;
         let settled = |cast: &Cast| cast.all().all(|program| program.stage() != Stage::Preparing);
         match self.wait(cast, patience, settled) {
@@ -277,7 +277,7 @@ impl Bench<'_> {
 
     /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes
     /// the tool but a program that speaks or ends, or the user.
-    fn wait(&self, cast: &mut Cast, limit: Duration, done: impl Fn(&Cast) -> bool) -> Waited {
+    pub fn wait(&self, cast: &mut Cast, limit: Duration, done: impl Fn(&Cast) -> bool) -> Waited {
         let deadline = monotonic() + u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX / 2);
         loop {
             for program in cast.all_mut() {
@@ -338,7 +338,7 @@ fn never_ready(program: &mut Program) -> Failure {
 }
 
 /// What to blame: the protocol where it was broken, since such a program is killed for it, else how the program ended.
-fn blame(program: &Program, why: String) -> String {
+pub(super) fn blame(program: &Program, why: String) -> String {
     if program.speech().is_broken() { why } else { program.failure().unwrap_or(why) }
 }
 
@@ -411,7 +411,7 @@ pub(super) fn monotonic() -> u64 {
     ns(ClockId::Monotonic)
 }
 
-fn cpu_time() -> u64 {
+pub(super) fn cpu_time() -> u64 {
     ns(ClockId::ProcessCPUTime)
 }
 

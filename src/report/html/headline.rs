@@ -143,7 +143,7 @@ pub(super) fn states(results: &Results) -> Vec<String> {
     if results.indexes.iter().any(|index| !index.complete) {
         states.push("Partial index: not every test of the index is in it.");
     }
-    if results.rows.is_empty() {
+    if results.rows.is_empty() && !results.burnin.as_ref().is_some_and(|burnin| burnin.has_worked()) {
         states.push("Nothing was measured: the reasons are below.");
     } else if results.indexes.is_empty() && rates(results).next().is_some() && !results.run.is_scaling() {
         states.push("No index: none of the tests measured has a baseline.");

@@ -4,6 +4,7 @@
 //! may hold anything: [`words::clean`] takes out what disturbs the text around, and markup is escaped
 //! by askama in the page and by [`svg`] in the charts.
 
+mod burnin;
 mod charts;
 mod curve;
 mod dots;
@@ -24,6 +25,7 @@ use askama::Template;
 
 use super::{Footnotes, copies};
 use crate::analysis::{Index, Results};
+use burnin::BurnInPart;
 use headline::Headline;
 use latency::Latencies;
 use loads::Loads;
@@ -47,6 +49,7 @@ struct Page {
     manner: Vec<(&'static str, String)>,
     legend: Vec<Key>,
     charts: Vec<(String, String)>,
+    burnin: Option<BurnInPart>,
     levels: Vec<Level>,
     latencies: Option<Latencies>,
     loads: Option<Loads>,
@@ -86,7 +89,8 @@ pub(super) fn render(results: &Results) -> Result<String> {
         manner: headline::manner(results),
         legend: legend(results, 0),
         charts: index_charts(results),
-        rates: !levels.is_empty() || (latencies.is_none() && results.scaling.is_empty()),
+        burnin: burnin::part(results),
+        rates: !levels.is_empty() || (latencies.is_none() && results.scaling.is_empty() && results.burnin.is_none()),
         scaling,
         levels,
         loads: loads::loads(results, known),

@@ -1,5 +1,6 @@
 //! The text report: UnixBench's layout with an interval beside every number, in 80 columns.
 
+mod burnin;
 mod latency;
 mod scaling;
 
@@ -38,6 +39,9 @@ pub(super) fn render(results: &Results) -> String {
     let mut text = String::new();
     let mut notes = Footnotes::default();
     heading(&mut text, results);
+    if let Some(burnin) = &results.burnin {
+        burnin::block(&mut text, burnin);
+    }
     for level in results.lists() {
         self::level(&mut text, results, level, &mut notes);
     }

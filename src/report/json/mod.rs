@@ -1,5 +1,7 @@
 //! The JSON report: docs/format.md names its keys. A bound that does not exist is null.
 
+mod burnin;
+
 use anyhow::Result;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,6 +13,7 @@ use crate::catalogue::{Arithmetic, Metric};
 use crate::journal::{Frame, Latency as Kind, Run};
 use crate::machine::Fact;
 use crate::stats::{Estimate, Histogram, UslFit};
+use burnin::BurnIn;
 
 /// The version of this report's keys.
 const FORMAT: &str = "unixmark-report/1";
@@ -28,6 +31,8 @@ struct Report<'a> {
     gains: Vec<Gain<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scaling: Vec<Scaling<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    burnin: Option<BurnIn<'a>>,
     skipped: &'a [Missing],
     errors: &'a [Missing],
     warnings: &'a [String],
@@ -420,6 +425,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
         index: results.indexes.iter().map(index).collect(),
         gains: results.gains.iter().map(gain).collect(),
         scaling: results.scaling.iter().map(scaling).collect(),
+        burnin: results.burnin.as_deref().map(burnin::burnin),
         skipped: &results.skipped,
         errors: &results.errors,
         warnings: &results.warnings,

@@ -1,0 +1,337 @@
+//! What a person sees while a burn-in goes on: a table in place on a terminal, plain lines elsewhere, and faults always at once.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::progress::Loudness;
+use super::say;
+use crate::journal::{BurnIn, Burned, Pass, Sample};
+use crate::machine::{Reading, show_bytes};
+use crate::report::burnin::{speed, time};
+use crate::runner::Burning;
+
+/// Seconds between plain lines.
+const BETWEEN: f64 = 10.0;
+
+/// Columns of the table.
+const COLUMNS: usize = 79;
+
+/// Processors on one line of the table, and lines of them.
+const ON_LINE: usize = 8;
+const LINES: usize = 4;
+
+/// Temperatures and powers that the table has room for.
+const SENSORS: usize = 8;
+
+/// The display of a burn-in.
+pub(super) struct Display {
+    asked: BurnIn,
+    loudness: Loudness,
+    /// Lines that are rewritten in place.
+    table: Option<ProgressBar>,
+    state: State,
+    told: f64,
+}
+
+/// What is known by now.
+#[derive(Default)]
+struct State {
+    resting: bool,
+    at: f64,
+    sensors: Reading,
+    first: Reading,
+    /// By thread: its processor, its clock, its pieces of work per second, its last beat, its wrong results.
+    threads: BTreeMap<u32, Thread>,
+    /// What clock and work were in the first seconds: sum and number.
+    clock: (f64, f64),
+    work: (f64, f64),
+    stage: Option<crate::journal::Stage>,
+    faults: u64,
+    last_pass: Option<Pass>,
+}
+
+#[derive(Default, Clone, Copy)]
+struct Thread {
+    cpu: u32,
+    clock: f64,
+    rate: f64,
+    at: f64,
+    wrong: u64,
+}
+
+impl Display {
+    pub(super) fn new(asked: &BurnIn, loudness: Loudness) -> Display {
+        let terminal = loudness != Loudness::Quiet && std::io::stderr().is_terminal();
+        let table = terminal.then(|| {
+            let table = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+                table.set_style(style);
+            }
+            table
+        });
+        Display { asked: asked.clone(), loudness, table, state: State::default(), told: 0.0 }
+    }
+
+    pub(super) fn show(&mut self, event: &Burning<'_>) {
+        match event {
+            Burning::Begin(command) if self.loudness == Loudness::Verbose => self.line(command),
+            Burning::Begin(_) => {}
+            Burning::Second(sample) => self.second(sample),
+            Burning::Stage(stage) => self.state.stage = Some((*stage).clone()),
+            Burning::Fault(fault) => {
+                let again = match (fault.is_gone(), fault.is_held()) {
+                    (true, _) => "gone when read again",
+                    (_, true) => "the same when read again",
+                    _ => "another when read again",
+                };
+                let physical = fault.physical.map(|physical| format!(" (physical {physical})")).unwrap_or_default();
+                self.line(&format!(
+                    "fault: pass {}, {}: {} at {}{physical} instead of {}, {again}",
+                    fault.pass, fault.pattern, fault.read, fault.address, fault.expected
+                ));
+            }
+            Burning::Pass(pass) => {
+                self.state.last_pass = Some((*pass).clone());
+                if self.loudness != Loudness::Quiet {
+                    self.line(&summary(pass));
+                }
+            }
+            Burning::Warning(text) if self.loudness != Loudness::Quiet => self.line(&format!("warning: {text}")),
+            Burning::Warning(_) => {}
+            Burning::Resting => {
+                self.state.resting = true;
+                if self.loudness != Loudness::Quiet && self.table.is_none() {
+                    self.line(&format!("the work stops; {} of rest", time(self.asked.rest)));
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        if let Some(table) = self.table.take() {
+            table.finish_and_clear();
+        }
+    }
+
+    fn second(&mut self, sample: &Sample) {
+        for news in self.state.take(sample) {
+            self.line(&news);
+        }
+        if self.loudness == Loudness::Quiet {
+            return;
+        }
+        if let Some(table) = &self.table {
+            let lines = self.state.lines(&self.asked);
+            // A line that the terminal breaks would leave its rest behind.
+            let cut = |line: &String| line.chars().take(COLUMNS).collect::<String>();
+            table.set_message(lines.iter().map(cut).collect::<Vec<_>>().join("\n"));
+        } else if self.asked.kind == Burned::Cooling && sample.at >= self.told + BETWEEN - 0.5 {
+            self.told = sample.at;
+            let line = self.state.one_line();
+            self.line(&line);
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.table {
+            Some(table) => table.suspend(|| say(text)),
+            None => say(text),
+        }
+    }
+}
+
+impl State {
+    /// Takes in a second; returns what must be said at once.
+    fn take(&mut self, sample: &Sample) -> Vec<String> {
+        let mut news = Vec::new();
+        if sample.at == 0.0 {
+            self.first = sample.sensors.clone();
+        }
+        self.at = sample.at;
+        self.faults = sample.faults;
+        if sample.sensors != Reading::default() {
+            self.sensors = sample.sensors.clone();
+        }
+        for beat in &sample.beats {
+            let thread = self.threads.entry(beat.thread).or_default();
+            let passed = beat.at - thread.at;
+            let rate = if passed > 0.2 { beat.count as f64 / passed } else { thread.rate };
+            if beat.wrong > thread.wrong {
+                let more = beat.wrong - thread.wrong;
+                news.push(format!("wrong: {more} on CPU {} in the second to {:.0} s", beat.cpu, beat.at));
+            }
+            *thread = Thread { cpu: beat.cpu, clock: beat.clock, rate, at: beat.at, wrong: beat.wrong };
+            if (1.5..6.5).contains(&beat.at) {
+                self.work = (self.work.0 + rate, self.work.1 + 1.0);
+                if beat.clock > 0.0 {
+                    self.clock = (self.clock.0 + beat.clock, self.clock.1 + 1.0);
+                }
+            }
+        }
+        news
+    }
+
+    /// The mean clock in GHz, and what it is of the first seconds', in per cent.
+    fn clock(&self) -> Option<(f64, Option<f64>)> {
+        let clocks: Vec<f64> = self.threads.values().map(|thread| thread.clock).filter(|clock| *clock > 0.0).collect();
+        let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
+        (!clocks.is_empty()).then(|| (mean, share(mean, self.clock)))
+    }
+
+    fn work(&self) -> Option<f64> {
+        let rates: Vec<f64> = self.threads.values().map(|thread| thread.rate).collect();
+        share(rates.iter().sum::<f64>() / rates.len() as f64, self.work)
+    }
+
+    fn wrong(&self) -> u64 {
+        self.threads.values().map(|thread| thread.wrong).sum()
+    }
+
+    /// How often the machine has told of throttling since the beginning.
+    fn throttled(&self) -> Option<u64> {
+        let rise = |(name, count): (&String, &u64)| {
+            let counts = name.starts_with("throttle") || name.starts_with("power_limit");
+            counts.then(|| count.saturating_sub(self.first.count.get(name).copied().unwrap_or(*count)))
+        };
+        let rises: Vec<u64> = self.sensors.count.iter().filter_map(rise).collect();
+        (!rises.is_empty()).then(|| rises.iter().sum())
+    }
+
+    /// A line where there is no terminal.
+    fn one_line(&self) -> String {
+        let mut parts = vec![time(self.at)];
+        if self.resting {
+            parts.push("rest".to_owned());
+        }
+        parts.extend(self.clock().map(|(mean, share)| format!("clock {mean:.2} GHz{}", of_first(share))));
+        if !self.resting {
+            parts.extend(self.work().map(|share| format!("work {share:.1} %")));
+        }
+        let hottest = self.sensors.temperature.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        parts.extend(hottest.map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
+        parts.extend(self.sensors.power.iter().next().map(|(name, watts)| format!("{watts:.0} W {name}")));
+        parts.extend(self.throttled().filter(|count| *count > 0).map(|count| format!("throttled {count} times")));
+        parts.push(format!("{} wrong", self.wrong()));
+        parts.join(", ")
+    }
+
+    /// The lines of the table.
+    fn lines(&self, asked: &BurnIn) -> Vec<String> {
+        let mut lines = vec![self.progress(asked)];
+        match asked.kind {
+            Burned::Cooling => {
+                if let Some((mean, share)) = self.clock() {
+                    lines.push(format!("clock           {mean:6.2} GHz{}", of_first(share)));
+                }
+                if let Some(share) = self.work().filter(|_| !self.resting) {
+                    lines.push(format!("work            {share:6.1} % of the first seconds"));
+                }
+                lines.extend(self.processors());
+                lines.push(format!("wrong results   {:6}", self.wrong()));
+            }
+            Burned::Memory => {
+                lines.push(format!("faults          {:6}", self.faults));
+                lines.extend(self.last_pass.as_ref().map(summary));
+            }
+        }
+        for (values, unit) in [(&self.sensors.temperature, "°C"), (&self.sensors.power, "W")] {
+            let line = |(name, value): (&String, &f64)| format!("{name:<24} {value:6.1} {unit}");
+            lines.extend(values.iter().take(SENSORS).map(line));
+        }
+        lines.extend(self.throttled().map(|count| format!("throttled       {count:6} times")));
+        lines
+    }
+
+    fn progress(&self, asked: &BurnIn) -> String {
+        let whole = asked.seconds.map(|seconds| format!(" of {}", time(seconds))).unwrap_or_default();
+        match &self.stage {
+            Some(stage) => format!(
+                "pass {}: {}, {:.0} % of {}, {}{whole}",
+                stage.pass,
+                stage.pattern,
+                stage.done as f64 / stage.total.max(1) as f64 * 100.0,
+                show_bytes(stage.total),
+                time(self.at)
+            ),
+            None if self.resting => {
+                format!("{} of rest left", time((asked.seconds.unwrap_or(0.0) + asked.rest - self.at).max(0.0)))
+            }
+            None => format!("{}{whole}", time(self.at)),
+        }
+    }
+
+    /// The clock of every processor, or of very many the ends.
+    fn processors(&self) -> Vec<String> {
+        let threads: Vec<&Thread> = self.threads.values().filter(|thread| thread.clock > 0.0).collect();
+        if threads.len() > ON_LINE * LINES {
+            let clocks = || threads.iter().map(|thread| thread.clock);
+            let (least, most) = (clocks().fold(f64::INFINITY, f64::min), clocks().fold(0.0, f64::max));
+            return vec![format!("{} processors  {least:.2} to {most:.2} GHz", threads.len())];
+        }
+        let one = |thread: &&Thread| format!("{}:{:.2}", thread.cpu, thread.clock);
+        let line =
+            |part: &[&Thread]| format!("CPU             {}", part.iter().map(one).collect::<Vec<_>>().join("  "));
+        threads.chunks(ON_LINE).map(line).collect()
+    }
+}
+
+/// In per cent of the mean of the first seconds; nothing while these go on.
+fn share(value: f64, (sum, number): (f64, f64)) -> Option<f64> {
+    (number > 0.0 && sum > 0.0).then(|| value * number / sum * 100.0)
+}
+
+fn of_first(share: Option<f64>) -> String {
+    share.map(|share| format!(" ({share:.1} % of the first seconds)")).unwrap_or_default()
+}
+
+/// `pass 1: 120.4 GiB in 62 s, 1.9 GiB/s, 0 faults`.
+fn summary(pass: &Pass) -> String {
+    let faults = if pass.faults == 1 { "1 fault".to_owned() } else { format!("{} faults", pass.faults) };
+    let (bytes, took, rate) = (show_bytes(pass.bytes), time(pass.seconds), speed(pass.rate()));
+    format!("pass {}: {bytes} in {took}, {rate}, {faults}", pass.pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Beat, Stage};
+
+    fn beat(thread: u32, at: f64, clock: f64, wrong: u64) -> Beat {
+        Beat { thread, cpu: thread + 4, at, count: 100, clock, wrong }
+    }
+
+    #[test]
+    fn a_table_of_processors() {
+        let mut state = State::default();
+        for second in 1..=10_u32 {
+            let at = f64::from(second);
+            let clock = if second > 8 { 3.0 } else { 4.0 };
+            let mut sample =
+                Sample { at, beats: vec![beat(0, at, clock, 0), beat(1, at, clock, 0)], ..Sample::default() };
+            sample.sensors.temperature.insert("coretemp Package id 0".to_owned(), 71.0);
+            assert!(state.take(&sample).is_empty());
+        }
+        let asked = BurnIn { seconds: Some(300.0), ..BurnIn::default() };
+        let lines = state.lines(&asked);
+        assert_eq!(lines[0], "10 s of 5 min 0 s");
+        assert_eq!(lines[1], "clock             3.00 GHz (75.0 % of the first seconds)");
+        assert_eq!(lines[3], "CPU             4:3.00  5:3.00");
+        assert!(lines.iter().any(|line| line.starts_with("coretemp Package id 0") && line.ends_with("71.0 °C")));
+        let line =
+            "10 s, clock 3.00 GHz (75.0 % of the first seconds), work 100.0 %, 71 °C coretemp Package id 0, 0 wrong";
+        assert_eq!(state.one_line(), line);
+        let wrong = Sample { at: 11.0, beats: vec![beat(1, 11.0, 3.0, 2)], ..Sample::default() };
+        assert_eq!(state.take(&wrong), ["wrong: 2 on CPU 5 in the second to 11 s"]);
+    }
+
+    #[test]
+    fn a_table_of_memory() {
+        let stage = Stage { pass: 2, pattern: "random".to_owned(), done: 1 << 30, total: 4 << 30 };
+        let state = State { stage: Some(stage), at: 61.0, faults: 3, ..State::default() };
+        let lines = state.lines(&BurnIn { kind: Burned::Memory, ..BurnIn::default() });
+        assert_eq!(lines[0], "pass 2: random, 25 % of 4 GiB, 1 min 1 s");
+        assert_eq!(lines[1], "faults               3");
+    }
+}

@@ -1,0 +1,371 @@
+//! What a burn-in watches: heat, clock, power, throttling and memory errors, as far as the machine tells.
+//!
+//! What there is to read is looked for once; a reading then takes some microseconds per file. A sensor may be slow or wake its
+//! device, so nobody should ask more often than once a second.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::noise::{self, CPU_SENSORS, SANE_CELSIUS};
+use super::{Machine, counts};
+
+const HWMON: &str = "/sys/class/hwmon";
+const THERMAL: &str = "/sys/class/thermal";
+const POWERCAP: &str = "/sys/class/powercap";
+const CPU: &str = "/sys/devices/system/cpu";
+const EDAC: &str = "/sys/devices/system/edac/mc";
+
+/// On a bigger machine only so many CPUs, evenly spread, are asked for their frequency.
+const MOST_ASKED: usize = 64;
+
+/// What is counted per CPU: the name, the file, and whether the CPUs' counts add up (else each CPU counts the same events).
+const THROTTLE: [(&str, &str, bool); 4] = [
+    ("throttle.core", "core_throttle_count", true),
+    ("throttle.package", "package_throttle_count", false),
+    ("power_limit.core", "core_power_limit_count", true),
+    ("power_limit.package", "package_power_limit_count", false),
+];
+
+/// What the sensors say at one moment; what the machine does not tell is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// °C, by sensor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperature: BTreeMap<String, f64>,
+    /// W, by sensor or RAPL domain; of a domain, the mean since the reading before.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, f64>,
+    /// What the kernel says that CPUs run at, in MHz.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frequency: Vec<(u32, f64)>,
+    /// Events since boot: throttling, power limits, memory errors.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub count: BTreeMap<String, u64>,
+    /// States of cooling devices, fans and the kernel's own brakes, by type; 0 is off.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cooling: BTreeMap<String, u64>,
+    /// Share of CPU time that the hypervisor gave to others since the reading before, in per cent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal: Option<f64>,
+}
+
+/// Where the machine says that it will be slowed down.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SensorLimits {
+    /// °C, by sensor: critical where told, else the highest that is meant to be.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperature: BTreeMap<String, f64>,
+    /// W that a RAPL domain may take in the long run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, f64>,
+}
+
+/// A file with a number, and what it is to be divided by.
+#[derive(Debug)]
+struct Probe {
+    name: String,
+    path: String,
+    unit: f64,
+}
+
+/// A counter of energy.
+#[derive(Debug)]
+struct Meter {
+    name: String,
+    path: String,
+    /// µJ at which it begins anew.
+    range: Option<f64>,
+    before: Option<f64>,
+}
+
+#[derive(Debug)]
+struct Counter {
+    name: String,
+    paths: Vec<String>,
+    sum: bool,
+}
+
+/// Everything that there is to read.
+#[derive(Debug)]
+pub struct Sensors {
+    machine: Machine,
+    temperatures: Vec<Probe>,
+    powers: Vec<Probe>,
+    meters: Vec<Meter>,
+    frequencies: Vec<(u32, String)>,
+    counters: Vec<Counter>,
+    cooling: Vec<Probe>,
+    limits: SensorLimits,
+    before: Option<(f64, noise::Sample)>,
+}
+
+impl Sensors {
+    /// Looks for what there is to read.
+    #[must_use]
+    pub fn find(machine: &Machine) -> Sensors {
+        let mut found = Sensors {
+            machine: machine.clone(),
+            temperatures: Vec::new(),
+            powers: Vec::new(),
+            meters: Vec::new(),
+            frequencies: frequencies(machine),
+            counters: throttling(machine),
+            cooling: cooling(machine),
+            limits: SensorLimits::default(),
+            before: None,
+        };
+        let chips = found.hwmon();
+        found.zones(&chips);
+        found.rapl();
+        found.counters.extend(memory_errors(machine));
+        found
+    }
+
+    /// Where the machine says that it will be slowed down.
+    #[must_use]
+    pub fn limits(&self) -> &SensorLimits {
+        &self.limits
+    }
+
+    /// Returns what can be read, in a few words: `2 temperatures, 1 power`; empty where nothing can.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let has = |prefix: &str| self.counters.iter().any(|counter| counter.name.starts_with(prefix));
+        let mut parts = Vec::new();
+        for (count, noun) in [
+            (self.temperatures.len(), "temperature"),
+            (self.powers.len() + self.meters.len(), "power meter"),
+            (self.frequencies.len(), "frequency"),
+        ] {
+            match (count, noun) {
+                (0, _) => {}
+                (1, _) => parts.push(format!("1 {noun}")),
+                (_, "frequency") => parts.push(format!("{count} frequencies")),
+                _ => parts.push(format!("{count} {noun}s")),
+            }
+        }
+        for (prefix, words) in [("throttle", "throttle counters"), ("edac", "memory error counters")] {
+            if has(prefix) {
+                parts.push(words.to_owned());
+            }
+        }
+        parts.join(", ")
+    }
+
+    /// Reads everything. `at` is a time in seconds that goes on between readings.
+    pub fn read(&mut self, at: f64) -> Reading {
+        let machine = &self.machine;
+        let number = |path: &str| machine.number::<f64>(path).filter(|value| value.is_finite());
+        let probe = |probe: &Probe| Some((probe.name.clone(), number(&probe.path)? / probe.unit));
+        let now = noise::sample(machine);
+        let passed = self.before.as_ref().map_or(0.0, |before| at - before.0);
+        let steal = self.before.as_ref().and_then(|before| noise::shares(&before.1, &now));
+        let mut power: BTreeMap<String, f64> = self.powers.iter().filter_map(probe).collect();
+        for meter in &mut self.meters {
+            let energy = number(&meter.path);
+            let watts = meter.watts(energy, passed);
+            meter.before = energy;
+            power.extend(watts.map(|watts| (meter.name.clone(), watts)));
+        }
+        power.retain(|_, watts| (0.0..1e6).contains(watts));
+        let mut temperature: BTreeMap<String, f64> = self.temperatures.iter().filter_map(probe).collect();
+        temperature.retain(|_, celsius| SANE_CELSIUS.contains(celsius));
+        let mhz = |(cpu, path): &(u32, String)| Some((*cpu, number(path)? / 1000.0));
+        let mut frequency: Vec<(u32, f64)> = self.frequencies.iter().filter_map(mhz).collect();
+        frequency.retain(|(_, mhz)| (1.0..100_000.0).contains(mhz));
+        let count = self.counters.iter().filter_map(|counter| Some((counter.name.clone(), counter.read(machine)?)));
+        let mut states = BTreeMap::new();
+        for device in &self.cooling {
+            if let Some(state) = machine.number::<u64>(&device.path) {
+                let most = states.entry(device.name.clone()).or_insert(0);
+                *most = state.max(*most);
+            }
+        }
+        let reading = Reading {
+            temperature,
+            power,
+            frequency,
+            count: count.collect(),
+            cooling: states,
+            steal: steal.map(|(_, steal)| (steal * 1e4).round() / 100.0),
+        };
+        self.before = Some((at, now));
+        reading
+    }
+
+    /// Finds the sensor chips; returns the drivers that tell a temperature.
+    fn hwmon(&mut self) -> BTreeSet<String> {
+        let mut drivers = BTreeSet::new();
+        for chip in self.machine.numbered(HWMON, "hwmon") {
+            let folder = format!("{HWMON}/{chip}");
+            let driver = plain(&self.machine.read(&format!("{folder}/name")).unwrap_or(chip));
+            for file in self.machine.list(&folder) {
+                let Some((channel, what)) = file.split_once('_') else { continue };
+                let path = format!("{folder}/{file}");
+                let label = self.machine.read(&format!("{folder}/{channel}_label"));
+                let name = format!("{driver} {}", plain(&label.unwrap_or_else(|| channel.to_owned())));
+                if channel.starts_with("temp") && what == "input" {
+                    drivers.insert(driver.clone());
+                    let limits = ["crit", "max"].map(|limit| format!("{folder}/{channel}_{limit}"));
+                    self.temperature(name, path, limits.iter().map(String::as_str));
+                } else if channel.starts_with("power") && (what == "input" || what == "average") {
+                    let both = what == "average" && self.machine.exists(&format!("{folder}/{channel}_input"));
+                    if !both {
+                        let name = unique(name, self.powers.iter().map(|probe| &probe.name));
+                        self.powers.push(Probe { name, path, unit: 1e6 });
+                    }
+                }
+            }
+        }
+        drivers
+    }
+
+    /// Finds the thermal zones that are not a sensor chip's, too.
+    fn zones(&mut self, drivers: &BTreeSet<String>) {
+        for zone in self.machine.numbered(THERMAL, "thermal_zone") {
+            let folder = format!("{THERMAL}/{zone}");
+            let kind = plain(&self.machine.read(&format!("{folder}/type")).unwrap_or(zone));
+            // The kernel makes a sensor chip of a zone, with dashes replaced.
+            let known = drivers.contains(&kind) || drivers.contains(&kind.replace('-', "_"));
+            if known || (kind == "x86_pkg_temp" && drivers.contains("coretemp")) {
+                continue;
+            }
+            let path = format!("{folder}/temp");
+            let is_critical = |file: &&String| {
+                let kind = file.strip_suffix("_type").filter(|point| point.starts_with("trip_point"));
+                kind.is_some() && self.machine.read(&format!("{folder}/{file}")).as_deref() == Some("critical")
+            };
+            let files = self.machine.list(&folder);
+            let limits: Vec<String> = files
+                .iter()
+                .filter(is_critical)
+                .map(|file| format!("{folder}/{}", file.replace("_type", "_temp")))
+                .collect();
+            self.temperature(kind, path, limits.iter().map(String::as_str));
+        }
+    }
+
+    /// Adds a sensor that has something sensible to say.
+    fn temperature<'a>(&mut self, name: String, path: String, limits: impl Iterator<Item = &'a str>) {
+        let machine = &self.machine;
+        let celsius = |path: &str| machine.number::<f64>(path).map(|value| value / 1000.0);
+        if !celsius(&path).is_some_and(|value| SANE_CELSIUS.contains(&value)) {
+            return;
+        }
+        let name = unique(name, self.temperatures.iter().map(|probe| &probe.name));
+        // A limit of 0 or of thousands of degrees is one that nobody set.
+        if let Some(limit) = limits.filter_map(celsius).find(|limit| (20.0..=150.0).contains(limit)) {
+            self.limits.temperature.insert(name.clone(), limit);
+        }
+        self.temperatures.push(Probe { name, path, unit: 1000.0 });
+    }
+
+    /// Finds the counters of energy: packages and what is in them. Only root may read them since Linux 5.10.
+    fn rapl(&mut self) {
+        let machine = self.machine.clone();
+        let mut zones = machine.list(POWERCAP);
+        // intel-rapl-mmio counts the same packages once more.
+        zones.retain(|zone| zone.starts_with("intel-rapl:"));
+        for zone in &zones {
+            let name = |zone: &str| machine.read(&format!("{POWERCAP}/{zone}/name")).map(|name| plain(&name));
+            let own = name(zone).unwrap_or_else(|| zone.clone());
+            let full = match zone.match_indices(':').nth(1) {
+                Some((end, _)) => format!("{} {own}", name(&zone[..end]).unwrap_or_default()).trim().to_owned(),
+                None => own,
+            };
+            let path = format!("{POWERCAP}/{zone}/energy_uj");
+            if machine.number::<f64>(&path).is_none() {
+                continue;
+            }
+            let full = unique(full, self.meters.iter().map(|meter| &meter.name));
+            let limit = machine.number::<f64>(&format!("{POWERCAP}/{zone}/constraint_0_power_limit_uw"));
+            if let Some(watts) = limit.map(|limit| limit / 1e6).filter(|watts| (0.1..1e5).contains(watts)) {
+                self.limits.power.insert(full.clone(), watts);
+            }
+            let range = machine.number(&format!("{POWERCAP}/{zone}/max_energy_range_uj"));
+            self.meters.push(Meter { name: full, path, range, before: None });
+        }
+    }
+}
+
+impl Meter {
+    /// Returns the mean power since the reading before, `passed` seconds ago.
+    fn watts(&self, energy: Option<f64>, passed: f64) -> Option<f64> {
+        let (before, now) = (self.before?, energy?);
+        let used = if now >= before { now - before } else { now + self.range? - before };
+        (passed > 0.0 && used >= 0.0).then(|| (used / passed / 1e4).round() / 100.0)
+    }
+}
+
+impl Counter {
+    fn read(&self, machine: &Machine) -> Option<u64> {
+        let counts = self.paths.iter().filter_map(|path| machine.number::<u64>(path));
+        counts.reduce(|a, b| if self.sum { a.saturating_add(b) } else { a.max(b) })
+    }
+}
+
+/// Whether a temperature is the processor's.
+#[must_use]
+pub fn is_of_processor(sensor: &str) -> bool {
+    let driver = sensor.split(' ').next().unwrap_or(sensor);
+    let folded = driver.to_lowercase().replace('-', "_");
+    CPU_SENSORS.contains(&folded.as_str()) || folded.contains("cpu") || folded == "x86_pkg_temp"
+}
+
+fn frequencies(machine: &Machine) -> Vec<(u32, String)> {
+    let cpus = counts::online(machine);
+    let step = cpus.len().div_ceil(MOST_ASKED).max(1);
+    let path = |cpu: &usize| Some((u32::try_from(*cpu).ok()?, format!("{CPU}/cpu{cpu}/cpufreq/scaling_cur_freq")));
+    cpus.iter().step_by(step).filter_map(path).filter(|(_, path)| machine.exists(path)).collect()
+}
+
+fn throttling(machine: &Machine) -> Vec<Counter> {
+    let cpus = counts::online(machine);
+    let counter = |(name, file, sum): &(&str, &str, bool)| {
+        let path = |cpu: &usize| format!("{CPU}/cpu{cpu}/thermal_throttle/{file}");
+        let paths: Vec<String> = cpus.iter().map(path).filter(|path| machine.exists(path)).collect();
+        (!paths.is_empty()).then(|| Counter { name: (*name).to_owned(), paths, sum: *sum })
+    };
+    THROTTLE.iter().filter_map(counter).collect()
+}
+
+/// Errors that memory controllers corrected, and those that they could not.
+fn memory_errors(machine: &Machine) -> Vec<Counter> {
+    let mut counters = Vec::new();
+    for controller in machine.numbered(EDAC, "mc") {
+        for kind in ["ce", "ue"] {
+            let path = format!("{EDAC}/{controller}/{kind}_count");
+            if machine.exists(&path) {
+                counters.push(Counter { name: format!("edac.{controller}.{kind}"), paths: vec![path], sum: true });
+            }
+        }
+    }
+    counters
+}
+
+fn cooling(machine: &Machine) -> Vec<Probe> {
+    let device = |device: &String| {
+        let name = plain(&machine.read(&format!("{THERMAL}/{device}/type"))?);
+        Some(Probe { name, path: format!("{THERMAL}/{device}/cur_state"), unit: 1.0 })
+    };
+    machine.numbered(THERMAL, "cooling_device").iter().filter_map(device).collect()
+}
+
+/// A name that no other sensor has.
+fn unique<'a>(name: String, known: impl Iterator<Item = &'a String> + Clone) -> String {
+    let taken = |name: &String| known.clone().any(|other| other == name);
+    if !taken(&name) {
+        return name;
+    }
+    let numbered = (2..=usize::MAX).map(|number| format!("{name} #{number}"));
+    numbered.into_iter().find(|candidate| !taken(candidate)).unwrap_or(name)
+}
+
+/// A name as one short line, whatever a driver calls itself.
+fn plain(name: &str) -> String {
+    let line: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(48).collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
