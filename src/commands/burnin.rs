@@ -162,6 +162,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
     let manner = &common.manner;
     let own = common.program.as_deref().map(absolute).transpose().map_err(usage)?;
     let (store, dir, loudness) = (manner.results.store()?, manner.dir()?, manner.loudness());
+    let screen = manner.screen()?;
     let mut open = measure::open(Opening {
         machine,
         store: &store,
@@ -171,7 +172,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
         warnings: Vec::new(),
         run: Run { procedure: "burnin".to_owned(), ..Run::default() },
     })?;
-    let mut display = Display::new(&asked, loudness);
+    let mut display = Display::new(&asked, loudness, screen.is_some(), &open.name)?;
     let setting = BurnSetting {
         machine,
         test,
@@ -179,6 +180,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
         own: own.as_deref(),
         dir: &dir,
         patience: manner.patience,
+        screen,
         asked,
     };
     let outcome = burn_in(&setting, &mut open.writer, &mut |event| display.show(&event));

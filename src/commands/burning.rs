@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::progress::Loudness;
 use super::say;
+use super::watch::{Burn, Screen};
 use crate::journal::{BurnIn, Burned, Pass, Sample};
 use crate::machine::{Reading, show_bytes};
 use crate::report::burnin::{speed, time};
@@ -31,6 +33,8 @@ pub(super) struct Display {
     loudness: Loudness,
     /// Lines that are rewritten in place.
     table: Option<ProgressBar>,
+    /// The whole terminal, with --watch.
+    screen: Option<Box<(Screen, Burn)>>,
     state: State,
     told: f64,
 }
@@ -62,8 +66,11 @@ struct Thread {
 }
 
 impl Display {
-    pub(super) fn new(asked: &BurnIn, loudness: Loudness) -> Display {
-        let terminal = loudness != Loudness::Quiet && std::io::stderr().is_terminal();
+    /// # Errors
+    /// The whole terminal is wanted and there is none.
+    pub(super) fn new(asked: &BurnIn, loudness: Loudness, watch: bool, title: &str) -> Result<Display> {
+        let screen = watch.then(|| Screen::take().map(|screen| Box::new((screen, Burn::new(title))))).transpose()?;
+        let terminal = screen.is_none() && loudness != Loudness::Quiet && std::io::stderr().is_terminal();
         let table = terminal.then(|| {
             let table = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             if let Ok(style) = ProgressStyle::with_template("{msg}") {
@@ -71,7 +78,7 @@ impl Display {
             }
             table
         });
-        Display { asked: asked.clone(), loudness, table, state: State::default(), told: 0.0 }
+        Ok(Display { asked: asked.clone(), loudness, table, screen, state: State::default(), told: 0.0 })
     }
 
     pub(super) fn show(&mut self, event: &Burning<'_>) {
@@ -110,6 +117,7 @@ impl Display {
     }
 
     pub(super) fn finish(&mut self) {
+        self.screen = None;
         if let Some(table) = self.table.take() {
             table.finish_and_clear();
         }
@@ -120,6 +128,13 @@ impl Display {
             self.line(&news);
         }
         if self.loudness == Loudness::Quiet {
+            return;
+        }
+        if let Some(both) = &mut self.screen {
+            let (screen, burn) = &mut **both;
+            self.state.chart(burn);
+            let (lines, done) = (self.state.lines(&self.asked), self.state.done(&self.asked));
+            screen.draw(|frame| burn.draw(frame, &lines, done));
             return;
         }
         if let Some(table) = &self.table {
@@ -134,10 +149,11 @@ impl Display {
         }
     }
 
-    fn line(&self, text: &str) {
-        match &self.table {
-            Some(table) => table.suspend(|| say(text)),
-            None => say(text),
+    fn line(&mut self, text: &str) {
+        match (&mut self.screen, &self.table) {
+            (Some(both), _) => both.1.say(text.to_owned()),
+            (None, Some(table)) => table.suspend(|| say(text)),
+            (None, None) => say(text),
         }
     }
 }
@@ -171,6 +187,31 @@ impl State {
             }
         }
         news
+    }
+
+    /// Gives this second's numbers to the charts.
+    fn chart(&self, burn: &mut Burn) {
+        if let Some((mean, _)) = self.clock() {
+            burn.value("clock", "GHz", mean);
+        }
+        if let Some(share) = self.work().filter(|_| !self.resting) {
+            burn.value("work", "% of the first seconds", share);
+        }
+        for (name, celsius) in &self.sensors.temperature {
+            burn.value(name, "°C", *celsius);
+        }
+        for (name, watts) in &self.sensors.power {
+            burn.value(name, "W", *watts);
+        }
+    }
+
+    /// What share is done, 0 to 1: of the time, or of the pass.
+    fn done(&self, asked: &BurnIn) -> f64 {
+        match (asked.seconds, &self.stage) {
+            (Some(seconds), _) => self.at / (seconds + asked.rest).max(1.0),
+            (None, Some(stage)) => stage.done as f64 / stage.total.max(1) as f64,
+            (None, None) => 0.0,
+        }
     }
 
     /// The mean clock in GHz, and what it is of the first seconds', in per cent.

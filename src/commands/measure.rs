@@ -70,6 +70,11 @@ impl Manner {
         Loudness::of(self.quiet, self.verbose)
     }
 
+    /// The terminal that is to be drawn on as a whole, if one is.
+    pub(super) fn screen(&self) -> Result<Option<PathBuf>> {
+        self.watch.then(Screen::find).transpose().map_err(usage)
+    }
+
     /// The directory the programs work in, as every process can name it.
     pub(super) fn dir(&self) -> Result<PathBuf> {
         usable(&self.dir).map_err(usage)
@@ -147,7 +152,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         ..Run::default()
     };
     let warnings = too_many_copies(machine, plan).into_iter().collect();
-    let screen = manner.watch.then(Screen::find).transpose().map_err(usage)?;
+    let screen = manner.screen()?;
     let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, warnings, run })?;
     let setting = Setting {
         machine,

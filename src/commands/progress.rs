@@ -35,17 +35,17 @@ impl Loudness {
 }
 
 /// The display of a run: lines and a bar, or the whole terminal.
-pub(super) enum Display<'a> {
+pub(super) enum Display {
     Lines(Progress),
-    Screen(Box<(Screen, Watch)>, &'a Machine),
+    Screen(Box<(Screen, Watch)>),
 }
 
-impl<'a> Display<'a> {
+impl Display {
     /// # Errors
     /// The whole terminal is wanted and there is none.
-    pub(super) fn new(plan: &Plan, loudness: Loudness, watch: bool, title: &str, machine: &'a Machine) -> Result<Self> {
+    pub(super) fn new(plan: &Plan, loudness: Loudness, watch: bool, title: &str, machine: &Machine) -> Result<Self> {
         Ok(if watch {
-            Display::Screen(Box::new((Screen::take()?, Watch::new(title, plan))), machine)
+            Display::Screen(Box::new((Screen::take()?, Watch::new(title, plan, machine))))
         } else {
             Display::Lines(Progress::new(plan, loudness))
         })
@@ -54,9 +54,9 @@ impl<'a> Display<'a> {
     pub(super) fn show(&mut self, event: &Event<'_>) {
         match self {
             Display::Lines(progress) => progress.show(event),
-            Display::Screen(both, machine) => {
+            Display::Screen(both) => {
                 let (screen, watch) = &mut **both;
-                watch.see(event, machine);
+                watch.see(event);
                 screen.draw(|frame| watch.draw(frame));
             }
         }

@@ -126,10 +126,7 @@ struct Run<'a> {
 /// The journal cannot be written, or there is no scratch directory: the run cannot go on. Whatever
 /// goes wrong in one trial is an error trial in the journal instead.
 pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
-    let (signals, scratch, mut guardian) = wards(setting.dir)?;
-    if let Some(screen) = &setting.screen {
-        guardian.watch_screen(screen)?;
-    }
+    let (signals, scratch, mut guardian) = wards(setting.dir, setting.screen.as_deref())?;
     let bench =
         Bench { machine: setting.machine, signals: &signals, guardian: &mut guardian, patience: setting.patience };
     let cells: Vec<journal::Cell> =
@@ -164,13 +161,16 @@ pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
 }
 
 /// What every run has around its programs: signals as bytes, a directory below `dir`, and who cleans up if the tool is killed.
-fn wards(dir: &Path) -> Result<(Signals, Scratch, Guardian)> {
+fn wards(dir: &Path, screen: Option<&Path>) -> Result<(Signals, Scratch, Guardian)> {
     // As subreaper the tool is the parent of every orphan among the measured processes.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .context("the kernel does not let the tool adopt orphans")?;
     let signals = Signals::install()?;
     let scratch = Scratch::make(dir)?;
-    let guardian = Guardian::start(scratch.path())?;
+    let mut guardian = Guardian::start(scratch.path())?;
+    if let Some(screen) = screen {
+        guardian.watch_screen(screen)?;
+    }
     Ok((signals, scratch, guardian))
 }
 

@@ -2,7 +2,7 @@
 
 mod lines;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -44,6 +44,8 @@ pub struct BurnSetting<'a> {
     pub dir: &'a Path,
     /// How long a silent program is waited for.
     pub patience: Duration,
+    /// The terminal that is drawn on as a whole, to be given back also where the tool is killed.
+    pub screen: Option<PathBuf>,
     /// What to do; the sensors' limits are filled in.
     pub asked: BurnIn,
 }
@@ -73,7 +75,7 @@ pub enum Burning<'a> {
 /// The journal cannot be written, or there is no scratch directory. Whatever goes wrong with the program is an error trial in
 /// the journal instead.
 pub fn burn_in(setting: &BurnSetting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Burning<'_>)) -> Result<Outcome> {
-    let (signals, scratch, mut guardian) = wards(setting.dir)?;
+    let (signals, scratch, mut guardian) = wards(setting.dir, setting.screen.as_deref())?;
     let BurnSetting { machine, test, patience, .. } = *setting;
     let mut bench = Bench { machine, signals: &signals, guardian: &mut guardian, patience };
     let sensors = Sensors::find(machine);

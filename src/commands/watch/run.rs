@@ -1,31 +1,21 @@
-//! `--watch`: a run on the whole terminal. Like every display it is drawn between trials only: nothing is while a window is
-//! open.
+//! A run on the whole terminal: what is measured now, every sample as it comes, what is left.
 
-use std::collections::VecDeque;
-use std::io::{IsTerminal, Stderr};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Gauge, Paragraph, Row, Table, TableState};
-use ratatui::{Frame, Terminal};
+use ratatui::text::Line;
+use ratatui::widgets::{Row, Table, TableState};
 
+use super::{Messages, heading};
 use crate::analysis;
 use crate::catalogue::NONE;
 use crate::journal::{Cell, Trial};
-use crate::machine::Machine;
+use crate::machine::{Machine, Reading, Sensors};
 use crate::plan::{Plan, clock};
 use crate::runner::{Event, journal_cell};
 use crate::stats::Estimate;
-
-/// Lines of what went wrong that stay on the screen.
-const MESSAGES: usize = 3;
 
 /// As many samples are drawn.
 const LAST: usize = 12;
@@ -33,48 +23,8 @@ const LAST: usize = 12;
 /// The bars that a sample is drawn with, from the smallest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The terminal while it is ours; given back when this goes.
-pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stderr>>,
-}
-
-impl Screen {
-    /// Returns the terminal that stderr is.
-    ///
-    /// # Errors
-    /// It is none.
-    pub(super) fn find() -> Result<PathBuf> {
-        if !std::io::stderr().is_terminal() {
-            bail!("--watch draws on a terminal, and stderr is none; try without it");
-        }
-        std::fs::read_link("/proc/self/fd/2").context("the terminal has no name; try without --watch")
-    }
-
-    /// Takes that terminal.
-    ///
-    /// # Errors
-    /// It cannot be drawn on.
-    pub(super) fn take() -> Result<Screen> {
-        let why = "the terminal cannot be drawn on; try without --watch";
-        execute!(std::io::stderr(), EnterAlternateScreen).context(why)?;
-        Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(std::io::stderr())).context(why)? })
-    }
-
-    /// Draws; a terminal that is gone is nobody's loss.
-    pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) {
-        let _ = self.terminal.draw(draw);
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = self.terminal.show_cursor();
-        let _ = execute!(std::io::stderr(), LeaveAlternateScreen);
-    }
-}
-
 /// What is known of a run so far.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     title: String,
     lines: Vec<Measured>,
     now: Option<usize>,
@@ -83,8 +33,9 @@ pub(super) struct Watch {
     left: Duration,
     done: f64,
     began: Instant,
-    messages: VecDeque<String>,
-    sensors: String,
+    messages: Messages,
+    sensors: Sensors,
+    reading: String,
 }
 
 /// One cell and its trials.
@@ -98,7 +49,7 @@ struct Measured {
 
 impl Watch {
     /// Begins to watch the run `title` of `plan`.
-    pub(super) fn new(title: &str, plan: &Plan) -> Watch {
+    pub(crate) fn new(title: &str, plan: &Plan, machine: &Machine) -> Watch {
         let cells = plan.cells.iter().enumerate().map(|(id, cell)| journal_cell(id, cell));
         Watch {
             title: title.to_owned(),
@@ -109,13 +60,14 @@ impl Watch {
             left: plan.duration().1,
             done: 0.0,
             began: Instant::now(),
-            messages: VecDeque::new(),
-            sensors: String::new(),
+            messages: Messages::default(),
+            sensors: Sensors::find(machine),
+            reading: String::new(),
         }
     }
 
     /// Takes in what happened.
-    pub(super) fn see(&mut self, event: &Event<'_>, machine: &Machine) {
+    pub(crate) fn see(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { number, block, command, left, done, .. } => {
                 (self.now, self.block, self.left, self.done) = (Some(*number), *block, *left, *done);
@@ -125,40 +77,29 @@ impl Watch {
                 self.lines[trial.cell].add(trial);
                 if let Some(reason) = trial.error.as_ref().or(trial.skip.as_ref()) {
                     let kind = if trial.error.is_some() { "error" } else { "skipped" };
-                    self.messages.push_back(format!("{kind}: {} x {}: {reason}", cell.copies, cell.test.label));
-                    if self.messages.len() > MESSAGES {
-                        self.messages.pop_front();
-                    }
+                    self.messages.add(format!("{kind}: {} x {}: {reason}", cell.copies, cell.test.label));
                 }
-                self.sensors = sensors(machine);
+                self.reading = shown(&self.sensors.read(self.began.elapsed().as_secs_f64()));
             }
         }
     }
 
     /// Draws the whole screen.
-    pub(super) fn draw(&self, frame: &mut Frame<'_>) {
-        let messages = u16::try_from(self.messages.len()).unwrap_or(0);
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
         let parts = Layout::vertical([
-            Constraint::Length(1),
-            Constraint::Length(1),
+            Constraint::Length(2),
             Constraint::Length(1),
             Constraint::Min(3),
-            Constraint::Length(messages),
+            Constraint::Length(self.messages.height()),
             Constraint::Length(1),
         ]);
-        let [head, bar, now, table, notes, foot] = parts.areas(frame.area());
-        let elapsed = clock(self.began.elapsed());
-        frame.render_widget(
-            Line::from(vec![Span::from(self.title.as_str()).bold(), format!("  {elapsed}").into()]),
-            head,
-        );
-        let label = format!("{:.0} %, at most {} left", self.done * 100.0, clock(self.left));
-        frame.render_widget(Gauge::default().ratio(self.done.clamp(0.0, 1.0)).label(label).use_unicode(true), bar);
+        let [head, now, table, notes, foot] = parts.areas(frame.area());
+        let left = format!("{:.0} %, at most {} left", self.done * 100.0, clock(self.left));
+        heading(frame, head, &format!("{}  {}", self.title, clock(self.began.elapsed())), self.done, left);
         frame.render_widget(self.running(), now);
         self.table(frame, table);
-        let lines: Vec<Line<'_>> = self.messages.iter().map(|text| Line::from(text.as_str()).red()).collect();
-        frame.render_widget(Paragraph::new(lines), notes);
-        frame.render_widget(Line::from(self.sensors.as_str()).dim(), foot);
+        self.messages.draw(frame, notes);
+        frame.render_widget(Line::from(self.reading.as_str()).dim(), foot);
     }
 
     fn running(&self) -> Line<'_> {
@@ -230,13 +171,23 @@ fn bars(samples: &[f64]) -> String {
 }
 
 /// What the machine's own instruments say now, in a line.
-fn sensors(machine: &Machine) -> String {
-    machine.read("/proc/loadavg").map(|load| format!("load {load}")).unwrap_or_default()
+fn shown(reading: &Reading) -> String {
+    let hottest = reading.temperature.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
+    let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
+    let parts = [
+        hottest.map(|(name, celsius)| format!("{name} {celsius:.0} °C")),
+        (!clocks.is_empty()).then(|| format!("{mean:.0} MHz")),
+        reading.power.iter().next().map(|(name, watts)| format!("{name} {watts:.0} W")),
+        reading.steal.map(|steal| format!("steal {steal:.1} %")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
+    use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
     use super::*;
@@ -275,14 +226,14 @@ mod tests {
     fn a_run_at_80_columns() {
         let plan = plan();
         let machine = Machine::at("/nonexistent");
-        let mut watch = Watch::new("vm-2026-11-21-01", &plan);
+        let mut watch = Watch::new("vm-2026-11-21-01", &plan, &machine);
         let (left, command) = (Duration::from_secs(42), "pipe".to_owned());
-        watch.see(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 }, &machine);
+        watch.see(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 });
         for count in [200_000, 210_000, 100_000] {
-            watch.see(&Event::Ended { cell: &plan.cells[0], trial: &trial(0, count) }, &machine);
+            watch.see(&Event::Ended { cell: &plan.cells[0], trial: &trial(0, count) });
         }
         let failed = Trial { cell: 1, error: Some("it crashed".to_owned()), ..Trial::default() };
-        watch.see(&Event::Ended { cell: &plan.cells[1], trial: &failed }, &machine);
+        watch.see(&Event::Ended { cell: &plan.cells[1], trial: &failed });
         let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
         terminal.draw(|frame| watch.draw(frame)).unwrap();
         insta::assert_snapshot!(terminal.backend().to_string());
