@@ -31,12 +31,20 @@ void kit_init(int argc, char **argv)
     common_number = known_number;
 }
 
+static int is_known(const char *name)
+{
+    for (int i = 0; i < known_number; i++)
+        if (strcmp(known[i], name) == 0)
+            return 1;
+    return 0;
+}
+
 const char *kit_arg(const char *name, const char *missing)
 {
     size_t length = strlen(name);
     const char *value = missing;
 
-    if (known_number < MAX_NAMES)
+    if (!is_known(name) && known_number < MAX_NAMES)
         known[known_number++] = name;
     for (int i = 0; i < argument_number; i++)
         if (strncmp(arguments[i], name, length) == 0 && arguments[i][length] == '=') {

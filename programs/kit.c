@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "place.h"
 #include "sample.h"
+#include "speech.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +39,6 @@ struct mark {
 volatile unsigned long kit_count;
 
 static int input = STDIN_FILENO;
-static int output = STDOUT_FILENO;
-static char text[1024]; /* lines not yet written */
-static size_t text_used;
-static void (*cleaner)(int finished);
 static unsigned long (*counter)(void);
 static void (*listener)(const char *words);
 static struct kit_thread *team;
@@ -69,87 +66,7 @@ int64_t kit_now(void)
     return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* --- ways out --- */
-
-static _Noreturn void leave(int status, int finished)
-{
-    if (cleaner)
-        cleaner(finished);
-    _exit(status);
-}
-
-static void flush(void)
-{
-    size_t written = 0;
-
-    while (written < text_used) {
-        ssize_t n = write(output, text + written, text_used - written);
-        if (n < 0 && errno != EINTR)
-            leave(1, 0); /* nobody reads any more */
-        if (n > 0)
-            written += (size_t)n;
-    }
-    text_used = 0;
-}
-
-static void put(const char *words)
-{
-    for (; *words; words++) {
-        if (text_used == sizeof text)
-            flush();
-        text[text_used++] = *words;
-    }
-}
-
-static void put_number(int64_t number)
-{
-    char digits[24];
-    char *first = digits + sizeof digits - 1;
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-
-    *first = '\0';
-    do
-        *--first = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (number < 0)
-        *--first = '-';
-    put(" ");
-    put(first);
-}
-
-/* Blocks the timer, so that its report cannot come between, and drops what was kept. */
-static _Noreturn void give_up(const char *kind, int status, const char *format, va_list values)
-{
-    char reason[512];
-    sigset_t alarm;
-
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    sigprocmask(SIG_BLOCK, &alarm, NULL);
-    vsnprintf(reason, sizeof reason, format, values);
-    text_used = 0;
-    put(kind);
-    put(reason);
-    put("\n");
-    flush();
-    leave(status, 0);
-}
-
-void kit_skip(const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    give_up("skip ", 0, format, values);
-}
-
-void kit_error(const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    give_up("error ", 1, format, values);
-}
+/* --- what the timer reads and tells --- */
 
 void kit_counter(unsigned long (*read_count)(void))
 {
@@ -167,69 +84,7 @@ void kit_team(struct kit_thread *of, int number)
     threads = number;
 }
 
-void kit_at_end(void (*clean)(int finished))
-{
-    cleaner = clean;
-}
-
 /* --- the report --- */
-
-static void keep(const char *line)
-{
-    if (text_used + strlen(line) > sizeof text)
-        kit_error("too many checks and values: %s", line);
-    put(line);
-}
-
-void kit_check(const char *name, double number)
-{
-    char line[128];
-
-    snprintf(line, sizeof line, "check %s %.15g\n", name, number);
-    keep(line);
-}
-
-void kit_value(const char *name, double number, const char *unit)
-{
-    char line[128];
-
-    snprintf(line, sizeof line, "value %s %.15g %s\n", name, number, unit);
-    keep(line);
-}
-
-void kit_note(const char *format, ...)
-{
-    char line[256] = "note ";
-    const size_t lead = strlen(line);
-    va_list values;
-    int length;
-
-    va_start(values, format);
-    length = vsnprintf(line + lead, sizeof line - lead - 1, format, values);
-    va_end(values);
-    memcpy(line + (length < (int)(sizeof line - lead - 1) ? lead + (size_t)length : sizeof line - 2), "\n", 2);
-    keep(line);
-}
-
-void kit_report(const char *format, ...)
-{
-    char line[256];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(line, sizeof line, format, values);
-    va_end(values);
-    put(line);
-}
-
-void kit_slice(int64_t start, int64_t end, unsigned long count)
-{
-    put("slice");
-    put_number(start);
-    put_number(end);
-    put_number((int64_t)count);
-    put("\n");
-}
 
 static int64_t nanoseconds(struct timeval after, struct timeval before)
 {
@@ -244,17 +99,17 @@ static void put_usage(void)
     if (!stopped)
         getrusage(RUSAGE_SELF, &own);
     getrusage(RUSAGE_CHILDREN, &children);
-    put("usage");
-    put_number(nanoseconds(own.ru_utime, a->ru_utime));
-    put_number(nanoseconds(own.ru_stime, a->ru_stime));
-    put_number(nanoseconds(children.ru_utime, b->ru_utime));
-    put_number(nanoseconds(children.ru_stime, b->ru_stime));
-    put_number(own.ru_minflt - a->ru_minflt + children.ru_minflt - b->ru_minflt);
-    put_number(own.ru_majflt - a->ru_majflt + children.ru_majflt - b->ru_majflt);
-    put_number(own.ru_nvcsw - a->ru_nvcsw + children.ru_nvcsw - b->ru_nvcsw);
-    put_number(own.ru_nivcsw - a->ru_nivcsw + children.ru_nivcsw - b->ru_nivcsw);
-    put_number(own.ru_maxrss);
-    put("\n");
+    speech_put("usage");
+    speech_number(nanoseconds(own.ru_utime, a->ru_utime));
+    speech_number(nanoseconds(own.ru_stime, a->ru_stime));
+    speech_number(nanoseconds(children.ru_utime, b->ru_utime));
+    speech_number(nanoseconds(children.ru_stime, b->ru_stime));
+    speech_number(own.ru_minflt - a->ru_minflt + children.ru_minflt - b->ru_minflt);
+    speech_number(own.ru_majflt - a->ru_majflt + children.ru_majflt - b->ru_majflt);
+    speech_number(own.ru_nvcsw - a->ru_nvcsw + children.ru_nvcsw - b->ru_nvcsw);
+    speech_number(own.ru_nivcsw - a->ru_nivcsw + children.ru_nivcsw - b->ru_nivcsw);
+    speech_number(own.ru_maxrss);
+    speech_put("\n");
 }
 
 void kit_stop(void)
@@ -266,12 +121,10 @@ void kit_stop(void)
 /* Cleans first: what it waits for belongs to the usage. */
 static _Noreturn void finish(void)
 {
-    if (cleaner)
-        cleaner(1);
-    cleaner = NULL;
+    speech_clean();
     put_usage();
-    put("done\n");
-    flush();
+    speech_put("done\n");
+    speech_flush();
     _exit(0);
 }
 
@@ -301,19 +154,14 @@ static _Noreturn void report(void)
     for (int thread = 0; thread < threads; thread++)
         all += edges[(recorded - 1) * threads + thread].count - edges[thread].count;
     if (all == 0) {
-        text_used = 0;
-        put("error nothing was completed within the window: try a longer one\n");
-        flush();
-        leave(1, 0);
+        kit_error("nothing was completed within the window: try a longer one");
     }
-    if (cleaner)
-        cleaner(1); /* what it reports of a team is of all of it: the first copy's */
-    cleaner = NULL;
+    speech_clean(); /* what is reported there of a team is of all of it: the first copy's */
     for (int thread = 0; thread < threads; thread++) {
         if (team) {
-            put("copy");
-            put_number(thread);
-            put("\n");
+            speech_put("copy");
+            speech_number(thread);
+            speech_put("\n");
         }
         report_slices(thread);
         sample_report(team ? team + thread : NULL);
@@ -332,7 +180,7 @@ int kit_abandoned(void)
 
 void kit_leave(void)
 {
-    leave(0, 0);
+    speech_leave(0, 0);
 }
 
 static void arm(int64_t when)
@@ -389,11 +237,11 @@ static void watch_load(struct mark here)
         }
     }
     if (!load_marked) {
-        put("pulse");
-        put_number(here.ns);
-        put_number((int64_t)here.count);
-        put("\n");
-        flush();
+        speech_put("pulse");
+        speech_number(here.ns);
+        speech_number((int64_t)here.count);
+        speech_put("\n");
+        speech_flush();
     }
 }
 
@@ -424,7 +272,7 @@ static void on_alarm(int number)
     if (slices == 0)
         watch_load(here);
     else if (kit_abandoned())
-        leave(0, 0);
+        speech_leave(0, 0);
     if (pulsing && now >= edge) {
         record(here);
         if (recorded == slices + 1)
@@ -473,7 +321,7 @@ static void read_line(char *line, size_t size)
         if (n < 0)
             kit_error("cannot read stdin (%s)", strerror(errno));
         if (n == 0)
-            leave(0, 0);
+            speech_leave(0, 0);
         if (line[used] == '\n')
             break;
         used++;
@@ -513,7 +361,7 @@ static void sleep_until(int64_t when)
 
     while ((left = (when - kit_now()) / 1000000 - 1) > 0)
         if (poll(&in, 1, left < 1000 ? (int)left : 1000) > 0)
-            leave(0, 0);
+            speech_leave(0, 0);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
 }
@@ -526,8 +374,8 @@ static void hear(void)
     place_deadline();
     arguments_refuse_unknown();
     prepare_timer();
-    if (write(output, "ready\n", 6) != 6)
-        leave(1, 0);
+    if (write(speech_output, "ready\n", 6) != 6)
+        speech_leave(1, 0);
     read_go();
     if (begun + slice <= kit_now())
         begun = kit_now();
@@ -586,10 +434,10 @@ void kit_detach_stdio(void)
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
-    output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
-    if (null < 0 || input < 0 || output < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
+    speech_output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
+    if (null < 0 || input < 0 || speech_output < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
         input = STDIN_FILENO;
-        output = output < 0 ? STDOUT_FILENO : output;
+        speech_output = speech_output < 0 ? STDOUT_FILENO : speech_output;
         kit_error("cannot move stdin and stdout (%s): is `ulimit -n` below 110?", strerror(errno));
     }
     close(null);

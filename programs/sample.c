@@ -105,9 +105,12 @@ static void learn_reading(void)
 
 double kit_clock(void)
 {
+    int64_t took;
+
     if (!reading)
         learn_reading();
-    return CHAIN / (double)(chain() - reading);
+    took = chain() - reading;
+    return took > 0 ? CHAIN / (double)took : 0; /* a coarse clock cannot tell */
 }
 
 void kit_piece(unsigned long work)

@@ -83,7 +83,7 @@ impl Hand {
 
     fn of(test: &Test, binary: &Path, more: &[&str]) -> Hand {
         let programs = root().join("programs").display().to_string();
-        let place = |word: &String| word.replace("{programs}", &programs);
+        let place = |word: &String| word.replace("{programs}", &programs).replace("{copies}", "1");
         let mut args: Vec<String> = test.args.iter().chain(&test.standard.args).map(place).collect();
         if test.copies == Copies::Threads {
             args.push("threads=2".to_owned());

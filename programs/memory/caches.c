@@ -66,7 +66,9 @@ static void read_index(int cpu, int index)
     if (number < 1 || number > LEVELS)
         return;
     caches[number].size = (size_t)kit_bytes(size, &end);
-    caches[number].sharers = read_word(cpu, index, "shared_cpu_list", shared, sizeof shared) ? length_of(shared) : 1;
+    caches[number].sharers = read_word(cpu, index, "shared_cpu_list", shared, sizeof shared) ? length_of(shared) : 0;
+    if (caches[number].sharers < 1)
+        caches[number].sharers = 1;
 }
 
 /* What the C library knows, where the kernel tells nothing. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "burn/room.h"
 #include "kit.h"
-#include "load/files.h"
 
 enum { MIB = 1 << 20, HUGE_PAGE = 2 * MIB, SHARE = 8 };
 
@@ -28,15 +28,19 @@ static int wants_huge(void)
     return huge;
 }
 
-/* Copies beside this one take as much: an eighth leaves room for them and for everyone else. */
+/* Copies beside this one take as much: an eighth, or of many half as much as there is for each, leaves room for everyone. */
 void *pages_map(size_t size)
 {
-    const long available = files_memory("MemAvailable"), mib = (long)((size + MIB - 1) / MIB);
+    const long copies = kit_arg_number("copies", 1, 1, 1000000), share = 2 * copies > SHARE ? 2 * copies : SHARE;
+    const long mib = (long)((size + MIB - 1) / MIB);
     const int huge = wants_huge();
+    struct room room;
     char *memory, *start;
 
-    if (available > 0 && mib > available / SHARE)
-        kit_skip("%ld MiB are more than an eighth of the %ld MiB of memory available: try a smaller size=", mib, available);
+    room_look(&room);
+    if (room.available > 0 && mib > room.available / MIB / share)
+        kit_skip("%ld MiB are more than 1/%ld of the %ld MiB of memory available in %s: try a smaller size=, or fewer copies",
+                 mib, share, (long)(room.available / MIB), room.place);
     memory = mmap(NULL, whole(size) + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         kit_skip("%ld MiB of memory were refused (%s): try a smaller size=", mib, strerror(errno));

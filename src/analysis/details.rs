@@ -10,7 +10,7 @@ use crate::journal::{Cell, Journal, Trial};
 use crate::stats::{Estimate, Histogram, log_interval};
 
 /// The shares of single operations that reports tell of, and their names.
-pub const QUANTILES: [(f64, &str); 4] = [(0.1, "p10"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99")];
+pub const QUANTILES: [(f64, &str); 5] = [(0.1, "p10"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
 /// The values that every core-bound program tells: ns per piece of work, and GHz.
 const BEST: &str = "best";

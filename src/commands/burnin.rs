@@ -123,12 +123,12 @@ fn size(text: &str) -> Result<Size> {
         return share.map(|share| Size::Share(share / 100.0)).with_context(why);
     }
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
-        "" => 0,
-        "k" => 10,
-        "m" => 20,
-        "g" => 30,
-        "t" => 40,
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
         _ => bail!(why()),
     };
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
@@ -291,7 +291,8 @@ mod tests {
         assert_eq!(size("4G").unwrap(), Size::Bytes(4 << 30));
         assert_eq!(size("512MiB").unwrap(), Size::Bytes(512 << 20));
         assert_eq!(size("2kB").unwrap(), Size::Bytes(2048));
-        for text in ["", "0", "0%", "101%", "-1G", "G", "4X", "1e9", "99999999999999T", "80%%", "µ"] {
+        for text in ["", "0", "0%", "101%", "-1G", "G", "4X", "1e9", "99999999999999T", "5bbb", "2kibib", "80%%", "µ"]
+        {
             assert!(format!("{:#}", size(text).unwrap_err()).contains("try 80%"), "{text}");
         }
     }

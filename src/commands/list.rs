@@ -6,6 +6,9 @@ use super::{Results, Status, print};
 use crate::catalogue::{Catalogue, NONE};
 use crate::journal::Store;
 
+/// Columns of a list.
+const WIDTH: usize = 80;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum What {
     /// What can be measured
@@ -74,7 +77,18 @@ fn groups(catalogue: &Catalogue, long: bool) -> String {
 fn rows<'a>(rows: impl Iterator<Item = (&'a str, String, &'a str)>, long: bool) -> String {
     let mut text = String::new();
     for (id, about, doc) in rows {
-        text.push_str(&format!("  {id:<18} {about}\n"));
+        let mut line = format!("  {id:<18}");
+        for word in about.split(' ') {
+            if line.chars().count() + 1 + word.chars().count() > WIDTH {
+                text.push_str(&line);
+                text.push('\n');
+                line = " ".repeat(20);
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        text.push_str(&line);
+        text.push('\n');
         if long {
             text.push_str(&format!("      {}\n", doc.split_whitespace().collect::<Vec<_>>().join(" ")));
         }

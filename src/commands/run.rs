@@ -81,7 +81,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         None => catalogue.expand(&arguments.names)?,
     };
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
-    let copies = if arguments.copies.is_empty() { unique(&[1, cpus]) } else { Copies::all(&arguments.copies, cpus) };
+    let copies = if arguments.copies.is_empty() { unique(&[1, cpus]) } else { Copies::all(&arguments.copies, cpus)? };
     if arguments.procedure == Kind::Classic && (arguments.budget.is_some() || arguments.precision.is_some()) {
         bail!("the classic procedure has a length of its own; --budget and --precision go with the standard one");
     }

@@ -80,7 +80,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         );
     }
     let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
-    let copies = if arguments.copies.is_empty() { ladder(cpus) } else { Copies::all(&arguments.copies, cpus) };
+    let copies = if arguments.copies.is_empty() { ladder(cpus) } else { Copies::all(&arguments.copies, cpus)? };
     can_start(machine, &copies)?;
     let kind = if arguments.quick { Kind::Quick } else { Kind::Standard };
     let request = Request {

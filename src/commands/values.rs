@@ -13,10 +13,19 @@ const LONGEST: u32 = 4096;
 
 impl Copies {
     /// Returns all that was asked for, each once, `most` in place of `max`.
-    pub(super) fn all(asked: &[Copies], most: u32) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// A range begins beyond `max`, or is too long to be meant.
+    pub(super) fn all(asked: &[Copies], most: u32) -> Result<Vec<u32>> {
         let number = |count: u32| if count == MAX { most } else { count };
-        let ranges = asked.iter().flat_map(|list| &list.0);
-        unique(&ranges.flat_map(|(from, to)| number(*from)..=number(*to)).collect::<Vec<u32>>())
+        let mut counts = Vec::new();
+        for (from, to) in asked.iter().flat_map(|list| &list.0).map(|(from, to)| (number(*from), number(*to))) {
+            if from > to || to - from > LONGEST {
+                bail!("{from}..max is no range of copies: max is {most} here; try 1..max");
+            }
+            counts.extend(from..=to);
+        }
+        Ok(unique(&counts))
     }
 }
 

@@ -84,8 +84,8 @@ struct Meter {
 #[derive(Debug)]
 struct Counter {
     name: String,
-    paths: Vec<String>,
-    sum: bool,
+    /// The files of each package, or of each core or controller: those of one are the same count, and their largest is it.
+    parts: Vec<Vec<String>>,
 }
 
 /// Everything that there is to read.
@@ -302,8 +302,8 @@ impl Meter {
 
 impl Counter {
     fn read(&self, machine: &Machine) -> Option<u64> {
-        let counts = self.paths.iter().filter_map(|path| machine.number::<u64>(path));
-        counts.reduce(|a, b| if self.sum { a.saturating_add(b) } else { a.max(b) })
+        let part = |paths: &Vec<String>| paths.iter().filter_map(|path| machine.number::<u64>(path)).max();
+        self.parts.iter().filter_map(part).reduce(u64::saturating_add)
     }
 }
 
@@ -326,8 +326,16 @@ fn throttling(machine: &Machine) -> Vec<Counter> {
     let cpus = counts::online(machine);
     let counter = |(name, file, sum): &(&str, &str, bool)| {
         let path = |cpu: &usize| format!("{CPU}/cpu{cpu}/thermal_throttle/{file}");
-        let paths: Vec<String> = cpus.iter().map(path).filter(|path| machine.exists(path)).collect();
-        (!paths.is_empty()).then(|| Counter { name: (*name).to_owned(), paths, sum: *sum })
+        let mut parts = BTreeMap::<String, Vec<String>>::new();
+        for cpu in &cpus {
+            let package = machine.read(&format!("{CPU}/cpu{cpu}/topology/physical_package_id")).unwrap_or_default();
+            let part = if *sum { cpu.to_string() } else { package };
+            let path = path(cpu);
+            if machine.exists(&path) {
+                parts.entry(part).or_default().push(path);
+            }
+        }
+        (!parts.is_empty()).then(|| Counter { name: (*name).to_owned(), parts: parts.into_values().collect() })
     };
     THROTTLE.iter().filter_map(counter).collect()
 }
@@ -339,7 +347,7 @@ fn memory_errors(machine: &Machine) -> Vec<Counter> {
         for kind in ["ce", "ue"] {
             let path = format!("{EDAC}/{controller}/{kind}_count");
             if machine.exists(&path) {
-                counters.push(Counter { name: format!("edac.{controller}.{kind}"), paths: vec![path], sum: true });
+                counters.push(Counter { name: format!("edac.{controller}.{kind}"), parts: vec![vec![path]] });
             }
         }
     }

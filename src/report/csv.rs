@@ -9,7 +9,6 @@ use crate::stats::Estimate;
 /// The columns that a run about scaling has besides, the law's the same in every line of a test.
 const SCALING: &str = ",per_copy,total,total_unit,gain,gain_low,gain_high,step,efficiency,normalised_gain,clock,fairness,\
 in_law,sigma,sigma_low,sigma_high,kappa,kappa_low,kappa_high,peak,peak_low,peak_high";
-const COLUMNS: usize = 21;
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
@@ -58,11 +57,16 @@ pub(super) fn render(results: &Results) -> String {
                 field(&missing.load),
                 field(&missing.condition),
                 field(&missing.reason),
-                if scaled { ",".repeat(COLUMNS) } else { String::new() },
+                if scaled { no_scaling() } else { String::new() },
             );
         }
     }
     text
+}
+
+/// The columns of scaling, empty.
+fn no_scaling() -> String {
+    ",".repeat(SCALING.matches(',').count())
 }
 
 fn metric(metric: Metric) -> &'static str {
@@ -90,7 +94,7 @@ fn burnin(text: &mut String, run: &str, burnin: &BurnIn) {
     let status = if burnin.good { "ok" } else { "error" };
     line("seconds", "s", &alone(burnin.worked), status, &burnin.verdict);
     if let Some(cooling) = &burnin.cooling {
-        for (name, unit, held) in [("clock", "GHz", &cooling.clock), ("throughput", "lps", &cooling.throughput)] {
+        for (name, unit, held) in [("clock", "GHz", &cooling.clock), ("throughput", "pieces/s", &cooling.throughput)] {
             let Some(Held { initial, sustained, ratio, .. }) = held else { continue };
             line(&format!("{name}_initial"), unit, initial, "ok", "");
             line(&format!("{name}_sustained"), unit, sustained, "ok", "");
@@ -147,7 +151,7 @@ fn latency(row: &Row) -> String {
 fn scaling(results: &Results, row: &Row) -> String {
     let test = results.scaling.iter().find(|test| test.has(&row.cell));
     let place = test.and_then(|test| test.levels.iter().position(|level| level.copies == row.cell.copies));
-    let Some((test, place)) = test.zip(place) else { return ",".repeat(COLUMNS) };
+    let Some((test, place)) = test.zip(place) else { return no_scaling() };
     let (first, level) = (&test.levels[0], &test.levels[place]);
     let normalised = level.normalised.zip(first.normalised).map(|(level, first)| level.value / first.value);
     let number = |value: Option<f64>| {

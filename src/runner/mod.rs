@@ -208,7 +208,7 @@ impl Run<'_> {
         for test in &self.setting.plan.named {
             let folder = self.scratch.trial()?;
             let command = self.executable(test, 0).map(|path| {
-                let args = self.words(test, &test.args);
+                let args = self.words(test, &test.args, 1);
                 Command { path, args, folder: &folder }
             });
             let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW, threads: 1 };
@@ -361,15 +361,15 @@ impl Run<'_> {
     fn command_line(&self, cell: &Cell) -> String {
         let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
         let mut words = vec![program.display().to_string()];
-        words.extend(self.words(&cell.test, &cell.args));
+        words.extend(self.words(&cell.test, &cell.args, cell.copies));
         words.join(" ")
     }
 
     /// The words for a program: a row's arguments with what they name, and the command it is to run.
-    fn words(&self, test: &Test, args: &[String]) -> Vec<String> {
+    fn words(&self, test: &Test, args: &[String], copies: u32) -> Vec<String> {
         let folder = self.setting.programs.map(|programs| programs.folder().display().to_string()).unwrap_or_default();
         let filled = |word: &String| {
-            let word = word.replace("{programs}", &folder);
+            let word = word.replace("{programs}", &folder).replace("{copies}", &copies.to_string());
             self.given.iter().fold(word, |word, (name, number)| word.replace(&format!("{{{name}}}"), number))
         };
         let mut words: Vec<String> = args.iter().map(filled).collect();
@@ -382,7 +382,7 @@ impl Run<'_> {
 
     fn copies<'f>(&self, cell: &Cell, folder: &'f Path) -> Result<Vec<Command<'f>>, Failure> {
         can_run(&cell.test)?;
-        let mut args = self.words(&cell.test, &cell.args);
+        let mut args = self.words(&cell.test, &cell.args, cell.copies);
         if cell.test.copies == Copies::Threads {
             args.push(format!("threads={}", cell.copies));
         }
@@ -429,7 +429,7 @@ impl Run<'_> {
             let paths: Vec<String> = cgroups.iter().map(|cgroup| cgroup.path().display().to_string()).collect();
             args.push(format!("cgroup={}", paths.join(":")));
         }
-        let args = self.words(load, &args);
+        let args = self.words(load, &args, 1);
         Ok((load, Command { path: self.executable(load, cell.copies)?, args, folder }))
     }
 

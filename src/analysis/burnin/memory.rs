@@ -65,13 +65,16 @@ impl Memory {
         let rates: Vec<f64> = passes.iter().filter(|pass| pass.seconds > 0.0).map(Pass::rate).collect();
         let stage = journal.samples.iter().rev().find_map(|sample| sample.stage.clone());
         let finished = passes.last().map_or(0, |pass| pass.pass);
+        let unfinished = stage.filter(|stage| stage.pass > finished && stage.done > 0);
         let told = journal.faults.len() as u64;
         let sampled = journal.samples.iter().map(|sample| sample.faults).max().unwrap_or(0);
         Memory {
             bytes: asked.bytes.unwrap_or(0),
             passes: finished,
-            unfinished: stage.filter(|stage| stage.pass > finished && stage.done > 0),
-            moved: passes.iter().fold(0, |sum, pass| sum.saturating_add(pass.bytes)),
+            moved: passes
+                .iter()
+                .fold(unfinished.as_ref().map_or(0, |stage| stage.done), |sum, pass| sum.saturating_add(pass.bytes)),
+            unfinished,
             rate: rate(&rates),
             faults: told
                 .max(sampled)
@@ -85,7 +88,7 @@ impl Memory {
 
     /// Returns what there is to say first.
     pub(super) fn verdict(&self) -> String {
-        let passes = plural(self.passes, "pass").replace("passs", "passes");
+        let passes = if self.passes == 1 { "1 pass".to_owned() } else { format!("{} passes", self.passes) };
         let over = match &self.unfinished {
             Some(stage) if self.passes == 0 => format!("{:.0} % of the first pass", share(stage)),
             Some(stage) => format!("{passes} and {:.0} % of the next", share(stage)),

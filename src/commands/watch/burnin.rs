@@ -89,7 +89,9 @@ impl Burn {
 
 impl Chart {
     fn range(&self) -> (f64, f64) {
-        self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
+        self.values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
     }
 
     fn title(&self) -> Line<'_> {

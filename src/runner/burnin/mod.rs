@@ -145,6 +145,8 @@ struct Fire<'a> {
     heard: u64,
     /// Whole seconds that have passed, and the last at which the sensors were read.
     seconds: u64,
+    /// The second of the last sample of a test of memory that was kept.
+    kept: u64,
     /// What was told since the last sample, and the last reading.
     sample: Sample,
     reading: Reading,
@@ -167,6 +169,7 @@ impl<'a> Fire<'a> {
             rested: None,
             heard: 0,
             seconds: 0,
+            kept: 0,
             sample: Sample::default(),
             reading: Reading::default(),
             passes: 0,
@@ -333,7 +336,8 @@ impl<'a> Fire<'a> {
         self.seconds = (now - self.start - LATER) / SECOND;
         let at = self.at(now);
         self.reading = self.sensors.read(at);
-        if self.asked.kind == Burned::Cooling || self.seconds.is_multiple_of(MEMORY_KEEPS) {
+        if self.asked.kind == Burned::Cooling || self.seconds >= self.kept + MEMORY_KEEPS {
+            self.kept = self.seconds;
             return self.keep(at, self.reading.clone());
         }
         let sample = Sample { at, sensors: self.reading.clone(), ..self.sample.clone() };
