@@ -241,7 +241,8 @@ fn the_real_programs() {
     let (code, report) = burnin("memory --size 64M --arg flip=all");
     assert_eq!((code, &report["good"]), (Some(1), &false.into()));
     let patterns = report["memory"]["patterns"].as_array().unwrap();
-    assert!(patterns.len() >= 5, "every pattern finds its bit: {report}");
+    assert_eq!(patterns.len(), 7, "every pattern finds its bit: {report}");
+    assert!(report["verdict"].as_str().unwrap().starts_with("7 faults in 1 pass"), "{report}");
     for fault in report["faults"].as_array().unwrap() {
         let word = |name: &str| u64::from_str_radix(&fault[name].as_str().unwrap()[2..], 16).unwrap();
         assert_eq!((word("expected") ^ word("read")).count_ones(), 1, "{fault}");

@@ -324,6 +324,10 @@ pub(super) fn conclude(
     }
     let broke = results.end.as_deref() == Some("broke");
     let burnin = results.burnin.as_deref();
+    // Of trials it was said when they failed; a burn-in is one.
+    for missing in results.skipped.iter().chain(&results.errors).filter(|_| burnin.is_some()) {
+        say(&format!("error: {}", missing.reason));
+    }
     let failed = failed.is_some()
         || broke
         || burnin.is_some_and(|burnin| !burnin.good)

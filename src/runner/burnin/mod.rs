@@ -10,7 +10,7 @@ use anyhow::Result;
 pub use lines::{Log, Told};
 
 use super::program::Program;
-use super::protocol::{self, Said};
+use super::protocol::Said;
 use super::trial::{Bench, Cast, Command, Failure, Scene, Waited, blame, cpu_time, monotonic};
 use super::{NAMED_WINDOW, Outcome, Programs, can_run, wards};
 use crate::catalogue::{NONE, Test};
@@ -405,6 +405,9 @@ fn concluded(program: &Program, test: &Test, stopped: bool) -> Result<crate::jou
     if let Some(why) = program.failure() {
         return Err(Failure::Error(why));
     }
-    protocol::verify(&copy, test)?;
+    // What is found wrong is counted; only that nobody counted would be a failure.
+    if let Some(missing) = test.checks.keys().find(|name| !copy.checks.contains_key(*name)) {
+        return Err(Failure::Error(format!("its check value '{missing}' is missing")));
+    }
     Ok(copy)
 }
