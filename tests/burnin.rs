@@ -121,9 +121,9 @@ fn programs_that_end_badly() {
         ("memory", "crash", "--for 1m", "it was killed by SIGSEGV"),
         ("memory", "garbage", "--for 1m", "it printed 'pass two is over', which is no part of the protocol"),
         ("memory", "error", "--for 1m", "the memory has gone: try another"),
-        ("memory", "hang", "--for 1m --patience 1s", "it said nothing for 1 s and was killed"),
+        ("memory", "hang", "--for 1m --patience 3s", "it said nothing for 3 s and was killed"),
         ("cooling", "crash", "", "it was killed by SIGABRT"),
-        ("cooling", "hang", "--patience 1s", "it said nothing for 1 s and was killed"),
+        ("cooling", "hang", "--patience 3s", "it said nothing for 3 s and was killed"),
         ("cooling", "garbage", "", "it printed 'beat now 0 0 1 4.0 0', which is no part of the protocol"),
         ("cooling", "future", "", "it reports time that has not passed yet"),
     ] {
