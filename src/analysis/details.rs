@@ -14,7 +14,7 @@ pub const QUANTILES: [(f64, &str); 5] = [(0.1, "p10"), (0.5, "p50"), (0.9, "p90"
 
 /// The values that every core-bound program tells: ns per piece of work, and GHz.
 const BEST: &str = "best";
-const CLOCK: &str = "clock";
+pub(super) const CLOCK: &str = "clock";
 
 /// Beside the score of one cell.
 #[derive(Debug, Clone, Default)]

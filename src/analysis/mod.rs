@@ -10,7 +10,7 @@ mod score;
 
 use serde::Serialize;
 
-use crate::catalogue::{Catalogue, Metric};
+use crate::catalogue::{Catalogue, Metric, NONE};
 use crate::journal::{Baseline, Build, Cell, Journal, Run, Trial};
 use crate::machine::Fact;
 use crate::stats::Estimate;
@@ -23,6 +23,18 @@ pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use scaling::{Clock, Level, Scaling};
+
+/// Returns a test's label with the load and the condition it ran under, where there are any.
+#[must_use]
+pub fn named(label: &str, load: &str, condition: &str) -> String {
+    let mut name = label.to_owned();
+    for (axis, kind) in [(load, "load"), (condition, "condition")] {
+        if axis != NONE {
+            name += &format!(" {kind}={axis}");
+        }
+    }
+    name
+}
 
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.
 #[must_use]

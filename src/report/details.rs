@@ -1,8 +1,8 @@
 //! What tests told beside their scores, as plain tables that every form of report can print.
 
 use super::{figure, plus_minus};
-use crate::analysis::{Details, Limit, Results, Row};
-use crate::catalogue::{Metric, NONE};
+use crate::analysis::{Details, Limit, Results, Row, named};
+use crate::catalogue::Metric;
 use crate::stats::Estimate;
 
 /// A table with a row per cell.
@@ -76,13 +76,7 @@ fn lines(results: &Results, parts: fn(&Row, &Details) -> Parts) -> Vec<Line> {
 }
 
 fn label(row: &Row) -> String {
-    let mut label = row.cell.label.clone();
-    for (axis, name) in [(&row.cell.load, "load"), (&row.cell.condition, "condition")] {
-        if axis != NONE {
-            label += &format!(" {name}={axis}");
-        }
-    }
-    label
+    named(&row.cell.label, &row.cell.load, &row.cell.condition)
 }
 
 fn times(_: &Row, details: &Details) -> Parts {

@@ -1,7 +1,7 @@
 //! What reports share about how tests scale.
 
 use super::{figure, plus_minus};
-use crate::analysis::{Missing, Results, Scaling};
+use crate::analysis::{Missing, Results, Scaling, named};
 use crate::stats::Estimate;
 
 /// What the columns and the law mean.
@@ -48,13 +48,7 @@ pub(super) fn gaps(results: &Results) -> Vec<Gap> {
 }
 
 fn title(missing: &Missing) -> String {
-    let mut title = missing.label.clone();
-    for (axis, name) in [(&missing.load, "load"), (&missing.condition, "condition")] {
-        if axis != "none" {
-            title += &format!(" {name}={axis}");
-        }
-    }
-    title
+    named(&missing.label, &missing.load, &missing.condition)
 }
 
 /// Returns every level that any test has.

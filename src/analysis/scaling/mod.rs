@@ -4,13 +4,13 @@ mod notes;
 
 use serde::Serialize;
 
+use super::details::CLOCK;
 use super::{Row, score};
 use crate::catalogue::Metric;
 use crate::journal::{Cell, Run, Trial};
 use crate::stats::{Estimate, Throughput, UslFit, fit_usl, median};
 
 /// What a core-bound program tells: its core's clock in GHz.
-const CLOCK: &str = "clock";
 /// The test whose clock serves tests that do not tell one, where they work in the core or beside it.
 const CORE_CLOCK: &str = "core-clock";
 const AT_THE_CORE: [&str; 3] = ["cpu", "memory", "thread"];
@@ -101,13 +101,7 @@ impl Scaling {
     /// Returns its name, with what ran beside it or was switched on.
     #[must_use]
     pub fn title(&self) -> String {
-        let mut title = self.label.clone();
-        for (axis, name) in [(&self.load, "load"), (&self.condition, "condition")] {
-            if axis != "none" {
-                title += &format!(" {name}={axis}");
-            }
-        }
-        title
+        super::named(&self.label, &self.load, &self.condition)
     }
 
     /// Whether a row is one of its levels.

@@ -2,7 +2,7 @@
 
 use super::charts::is_index;
 use super::words::{clean, end, number, times, window};
-use crate::analysis::{Index, Missing, Results, Row};
+use crate::analysis::{Index, Missing, Results, Row, named};
 use crate::catalogue::Arithmetic;
 use crate::journal::Cell;
 use crate::report::{Footnotes, copies, details, plus_minus};
@@ -110,13 +110,7 @@ pub(super) fn label(cell: &Cell) -> String {
 }
 
 fn name(label: &str, load: &str, condition: &str) -> String {
-    let mut label = label.to_owned();
-    for (axis, name) in [(load, "load"), (condition, "condition")] {
-        if axis != "none" {
-            label = format!("{label} {name}={axis}");
-        }
-    }
-    clean(&label)
+    clean(&named(label, load, condition))
 }
 
 /// Returns the tables of all levels; their footnotes are added to `notes`.

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::details::{Sheet, sheets};
 use super::{Footnotes, copies, plus_minus, seconds};
-use crate::analysis::{Index, Missing, Results, Row};
+use crate::analysis::{Index, Missing, Results, Row, named};
 use crate::catalogue::Arithmetic;
 
 const WIDTH: usize = 80;
@@ -154,12 +154,7 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
 /// A score in a line; `unit` is as wide as the longest unit of the report.
 fn score_line(text: &mut String, row: &Row, unit: usize, notes: &mut Footnotes) {
     let cell = &row.cell;
-    let mut label = cell.label.clone();
-    for (axis, name) in [(&cell.load, "load"), (&cell.condition, "condition")] {
-        if axis != "none" {
-            let _ = write!(label, " {name}={axis}");
-        }
-    }
+    let label = named(&cell.label, &cell.load, &cell.condition);
     let shown = format!(
         "{label:<LABEL$}{:>value$} {:<unit$} {:>6} {:>3} x {}",
         score(row.score.value),
