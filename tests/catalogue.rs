@@ -34,7 +34,7 @@ fn names_are_unique_and_typeable() {
         assert!(id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'), "{id} is awkward to type");
         assert_ne!(id, "all", "`all` is every test");
     }
-    assert_eq!(catalogue.conditions[0].id, "none", "the first condition is none");
+    assert_eq!(catalogue.switches[0].id, "none", "the first condition is none");
     assert!(!seen.contains("none"), "`none` is no load");
 }
 

@@ -61,6 +61,7 @@ impl Made {
             copies: 1,
             load: load.to_owned(),
             condition: "none".to_owned(),
+            control: false,
             metric,
             unit: unit.to_owned(),
             timebase: 1.0,

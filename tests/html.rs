@@ -40,6 +40,7 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         copies,
         load: "none".to_owned(),
         condition: "none".to_owned(),
+        control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),
         timebase: 1.0,

@@ -125,6 +125,7 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
             threads: false,
             load: "none".to_owned(),
             condition: "none".to_owned(),
+            control: false,
             metric: Metric::Rate,
             unit: "Mop/s".to_owned(),
             timebase: 1.0,

@@ -3,6 +3,7 @@
 //! The tables live in `catalogue/*.toml` and are part of the binary. Nothing else in the code lists
 //! names; `list`, help, completions, plans and reports are derived from what is read here.
 
+mod condition;
 mod lookup;
 mod own;
 mod processor;
@@ -15,6 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use condition::{Condition, Means, Switch};
 pub use lookup::nearest;
 pub(crate) use lookup::unknown;
 pub use processor::{Figure, Processor};
@@ -29,8 +31,8 @@ pub struct Catalogue {
     pub groups: Vec<Group>,
     /// Every index that can be computed from scores and baselines.
     pub indexes: Vec<Index>,
-    /// Every condition of the machine.
-    pub conditions: Vec<Named>,
+    /// Everything that can be switched on the machine.
+    pub switches: Vec<Arc<Switch>>,
     /// What processors can do at most.
     pub processors: Vec<Processor>,
     /// What the figures of processors mean.
@@ -249,16 +251,6 @@ pub enum Arithmetic {
     Arithmetic,
 }
 
-/// A row of which only the name matters to a plan.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Named {
-    /// The name on the command line.
-    pub id: String,
-    /// What it is.
-    pub doc: String,
-}
-
 fn one() -> f64 {
     1.0
 }
@@ -339,7 +331,7 @@ impl Catalogue {
             tests: tests.into_iter().flatten().map(Arc::new).collect(),
             groups: rows("group", table!("groups.toml"))?,
             indexes: rows("index", table!("indexes.toml"))?,
-            conditions: rows("condition", table!("conditions.toml"))?,
+            switches: rows("condition", table!("conditions.toml"))?.into_iter().map(Arc::new).collect(),
             processors: rows("processor", table!("processors.toml"))?,
             figures: rows("figure", table!("figures.toml"))?,
         })

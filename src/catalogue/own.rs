@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::{Catalogue, Group, NONE, Test};
+use super::{Catalogue, Group, Means, NONE, Switch, Test};
 
 /// Names a file in place of the usual one.
 const VARIABLE: &str = "UNIXMARK_CATALOGUE";
@@ -18,6 +18,8 @@ struct File {
     test: Vec<Test>,
     #[serde(default)]
     group: Vec<Group>,
+    #[serde(default)]
+    condition: Vec<Switch>,
 }
 
 /// Where the user's tables are: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's configuration, if it exists.
@@ -49,6 +51,10 @@ pub(super) fn add(catalogue: &mut Catalogue) -> Result<()> {
         check(&group.id, catalogue, &path)?;
         catalogue.groups.push(group);
     }
+    for switch in file.condition {
+        check_switch(&switch, catalogue, &path)?;
+        catalogue.switches.push(Arc::new(switch));
+    }
     Ok(())
 }
 
@@ -57,11 +63,34 @@ fn check(id: &str, catalogue: &Catalogue, path: &Path) -> Result<()> {
     if taken || id == NONE || id == "all" {
         bail!("your catalogue {} has a row '{id}', which is the name of another; try one of your own", path.display());
     }
-    let typeable = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if id.is_empty() || !id.chars().all(typeable) {
+    typeable(id, path)
+}
+
+/// A name is one word that no shell and no list takes apart.
+fn typeable(id: &str, path: &Path) -> Result<()> {
+    if id.is_empty() || !id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
         bail!("your catalogue {} has a row '{id}'; try a name of letters, digits and dashes", path.display());
     }
     Ok(())
+}
+
+/// A condition of the user's own writes files or runs commands, and says how it is put back and proved.
+fn check_switch(switch: &Switch, catalogue: &Catalogue, path: &Path) -> Result<()> {
+    let at = format!("your catalogue {} has a condition '{}'", path.display(), switch.id);
+    typeable(&switch.id, path)?;
+    if catalogue.switches.iter().any(|known| known.id == switch.id) {
+        bail!("{at}, which is the name of another; try one of your own");
+    }
+    match switch.means {
+        Means::File if switch.files.is_empty() => bail!("{at} without files to write; add files = [\"/path\"]"),
+        Means::Command if [&switch.enter, &switch.verify, &switch.leave].contains(&&None) => {
+            bail!(
+                "{at} that lacks one of enter, verify and leave; a condition that cannot be proved or put back is none"
+            )
+        }
+        Means::File | Means::Command | Means::Argument => Ok(()),
+        _ => bail!("{at} of a means that is not for users; try means = \"command\" or \"file\""),
+    }
 }
 
 /// A row's program is one of the catalogue's, whose parts it then has, or an executable by its absolute path.

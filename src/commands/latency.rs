@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Metric, NONE, Test};
+use crate::catalogue::{Catalogue, Condition, Metric, NONE, Test};
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -251,7 +251,8 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         tests: tasks(arguments, catalogue)?,
         copies: vec![1],
         loads: loads(arguments, catalogue)?,
-        conditions: vec![NONE.to_owned()],
+        conditions: vec![Condition::none()],
+        control: false,
         procedure,
         seed: arguments.options.seed(),
         test_args: task_words(arguments, first),

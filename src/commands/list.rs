@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         }
         Some(What::Loads) => loads(&catalogue, long),
         Some(What::Conditions) => {
-            rows(catalogue.conditions.iter().map(|row| (row.id.as_str(), row.doc.clone(), "")), false)
+            rows(catalogue.switches.iter().map(|row| (row.id.as_str(), row.label.clone(), row.doc.as_str())), long)
         }
         Some(What::Runs) => runs(&arguments.results.store()?)?,
     };

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Metric, NONE};
+use crate::catalogue::{Catalogue, Condition, Metric};
 use crate::journal::SCALING;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
@@ -87,7 +87,8 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         tests,
         copies,
         loads: catalogue.expand_loads(&arguments.load)?,
-        conditions: vec![NONE.to_owned()],
+        conditions: vec![Condition::none()],
+        control: false,
         procedure: Procedure::scale(kind, arguments.precision, arguments.budget, arguments.iterations),
         seed: arguments.options.seed(),
         test_args: Vec::new(),

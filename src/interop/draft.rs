@@ -207,6 +207,7 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         copies,
         load: NONE.to_owned(),
         condition: NONE.to_owned(),
+        control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),
         timebase: 1.0,

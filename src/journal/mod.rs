@@ -4,6 +4,7 @@
 //! computed from it when a report is made. `docs/format.md` is its specification.
 
 mod burnin;
+mod evidence;
 mod frames;
 mod reader;
 mod store;
@@ -18,6 +19,7 @@ use crate::machine::{Fact, Noise};
 use crate::stats::Histogram;
 
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
+pub use evidence::{Evidence, Trail};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::read;
 pub use store::{Listed, Store, today};
@@ -31,6 +33,9 @@ pub const FILE: &str = "run.jsonl";
 
 /// The view of a run that is about how tests scale.
 pub const SCALING: &str = "scaling";
+
+/// The view of a run that is about what conditions cost.
+pub const COST: &str = "cost";
 
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,6 +99,9 @@ pub struct Run {
     /// What reports show: [`SCALING`], or the scores where it is empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub view: String,
+    /// The condition that others are compared with, of a run about their cost.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub against: String,
     /// Where copies ran: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
@@ -156,6 +164,9 @@ pub struct Cell {
     pub load: String,
     /// What was switched on the machine.
     pub condition: String,
+    /// Whether it is the second arm of the condition that others are compared with: an A/A control.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
     /// What kind of number the score is.
     pub metric: Metric,
     /// The unit of the score.
@@ -203,6 +214,7 @@ impl Cell {
             threads: test.copies == Copies::Threads,
             load: load.map_or(NONE, |load| &load.id).to_owned(),
             condition: condition.to_owned(),
+            control: false,
             metric: test.metric,
             unit: test.unit.clone(),
             timebase: if test.value.is_some() { 0.0 } else { test.timebase },
@@ -248,6 +260,12 @@ pub struct Trial {
     /// Why the trial has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What proves that the cell's condition was on, and what that produced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<Evidence>>,
+    /// Whether it belongs to the second look at what was suspected of a loss.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub second: bool,
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,

@@ -16,7 +16,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Copies, Metric, NONE, Test, unknown};
+use crate::catalogue::{Catalogue, Condition, Copies, Metric, NONE, Test};
 
 pub use pin::{Border, Pin};
 pub use procedure::{Kind, Procedure, Window};
@@ -32,7 +32,9 @@ pub struct Request {
     /// The loads, in order.
     pub loads: Vec<Option<Arc<Test>>>,
     /// The conditions, in order.
-    pub conditions: Vec<String>,
+    pub conditions: Vec<Arc<Condition>>,
+    /// Whether the first condition is measured twice in every block, as a control.
+    pub control: bool,
     /// How to measure.
     pub procedure: Procedure,
     /// The seed of every random order.
@@ -68,7 +70,9 @@ pub struct Cell {
     /// What runs in the background, if anything does.
     pub load: Option<Arc<Test>>,
     /// What is switched on the machine.
-    pub condition: String,
+    pub condition: Arc<Condition>,
+    /// Whether it is the second arm of the condition that others are compared with.
+    pub control: bool,
     /// The window of each trial.
     pub window: Window,
     /// Every argument of the program.
@@ -109,22 +113,16 @@ impl Plan {
     /// Expands a request.
     ///
     /// # Errors
-    /// A load or condition that the catalogue does not have, or nothing to measure.
+    /// An interactive test in the classic procedure, or nothing to measure.
     pub fn new(request: &Request, catalogue: &Catalogue) -> Result<Plan> {
         if request.procedure.kind == Kind::Classic
             && let Some(test) = request.tests.iter().find(|test| test.metric == Metric::Latency)
         {
             bail!("{} has no classic procedure: its frames are no passes; try the standard one", test.id);
         }
-        for condition in &request.conditions {
-            let mut names = catalogue.conditions.iter().map(|row| row.id.as_str());
-            if !names.any(|name| name == condition) {
-                let names = catalogue.conditions.iter().map(|row| row.id.as_str());
-                return Err(unknown("condition", condition, names, "conditions"));
-            }
-        }
         let mut cells = Vec::new();
-        for condition in &request.conditions {
+        let again = request.conditions.first().filter(|_| request.control);
+        for (place, condition) in request.conditions.iter().chain(again).enumerate() {
             for load in &request.loads {
                 for copies in &request.copies {
                     for test in &request.tests {
@@ -138,6 +136,7 @@ impl Plan {
                         }
                         let copies = if test.copies == Copies::One { &1 } else { copies };
                         let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
+                        cell.control = place == request.conditions.len();
                         cell.cpus = request.pin.iter().cycle().take(cell.copies as usize).copied().collect();
                         cell.args.extend(request.test_args.iter().cloned());
                         cell.load_args.extend(request.load_args.iter().cloned());

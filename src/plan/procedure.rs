@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Cell, Limit};
-use crate::catalogue::{Metric, Test};
+use crate::catalogue::{Condition, Metric, Test};
 
 /// Which procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -138,14 +138,21 @@ impl Procedure {
     }
 
     /// Returns the cell of `test` at the given coordinates as this procedure measures it.
-    pub(super) fn cell(&self, test: &Arc<Test>, copies: u32, load: Option<&Arc<Test>>, condition: &str) -> Cell {
+    pub(super) fn cell(
+        &self,
+        test: &Arc<Test>,
+        copies: u32,
+        load: Option<&Arc<Test>>,
+        condition: &Arc<Condition>,
+    ) -> Cell {
         let window = self.window(test);
         let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
             copies,
             load: load.cloned(),
-            condition: condition.to_owned(),
+            condition: Arc::clone(condition),
+            control: false,
             window,
             args: test.args.iter().chain(extra).cloned().collect(),
             load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),

@@ -30,7 +30,7 @@ pub fn show(plan: &Plan) -> String {
             cell.test.id,
             cell.copies,
             cell.load_name(),
-            cell.condition,
+            cell.condition.name,
             cell.window.slices,
             cell.window.slice.as_millis(),
             words(cell),

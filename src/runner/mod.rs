@@ -156,8 +156,9 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
 /// Returns the plan's cell number `id` as journals have it.
 #[must_use]
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
-    let warmup = cell.window.warmup;
-    journal::Cell { warmup, ..journal::Cell::new(id, &cell.test, cell.copies, cell.load.as_deref(), &cell.condition) }
+    let Cell { test, copies, load, condition, control, window, .. } = cell;
+    let new = journal::Cell::new(id, test, *copies, load.as_deref(), &condition.name);
+    journal::Cell { warmup: window.warmup, control: *control, ..new }
 }
 
 /// What every run has around its programs: signals as bytes, a directory below `dir`, and who cleans up if the tool is killed.

@@ -49,6 +49,7 @@ fn cell(id: usize, (test, category, metric, unit): (&str, &str, Metric, &str), c
         threads: false,
         load: "none".to_owned(),
         condition: "none".to_owned(),
+        control: false,
         metric,
         unit: unit.to_owned(),
         timebase: 1.0,

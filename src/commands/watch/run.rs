@@ -191,7 +191,7 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::catalogue::Catalogue;
+    use crate::catalogue::{Catalogue, Condition};
     use crate::journal::Copy;
     use crate::plan::{Kind, Procedure, Request};
 
@@ -201,7 +201,8 @@ mod tests {
             tests: catalogue.expand(&["pipe".to_owned(), "syscall".to_owned()]).unwrap(),
             copies: vec![1, 2],
             loads: vec![None],
-            conditions: vec![NONE.to_owned()],
+            conditions: vec![Condition::none()],
+            control: false,
             procedure: Procedure::new(Kind::Standard, None, None, None),
             seed: 1,
             test_args: Vec::new(),

@@ -1,0 +1,214 @@
+//! Conditions: what is switched on the machine around a measurement, as the command line names it.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use serde::Deserialize;
+
+use super::{Catalogue, NONE, unknown};
+
+/// One row of `catalogue/conditions.toml`: something that can be switched.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// The name on the command line.
+    pub id: String,
+    /// The name in reports.
+    pub label: String,
+    /// How it is switched.
+    pub means: Means,
+    /// The levels it has, in order; one that ends in `:` takes more after it, and none at all means that it is on or not
+    /// named. A row whose only level is empty takes anything.
+    #[serde(default)]
+    pub levels: Vec<String>,
+    /// What `unixmark cost` compares it with, where that is not the machine as found.
+    pub against: Option<String>,
+    /// Files to write the level to, `*` standing for any name.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// What to write for a level, where that is not the level itself: `LEVEL=TEXT`.
+    #[serde(default)]
+    pub texts: Vec<String>,
+    /// Arguments of the measured programs; `{level}` stands for the level.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// A command that starts the measured programs, before their path.
+    #[serde(default)]
+    pub prefix: Vec<String>,
+    /// A test that runs beside the measured programs and counts what it sees.
+    pub companion: Option<String>,
+    /// What a shell does to switch it on, to prove that it is on, and to switch it off.
+    pub enter: Option<String>,
+    /// Succeeds while it is on.
+    pub verify: Option<String>,
+    /// Puts things back; must not mind being run twice.
+    pub leave: Option<String>,
+    /// What must be there: `root`, `tool:NAME`, `file:PATH`.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What it is, and what it does not show.
+    pub doc: String,
+}
+
+/// How something is switched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Means {
+    /// Nothing is done.
+    Nothing,
+    /// A text is written to files, and read back.
+    File,
+    /// The measured programs do it to themselves, and prove it by a `value` line of the row's name.
+    Argument,
+    /// The measured programs are started by another, and a companion may run beside them.
+    Beside,
+    /// A control group limits the measured programs.
+    Cgroup,
+    /// The measured programs work in a file system of their own.
+    Mount,
+    /// The kernel's tracing counts system calls.
+    Tracing,
+    /// The measured programs are built otherwise.
+    Build,
+    /// The kernel audits the measured programs.
+    Audit,
+    /// Commands of the user's.
+    Command,
+}
+
+/// What a cell is measured under: switches at levels, all at once.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    /// As the command line has it: `none`, or `SWITCH=LEVEL` joined by `+`.
+    pub name: String,
+    /// Each switch with its level.
+    pub parts: Vec<(Arc<Switch>, String)>,
+}
+
+impl Condition {
+    /// The machine as it was found.
+    #[must_use]
+    pub fn none() -> Arc<Condition> {
+        Arc::new(Condition { name: NONE.to_owned(), parts: Vec::new() })
+    }
+
+    /// Whether it can only be measured before anything else of the run has been switched.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.parts.iter().any(|(switch, level)| switch.means == Means::Audit && level == "never-on")
+    }
+
+    /// What `unixmark cost` compares it with: the machine as found, or what its switches say.
+    #[must_use]
+    pub fn against(&self) -> &str {
+        self.parts.iter().find_map(|(switch, _)| switch.against.as_deref()).unwrap_or(NONE)
+    }
+}
+
+impl Switch {
+    /// Returns what is written for a level.
+    #[must_use]
+    pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
+        let named = |text: &'a String| text.split_once('=').filter(|(name, _)| *name == level).map(|(_, text)| text);
+        self.texts.iter().find_map(named).unwrap_or(level)
+    }
+
+    fn has(&self, level: &str) -> bool {
+        match &self.levels[..] {
+            [] => level.is_empty(),
+            [any] if any.is_empty() => !level.is_empty(),
+            levels => levels.iter().any(|known| match known.strip_suffix(':') {
+                Some(_) => level.len() > known.len() && level.starts_with(known.as_str()),
+                None => level == known,
+            }),
+        }
+    }
+}
+
+impl Catalogue {
+    /// Returns the conditions that comma-separated `names` stand for, each once, in the order given. A word that is no
+    /// switch is another level of the one before it (`thp=never,always`), and a switch without a level stands for all of its levels.
+    ///
+    /// # Errors
+    /// An unknown switch or level: the message says which there are.
+    pub fn expand_conditions(&self, names: &[String]) -> Result<Vec<Arc<Condition>>> {
+        let mut found: Vec<Arc<Condition>> = Vec::new();
+        for name in self.whole(names) {
+            for condition in self.conditions_of(&name)? {
+                if !found.iter().any(|known| known.name == condition.name) {
+                    found.push(Arc::new(condition));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the names with what a bare level leaves out put before it.
+    fn whole(&self, names: &[String]) -> Vec<String> {
+        let mut whole: Vec<String> = Vec::new();
+        for name in names {
+            let before = whole.last().and_then(|before| before.rfind('=').map(|end| before[..=end].to_owned()));
+            let known = self.switches.iter().any(|switch| switch.id == parts(name).0);
+            whole.push(match before {
+                Some(before) if !known => before + name,
+                _ => name.clone(),
+            });
+        }
+        whole
+    }
+
+    fn conditions_of(&self, name: &str) -> Result<Vec<Condition>> {
+        let mut all = vec![Condition { name: String::new(), parts: Vec::new() }];
+        for word in name.split('+') {
+            let (switch, levels) = self.levels_of(word)?;
+            let with = |condition: &Condition, level: &String| {
+                let mut condition = condition.clone();
+                let word =
+                    if level.is_empty() || word != switch.id { word.to_owned() } else { format!("{word}={level}") };
+                let joint = if condition.name.is_empty() { "" } else { "+" };
+                condition.name = format!("{}{joint}{word}", condition.name);
+                condition.parts.push((Arc::clone(switch), level.clone()));
+                condition
+            };
+            all = all.iter().flat_map(|condition| levels.iter().map(move |level| with(condition, level))).collect();
+        }
+        if all.len() == 1 && all[0].name == NONE {
+            all[0].parts.clear();
+        } else if all.iter().any(|condition| condition.parts.iter().any(|(switch, _)| switch.means == Means::Nothing)) {
+            bail!("'{NONE}' in '{name}' goes with nothing else");
+        }
+        Ok(all)
+    }
+
+    /// Returns the switch of `id`, `id=LEVEL` or `id:LEVEL`, and the levels that are meant.
+    fn levels_of(&self, word: &str) -> Result<(&Arc<Switch>, Vec<String>)> {
+        let (id, level) = parts(word);
+        let Some(switch) = self.switches.iter().find(|switch| switch.id == id) else {
+            let names = self.switches.iter().map(|switch| switch.id.as_str());
+            return Err(unknown("condition", id, names, "conditions"));
+        };
+        match level {
+            Some(level) if switch.has(level) => Ok((switch, vec![level.to_owned()])),
+            None if switch.has("") => Ok((switch, vec![String::new()])),
+            None if !switch.levels[0].is_empty() => {
+                let own = |level: &&String| {
+                    !level.ends_with(':')
+                        && switch.against.as_deref() != Some(&format!("{id}={level}"))
+                        && *level != "never-on"
+                };
+                Ok((switch, switch.levels.iter().filter(own).cloned().collect()))
+            }
+            None => bail!("'{id}' takes a level, as {id}:NAME=VALUE; `unixmark list conditions` says which"),
+            Some(level) if switch.levels.is_empty() => bail!("'{id}' has no levels, and so no '{level}'"),
+            Some(level) => bail!("'{id}' has no level '{level}'; it has {}", switch.levels.join(", ")),
+        }
+    }
+}
+
+/// A word's switch, and its level after `=` or `:`.
+fn parts(word: &str) -> (&str, Option<&str>) {
+    match word.find(['=', ':']) {
+        Some(end) => (&word[..end], Some(&word[end + 1..])),
+        None => (word, None),
+    }
+}
