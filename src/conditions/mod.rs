@@ -4,9 +4,14 @@
 //! the ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both were.
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
 
+mod beside;
+mod cgroup;
 mod command;
+mod compiler;
 mod file;
 mod ledger;
+mod mount;
+mod tracing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +20,7 @@ use crate::catalogue::{Condition, Means, Switch};
 use crate::journal::{Evidence, Trial};
 use crate::machine::Machine;
 
+pub(crate) use cgroup::make as make_cgroup;
 pub use ledger::{Ledger, Lock, Undo, leftovers, restore};
 
 /// Why a condition was not entered.
@@ -138,7 +144,8 @@ pub struct Scene<'a> {
     pub folder: &'a Path,
 }
 
-/// A condition that is on.
+/// A condition that is on; by default the machine as found.
+#[derive(Default)]
 pub struct Entered {
     /// What the runner is to do.
     pub staging: Staging,
@@ -174,6 +181,12 @@ fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Ac
     match switch.means {
         Means::File => file::enter(switch, level, scene),
         Means::Command => command::enter(switch, scene),
+        Means::Argument => Ok(beside::argument(switch, level, scene)),
+        Means::Beside => beside::enter(switch, level, scene),
+        Means::Cgroup => cgroup::enter(switch, level, scene),
+        Means::Mount => mount::enter(level, scene),
+        Means::Tracing => tracing::enter(scene),
+        Means::Build => Ok(compiler::enter(switch, level, scene)?),
         means => Err(Refusal::Unavailable(format!("{means:?} is not built yet"))),
     }
 }
@@ -206,6 +219,7 @@ impl Entered {
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
     for need in &switch.needs {
         let missing = match need.split_once(':') {
+            None if need == tracing::NEED => tracing::available(machine).err(),
             None if need == "root" => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
             Some(("tool", tool)) => {
                 command::find(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
@@ -219,6 +233,9 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
     }
     match switch.means {
         Means::File => file::available(switch, level, machine),
+        Means::Cgroup => cgroup::available(switch, level, machine),
+        Means::Mount => mount::available(level, machine),
+        Means::Build => compiler::available(switch, level),
         _ => Ok(()),
     }
 }
