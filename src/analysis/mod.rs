@@ -2,6 +2,7 @@
 
 mod burnin;
 mod compare;
+mod cost;
 mod details;
 mod index;
 mod latency;
@@ -19,6 +20,7 @@ pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pat
 pub use compare::{
     Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
 };
+pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
@@ -66,6 +68,10 @@ pub struct Results {
     pub gains: Vec<Gain>,
     /// How tests scale, of a run that is about it: in place of indexes and gains.
     pub scaling: Vec<Scaling>,
+    /// What conditions cost, of a run that is about it.
+    pub cost: Option<Box<Cost>>,
+    /// The second arms of the condition that others are compared with: controls.
+    pub controls: Vec<Row>,
     /// What a burn-in has found, which has no rows.
     pub burnin: Option<Box<BurnIn>>,
     /// Cells that cannot run here.
@@ -178,6 +184,8 @@ impl Results {
             indexes: Vec::new(),
             gains: Vec::new(),
             scaling: Vec::new(),
+            cost: None,
+            controls: Vec::new(),
             burnin: BurnIn::new(journal).map(Box::new),
             skipped: Vec::new(),
             errors: Vec::new(),
@@ -240,7 +248,7 @@ impl Results {
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| warning.text.clone()));
             row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));
-            self.rows.push(row);
+            if cell.control { self.controls.push(row) } else { self.rows.push(row) }
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
             self.skipped.push(missing(reason));
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.error.as_deref()) {
