@@ -8,6 +8,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ("thread.toml", include_str!("../../catalogue/thread.toml")),
     ("kernel.toml", include_str!("../../catalogue/kernel.toml")),
     ("file.toml", include_str!("../../catalogue/file.toml")),
+    ("session.toml", include_str!("../../catalogue/session.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
     ("burn.toml", include_str!("../../catalogue/burn.toml")),
