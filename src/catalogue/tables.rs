@@ -7,6 +7,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ("memory.toml", include_str!("../../catalogue/memory.toml")),
     ("thread.toml", include_str!("../../catalogue/thread.toml")),
     ("kernel.toml", include_str!("../../catalogue/kernel.toml")),
+    ("calls.toml", include_str!("../../catalogue/calls.toml")),
     ("file.toml", include_str!("../../catalogue/file.toml")),
     ("session.toml", include_str!("../../catalogue/session.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
