@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::ranks::NORMAL_975;
+
 /// The fewest values of a series that say anything of it.
 const FEWEST: usize = 6;
 
@@ -13,6 +15,8 @@ const MOST: f64 = 0.95;
 pub struct Serial {
     /// The lag-1 autocorrelation, from 0 to 0.95.
     pub autocorrelation: f64,
+    /// Half the width of its 95 % interval, where series do not depend on each other.
+    pub half_width: f64,
     /// Values behind it.
     pub values: usize,
     /// Values of one series, on average.
@@ -27,7 +31,7 @@ pub struct Serial {
 /// that differ.
 ///
 /// Each series' r₁ = Σ(xᵢ − x̄)(xᵢ₊₁ − x̄) ÷ Σ(xᵢ − x̄)² is on average ρ − (1 + 4ρ)/n (Kendall 1954; Marriott & Pope 1954), which
-/// is put right after averaging, by length. A mean of n values of a first-order autoregression varies as one of n(1 − ρ)/(1 + ρ)
+/// is put right after averaging, by length; its standard error is about 1/√(Σn) (Bartlett 1946). A mean of n values of a first-order autoregression varies as one of n(1 − ρ)/(1 + ρ)
 /// independent ones (Bayley & Hammersley 1946), so an interval for independent ones is √((1 + ρ)/(1 − ρ)) times too narrow; a little more
 /// where n(1 − ρ) is below ten, as the spread within so short a series is too small as well.
 #[must_use]
@@ -39,10 +43,12 @@ pub fn serial(series: &[Vec<f64>]) -> Option<Serial> {
     }
     let length = values / known.len() as f64;
     let raw = known.iter().map(|(n, r)| n * r).sum::<f64>() / values;
-    let rho = ((raw * length + 1.0) / (length - 4.0)).clamp(0.0, MOST);
+    let scale = length / (length - 4.0);
+    let rho = (scale * (raw + 1.0 / length)).clamp(0.0, MOST);
     let ratio = (1.0 + rho) / (1.0 - rho);
     Some(Serial {
         autocorrelation: rho,
+        half_width: NORMAL_975 * scale / values.sqrt(),
         values: values as usize,
         length,
         worth: (length / ratio).max(1.0),
