@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::compare::sentence;
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis::{self, BurnIn};
+use crate::analysis::{self, BurnIn, Comparison};
 use crate::catalogue::{Catalogue, Test};
 use crate::conditions::{Experiment, Settings};
 use crate::journal::{self, COST, End, FORMAT, Record, Run, Store, Warning, Writer, today};
@@ -360,7 +359,7 @@ pub(super) fn conclude(
     }
     let losses = gate.zip(results.cost.as_ref()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
     for loss in &losses {
-        say(&format!("unixmark: {}", sentence(loss)));
+        say(&format!("unixmark: {}", told(loss)));
     }
     let failed = failed.is_some()
         || broke
@@ -380,6 +379,20 @@ pub(super) fn conclude(
         None if failed || !results.errors.is_empty() => Status::Failed,
         None => Status::Fine,
     })
+}
+
+/// A loss in a sentence.
+fn told(loss: &Comparison) -> String {
+    let Comparison { cell, measure, delta, .. } = loss;
+    let (word, unit) = (loss.verdict.word(), measure.delta_unit());
+    format!(
+        "{} x {} ({}) is {word} under {} by {:.1} {unit}",
+        cell.copies,
+        cell.test,
+        measure.name(),
+        cell.condition,
+        -delta.value
+    )
 }
 
 /// One of a few names that one process of the machine can have at a time. An abstract socket needs no
