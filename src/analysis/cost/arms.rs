@@ -62,7 +62,7 @@ pub(super) struct Draft<'a> {
     pub(super) second: Vec<f64>,
     /// The shift towards the better.
     pub(super) shift: Shift,
-    /// The rounds, and the values that are shown of both sides where there are none.
+    /// The blocks, and the values that reports show of both sides.
     pairs: Vec<Pair>,
     shown: (f64, f64),
     /// The number of values on both sides.
