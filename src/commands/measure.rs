@@ -11,10 +11,10 @@ use anyhow::{Context, Result, bail};
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis::{self, BurnIn, Comparison};
+use crate::analysis::{self, BurnIn, Comparison, Effect};
 use crate::catalogue::{Catalogue, Test};
 use crate::conditions::{Experiment, Settings};
-use crate::journal::{self, COST, End, FORMAT, Record, Run, Store, Warning, Writer, today};
+use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
 use crate::machine::{self, Machine};
 use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
@@ -146,10 +146,8 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let dir = manner.dir()?;
     let against = job.plan.cells.iter().find(|cell| cell.control).map(|cell| cell.condition.name.clone());
     let against = against.unwrap_or_default();
-    let suspects = job.gate.map(|size| {
-        let against = &against;
-        move |measured: &[Measured<'_>]| analysis::suspects(measured, against, size)
-    });
+    let suspects =
+        job.gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
     let tests = if own.is_some() { Vec::new() } else { plan.tests().collect() };
     let run = Run {
         procedure: plan.procedure.kind.name().to_owned(),
@@ -382,7 +380,8 @@ pub(super) fn conclude(
 }
 
 /// A loss in a sentence.
-fn told(loss: &Comparison) -> String {
+fn told(effect: &Effect) -> String {
+    let loss = &effect.comparison;
     let Comparison { cell, measure, delta, .. } = loss;
     let (word, unit) = (loss.verdict.word(), measure.delta_unit());
     format!(

@@ -68,7 +68,7 @@ pub struct Setting<'a> {
 }
 
 /// Chooses the cells that are looked at again.
-pub type Suspects<'a> = dyn Fn(&[Measured<'_>]) -> BTreeSet<usize> + 'a;
+pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usize> + 'a;
 
 /// A cell and its trials so far.
 pub type Measured<'a> = (&'a journal::Cell, &'a [Trial]);
@@ -204,7 +204,8 @@ impl Run<'_> {
         let plan = self.setting.plan;
         let mut outcome = self.go_through(plan.rounds(), watch)?;
         if matches!(outcome, Outcome::Complete | Outcome::Budget) {
-            let suspects = self.setting.suspects.map(|suspects| suspects(&self.measured())).unwrap_or_default();
+            let suspects =
+                self.setting.suspects.map(|suspects| suspects(&self.cells, &self.trials)).unwrap_or_default();
             if !suspects.is_empty() {
                 self.second = true;
                 self.closed = (0..self.cells.len()).filter(|number| !suspects.contains(number)).collect();

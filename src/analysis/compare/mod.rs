@@ -4,9 +4,9 @@
 mod caution;
 mod cells;
 mod gate;
-mod notes;
+pub(in crate::analysis) mod notes;
 mod resolution;
-mod sides;
+pub(in crate::analysis) mod sides;
 mod thesis;
 mod total;
 mod verdict;
