@@ -113,9 +113,4 @@ mod tests {
         assert_eq!(ids(&only_us(rule.clone(), None)), [field::ARCH, field::LOGIN_UID, field::KEY]);
         assert_eq!(ids(&only_us(rule, Some(3))), [field::ARCH, field::LOGIN_UID, field::PID, field::KEY]);
     }
-
-    #[test]
-    fn nobody_has_it() {
-        assert_eq!(is_free(), Ok(()));
-    }
 }
