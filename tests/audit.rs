@@ -48,7 +48,7 @@ fn state() -> String {
 struct Stage {
     settings: Settings,
     before: String,
-    own: [(&'static str, String); 4],
+    own: [(&'static str, String); 5],
     scratch: TempDir,
     _lock: Lock,
     _turn: MutexGuard<'static, ()>,
@@ -70,6 +70,7 @@ impl Stage {
         let lock =
             (0..600).find_map(|_| Lock::take().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok());
         let own = [
+            ("-e", setting("enabled")),
             ("-b", setting("backlog_limit")),
             ("-f", setting("failure")),
             ("-r", setting("rate_limit")),
@@ -392,4 +393,104 @@ fn auditd_itself_keeps_the_trail() {
     assert!(trail.sink_cpu_s > 0.0 && trail.records >= 2000, "{trail:?}");
     assert_eq!(fs::read_dir(stage.scratch.path()).unwrap().count(), 3, "its directory goes with it");
     assert_eq!(setting("pid"), "0");
+}
+
+#[test]
+fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
+    let Some(stage) = Stage::switched() else { return };
+    let path = Ledger::open().unwrap().path().to_path_buf();
+    for sink in ["file", "auditd"] {
+        let mut tool = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "the_tool_that_is_killed"])
+            .env(KILLED, sink)
+            .env("UNIXMARK_TEST_SCRATCH", stage.scratch.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        assert!(!tool.wait().unwrap().success());
+        assert!(path.exists() && setting("enabled") == "1");
+        conditions::restore(&path).unwrap();
+        assert_eq!(state(), stage.before, "{sink}");
+        assert_eq!(conditions::restore(&path).unwrap(), 0);
+        let left: Vec<_> = fs::read_dir(stage.scratch.path()).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+/// Names the sink of the tool that is killed.
+const KILLED: &str = "UNIXMARK_TEST_KILLED";
+
+/// Not a test: the other one's tool, started by it.
+#[test]
+fn the_tool_that_is_killed() {
+    let Some(sink) = std::env::var_os(KILLED) else { return };
+    let scratch = PathBuf::from(std::env::var_os("UNIXMARK_TEST_SCRATCH").unwrap());
+    let mut settings = Settings { scratch: scratch.clone(), ..Settings::default() };
+    settings.trail.sink = if sink == "auditd" { Sink::Auditd } else { Sink::File };
+    let condition = &Catalogue::load().unwrap().expand_conditions(&["audit=all".to_owned()]).unwrap()[0];
+    let mut ledger = Ledger::open().unwrap();
+    let _entered = conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch);
+    assert!(Command::new("true").status().unwrap().success());
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn where_auditing_was_on_it_stays_on() {
+    let Some(mut stage) = Stage::switched() else { return };
+    let program = Caller::build(&stage);
+    auditctl(&["-e", "1"]);
+    stage.before = state();
+    assert!(stage.before.starts_with("enabled 1"));
+    let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
+    let evidence = stage
+        .measure(&level, |_| {
+            // Others keep their audit contexts.
+            assert!(!auditctl(&["-l"]).contains("-a never,task"));
+            calls(&program, 1, 1000);
+            std::thread::sleep(Duration::from_millis(20));
+        })
+        .unwrap();
+    assert_eq!(evidence.trail.unwrap().events, 1000);
+    assert!(evidence.notes.iter().any(|note| note.contains("other processes go on being audited")));
+    let refused = stage.enter("audit=off-after-on", &mut Ledger::open().unwrap()).err();
+    assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("would leave a gap")));
+    stage.measure("audit=off", |_| calls(&program, 1, 10)).unwrap();
+}
+
+#[test]
+fn a_daemon_that_was_there_keeps_its_place() {
+    let Some(mut stage) = Stage::switched() else { return };
+    let program = Caller::build(&stage);
+    let folder = stage.scratch.path().join("theirs");
+    fs::create_dir_all(folder.join("plugins.d")).unwrap();
+    let config = format!(
+        "log_file = {0}/audit.log\nlog_group = root\nlog_format = RAW\nplugin_dir = {0}/plugins.d\nspace_left = 2\n\
+         admin_space_left = 1\n",
+        folder.display()
+    );
+    fs::write(folder.join("auditd.conf"), config).unwrap();
+    fs::set_permissions(folder.join("auditd.conf"), fs::Permissions::from_mode(0o640)).unwrap();
+    let Ok(mut daemon) = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn() else {
+        eprintln!("skipped: auditd is not installed");
+        return;
+    };
+    for _ in 0..500 {
+        if setting("pid") == daemon.id().to_string() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    stage.before = state();
+    assert!(stage.before.contains(&format!("pid {}\n", daemon.id())), "{}", stage.before);
+    let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
+    let evidence = stage.measure(&level, |_| {
+        calls(&program, 1, 1000);
+        std::thread::sleep(Duration::from_millis(20));
+    });
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    auditctl(&["-e", "0"]);
+    let evidence = evidence.unwrap();
+    assert_eq!(evidence.trail.unwrap().events, 1000);
+    assert!(evidence.notes.iter().any(|note| note.contains("(auditd) receives the records")), "{:?}", evidence.notes);
 }

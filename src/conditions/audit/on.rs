@@ -76,7 +76,6 @@ impl On {
         scene.ledger.will(&Undo::Audit { found })?;
         let mut notes = text.notes.clone();
         notes.extend(first_time());
-        state::mark()?;
         set_limits(&control, scene.settings.trail.backlog)?;
         let offset = wall_clock();
         let mut auditd = None;
@@ -90,7 +89,10 @@ impl On {
         }
         notes.extend(about_others(state, receiver));
         let loaded = load(&control, &text, receiver, &mut notes)?;
-        control.set(Lever::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))?;
+        if state.status.enabled == 0 {
+            state::mark()?;
+            control.set(Lever::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))?;
+        }
         let login_uid = LoginUid::take()?;
         let (set, rules) = (status(&control)?, listed(&control)?);
         let (_heard, _login_uid) = (None, login_uid);
@@ -380,6 +382,41 @@ mod tests {
             let rule = scope::only_us(text.rules[0].rule.clone(), Some(1));
             assert_eq!(is_every_call(&rule), every, "{name}");
         }
+    }
+
+    /// With auditing off, as found: rules and a receiver may come and go all the same.
+    #[test]
+    fn the_kernel_takes_the_rules_of_every_level() {
+        let Ok((control, before)) = state::open() else {
+            eprintln!("skipped: auditing cannot be set here");
+            return;
+        };
+        let Ok(_lock) = crate::conditions::Lock::take() else { return };
+        if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off).is_err() {
+            eprintln!("skipped: auditing is in use here");
+            return;
+        }
+        for name in ["identity", "files", "exec", "open", "stig-like", "all"] {
+            let Level::On(text) = level(name).unwrap() else { panic!("{name}") };
+            let mut missing = Vec::new();
+            let loaded = load(&control, &text, Receiver::Us, &mut missing);
+            let listed = control.rules().unwrap();
+            let restored = state::restore(&Found::from(before.status));
+            let loaded = loaded.unwrap();
+            assert_eq!(loaded.rules + missing.len(), loaded.wanted, "{name}: {missing:?}");
+            let is_missing = |at: &str| missing.iter().any(|why| why.starts_with(&format!("{at}: ")));
+            let lines = text.rules.iter().filter(|line| !is_missing(&line.at));
+            let expected: Vec<Rule> = lines.map(|line| scope::only_us(line.rule.clone(), None)).collect();
+            assert_eq!(listed.iter().filter(|rule| is_ours(rule)).count(), expected.len(), "{name}");
+            assert!(expected.iter().all(|rule| listed.contains(rule)), "{name}");
+            restored.unwrap();
+            assert_eq!(control.rules().unwrap(), before.rules);
+        }
+        let socket = Control::receiver().unwrap();
+        assert_eq!(control.status().unwrap().pid, std::process::id());
+        state::restore(&Found::from(before.status)).unwrap();
+        assert_eq!(control.status().unwrap().pid, 0);
+        drop(socket);
     }
 
     #[test]
