@@ -20,7 +20,7 @@ pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pat
 pub use compare::{
     Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
 };
-pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
+pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures, enough_cost, suspects};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use super::values::percent;
 use super::{Results, Status, print, say, usage};
 use crate::analysis::{self, Comparison, Comparisons};
 use crate::catalogue::Catalogue;
@@ -29,14 +30,6 @@ pub(super) struct Arguments {
     format: Format,
     #[command(flatten)]
     results: Results,
-}
-
-/// Reads `5%` or `5` as 5 per cent.
-fn percent(text: &str) -> Result<f64> {
-    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
-        _ => bail!("'{text}' is no percentage between 0 and 100; try 5%"),
-    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
@@ -96,7 +89,8 @@ fn status(comparisons: &Comparisons, fail_on: Option<f64>) -> Status {
     if losses.is_empty() { Status::Fine } else { Status::Failed }
 }
 
-fn sentence(loss: &Comparison) -> String {
+/// Says a loss in a sentence.
+pub(super) fn sentence(loss: &Comparison) -> String {
     let cell = &loss.cell;
     format!(
         "{} ({}, {} copies, load {}, condition {}) is {} in {} by {:.1} {}",

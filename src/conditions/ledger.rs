@@ -185,14 +185,27 @@ pub(super) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns what an earlier run left switched, in words, and the ledger that undoes it; nothing where nothing is left or its
-/// run still goes on.
-#[must_use]
-pub fn leftovers() -> Option<(PathBuf, Vec<String>)> {
-    let path = usual().ok()?.join(FILE);
-    let steps = read(&path).ok()?.1;
-    let _free = Lock::take().ok()?;
-    Some((path, steps.iter().map(Undo::words).collect()))
+/// What an earlier run left switched.
+#[derive(Debug)]
+pub struct Leftovers {
+    /// The ledger that undoes it.
+    pub path: PathBuf,
+    /// Its steps in words, newest first.
+    pub steps: Vec<String>,
+}
+
+/// Returns what an earlier run left switched; nothing where nothing is left or its run still goes on.
+///
+/// # Errors
+/// There is a ledger that cannot be read.
+pub fn leftovers() -> Result<Option<Leftovers>> {
+    let path = usual()?.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let Ok(_free) = Lock::take() else { return Ok(None) };
+    let steps = read(&path).with_context(|| format!("{} cannot be read; try as root", path.display()))?.1;
+    Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::words).collect() }))
 }
 
 /// The head and the steps of a ledger; a last line that was cut was not yet acted upon.

@@ -16,7 +16,7 @@ use crate::catalogue::{Condition, Means, Switch};
 use crate::journal::{Evidence, Trial};
 use crate::machine::Machine;
 
-pub use ledger::{Ledger, Lock, Undo, leftovers, restore};
+pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
 
 /// Why a condition was not entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,11 +139,60 @@ pub struct Scene<'a> {
     pub folder: &'a Path,
 }
 
-/// A condition that is on.
+/// A condition that is on; by default the machine as found.
+#[derive(Default)]
 pub struct Entered {
     /// What the runner is to do.
     pub staging: Staging,
     active: Vec<(Arc<Switch>, Box<dyn Active>)>,
+}
+
+/// What a run has around the conditions of its trials: one experiment at a time on a machine.
+#[derive(Debug)]
+pub struct Experiment {
+    settings: Settings,
+    ledger: Ledger,
+    _lock: Lock,
+}
+
+impl Experiment {
+    /// Begins an experiment.
+    ///
+    /// # Errors
+    /// Another one goes on, an earlier one was not put back, or its ledger cannot be written.
+    pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
+        let lock = Lock::take()?;
+        Ok(Experiment { settings, ledger: Ledger::open()?, _lock: lock })
+    }
+
+    /// Where the steps back stand.
+    #[must_use]
+    pub fn ledger(&self) -> &Path {
+        self.ledger.path()
+    }
+
+    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'.
+    ///
+    /// # Errors
+    /// It cannot be had here, or did not work; it is to be left all the same.
+    pub fn enter(
+        &mut self,
+        condition: &Condition,
+        machine: &Machine,
+        scratch: &Path,
+        folder: &Path,
+    ) -> Result<Entered, Refusal> {
+        self.settings.scratch = scratch.to_path_buf();
+        enter(condition, machine, &self.settings, &mut self.ledger, folder)
+    }
+
+    /// Puts everything back.
+    ///
+    /// # Errors
+    /// Something could not be: the run must not go on.
+    pub fn leave(&mut self) -> anyhow::Result<()> {
+        self.ledger.put_back()
+    }
 }
 
 /// Enters a condition. Whatever of it was done is in the ledger, also when this fails.
@@ -186,18 +235,21 @@ impl Entered {
         self.active.iter_mut().for_each(|(_, active)| active.before_window());
     }
 
-    /// Proves that everything was on, and returns what it produced.
+    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
     ///
     /// # Errors
     /// A sentence saying what is not proved.
-    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Evidence, String> {
+    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, String> {
+        if self.active.is_empty() {
+            return Ok(None);
+        }
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {
             active
                 .prove(seen, &mut evidence)
                 .map_err(|why| format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))?;
         }
-        Ok(evidence)
+        Ok(Some(evidence))
     }
 }
 

