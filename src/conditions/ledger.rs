@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::command;
+use super::{audit, command};
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -46,6 +46,18 @@ pub enum Undo {
     RemoveFile {
         /// The file.
         path: PathBuf,
+    },
+    /// Set auditing as it was, and delete the tool's own rules.
+    Audit {
+        /// As it was.
+        found: audit::Found,
+    },
+    /// End whatever runs a program with an argument that nothing else has.
+    End {
+        /// The program's file.
+        program: PathBuf,
+        /// The argument.
+        argument: PathBuf,
     },
 }
 
@@ -168,7 +180,8 @@ impl Drop for Ledger {
     }
 }
 
-fn boot() -> String {
+/// The boot that this is.
+pub(super) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
@@ -241,6 +254,8 @@ impl Undo {
             Undo::Shell { name, .. } => format!("leave {name}"),
             Undo::Unmount { path } => format!("unmount {}", path.display()),
             Undo::RemoveDirectory { path } | Undo::RemoveFile { path } => format!("remove {}", path.display()),
+            Undo::Audit { .. } => "auditing back to how it was".to_owned(),
+            Undo::End { program, .. } => format!("end {}", program.display()),
         }
     }
 
@@ -249,7 +264,7 @@ impl Undo {
         match self {
             Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
             Undo::Shell { .. } | Undo::RemoveFile { .. } => true,
-            Undo::Unmount { .. } | Undo::RemoveDirectory { .. } => false,
+            Undo::Unmount { .. } | Undo::RemoveDirectory { .. } | Undo::Audit { .. } | Undo::End { .. } => false,
         }
     }
 
@@ -269,6 +284,8 @@ impl Undo {
             },
             Undo::RemoveDirectory { path } => unless_gone(remove_directory(path)),
             Undo::RemoveFile { path } => unless_gone(fs::remove_file(path)),
+            Undo::Audit { found } => audit::restore(found),
+            Undo::End { program, argument } => command::end(program, argument),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both were.
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
 
+mod audit;
 mod command;
 mod file;
 mod ledger;
@@ -223,6 +224,7 @@ fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Ac
     match switch.means {
         Means::File => file::enter(switch, level, scene),
         Means::Command => command::enter(switch, scene),
+        Means::Audit => audit::enter(level, scene),
         means => Err(Refusal::Unavailable(format!("{means:?} is not built yet"))),
     }
 }
@@ -271,6 +273,7 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
     }
     match switch.means {
         Means::File => file::available(switch, level, machine),
+        Means::Audit => audit::available(level, machine),
         _ => Ok(()),
     }
 }
