@@ -126,11 +126,14 @@ fn limits_are_known() {
 #[test]
 fn copies_and_groups_fit() {
     let catalogue = catalogue();
-    let scale = catalogue.expand(&["cpu", "memory", "thread", "kernel", "disk"].map(str::to_owned)).unwrap();
+    let kinds = ["cpu", "memory", "thread", "kernel", "calls", "disk", "session"];
+    let scale = catalogue.expand(&kinds.map(str::to_owned)).unwrap();
     for test in &catalogue.tests {
         let team = test.sources.iter().any(|unit| unit == "thread/team");
         assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
-        if ["cpu", "memory", "thread", "kernel", "file"].contains(&test.category.as_str()) && test.is_rate() {
+        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session"].contains(&test.category.as_str())
+            && test.is_rate()
+        {
             assert!(scale.iter().any(|known| known.id == test.id), "{} is in no group", test.id);
         }
     }
@@ -243,16 +246,14 @@ fn conditions_have_what_they_are_switched_by() {
         for part in [&switch.enter, &switch.verify, &switch.leave] {
             assert_eq!(part.is_some(), means == Means::Command, "{id}: enter, verify and leave");
         }
-        let level_is_asked_for = switch.args.iter().chain(&switch.companion).any(|word| word.contains("{level}"));
-        if matches!(means, Means::Argument | Means::Beside) {
-            assert_eq!(level_is_asked_for, !switch.levels.is_empty(), "{id}: its level goes nowhere");
+        if !switch.args.is_empty() && switch.companion.is_none() {
+            let asked_for = switch.args.iter().any(|word| word.contains("{level}"));
+            assert_eq!(asked_for, !switch.levels.is_empty(), "{id}: its level goes nowhere");
         }
-        let none = [String::new()];
-        let levels = if switch.levels.is_empty() { &none[..] } else { &switch.levels[..] };
-        for name in switch.companion.iter().flat_map(|name| levels.iter().map(|level| name.replace("{level}", level))) {
-            let test = catalogue.test(&name).unwrap_or_else(|| panic!("{id}: there is no {name}"));
+        if let Some(name) = &switch.companion {
+            let test = catalogue.test(name).unwrap_or_else(|| panic!("{id}: there is no {name}"));
             assert_eq!(test.roles, [Role::Companion], "{id}: {name} is no companion");
-            companions.insert(name);
+            companions.insert(name.clone());
         }
     }
     let all = catalogue.tests.iter().filter(|test| test.roles.contains(&Role::Companion));

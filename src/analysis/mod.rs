@@ -2,11 +2,14 @@
 
 mod burnin;
 mod compare;
+mod cost;
 mod details;
 mod index;
 mod latency;
 mod scaling;
 mod score;
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
@@ -17,8 +20,10 @@ use crate::stats::Estimate;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
-    Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
+    Asked, Bar, Compared, Comparison, Comparisons, Difference, Gate, Measure, NotCompared, Pair, Place, RATE, Second,
+    Suspect, Thesis, ThesisRow, Total, Verdict,
 };
+pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
@@ -45,6 +50,21 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     }
 }
 
+/// Whether the conditions of one test, with its copies and load, are measured well enough to stop: by the widths of their
+/// intervals alone, to be asked at few looks that are fixed beforehand (12, 16, 24, 32 and 48 blocks). The condition
+/// compared with is the one that has a control.
+#[must_use]
+pub fn enough_cost(family: &[(&Cell, &[Trial])]) -> bool {
+    cost::enough(family)
+}
+
+/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) beyond doubt, with those they
+/// are compared with: what deserves a second look. `trials` are those of each cell, by its number.
+#[must_use]
+pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
+    cost::suspects(cells, trials, size)
+}
+
 /// Everything a report shows.
 #[derive(Debug, Clone)]
 pub struct Results {
@@ -66,6 +86,10 @@ pub struct Results {
     pub gains: Vec<Gain>,
     /// How tests scale, of a run that is about it: in place of indexes and gains.
     pub scaling: Vec<Scaling>,
+    /// What conditions cost, of a run that is about it.
+    pub cost: Option<Box<Cost>>,
+    /// The second arms of the condition that others are compared with: controls.
+    pub controls: Vec<Row>,
     /// What a burn-in has found, which has no rows.
     pub burnin: Option<Box<BurnIn>>,
     /// Cells that cannot run here.
@@ -178,6 +202,8 @@ impl Results {
             indexes: Vec::new(),
             gains: Vec::new(),
             scaling: Vec::new(),
+            cost: None,
+            controls: Vec::new(),
             burnin: BurnIn::new(journal).map(Box::new),
             skipped: Vec::new(),
             errors: Vec::new(),
@@ -203,6 +229,10 @@ impl Results {
             results.scaling = scaling::scalings(&journal.run, &results.rows, &by_cell);
             return results;
         }
+        if journal.run.is_cost() {
+            results.add_cost(journal, &by_cell, catalogue);
+            return results;
+        }
         let baseline = baseline.or(journal.run.baseline.as_ref());
         results.indexes = index::indexes(&results.rows, &journal.run, catalogue, baseline);
         results.gains = gains(&results.rows, &results.indexes);
@@ -219,6 +249,14 @@ impl Results {
         if let Some(last) = journal.samples.last().filter(|_| journal.end.is_none()) {
             self.seconds = last.at;
         }
+    }
+
+    /// Indexes would be of the machine as it was found, which a run about cost may not have measured: their differences are
+    /// among what conditions cost.
+    fn add_cost(&mut self, journal: &Journal, trials: &[Vec<&Trial>], catalogue: &Catalogue) {
+        let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
+        let cost = Cost::new(journal, (&self.rows, &self.controls), &gaps, trials, catalogue);
+        self.cost = Some(Box::new(cost));
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
@@ -240,7 +278,7 @@ impl Results {
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| warning.text.clone()));
             row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));
-            self.rows.push(row);
+            if cell.control { self.controls.push(row) } else { self.rows.push(row) }
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
             self.skipped.push(missing(reason));
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.error.as_deref()) {

@@ -40,19 +40,15 @@ pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Resu
         scene.staging.prefix = vec![path.display().to_string()];
         scene.staging.prefix.extend(words.iter().map(|word| word.replace("{scratch}", &scratch)));
     }
-    let Some(companion) = companion(switch, level) else {
+    let Some(companion) = &switch.companion else {
         return Ok(Box::new(Claim { name: "tracer".to_owned(), wanted: None, optional: false }));
     };
     if let Some((other, _)) = &scene.staging.companion {
         return Err(Refusal::Unavailable(format!("{other} runs beside the programs already; try one after the other")));
     }
-    scene.staging.companion = Some((companion, Vec::new()));
+    let args = if level.is_empty() { Vec::new() } else { vec![format!("kind={level}")] };
+    scene.staging.companion = Some((companion.clone(), args));
     Ok(Box::new(Watched))
-}
-
-/// Returns the test that runs beside the programs at a level.
-fn companion(switch: &Switch, level: &str) -> Option<String> {
-    switch.companion.as_ref().map(|id| id.replace("{level}", level))
 }
 
 fn give_arguments(switch: &Switch, level: &str, scene: &mut Scene<'_>) {

@@ -9,11 +9,6 @@ struct Built {
     name: String,
 }
 
-/// The name of a build: `cc=NAME`, or the level itself of a switch that is not about the compiler.
-fn name(switch: &Switch, level: &str) -> String {
-    if switch.id == "cc" { format!("cc={level}") } else { level.to_owned() }
-}
-
 /// Whether the compiler is there; or a sentence saying that it is not.
 pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
     if switch.id != "cc" || command::find(level).is_some() {
@@ -27,7 +22,7 @@ pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Resu
     if let Some(other) = &scene.staging.build {
         return Err(format!("the programs are built as '{other}' already"));
     }
-    let name = name(switch, level);
+    let name = format!("{}={level}", switch.id);
     scene.staging.build = Some(name.clone());
     Ok(Box::new(Built { name }))
 }
