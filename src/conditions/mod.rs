@@ -31,6 +31,8 @@ pub enum Refusal {
     Unavailable(String),
     /// It should have worked and did not.
     Failed(String),
+    /// Nothing can be measured any more, as on a full disk.
+    Fatal(String),
 }
 
 impl From<String> for Refusal {
@@ -127,6 +129,11 @@ pub trait Active {
     /// A sentence saying why that is not proved.
     fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String>;
 
+    /// Whether what was not proved makes all further trials pointless, as a full disk does.
+    fn is_fatal(&self) -> bool {
+        false
+    }
+
     /// Called once when the programs are ready and their window has not opened.
     fn before_window(&mut self) {}
 }
@@ -220,6 +227,7 @@ pub fn enter(
         let one = one(switch, level, &mut scene).map_err(|refusal| match refusal {
             Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
             Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
+            Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
         })?;
         active.push((Arc::clone(switch), one));
     }
@@ -251,15 +259,18 @@ impl Entered {
     ///
     /// # Errors
     /// A sentence saying what is not proved.
-    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, String> {
+    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, Refusal> {
         if self.active.is_empty() {
             return Ok(None);
         }
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {
-            active
-                .prove(seen, &mut evidence)
-                .map_err(|why| format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))?;
+            active.prove(seen, &mut evidence).map_err(|why| match active.is_fatal() {
+                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
+                false => {
+                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
+                }
+            })?;
         }
         Ok(Some(evidence))
     }
