@@ -52,20 +52,21 @@ struct Valued<'a> {
 
 /// An interval, null where it is unbounded.
 #[derive(Serialize)]
-struct Interval {
+pub(in crate::report) struct Interval {
     delta: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
 }
 
+/// One comparison, here and in a run about cost.
 #[derive(Serialize)]
-struct One<'a> {
+pub(in crate::report) struct One<'a> {
     run: &'a str,
     test: &'a str,
     label: &'a str,
     copies: u32,
     load: &'a str,
-    condition: &'a str,
+    pub(in crate::report) condition: &'a str,
     measure: &'static str,
     unit: &'a str,
     a: f64,
@@ -105,7 +106,8 @@ struct Gap<'a> {
     reason: &'a str,
 }
 
-fn interval(delta: &Estimate) -> Interval {
+/// Returns the interval of a difference.
+pub(in crate::report) fn interval(delta: &Estimate) -> Interval {
     let finite = |end: f64| end.is_finite().then_some(end);
     Interval { delta: finite(delta.value), low: finite(delta.low), high: finite(delta.high) }
 }
@@ -120,7 +122,8 @@ fn difference(fact: &Difference) -> Fact<'_> {
     Fact { name: &fact.name, label: &fact.label, values }
 }
 
-fn one(comparison: &Comparison) -> One<'_> {
+/// Returns a comparison's row.
+pub(in crate::report) fn one(comparison: &Comparison) -> One<'_> {
     let (same_within, could_have_seen) = match comparison.verdict {
         Verdict::Same(within) => (Some(within), None),
         Verdict::Undecided(could) => (None, Some(could).filter(|could| could.is_finite())),
