@@ -13,7 +13,7 @@ pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p
 const WORST: usize = 32;
 
 /// ns in the unit of every latency, ms.
-const MS: f64 = 1e6;
+pub(super) const MS: f64 = 1e6;
 
 /// What the frames of a cell come to. Times are in ms, shares in per cent.
 #[derive(Debug, Clone)]
@@ -262,7 +262,7 @@ fn merged_quantile(histograms: &[Vec<(u64, u64)>], places: &[f64], share: f64) -
     f64::NAN
 }
 
-fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {
+pub(super) fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {
     trial.copies.iter().filter_map(|copy| copy.frames.as_deref())
 }
 
@@ -279,7 +279,7 @@ fn share_interval(measured: &[&Trial], share: impl Fn(&Trial) -> f64) -> Estimat
     Estimate { value: found.value, low: cut(found.low), high: cut(found.high) }
 }
 
-fn met(trial: &Trial) -> f64 {
+pub(super) fn met(trial: &Trial) -> f64 {
     let (met, planned) =
         frames(trial).fold((0, 0), |sum, frames| (sum.0 + frames.met(), sum.1 + frames.schedule.planned));
     100.0 * met as f64 / planned.max(1) as f64

@@ -9,6 +9,8 @@ mod latency;
 mod scaling;
 mod score;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Metric, NONE};
@@ -45,6 +47,21 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
         Metric::Rate | Metric::Time => score::estimate(cell, trials),
         Metric::Latency => latency::estimate(trials),
     }
+}
+
+/// Whether the conditions of one test, with its copies and load, are measured well enough to stop: by the widths of their
+/// intervals alone, to be asked at few looks that are fixed beforehand (12, 16, 24, 32 and 48 blocks). The condition
+/// compared with is the one that has a control.
+#[must_use]
+pub fn enough_cost(family: &[(&Cell, &[Trial])]) -> bool {
+    cost::enough(family)
+}
+
+/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) beyond doubt, with those they
+/// are compared with: what deserves a second look. `trials` are those of each cell, by its number.
+#[must_use]
+pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
+    cost::suspects(cells, trials, size)
 }
 
 /// Everything a report shows.
@@ -211,6 +228,10 @@ impl Results {
             results.scaling = scaling::scalings(&journal.run, &results.rows, &by_cell);
             return results;
         }
+        if journal.run.is_cost() {
+            results.add_cost(journal, &by_cell, catalogue);
+            return results;
+        }
         let baseline = baseline.or(journal.run.baseline.as_ref());
         results.indexes = index::indexes(&results.rows, &journal.run, catalogue, baseline);
         results.gains = gains(&results.rows, &results.indexes);
@@ -227,6 +248,14 @@ impl Results {
         if let Some(last) = journal.samples.last().filter(|_| journal.end.is_none()) {
             self.seconds = last.at;
         }
+    }
+
+    /// Indexes would be of the machine as it was found, which a run about cost may not have measured: their differences are
+    /// among what conditions cost.
+    fn add_cost(&mut self, journal: &Journal, trials: &[Vec<&Trial>], catalogue: &Catalogue) {
+        let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
+        let cost = Cost::new(journal, (&self.rows, &self.controls), &gaps, trials, catalogue);
+        self.cost = Some(Box::new(cost));
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {

@@ -84,7 +84,7 @@ fn are(n: usize) -> String {
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.
-fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
+pub(super) fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
     let after = copy.slices.get(cell.warmup as usize..).unwrap_or_default();
     if length(after) > 0.0 && count(after) > 0.0 { after } else { &copy.slices }
 }
@@ -97,13 +97,13 @@ pub(super) fn length(slices: &[(u64, u64, u64)]) -> f64 {
     }
 }
 
-fn count(slices: &[(u64, u64, u64)]) -> f64 {
+pub(super) fn count(slices: &[(u64, u64, u64)]) -> f64 {
     slices.iter().map(|slice| slice.2 as f64).sum()
 }
 
 /// Returns the sum of the copies' rates in the cell's unit, or the mean of their times per piece of work; nothing of a
 /// trial without a result.
-fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
+pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     if trial.copies.is_empty() {
         return None;
     }

@@ -122,6 +122,12 @@ impl Run {
     pub fn is_scaling(&self) -> bool {
         self.view == SCALING
     }
+
+    /// Whether its reports show what conditions cost in place of indexes.
+    #[must_use]
+    pub fn is_cost(&self) -> bool {
+        self.view == COST
+    }
 }
 
 /// How the measured programs were built.

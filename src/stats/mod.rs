@@ -17,12 +17,12 @@ pub use bootstrap::{Sampled, mean_half_width};
 pub use fdr::false_discovery_rates;
 pub use histogram::Histogram;
 pub use median::{median, median_interval};
-pub use rank_sum::two_sample_shift;
+pub use rank_sum::{two_sample_half_width, two_sample_shift};
 pub use shift::{Method, Shift};
 pub use student::{log_interval, mean_interval, quantile_975};
-pub use tail::{normal_p, student_p};
+pub use tail::{normal_p, normal_quantile, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
-pub use walsh::paired_shift;
+pub use walsh::{paired_half_width, paired_shift, pseudo_median};
 pub use welch::{Mean, mean_shift, student_shift, welch_shift};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.

@@ -33,6 +33,23 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
     }
 }
 
+/// Returns half the width of the interval of [`two_sample_shift`] that leaves out the truth with probability `level`;
+/// infinite where so few values cannot have one.
+#[must_use]
+pub fn two_sample_half_width(base: &[f64], other: &[f64], level: f64) -> f64 {
+    let null = rank_sum(base.len(), other.len());
+    let k = null.rank_at(level);
+    if base.is_empty() || other.is_empty() || k == 0 {
+        return f64::INFINITY;
+    }
+    let (mut a, mut b) = (base.to_vec(), other.to_vec());
+    a.sort_by(f64::total_cmp);
+    b.sort_by(f64::total_cmp);
+    let tally = |x: f64| differences_to(&a, &b, x);
+    let ends = (b[0] - a[a.len() - 1], b[b.len() - 1] - a[0]);
+    (smallest(null.top + 1 - k, ends, &tally) - smallest(k, ends, &tally)) / 2.0
+}
+
 /// Returns how many differences bⱼ − aᵢ of sorted values are at most `x`, and the largest of those.
 fn differences_to(a: &[f64], b: &[f64], x: f64) -> (u64, f64) {
     let (mut count, mut largest, mut end) = (0, f64::NEG_INFINITY, 0);
@@ -152,6 +169,17 @@ mod tests {
             let ratio = exact.p(u) / normal.p(u);
             assert!((0.88..1.006).contains(&ratio), "{u}: {ratio}");
         }
+    }
+
+    #[test]
+    fn wider_intervals() {
+        let (a, b) = ([1.0, 3.0, 4.0, 6.0, 6.5, 9.0], [2.0, 5.0, 8.0, 8.5, 11.0, 14.0]);
+        let interval = two_sample_shift(&a, &b).estimate;
+        assert_eq!(two_sample_half_width(&a, &b, 0.05), (interval.high - interval.low) / 2.0);
+        assert!(two_sample_half_width(&a, &b, 0.01) > two_sample_half_width(&a, &b, 0.05));
+        // The least p value of six and six is 2/924 = 0.0022.
+        assert!(two_sample_half_width(&a, &b, 0.002).is_infinite());
+        assert!(two_sample_half_width(&[], &b, 0.05).is_infinite());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the rank tests share: a statistic's distribution when nothing differs, and order statistics of many values that
 //! are never written down.
 
-use super::tail::normal_p;
+use super::tail::{normal_p, normal_quantile};
 
 /// Probability beyond each end of an interval; a little more, for probabilities that binary cannot hold.
 const BEYOND: f64 = 0.025 + 1e-12;
@@ -24,15 +24,21 @@ impl Null {
     /// `top` values; 0 where so few values carry none. k is the largest with P(statistic < k) ≤ 2.5 %.
     pub(super) fn rank(&self) -> u64 {
         if let Some(exact) = &self.exact {
-            let mut tail = 0.0;
-            let beyond = exact.iter().take_while(|probability| {
-                tail += **probability;
-                tail <= BEYOND
-            });
-            return beyond.count() as u64;
+            return below(exact, BEYOND);
         }
         // With the continuity correction; no fewer than nothing.
         (self.top as f64 / 2.0 - NORMAL_975 * self.deviation + 0.5).floor().max(0.0) as u64
+    }
+
+    /// Returns k of the interval that leaves out a true value with probability `level`.
+    pub(super) fn rank_at(&self, level: f64) -> u64 {
+        match &self.exact {
+            Some(exact) => below(exact, level / 2.0 + 1e-12),
+            None => {
+                let quantile = normal_quantile(level);
+                (self.top as f64 / 2.0 - quantile * self.deviation + 0.5).floor().max(0.0) as u64
+            }
+        }
     }
 
     /// Returns the two-sided p value of a statistic. Where ties leave it between two values, the one nearer to the
@@ -49,6 +55,16 @@ impl Null {
         };
         (2.0_f64 * one_side).min(1.0)
     }
+}
+
+/// Returns how many of the smallest values have no more than `tail` of the probability together.
+fn below(probabilities: &[f64], tail: f64) -> u64 {
+    let mut sum = 0.0;
+    let taken = probabilities.iter().take_while(|probability| {
+        sum += **probability;
+        sum <= tail
+    });
+    taken.count() as u64
 }
 
 /// How many of a set of values are at most x, and the largest of those.

@@ -31,6 +31,34 @@ pub fn normal_p(z: f64) -> f64 {
     (t * (sum - x * x).exp()).min(1.0)
 }
 
+/// Returns z with P(|Z| ≥ z) = `p` of a standard normal Z, by bisection; infinite of 0.
+#[must_use]
+pub fn normal_quantile(p: f64) -> f64 {
+    quantile(p, normal_p)
+}
+
+/// Returns t with P(|T| ≥ t) = `p` of Student's T with `degrees` of freedom, by bisection; infinite of 0.
+#[must_use]
+pub fn student_quantile(p: f64, degrees: f64) -> f64 {
+    quantile(p, |t| student_p(t, degrees))
+}
+
+/// The place where a falling tail is `p`.
+fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while tail(high) > p {
+        (low, high) = (high, 2.0 * high);
+        if high > 1e9 {
+            return f64::INFINITY;
+        }
+    }
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if tail(middle) > p { low = middle } else { high = middle }
+    }
+    high
+}
+
 /// Returns P(|T| ≥ `t`) of Student's T with `degrees` of freedom; 1 of NaN (Abramowitz & Stegun, 26.7.1: the incomplete
 /// beta function of ν/(ν + t²)).
 #[must_use]
@@ -137,5 +165,13 @@ mod tests {
         }
         assert_eq!(student_p(0.0, 4.0), 1.0);
         assert_eq!((student_p(f64::INFINITY, 4.0), student_p(f64::NAN, 4.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn quantiles_are_where_the_tails_are() {
+        assert!((normal_quantile(0.05) - 1.959_964).abs() < 1e-5 && (normal_quantile(1.0)).abs() < 1e-6);
+        assert!((student_quantile(0.05, 5.0) - 2.570_58).abs() < 1e-4);
+        assert!((student_quantile(0.01, 10.0) - 3.169_27).abs() < 1e-4);
+        assert!(student_quantile(0.0, 3.0).is_infinite());
     }
 }

@@ -1,7 +1,7 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
 use super::ranks::{Null, middle, positive, smallest};
-use super::{Estimate, Method, Shift, student_shift};
+use super::{Estimate, Mean, Method, Shift, median, student_quantile, student_shift};
 
 /// Up to this many differences the distribution is exact.
 const EXACT: usize = 50;
@@ -33,6 +33,44 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
         p: null.p(positive(null.top, &tally)),
         method: Method::SignedRank,
     }
+}
+
+/// Returns half the width of the interval of [`paired_shift`] that leaves out the truth with probability `level`: a
+/// difference beyond it has a p value of about `level` or less. Infinite where so few differences cannot have one.
+#[must_use]
+pub fn paired_half_width(differences: &[f64], level: f64) -> f64 {
+    if differences.len() < FEWEST {
+        let mean = Mean::of(differences);
+        let half = student_quantile(level, mean.degrees) * mean.error;
+        return if half > 0.0 { half } else { f64::INFINITY };
+    }
+    let mut sorted = differences.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let tally = |x: f64| averages_to(&sorted, x);
+    let ends = (sorted[0], sorted[sorted.len() - 1]);
+    let null = signed_rank(sorted.len());
+    match null.rank_at(level) {
+        0 => f64::INFINITY,
+        k => (smallest(null.top + 1 - k, ends, &tally) - smallest(k, ends, &tally)) / 2.0,
+    }
+}
+
+/// Returns the estimate of [`paired_shift`] alone, for resampling: the median of all averages of two differences, or of
+/// one with itself, and the mean of fewer than six. NaN of none.
+#[must_use]
+pub fn pseudo_median(differences: &[f64]) -> f64 {
+    let count = differences.len();
+    if count < FEWEST {
+        return differences.iter().sum::<f64>() / count as f64;
+    }
+    if count > EXACT {
+        return paired_shift(differences).estimate.value;
+    }
+    let mut averages = Vec::with_capacity(count * (count + 1) / 2);
+    for (place, first) in differences.iter().enumerate() {
+        averages.extend(differences[place..].iter().map(|second| f64::midpoint(*first, *second)));
+    }
+    median(&averages)
 }
 
 /// Returns how many Walsh averages of sorted values are at most `x`, and the largest of those.
@@ -136,6 +174,25 @@ mod tests {
         for (place, value) in all.iter().enumerate() {
             assert_eq!(smallest(place as u64 + 1, (-4.0, 7.0), &|x| averages_to(&sorted, x)), *value, "{place}");
         }
+    }
+
+    #[test]
+    fn wider_intervals_and_the_estimate_alone() {
+        let values = [0.3, -1.0, 0.4, 0.9, 2.5, 0.7, -0.4, 1.1];
+        let shift = paired_shift(&values);
+        assert_eq!(pseudo_median(&values), shift.estimate.value);
+        assert_eq!(paired_half_width(&values, 0.05), (shift.estimate.high - shift.estimate.low) / 2.0);
+        assert!(paired_half_width(&values, 0.01) > paired_half_width(&values, 0.05));
+        // The least p value of eight differences is 2/2⁸ = 0.0078.
+        assert_eq!(paired_half_width(&values, 0.008), 1.75);
+        assert!(paired_half_width(&values, 0.007).is_infinite());
+        let student = student_shift(&values[..4]).estimate;
+        assert!((paired_half_width(&values[..4], 0.05) / (student.high - student.value) - 1.0).abs() < 1e-3);
+        assert_eq!(pseudo_median(&values[..4]), student.value);
+        let long: Vec<f64> = (0..60).map(|i| f64::from(i * i % 37)).collect();
+        assert_eq!(pseudo_median(&long), paired_shift(&long).estimate.value);
+        let width = |level| paired_half_width(&long, level);
+        assert!(width(0.001) > width(0.05) && width(0.001).is_finite());
     }
 
     #[test]

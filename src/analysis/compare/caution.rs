@@ -188,7 +188,7 @@ fn blind(comparisons: &[Comparison]) -> Option<String> {
 }
 
 /// The p value when the one side lies wholly above the other; 0 where none is the smallest.
-fn least_p(method: Method, n: (usize, usize)) -> f64 {
+pub(in crate::analysis) fn least_p(method: Method, n: (usize, usize)) -> f64 {
     // One order of all has this probability; two-sided, there are two such.
     let one = |places: &mut dyn Iterator<Item = f64>| 2.0 * places.product::<f64>();
     match method {
@@ -211,7 +211,7 @@ fn name(comparison: &Comparison) -> String {
 }
 
 /// Names in one line, each once, six at most.
-fn listed(names: &[String]) -> String {
+pub(in crate::analysis) fn listed(names: &[String]) -> String {
     let mut known: Vec<&str> = Vec::new();
     for name in names {
         if !known.contains(&name.as_str()) {

@@ -1,8 +1,8 @@
 //! Runs compared cell by cell: two-sample statistics of runs made one after the other, paired ones of runs that
 //! alternated. `docs/methodology.md` and the doc comments of `stats` say whence.
 
-mod caution;
-mod sides;
+pub(in crate::analysis) mod caution;
+pub(in crate::analysis) mod sides;
 mod total;
 mod verdict;
 

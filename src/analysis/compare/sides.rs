@@ -8,7 +8,7 @@ use crate::catalogue::Metric;
 use crate::stats::{Estimate, Mean, Method, median, quantile_975};
 
 /// The least latency in ms that has a logarithm: 1 ns.
-const LEAST: f64 = 1e-6;
+pub(in crate::analysis) const LEAST: f64 = 1e-6;
 
 /// A cell in one run.
 pub(super) struct Side<'a> {
@@ -135,7 +135,7 @@ impl<'a> Side<'a> {
 }
 
 /// Returns a value as a number that is larger where the run is better.
-pub(super) fn goodness(metric: Metric, measure: Measure, value: f64) -> f64 {
+pub(in crate::analysis) fn goodness(metric: Metric, measure: Measure, value: f64) -> f64 {
     match (measure, metric) {
         (Measure::Met, _) => value,
         (_, Metric::Latency) => -value.max(LEAST).ln(),

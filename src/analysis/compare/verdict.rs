@@ -14,6 +14,8 @@ pub enum Measure {
     P50,
     /// The 99th percentile of the latency.
     P99,
+    /// The 99.9th percentile, which comparisons within a run have.
+    P999,
     /// The share of deadlines met.
     Met,
 }
@@ -26,6 +28,7 @@ impl Measure {
             Measure::Score => "score",
             Measure::P50 => "p50",
             Measure::P99 => "p99",
+            Measure::P999 => "p99.9",
             Measure::Met => "met",
         }
     }
@@ -38,7 +41,7 @@ impl Measure {
 
     /// Returns a shift towards the better (of logarithms, or of shares in per cent) as the difference that reports
     /// show: in per cent, or in points; negative is worse.
-    pub(super) fn delta(self, shift: &Estimate) -> Estimate {
+    pub(in crate::analysis) fn delta(self, shift: &Estimate) -> Estimate {
         if self == Measure::Met || shift.value.is_nan() {
             return *shift;
         }
@@ -73,7 +76,7 @@ impl Verdict {
     /// Judges a difference: decided where the interval excludes 0, the difference is beyond `threshold` and its `rate`,
     /// the q value over all comparisons of the report, is below 5 %; the same where the interval lies within the
     /// threshold (two one-sided tests, Schuirmann 1987).
-    pub(super) fn of(measure: Measure, shift: &Shift, rate: f64, threshold: f64) -> Verdict {
+    pub(in crate::analysis) fn of(measure: Measure, shift: &Shift, rate: f64, threshold: f64) -> Verdict {
         let delta = measure.delta(&shift.estimate);
         if !delta.bounded() {
             return Verdict::Undecided(f64::INFINITY);
