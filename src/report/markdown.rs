@@ -105,7 +105,7 @@ fn cost(text: &mut String, results: &Results, cost: &Cost) {
             cost_table(text, &beyond);
         }
     }
-    let after = cost::totals(cost).into_iter().chain(cost::storage(cost, room)).chain(cost::loads(cost, room));
+    let after = cost::totals(cost, room).into_iter().chain(cost::storage(cost, room)).chain(cost::loads(cost, room));
     after.chain(cost::control(cost)).for_each(|table| cost_table(text, &table));
     let _ = writeln!(text, "A/A floor: {}.\n", escaped(&cost::floor(cost)));
     for (condition, proofs) in cost::evidence(cost) {
@@ -130,10 +130,16 @@ fn item(text: &mut String, content: &str) {
 
 fn cost_table(text: &mut String, table: &Table) {
     let remark = if table.remark.is_empty() { String::new() } else { format!("{}\n\n", escaped(&table.remark)) };
-    let line = |fields: &mut dyn Iterator<Item = &String>| fields.map(|field| escaped(field)).collect::<Vec<String>>().join(" | ");
+    let line = |fields: &mut dyn Iterator<Item = &String>| {
+        fields.map(|field| escaped(field)).collect::<Vec<String>>().join(" | ")
+    };
     let names = line(&mut table.head.iter().map(|column| &column.name));
-    let sides: String =
-        table.head.iter().enumerate().map(|(place, column)| if place == 0 || column.words { "---|" } else { "---:|" }).collect();
+    let sides: String = table
+        .head
+        .iter()
+        .enumerate()
+        .map(|(place, column)| if place == 0 || column.words { "---|" } else { "---:|" })
+        .collect();
     let _ = writeln!(text, "## {}\n\n{remark}| {names} |\n|{sides}", escaped(&table.name));
     for row in &table.rows {
         let _ = writeln!(text, "| {} |", line(&mut row.iter()));

@@ -1,21 +1,23 @@
 //! What conditions cost, in words and tables that all forms of report share.
 
+pub(super) mod csv;
 mod tables;
 
-use super::compare::{coordinates, interval, signed, told};
+use super::compare::{coordinates, signed, told};
 use super::figure;
 use crate::analysis::{Comparison, Condition, Cost, Effect, Measure, Missing, Results, Verdict};
 use crate::catalogue::NONE;
 use crate::journal::Cell;
+use crate::stats::Estimate;
 
 pub(super) use tables::{beyond, beyond_table, control, loads, matrix, of_condition, series, storage, totals};
 
 /// What the columns and the words of verdicts mean.
 const LEGEND: &str = "delta: the change of the rate in per cent (of the inverse of a time; points for deadlines met), with its \
-sign: negative is worse. time: how many times as long the same takes. 95 %: the exact signed-rank interval over blocks. A \
-verdict takes an interval without 0, a delta beyond the threshold and beyond what the A/A control shows, and a false discovery \
-rate below 5 % over the whole report; same within x: any difference is smaller than x; undecided (y): neither is shown, and a \
-difference of y would have been seen in four of five such runs.";
+sign: negative is worse; time: how many times as long the same takes. A verdict takes an interval without 0, a delta beyond the \
+threshold and beyond what the A/A control shows, and a false discovery rate below 5 % over the whole report. same within x: any \
+difference is smaller than x; undecided (y): neither is shown, and a difference of y would have been seen in four of five such \
+runs.";
 
 /// What a second look adds to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
@@ -77,7 +79,21 @@ pub(super) fn place(cell: &Cell, room: Room) -> String {
 /// Returns a difference with its unit: `-85.2%`, `-3.0pt`.
 pub(super) fn delta(one: &Comparison) -> String {
     let unit = if one.measure == Measure::Met { "pt" } else { "%" };
-    if one.delta.value.is_finite() { format!("{}{unit}", signed(one.delta.value)) } else { "-".to_owned() }
+    if one.delta.value.is_finite() { format!("{}{unit}", percent(one.delta.value)) } else { "-".to_owned() }
+}
+
+/// Returns a difference with its sign, with hundredths where it is small: `-85.2`, `-0.03`.
+pub(super) fn percent(value: f64) -> String {
+    if value.abs() < 0.995 { format!("{value:+.2}") } else { signed(value) }
+}
+
+/// Returns the interval of a difference: `-0.12..+0.03`, or `-∞..+∞`.
+pub(super) fn interval(delta: &Estimate) -> String {
+    if delta.bounded() {
+        format!("{}..{}", percent(delta.low), percent(delta.high))
+    } else {
+        super::compare::interval(delta)
+    }
 }
 
 /// Returns how many times as long the same takes: `6.77x`.
@@ -152,10 +168,14 @@ pub(super) fn missing(results: &Results, cost: &Cost) -> Vec<(String, String)> {
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors), ("not compared", &cost.missing)] {
         for one in list {
             let cell = |other: &&Missing| {
-                (&one.test, one.copies, &one.load, &one.condition) == (&other.test, other.copies, &other.load, &other.condition)
+                (&one.test, one.copies, &one.load, &one.condition)
+                    == (&other.test, other.copies, &other.load, &other.condition)
             };
             // A cell that failed is not compared for the same reason.
-            if known.iter().any(|(_, touched)| touched.iter().any(|other| cell(other) && one.reason.contains(&other.reason))) {
+            if known
+                .iter()
+                .any(|(_, touched)| touched.iter().any(|other| cell(other) && one.reason.contains(&other.reason)))
+            {
                 continue;
             }
             let reason = format!("{kind}: {}", one.reason);

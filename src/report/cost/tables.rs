@@ -1,10 +1,11 @@
 //! The tables of a cost run.
 
-use super::{Beyond, Column, Room, Table, delta, is_decided, name, place, time, verdict};
+use super::{Beyond, Column, Room, Table, delta, interval, is_decided, name, percent, place, time, verdict};
 use crate::analysis::{Condition, Cost, CostTotal, Effect, Measure, TrailFigures, Verdict};
-use crate::report::compare::{interval, signed, value};
+use crate::catalogue::NONE;
+use crate::report::compare::{coordinates, value};
 use crate::report::figure;
-use crate::report::scaling::short;
+use crate::report::scaling;
 
 /// The category of tests of single system calls.
 const CALLS: &str = "calls";
@@ -38,7 +39,7 @@ pub(in crate::report) fn matrix(cost: &Cost, room: Room) -> Option<Table> {
     }
     let field = |name: &String, condition: &Condition| {
         let same = |effect: &&Effect| super::name(&effect.comparison, room) == *name;
-        condition.effects.iter().find(same).map_or_else(|| NOTHING.to_owned(), mark)
+        condition.effects.iter().find(same).map_or_else(|| NOTHING.to_owned(), |effect| mark(effect, room))
     };
     let row = |name: String| {
         let fields = cost.conditions.iter().map(|condition| field(&name, condition));
@@ -53,16 +54,17 @@ pub(in crate::report) fn matrix(cost: &Cost, room: Room) -> Option<Table> {
     })
 }
 
-/// A delta with a mark of its verdict.
-fn mark(effect: &Effect) -> String {
+/// A delta with a mark of its verdict; in columns of text, points stand below each other.
+fn mark(effect: &Effect, room: Room) -> String {
     let one = &effect.comparison;
     let mark = match one.verdict {
         Verdict::Same(_) => "=",
         Verdict::Undecided(_) => "?",
-        _ => " ",
+        _ if room == Room::Narrow => " ",
+        _ => "",
     };
     let unit = if one.measure == Measure::Met { "pt" } else { "" };
-    if one.delta.value.is_finite() { format!("{}{unit}{mark}", signed(one.delta.value)) } else { NOTHING.to_owned() }
+    if one.delta.value.is_finite() { format!("{}{unit}{mark}", percent(one.delta.value)) } else { NOTHING.to_owned() }
 }
 
 /// Returns the table of a condition: a row per cell and measure.
@@ -80,7 +82,8 @@ fn effects(title: String, [a, b]: [&str; 2], against: &str, effects: &[Effect], 
     let row = |effect: &Effect| {
         let one = &effect.comparison;
         let name = name(one, room);
-        let mut row = if room == Room::Narrow { vec![format!("{name}, {}", one.unit)] } else { vec![name, one.unit.clone()] };
+        let mut row =
+            if room == Room::Narrow { vec![format!("{name}, {}", one.unit)] } else { vec![name, one.unit.clone()] };
         row.extend([value(one.a), value(one.b), delta(one), interval(&one.delta), time(one), verdict(effect, room)]);
         row
     };
@@ -116,7 +119,8 @@ pub(in crate::report) fn beyond(cost: &Cost, condition: &Condition, room: Room) 
 /// Returns the same as a table; nothing where nothing is.
 pub(in crate::report) fn beyond_table(cost: &Cost, condition: &Condition) -> Option<Table> {
     let (shown, open) = beyond(cost, condition, Room::Wide);
-    let by_estimate = if open.is_empty() { String::new() } else { format!("; undecided though by estimate: {}", open.join(", ")) };
+    let by_estimate =
+        if open.is_empty() { String::new() } else { format!("; undecided though by estimate: {}", open.join(", ")) };
     let rows: Vec<Vec<String>> = shown.into_iter().map(|one| vec![one.name, one.told, one.time]).collect();
     (!rows.is_empty()).then(|| Table {
         name: format!("Beyond {} % under {}", cost.threshold, condition.name),
@@ -127,15 +131,19 @@ pub(in crate::report) fn beyond_table(cost: &Cost, condition: &Condition) -> Opt
 }
 
 /// Returns the geometric means over tests.
-pub(in crate::report) fn totals(cost: &Cost) -> Option<Table> {
+pub(in crate::report) fn totals(cost: &Cost, room: Room) -> Option<Table> {
+    let several = cost.conditions.len() > 1;
     let row = |(condition, total): (&Condition, &CostTotal)| {
-        let what = format!("{}{}", total.name, crate::report::compare::coordinates(total.copies, &total.load, "none"));
-        let name = if cost.conditions.len() > 1 { format!("{}: {what}", condition.name) } else { what };
-        let delta = format!("{}%", signed(total.delta.value));
-        let worst = format!("{} {}%", total.worst.0, signed(total.worst.1));
-        vec![name, total.rates.to_string(), delta, interval(&total.delta), worst]
+        let what = format!("{}{}", total.name, coordinates(total.copies, &total.load, NONE));
+        let name = if several { format!("{}: {what}", condition.name) } else { what };
+        let (label, worst) = &total.worst;
+        let narrow = condition.effects.iter().map(|effect| &effect.comparison.cell).find(|cell| cell.label == *label);
+        let test = narrow.filter(|_| room == Room::Narrow).map_or(label, |cell| &cell.test);
+        let delta = format!("{}%", percent(total.delta.value));
+        vec![name, total.rates.to_string(), delta, interval(&total.delta), format!("{test} {}%", percent(*worst))]
     };
-    let totals = cost.conditions.iter().flat_map(|condition| condition.totals.iter().map(move |total| (condition, total)));
+    let totals =
+        cost.conditions.iter().flat_map(|condition| condition.totals.iter().map(move |total| (condition, total)));
     let rows: Vec<Vec<String>> = totals.map(row).collect();
     let mut head = head(&["rates", "delta", "95 %"]);
     head[0].name = "geometric mean".to_owned();
@@ -146,12 +154,20 @@ pub(in crate::report) fn totals(cost: &Cost) -> Option<Table> {
 
 /// Returns the tables of what auditing wrote, one per condition that has a trail, and those of single system calls.
 pub(in crate::report) fn storage(cost: &Cost, room: Room) -> Vec<Table> {
-    cost.conditions.iter().flat_map(|condition| trail(condition, room).into_iter().chain(calls(condition, room))).collect()
+    cost.conditions
+        .iter()
+        .flat_map(|condition| trail(condition, room).into_iter().chain(calls(condition, room)))
+        .collect()
+}
+
+/// Returns a count or a number of bytes in at most seven characters.
+fn short(value: f64) -> String {
+    if value == 0.0 { "0".to_owned() } else { scaling::short(value) }
 }
 
 fn trail(condition: &Condition, room: Room) -> Option<Table> {
     let row = |effect: &Effect, trail: &TrailFigures| {
-        let percent = |share: f64| format!("{:.1}", 100.0 * share);
+        let percent = |share: f64| if share.is_finite() { format!("{:.1}", 100.0 * share) } else { NOTHING.to_owned() };
         let mut row = vec![
             place(&effect.comparison.cell, room),
             short(trail.events_per),
@@ -180,20 +196,33 @@ fn trail(condition: &Condition, room: Room) -> Option<Table> {
     let head = match room {
         Room::Narrow => head(&["events/op", "B/op", "B/event", "B/s", "B in all", "lost", "wait%", "cpu%"]),
         Room::Wide => head(&[
-            "events/op", "B/op", "B/event", "B/s", "events", "B in all", "lost", "waited %", "CPU outside %", "backlog", "queued %",
+            "events/op",
+            "B/op",
+            "B/event",
+            "B/s",
+            "events",
+            "B in all",
+            "lost",
+            "waited %",
+            "CPU outside %",
+            "backlog",
+            "queued %",
         ]),
     };
     let remark = "op: one count of the test; wait: time that processes slept for room in the backlog, cpu: processor time outside \
                   the programs, both in % of the window"
         .to_owned();
-    (!rows.is_empty()).then(|| Table { name: format!("Trail of {}", condition.name), remark, head, rows })
+    // Auditing without rules writes nothing.
+    let written =
+        condition.effects.iter().filter_map(|effect| effect.trail).any(|trail| trail.events > 0 || trail.lost > 0);
+    written.then(|| Table { name: format!("Trail of {}", condition.name), remark, head, rows })
 }
 
 /// Single system calls: what one takes, compared with and here.
 fn calls(condition: &Condition, room: Room) -> Option<Table> {
     let row = |effect: &Effect| {
         let one = &effect.comparison;
-        let per = |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), figure);
+        let per = |value: Option<f64>| value.map_or_else(|| NOTHING.to_owned(), short);
         // A count may be several calls: open and close.
         let calls = effect.calls.filter(|calls| *calls > 0.0).unwrap_or(1.0);
         let trail = effect.trail.as_ref();
@@ -207,7 +236,8 @@ fn calls(condition: &Condition, room: Room) -> Option<Table> {
             per(trail.map(|trail| trail.bytes_per / calls)),
         ]
     };
-    let of_call = |effect: &&Effect| effect.comparison.cell.category == CALLS && effect.comparison.unit.starts_with("ns");
+    let of_call =
+        |effect: &&Effect| effect.comparison.cell.category == CALLS && effect.comparison.unit.starts_with("ns");
     let rows: Vec<Vec<String>> = condition.effects.iter().filter(of_call).map(row).collect();
     let head = head(&["ns against", "ns under", "added ns", "time", "events", "B"]);
     let name = format!("One system call under {}", condition.name);
@@ -250,7 +280,7 @@ pub(in crate::report) fn loads(cost: &Cost, room: Room) -> Vec<Table> {
         let row = |series: &Series<'_>| {
             let field = |level: &u32| {
                 let found = series.effects.iter().find(|effect| copies(effect) == *level);
-                found.map_or_else(|| NOTHING.to_owned(), |effect| mark(effect))
+                found.map_or_else(|| NOTHING.to_owned(), |effect| mark(effect, room))
             };
             std::iter::once(series.name.clone()).chain(levels.iter().map(field)).collect()
         };

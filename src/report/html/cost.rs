@@ -6,9 +6,9 @@ use super::scale::{Scale, tick};
 use super::svg::{Anchor, Svg, hue, key, n, outline};
 use super::words::clean;
 use crate::analysis::{Condition, Cost, Effect, Results};
-use crate::report::compare::interval;
 use crate::report::cost::{
-    Room, Table, beyond, control, delta, evidence, floor, loads, matrix, missing, notes, of_condition, sentences, series, storage, totals,
+    Room, Table, beyond, control, delta, evidence, floor, interval, loads, matrix, missing, notes, of_condition,
+    sentences, series, storage, totals,
 };
 
 const WIDTH: f64 = 330.0;
@@ -73,7 +73,7 @@ pub(super) fn part(results: &Results) -> Option<Part> {
         legend: forest::legend(),
         matrix: grids(matrix(cost, room)),
         conditions: cost.conditions.iter().map(|condition| under(cost, condition)).collect(),
-        tables: grids(totals(cost).into_iter().chain(storage(cost, room))),
+        tables: grids(totals(cost, room).into_iter().chain(storage(cost, room))),
         panels: panels(cost),
         panel_legend: cost.conditions.iter().enumerate().map(|(place, one)| (key(place), clean(&one.name))).collect(),
         loads: grids(loads(cost, room)),

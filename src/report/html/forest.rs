@@ -5,8 +5,9 @@ use super::scale::Scale;
 use super::svg::{Anchor, Svg, key_of, n, outline};
 use super::words::clean;
 use crate::analysis::{Comparison, Condition, Cost, CostTotal, Effect, Measure, Verdict};
-use crate::report::compare::{interval, signed};
-use crate::report::cost::{Room, delta, name, time, verdict};
+use crate::catalogue::NONE;
+use crate::report::compare::coordinates;
+use crate::report::cost::{Room, delta, interval, name, percent, time, verdict};
 use crate::stats::Estimate;
 
 /// The measures of one drawing, in pixels.
@@ -37,8 +38,8 @@ const RADIUS: f64 = 4.0;
 
 /// Differences that may be marked on the axis, the more telling first.
 const TICKS: [f64; 25] = [
-    0.0, -1.0, 1.0, -10.0, 10.0, -50.0, -90.0, 100.0, -99.0, -2.0, 2.0, -5.0, 5.0, -20.0, 20.0, -80.0, 50.0, -95.0, -98.0, 900.0,
-    -99.9, 300.0, -99.99, -0.5, 0.5,
+    0.0, -1.0, 1.0, -10.0, 10.0, -50.0, -90.0, 100.0, -99.0, -2.0, 2.0, -5.0, 5.0, -20.0, 20.0, -80.0, 50.0, -95.0,
+    -98.0, 900.0, -99.9, 300.0, -99.99, -0.5, 0.5,
 ];
 
 /// The least loss whose rate is told from nothing: a time factor of a million.
@@ -80,7 +81,11 @@ pub(super) fn draw(cost: &Cost, condition: &Condition) -> Option<String> {
         .effects
         .iter()
         .filter(|effect| effect.comparison.delta.value.is_finite())
-        .map(|effect| Row { effect, at: axis.of(&effect.comparison), control: controls(effect).map(|one| (one, axis.of(one))) })
+        .map(|effect| Row {
+            effect,
+            at: axis.of(&effect.comparison),
+            control: controls(effect).map(|one| (one, axis.of(one))),
+        })
         .collect();
     if rows.is_empty() {
         return None;
@@ -92,7 +97,8 @@ pub(super) fn draw(cost: &Cost, condition: &Condition) -> Option<String> {
         .map(|total| Mean { total, at: axis.estimate(&total.delta) })
         .collect();
     let all = rows.iter().map(|row| row.at).chain(rows.iter().filter_map(|row| Some(row.control?.1)));
-    let ends: Vec<f64> = all.chain(means.iter().map(|mean| mean.at)).flat_map(|at| [at.value, at.low, at.high]).collect();
+    let ends: Vec<f64> =
+        all.chain(means.iter().map(|mean| mean.at)).flat_map(|at| [at.value, at.low, at.high]).collect();
     let plot = Plot { axis, scale: Scale::asinh(&ends, 2.5), threshold: cost.threshold, rows, means };
     let label = format!(
         "{}: difference of each test from {} with its interval, a loss to the left; the table has the figures",
@@ -241,13 +247,18 @@ impl Mean<'_> {
     /// A diamond from one end of the interval to the other.
     fn draw(&self, svg: &mut Svg, scale: &Scale, top: f64, frame: &Frame) {
         let total = self.total;
-        let told = format!("{}%", signed(total.delta.value));
+        let told = format!("{}%", percent(total.delta.value));
         let factor = 1.0 / (1.0 + total.delta.value / 100.0);
         svg.line(if frame.above == 0.0 { "zero" } else { "rule" }, (0.0, top), (frame.width, top));
-        let worst = format!("worst {} {}%", clean(&total.worst.0), signed(total.worst.1));
-        svg.open(Some(&format!("{} of {} rates: {told} ({}); {worst}", total.name, total.rates, interval(&total.delta))));
+        let worst = format!("worst {} {}%", clean(&total.worst.0), percent(total.worst.1));
+        svg.open(Some(&format!(
+            "{} of {} rates: {told} ({}); {worst}",
+            total.name,
+            total.rates,
+            interval(&total.delta)
+        )));
         let words = Words {
-            label: clean(&format!("{}{}", total.name, crate::report::compare::coordinates(total.copies, &total.load, "none"))),
+            label: clean(&format!("{}{}", total.name, coordinates(total.copies, &total.load, NONE))),
             delta: told,
             interval: interval(&total.delta),
             time: if factor.is_finite() { format!("{factor:.2}x") } else { String::new() },
@@ -259,7 +270,8 @@ impl Mean<'_> {
         let (low, high) = if self.at.bounded() { (self.at.low, self.at.high) } else { (self.at.value, self.at.value) };
         if let (Some(low), Some(x), Some(high)) = (scale.at(low), scale.at(self.at.value), scale.at(high)) {
             let (low, high) = (low.min(x - RADIUS), high.max(x + RADIUS));
-            let d = format!("M{} {y}L{} {}L{} {y}L{} {}z", n(low), n(x), n(y - 5.0), n(high), n(x), n(y + 5.0), y = n(y));
+            let d =
+                format!("M{} {y}L{} {}L{} {y}L{} {}z", n(low), n(x), n(y - 5.0), n(high), n(x), n(y + 5.0), y = n(y));
             svg.path("mark ink", &d, None);
         }
         svg.close();

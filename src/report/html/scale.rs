@@ -163,7 +163,10 @@ mod tests {
     fn an_axis_around_0_has_room_for_small_and_large() {
         let scale = Scale::asinh(&[-400.0, 0.5, f64::NAN], 2.0).between(0.0, 100.0);
         let [far, near, zero, other] = [-400.0, -1.0, 0.0, 1.0].map(|value| scale.at(value).unwrap());
-        assert!(far < 4.0 && near - far > 50.0 && zero - near > 8.0 && other - zero > 8.0, "{far} {near} {zero} {other}");
+        assert!(
+            far < 4.0 && near - far > 50.0 && zero - near > 8.0 && other - zero > 8.0,
+            "{far} {near} {zero} {other}"
+        );
         assert!(scale.shows(2.0) && scale.at(f64::NEG_INFINITY).is_none());
     }
 

@@ -147,7 +147,9 @@ pub(super) fn key(series: usize) -> String {
 /// Returns a mark of the given classes and shape as a picture of its own.
 pub(super) fn key_of(class: &str, shape: usize) -> String {
     let outline = outline(shape, (7.0, 7.0), 4.6);
-    format!(r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {class}" d="{outline}"/></svg>"#)
+    format!(
+        r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {class}" d="{outline}"/></svg>"#
+    )
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> String {

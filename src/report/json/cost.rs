@@ -76,7 +76,8 @@ struct Total<'a> {
 
 /// Returns the part of a run about cost.
 pub(super) fn part(cost: &Cost) -> Part<'_> {
-    let pairs = cost.conditions.iter().flat_map(|condition| condition.effects.iter().map(move |effect| (condition, effect)));
+    let pairs =
+        cost.conditions.iter().flat_map(|condition| condition.effects.iter().map(move |effect| (condition, effect)));
     Part {
         comparisons: pairs.map(|(condition, effect)| row(effect, &condition.name)).collect(),
         controls: cost.floor.iter().map(|effect| row(effect, &cost.against)).collect(),

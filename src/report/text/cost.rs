@@ -3,7 +3,8 @@
 use super::{WIDTH, line, wrapped};
 use crate::analysis::{Condition, Cost, Results};
 use crate::report::cost::{
-    Beyond, Room, Table, beyond, evidence, floor, loads, matrix, missing, notes, of_condition, sentences, storage, totals,
+    Beyond, Room, Table, beyond, evidence, floor, loads, matrix, missing, notes, of_condition, sentences, storage,
+    totals,
 };
 
 /// Columns of the longest bar, which is all of the rate.
@@ -29,7 +30,8 @@ pub(super) fn tables(text: &mut String, results: &Results, cost: &Cost) {
         table(text, &of_condition(cost, condition, Room::Narrow));
         bars(text, cost, condition);
     }
-    let after = totals(cost).into_iter().chain(storage(cost, Room::Narrow)).chain(loads(cost, Room::Narrow));
+    let after =
+        totals(cost, Room::Narrow).into_iter().chain(storage(cost, Room::Narrow)).chain(loads(cost, Room::Narrow));
     after.for_each(|found| table(text, &found));
     line(text, "");
     line(text, &"-".repeat(WIDTH));
