@@ -7,8 +7,8 @@ use super::svg::{Anchor, Svg, hue, key, n, outline};
 use super::words::clean;
 use crate::analysis::{Condition, Cost, Effect, Results};
 use crate::report::cost::{
-    Room, Table, beyond, control, delta, evidence, floor, interval, loads, matrix, missing, notes, of_condition,
-    sentences, series, storage, totals,
+    Column, Room, Table, beyond, control, delta, evidence, floor, interval, loads, matrix, missing, notes,
+    of_condition, sentences, series, storage, totals,
 };
 
 const WIDTH: f64 = 330.0;
@@ -48,13 +48,21 @@ pub(super) struct Under {
     pub(super) open: String,
 }
 
-/// A table: every field with whether it holds words.
+/// A table: every field with its class.
 pub(super) struct Grid {
     pub(super) name: String,
     pub(super) remark: String,
-    pub(super) head: Vec<(String, bool)>,
-    pub(super) rows: Vec<Vec<(String, bool)>>,
+    /// Whether it is narrower than the page.
+    pub(super) small: bool,
+    pub(super) head: Vec<(String, &'static str)>,
+    pub(super) rows: Vec<Vec<(String, &'static str)>>,
 }
+
+/// Columns that are what a table is about.
+const MAIN: [&str; 5] = ["delta", "verdict", "added ns", "B/op", "lost"];
+
+/// So many columns are less than the page's width.
+const FEW: usize = 5;
 
 /// The cost of a test over copies.
 pub(super) struct Panel {
@@ -90,9 +98,11 @@ pub(super) fn part(results: &Results) -> Option<Part> {
 
 fn under(cost: &Cost, condition: &Condition) -> Under {
     let (_, open) = beyond(cost, condition, Room::Wide);
+    let mut table = of_condition(cost, condition, Room::Wide);
     Under {
         name: clean(&condition.name),
-        table: grid(of_condition(cost, condition, Room::Wide)),
+        // The heading has its name.
+        table: grid(Table { name: std::mem::take(&mut table.remark), ..table }),
         plot: forest::draw(cost, condition).unwrap_or_default(),
         open: clean(&open.join(", ")),
     }
@@ -103,12 +113,19 @@ fn grids(tables: impl IntoIterator<Item = Table>) -> Vec<Grid> {
 }
 
 fn grid(table: Table) -> Grid {
-    let words: Vec<bool> = table.head.iter().map(|column| column.words).collect();
-    let row = |row: Vec<String>| row.iter().map(|field| clean(field)).zip(words.iter().copied()).collect();
+    let class = |column: &Column| match (MAIN.contains(&column.name.as_str()), column.words) {
+        (true, true) => "main",
+        (true, false) => "n main",
+        (false, true) => "",
+        (false, false) => "n",
+    };
+    let classes: Vec<&str> = table.head.iter().map(class).collect();
+    let row = |row: Vec<String>| row.iter().map(|field| clean(field)).zip(classes.iter().copied()).collect();
     Grid {
         name: clean(&table.name),
         remark: clean(&table.remark),
-        head: table.head.iter().map(|column| (clean(&column.name), column.words)).collect(),
+        small: table.head.len() <= FEW,
+        head: table.head.iter().map(|column| (clean(&column.name), class(column))).collect(),
         rows: table.rows.into_iter().map(row).collect(),
     }
 }
