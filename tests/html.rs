@@ -143,6 +143,8 @@ fn empty() -> Results {
         indexes: Vec::new(),
         gains: Vec::new(),
         scaling: Vec::new(),
+        cost: None,
+        controls: Vec::new(),
         burnin: None,
         skipped: Vec::new(),
         errors: Vec::new(),
