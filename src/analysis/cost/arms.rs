@@ -191,7 +191,7 @@ impl<'a> Arms<'a> {
     /// Compares one measure of a cell with the arms of another condition, or with the first arm of its own.
     fn draft(&self, cell: &'a Cell, compared: &[&Cell], measure: Measure) -> Option<Draft<'a>> {
         let better = |value: f64| goodness(cell.metric, measure, value);
-        let off = self.merged(compared, measure, false);
+        let off = self.either(compared, measure, false);
         let on = self.values(cell, measure, false);
         let blocks: Vec<(f64, f64)> = on.iter().filter_map(|(block, on)| Some((*off.get(block)?, *on))).collect();
         let apart = is_first(&cell.condition) || blocks.is_empty();
@@ -213,7 +213,7 @@ impl<'a> Arms<'a> {
         };
         let delta = |(off, on): &(f64, f64)| measure.delta(&Estimate::alone(better(*on) - better(*off))).value;
         let pair = |both: &(f64, f64)| Pair { a: both.0, b: both.1, delta: delta(both) };
-        let again = self.merged(compared, measure, true);
+        let again = self.either(compared, measure, true);
         let second = self.values(cell, measure, true);
         let mut trials: Vec<&Trial> = self.of(cell).to_vec();
         trials.extend(compared.iter().flat_map(|cell| self.of(cell)));
@@ -239,18 +239,15 @@ impl<'a> Arms<'a> {
         Some(draft)
     }
 
-    /// The mean of the arms in each block, geometric where logarithms are compared: one arm is as good where the other
-    /// failed.
-    pub(super) fn merged(&self, cells: &[&Cell], measure: Measure, second: bool) -> Values {
-        let mut all: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    /// The value of the first arm in each block; of the other where that failed.
+    pub(super) fn either(&self, cells: &[&Cell], measure: Measure, second: bool) -> Values {
+        let mut all = Values::new();
         for cell in cells {
             for (block, value) in self.values(cell, measure, second) {
-                all.entry(block).or_default().push(if measure == Measure::Met { value } else { value.ln() });
+                all.entry(block).or_insert(value);
             }
         }
-        let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-        let back = |value: f64| if measure == Measure::Met { value } else { value.exp() };
-        all.into_iter().map(|(block, values)| (block, back(mean(values)))).collect()
+        all
     }
 }
 

@@ -89,7 +89,7 @@ fn drift(arms: &Arms<'_>, rows: &[Row]) -> Option<String> {
     for row in rows.iter().filter(|row| row.cell.condition == arms.against) {
         let measure = measures(&row.cell)[0];
         let better = |value: f64| goodness(row.cell.metric, measure, value);
-        let values = arms.merged(&arms.compared_with(&row.cell), measure, false);
+        let values = arms.either(&arms.compared_with(&row.cell), measure, false);
         let mean = Mean::of(&values.values().map(|value| better(*value)).collect::<Vec<f64>>()).value;
         for (block, value) in values {
             sums.entry(block).or_default().push(better(value) - mean);

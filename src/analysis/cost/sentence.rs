@@ -197,8 +197,8 @@ fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
         (_, count) if count <= NAMED => list(&names, count),
         (all, count) => format!("{all} its {count} tests"),
     };
-    let known = sizes.iter().filter(|size| size.is_finite());
-    match (known.clone().next(), known.last()) {
+    let mut known = sizes.iter().filter(|size| size.is_finite());
+    match (known.clone().next(), known.next_back()) {
         (Some(least), Some(most)) if up(*least) == up(*most) => {
             format!("{tests} (a difference of {} % would have been seen)", up(*most))
         }

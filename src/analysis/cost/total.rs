@@ -62,7 +62,8 @@ fn total(id: &str, name: &str, rates: &[&Draft<'_>]) -> Option<Total> {
 
 /// A condition with blocks of its own has two sides, which are resampled each for itself.
 fn half_width(rates: &[&Draft<'_>]) -> f64 {
-    let (mut paired, mut base, mut other): (Vec<&[f64]>, Vec<&[f64]>, Vec<&[f64]>) = Default::default();
+    let mut paired: Vec<&[f64]> = Vec::new();
+    let (mut base, mut other) = (paired.clone(), paired.clone());
     for draft in rates {
         match &draft.differences {
             Differences::Blocks(differences) => paired.push(differences),
