@@ -82,9 +82,18 @@ pub(super) fn delta(one: &Comparison) -> String {
     if one.delta.value.is_finite() { format!("{}{unit}", percent(one.delta.value)) } else { "-".to_owned() }
 }
 
-/// Returns a difference with its sign, with hundredths where it is small: `-85.2`, `-0.03`.
+/// Returns a difference with its sign, with hundredths where it is small: `-85.2`, `-0.03`; `-` where there is none.
 pub(super) fn percent(value: f64) -> String {
-    if value.abs() < 0.995 { format!("{value:+.2}") } else { signed(value) }
+    match value.abs() {
+        size if !size.is_finite() => "-".to_owned(),
+        size if size < 0.995 => format!("{value:+.2}"),
+        _ => signed(value),
+    }
+}
+
+/// Returns a value; `-` where there is none.
+pub(super) fn value(number: f64) -> String {
+    if number.is_finite() { super::compare::value(number) } else { "-".to_owned() }
 }
 
 /// Returns the interval of a difference: `-0.12..+0.03`, or `-∞..+∞`.

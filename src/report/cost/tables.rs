@@ -1,9 +1,9 @@
 //! The tables of a cost run.
 
-use super::{Beyond, Column, Room, Table, delta, interval, is_decided, name, percent, place, time, verdict};
+use super::{Beyond, Column, Room, Table, delta, interval, is_decided, name, percent, place, time, value, verdict};
 use crate::analysis::{Condition, Cost, CostTotal, Effect, Measure, TrailFigures, Verdict};
 use crate::catalogue::NONE;
-use crate::report::compare::{coordinates, value};
+use crate::report::compare::coordinates;
 use crate::report::figure;
 use crate::report::scaling;
 
@@ -167,7 +167,10 @@ fn short(value: f64) -> String {
 
 fn trail(condition: &Condition, room: Room) -> Option<Table> {
     let row = |effect: &Effect, trail: &TrailFigures| {
-        let percent = |share: f64| if share.is_finite() { format!("{:.1}", 100.0 * share) } else { NOTHING.to_owned() };
+        let percent = |share: f64| {
+            let percent = 100.0 * share;
+            if percent.is_finite() { format!("{percent:.1}") } else { NOTHING.to_owned() }
+        };
         let mut row = vec![
             place(&effect.comparison.cell, room),
             short(trail.events_per),
@@ -209,13 +212,30 @@ fn trail(condition: &Condition, room: Room) -> Option<Table> {
             "queued %",
         ]),
     };
-    let remark = "op: one count of the test; wait: time that processes slept for room in the backlog, cpu: processor time outside \
-                  the programs, both in % of the window"
-        .to_owned();
+    let remark = match room {
+        Room::Narrow => {
+            "op: one count of the test; wait: time that processes slept for room in the backlog, cpu: processor time outside \
+             the programs, both in % of the window"
+        }
+        Room::Wide => {
+            "op: one count of the test; waited: time that processes slept for room in the backlog, and CPU outside the \
+             programs, in % of the window; queued: records that were not drained when it closed"
+        }
+    };
+    let remark = remark.to_owned();
     // Auditing without rules writes nothing.
     let written =
         condition.effects.iter().filter_map(|effect| effect.trail).any(|trail| trail.events > 0 || trail.lost > 0);
     written.then(|| Table { name: format!("Trail of {}", condition.name), remark, head, rows })
+}
+
+/// Returns a difference in ns: tenths of a small one.
+fn added(ns: f64) -> String {
+    match ns.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        size if size < 9.95 => format!("{ns:+.1}"),
+        _ => format!("{ns:+.0}"),
+    }
 }
 
 /// Single system calls: what one takes, compared with and here.
@@ -230,7 +250,7 @@ fn calls(condition: &Condition, room: Room) -> Option<Table> {
             name(one, room),
             figure(one.a / calls),
             figure(one.b / calls),
-            format!("{:+.0}", (one.b - one.a) / calls),
+            added((one.b - one.a) / calls),
             time(one),
             per(trail.map(|trail| trail.events_per / calls)),
             per(trail.map(|trail| trail.bytes_per / calls)),

@@ -62,7 +62,7 @@ pub(super) struct Grid {
 const MAIN: [&str; 5] = ["delta", "verdict", "added ns", "B/op", "lost"];
 
 /// So many columns are less than the page's width.
-const FEW: usize = 5;
+const FEW: usize = 7;
 
 /// The cost of a test over copies.
 pub(super) struct Panel {

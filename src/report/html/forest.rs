@@ -3,7 +3,7 @@
 use super::dots::{arrow, whiskers};
 use super::scale::Scale;
 use super::svg::{Anchor, Svg, key_of, n, outline};
-use super::words::clean;
+use super::words::{clean, number};
 use crate::analysis::{Comparison, Condition, Cost, CostTotal, Effect, Measure, Verdict};
 use crate::catalogue::NONE;
 use crate::report::compare::coordinates;
@@ -317,15 +317,15 @@ impl Words<'_> {
 fn title(effect: &Effect) -> String {
     let one = &effect.comparison;
     let mut text = format!(
-        "{}: {} ({}), {} the time, {}; {} blocks, p {:.2e}, q {:.2e}",
+        "{}: {} ({}), {} the time, {}; {} blocks, p {}, q {}",
         name(one, Room::Wide),
         delta(one),
         interval(&one.delta),
         time(one),
         verdict(effect, Room::Wide),
         one.n.1,
-        one.p,
-        one.q
+        number(one.p),
+        number(one.q)
     );
     if let Some(floor) = effect.floor.filter(|floor| floor.is_finite()) {
         text += &format!("; the control reaches {floor:.1}");

@@ -91,7 +91,8 @@ fn table(text: &mut String, table: &Table) {
         let fields = table.rows.iter().filter_map(|row| row.get(column)).map(|field| length(field));
         fields.chain([length(&table.head[column].name)]).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..table.head.len()).map(width).collect();
+    let most = WIDTH - NAME - 1;
+    let widths: Vec<usize> = (0..table.head.len()).map(|column| width(column).min(most)).collect();
     line(text, "");
     line(text, &"-".repeat(WIDTH));
     let remark = if table.remark.is_empty() { String::new() } else { format!(" ({})", table.remark) };
@@ -102,7 +103,8 @@ fn table(text: &mut String, table: &Table) {
         let name = widths[0].min(WIDTH.saturating_sub(taken).max(NAME));
         let columns = |fields: &dyn Fn(usize) -> String| -> String {
             let field = |column: &usize| {
-                let (field, width) = (fields(*column), widths[*column]);
+                let width = widths[*column];
+                let field: String = fields(*column).chars().take(width).collect();
                 if table.head[*column].words { format!(" {field:<width$}") } else { format!(" {field:>width$}") }
             };
             part.iter().map(field).collect()
