@@ -5,9 +5,9 @@ TOOL = target/release/unixmark
 
 # What the tool needs to build and its programs to run, and what only the tests need.
 RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
-TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3
+TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 sqlite3:sqlite3
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
-              memtester:memtester stressapptest:stressapptest
+              memtester:memtester stressapptest:stressapptest sqlite3:sqlite3
 
 .PHONY: run test build bench clean run-tools test-tools bench-tools
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confine.h"
 #include "kit.h"
 #include "place.h"
 
@@ -28,6 +29,7 @@ void kit_init(int argc, char **argv)
     if (argument_number > MAX_ARGS)
         kit_error("%d arguments are more than %d: a command goes after --", argument_number, MAX_ARGS);
     place_init();
+    confine_init();
     common_number = known_number;
 }
 

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "kit.h"
 #include "arguments.h"
+#include "confine.h"
 #include "place.h"
 #include "sample.h"
 #include "speech.h"
@@ -265,10 +266,13 @@ static void record(struct mark here)
 static void on_alarm(int number)
 {
     int kept = errno;
-    struct mark here = done_so_far();
-    int64_t now = kit_now();
+    struct mark here;
+    int64_t now;
 
     (void)number;
+    confine_pay();
+    here = done_so_far();
+    now = kit_now();
     if (slices == 0)
         watch_load(here);
     else if (kit_abandoned())
@@ -390,6 +394,8 @@ static void begin(int with_pulse)
     sleep_until(begun);
     getrusage(RUSAGE_SELF, &own_before);
     getrusage(RUSAGE_CHILDREN, &children_before);
+    if (with_pulse)
+        confine_begin();
     begun = kit_now();
     if (pulsing)
         record((struct mark){0, begun}); /* of a team, whose first thread may begin late, what the others have done by then */

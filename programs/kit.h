@@ -54,6 +54,13 @@
  *     cpu=N[,N...] (threads take turns) nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
  *     timeslice=US (a fair task's wish, Linux 6.12) uclamp_min=N uclamp_max=N slack=NS (of its timers) lock=1 (memory)
  *     session=1 (a session, so an autogroup, of its own) cgroup=DIR[:DIR...] idle_latency=US (bounds that of all idle states)
+ *
+ * And these, which conditions use; each proves itself by a `value` line of its name, and what is refused is always a skip:
+ *
+ *     seccomp=allow|argument (a filter that allows all; that asks for an argument) landlock=LAYERS (that allow all) namespaces=1
+ *     prove_tracer=1 (says the tracer's pid) prove_nice=1 (says the nice value)
+ *     slowed=PERCENT (for tests of comparisons only: the main thread loses exactly that share of its processor time
+ *     where the timer reads what it does; at the end of slices, which makes them so much longer)
  */
 #ifndef KIT_H
 #define KIT_H

@@ -126,11 +126,14 @@ fn limits_are_known() {
 #[test]
 fn copies_and_groups_fit() {
     let catalogue = catalogue();
-    let scale = catalogue.expand(&["cpu", "memory", "thread", "kernel", "disk"].map(str::to_owned)).unwrap();
+    let kinds = ["cpu", "memory", "thread", "kernel", "calls", "disk", "session"];
+    let scale = catalogue.expand(&kinds.map(str::to_owned)).unwrap();
     for test in &catalogue.tests {
         let team = test.sources.iter().any(|unit| unit == "thread/team");
         assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
-        if ["cpu", "memory", "thread", "kernel", "file"].contains(&test.category.as_str()) && test.is_rate() {
+        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session"].contains(&test.category.as_str())
+            && test.is_rate()
+        {
             assert!(scale.iter().any(|known| known.id == test.id), "{} is in no group", test.id);
         }
     }

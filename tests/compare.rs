@@ -2,179 +2,22 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
 mod common;
+#[path = "compare/conditions.rs"]
+mod conditions;
+#[path = "compare/gate.rs"]
+mod gate;
+#[path = "compare/made.rs"]
+mod made;
+#[path = "compare/thesis.rs"]
+mod thesis;
 
-use std::path::PathBuf;
-
-use common::{Place, stderr, stdout};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use made::{Made, json, of, place, text};
 use serde_json::Value;
-use unixmark::analysis::{Comparisons, Results, Verdict};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{
-    Build, Cell, Copy, End, Frame, Journal, Record, Recorder, Run, Schedule, Trial, Warning, Writer,
-};
-use unixmark::machine::Fact;
-
-/// Noise as a shared machine has it: 1 % about, and stalls that only slow.
-fn noise(random: &mut Pcg64Mcg) -> f64 {
-    let sum: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
-    let stall = if random.random::<f64>() < 0.1 { -0.2 * random.random::<f64>() } else { 0.0 };
-    0.01 * sum + stall
-}
-
-/// A run that is made up.
-struct Made {
-    journal: Journal,
-    random: Pcg64Mcg,
-}
-
-impl Made {
-    fn new(name: &str, seed: u64) -> Made {
-        let build = Build {
-            name: "native".to_owned(),
-            compiler: "cc 12".to_owned(),
-            flags: "-O3".to_owned(),
-            hash: "0123456789abcdef".to_owned(),
-        };
-        let run = Run {
-            format: "unixmark-run/1".to_owned(),
-            name: name.to_owned(),
-            host: "vm".to_owned(),
-            tool: "unixmark 0.1.0".to_owned(),
-            started: format!("2026-11-21T{:02}:00:00Z", seed % 24),
-            procedure: "standard".to_owned(),
-            cpus: 2,
-            build: Some(build),
-            ..Run::default()
-        };
-        let end = Some(End { reason: "complete".to_owned(), seconds: 60.0 });
-        Made { journal: Journal { run, end, ..Journal::default() }, random: Pcg64Mcg::seed_from_u64(seed) }
-    }
-
-    fn cell(&mut self, test: &str, metric: Metric, unit: &str, load: &str) -> usize {
-        let id = self.journal.cells.len();
-        self.journal.cells.push(Cell {
-            id,
-            test: test.to_owned(),
-            label: format!("Test of {test}"),
-            copies: 1,
-            load: load.to_owned(),
-            condition: "none".to_owned(),
-            control: false,
-            metric,
-            unit: unit.to_owned(),
-            timebase: 1.0,
-            scale: 1.0,
-            value: None,
-            limit: None,
-            threads: false,
-            category: "system".to_owned(),
-            warmup: 0,
-            background: None,
-        });
-        id
-    }
-
-    /// A rate of about `rate` in `trials` trials.
-    fn rate(mut self, test: &str, rate: f64, trials: u32) -> Made {
-        let cell = self.cell(test, Metric::Rate, "lps", "none");
-        for block in 0..trials {
-            let count = (rate * noise(&mut self.random).exp()).round() as u64;
-            let copies = vec![Copy { slices: vec![(0, 1_000_000_000, count)], ..Copy::default() }];
-            self.journal.trials.push(Trial { cell, block, at: f64::from(block), copies, ..Trial::default() });
-        }
-        self
-    }
-
-    /// An interactive test: wakes `late` µs late about, and its frames take `work` of the 10 ms they have.
-    fn latency(mut self, load: &str, late: f64, work: u64, frames: u64, trials: u32) -> Made {
-        let cell = self.cell("audio", Metric::Latency, "ms", load);
-        for block in 0..trials {
-            let mut recorder = Recorder::new(Schedule {
-                period: 10_000_000,
-                deadline: 10_000_000,
-                planned: frames,
-                ..Schedule::default()
-            });
-            for number in 0..frames {
-                let planned = number * 10_000_000;
-                let wait = (late * 1e3 * (1.0 - self.random.random::<f64>()).ln().abs()) as u64;
-                let done = (number % 50 != 0 || work < 9).then_some(planned + wait + work * 1_000_000);
-                recorder.add(Frame { planned, sent: planned, woke: planned + wait, done });
-            }
-            let copies = vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];
-            self.journal.trials.push(Trial { cell, block, at: f64::from(block), copies, ..Trial::default() });
-        }
-        self
-    }
-
-    fn without(mut self, test: &str, skip: Option<&str>, error: Option<&str>) -> Made {
-        let cell = self.cell(test, Metric::Rate, "lps", "none");
-        let (skip, error) = (skip.map(str::to_owned), error.map(str::to_owned));
-        self.journal.trials.push(Trial { cell, skip, error, ..Trial::default() });
-        self
-    }
-
-    fn fact(mut self, name: &str, value: &str) -> Made {
-        let label = name.rsplit('.').next().unwrap().to_owned();
-        let (name, group, value) = (name.to_owned(), "Kernel".to_owned(), value.to_owned());
-        self.journal.facts.push(Fact { name, label, group, value });
-        self
-    }
-
-    fn with(mut self, change: impl FnOnce(&mut Journal)) -> Made {
-        change(&mut self.journal);
-        self
-    }
-
-    fn results(&self) -> Results {
-        Results::new(&self.journal, &Catalogue::load().unwrap(), None)
-    }
-
-    /// Writes it among the results of `place`.
-    fn write(&self, place: &Place) -> PathBuf {
-        let folder = place.results().join(&self.journal.run.name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut writer = Writer::create(&folder).unwrap();
-        let Journal { run, facts, cells, trials, warnings, end, .. } = self.journal.clone();
-        let mut records = vec![Record::Run(Box::new(run))];
-        records.extend(facts.into_iter().map(Record::Fact));
-        records.extend(cells.into_iter().map(|cell| Record::Cell(Box::new(cell))));
-        records.extend(trials.into_iter().map(|trial| Record::Trial(Box::new(trial))));
-        records.extend(warnings.into_iter().map(Record::Warning));
-        records.extend(end.map(Record::End));
-        records.iter().for_each(|record| writer.append(record).unwrap());
-        folder
-    }
-}
-
-fn place(runs: &[Made]) -> Place {
-    let place = Place::new();
-    runs.iter().for_each(|run| drop(run.write(&place)));
-    place
-}
-
-fn json(place: &Place, words: &str) -> Value {
-    let output = place.unixmark(&format!("compare --format json {words}")).output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    serde_json::from_str(&stdout(&output)).unwrap()
-}
-
-fn text(place: &Place, words: &str) -> String {
-    stdout(&place.unixmark(&format!("compare {words}")).output().unwrap())
-}
-
-/// The comparison of a test's measure.
-fn of<'a>(json: &'a Value, test: &str, measure: &str) -> &'a Value {
-    let all = json["comparisons"].as_array().unwrap();
-    all.iter()
-        .find(|one| one["test"] == test && one["measure"] == measure)
-        .unwrap_or_else(|| panic!("{test} {measure}"))
-}
+use unixmark::analysis::{Asked, Comparisons, Verdict};
+use unixmark::journal::{Build, Warning};
 
 fn compared(a: &Made, b: &Made) -> Comparisons {
-    Comparisons::new(vec![a.results(), b.results()], false, 1.0)
+    Comparisons::new(vec![a.results(), b.results()], &Asked { threshold: 1.0, ..Asked::default() })
 }
 
 #[test]
@@ -309,41 +152,15 @@ fn unlike_runs_are_never_compared_silently() {
     ] {
         assert!(flat.contains(told), "{told}: {report}");
     }
+    assert!(
+        flat.contains("not comparable as they are, since they differ in builds, hosts, kernels, procedures:"),
+        "{report}"
+    );
     let report = json(&place, "a b");
+    assert_eq!((&report["comparable"], &report["unlike"][2]), (&false.into(), &"kernels".into()));
     assert_eq!(report["differences"][0]["name"], "kernel.release");
     let alike = compared(&Made::new("a", 1).rate("x", 1e6, 6), &Made::new("b", 2).rate("x", 1e6, 6));
     assert!(alike.warnings.is_empty() && alike.differences.is_empty(), "{:?}", alike.warnings);
-}
-
-#[test]
-fn a_gate_for_continuous_integration() {
-    let a = Made::new("a", 11).rate("syscall", 1e6, 10).rate("pipe", 1e6, 10);
-    let b = Made::new("b", 12).rate("syscall", 9e5, 10).rate("pipe", 1e6, 10);
-    let place = place(&[a, b, Made::new("c", 13).rate("dc", 1e6, 10)]);
-    let code = |words: &str| {
-        let output = place.unixmark(&format!("compare {words}")).output().unwrap();
-        (output.status.code().unwrap(), stderr(&output))
-    };
-    let (failed, said) = code("--fail-on 5% a b");
-    assert_eq!(failed, 1);
-    assert!(said.contains("syscall (score, 1 copies, load none, condition none) is slower in B by"), "{said}");
-    for (words, status) in [("a b", 0), ("--fail-on 30 a b", 0), ("--fail-on 5% b a", 0), ("a c", 3)] {
-        assert_eq!(code(words).0, status, "{words}");
-    }
-    for (words, told) in [
-        ("a", "takes two runs"),
-        ("a a", "are the same run"),
-        ("a latest~2", "are the same run"),
-        ("--paired a b", "two rounds or more"),
-        ("--paired a b c a b", "5 runs are odd"),
-        ("--fail-on x a b", "no percentage"),
-        ("--threshold 0 a b", "try 5%"),
-    ] {
-        let (status, said) = code(words);
-        assert!(status == 2 && said.contains(told), "{words}: {status}, {said}");
-    }
-    let (status, said) = code("a bb");
-    assert!(status == 3 && said.contains("there is no run 'bb'"), "{said}");
 }
 
 #[test]
@@ -352,7 +169,8 @@ fn runs_in_turn_are_paired() {
     let drift = [1.0, 0.8, 1.1, 0.9, 1.2, 0.7];
     let runs: Vec<Made> = (0..12)
         .map(|number| {
-            let speed = 1e6 * drift[number / 2] * if number % 2 == 1 { 0.96 } else { 1.0 };
+            // What was changed comes first.
+            let speed = 1e6 * drift[number / 2] * if number % 2 == 0 { 0.96 } else { 1.0 };
             let made = Made::new(&format!("run{number}"), number as u64).rate("syscall", speed, 12);
             let made = made.rate("pipe", 1e6 * drift[number / 2], 12);
             if number == 5 { made } else { made.rate("spawn", 1e6, 12) }
@@ -366,7 +184,11 @@ fn runs_in_turn_are_paired() {
     assert!((loss["delta"].as_f64().unwrap() + 4.0).abs() < 1.0, "{loss}");
     assert!(loss["high"].as_f64().unwrap() < 0.0);
     let pair = &loss["pairs"][1];
-    assert!((pair["b"].as_f64().unwrap() / pair["a"].as_f64().unwrap() - 0.96).abs() < 0.02, "{pair}");
+    assert!((pair["a"].as_f64().unwrap() / pair["b"].as_f64().unwrap() - 0.96).abs() < 0.02, "{pair}");
+    assert_eq!(
+        (loss["run"].as_str(), loss["against"].as_str(), pair["round"].as_u64()),
+        (Some("A"), Some("B"), Some(2))
+    );
     // Five rounds of six have it, which is Student's.
     let spawn = of(&report, "spawn", "score");
     assert_eq!((spawn["n"][0].as_u64(), spawn["method"].as_str()), (Some(5), Some("student")));
@@ -379,6 +201,41 @@ fn runs_in_turn_are_paired() {
     // All A before all B is no alternation.
     let order = "run0 run6 run1 run7 run2 run8";
     assert!(json(&place, &format!("--paired {order}"))["warnings"][0].as_str().unwrap().contains("did not alternate"));
+}
+
+/// A machine that drifts from trial to trial: the report says by how much its intervals are too narrow.
+#[test]
+fn an_unblocked_comparison_says_how_weak_it_is() {
+    let drifting = |name: &str, seed| {
+        let made = (0..6).fold(Made::new(name, seed), |made, test| made.rate(&format!("t{test}"), 1e6, 20));
+        made.with(|journal| {
+            for trial in &mut journal.trials {
+                let drift = 0.3 * (f64::from(trial.block) * 0.8 + seed as f64 + trial.cell as f64).sin();
+                let slice = &mut trial.copies[0].slices[0];
+                slice.2 = (slice.2 as f64 * drift.exp()) as u64;
+            }
+        })
+    };
+    let place = place(&[
+        drifting("a", 1),
+        drifting("b", 2),
+        Made::new("c", 3).rate("x", 1e6, 3),
+        Made::new("d", 4).rate("x", 1e6, 3),
+    ]);
+    let report = json(&place, "a b");
+    let serial = &report["serial"];
+    let number = |key: &str| serial[key].as_f64().unwrap();
+    assert_eq!((number("values"), number("length")), (240.0, 20.0));
+    assert!(number("autocorrelation") > 0.5 && number("worth") < 8.0 && number("widening") > 1.7, "{serial}");
+    let rho = number("autocorrelation");
+    assert!((number("worth") - 20.0 * (1.0 - rho) / (1.0 + rho)).abs() < 1e-9);
+    assert!((number("widening") - (20.0 / number("worth")).sqrt()).abs() < 1e-9);
+    let flat = text(&place, "a b").split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = format!("20 trials made one after the other are worth {:.1} independent ones here", number("worth"));
+    assert!(flat.contains(&told) && flat.contains(&format!("about {:.1} times as wide", number("widening"))), "{flat}");
+    // Rounds share their drift; three trials show none.
+    assert!(json(&place, "--paired a b")["serial"].is_null());
+    assert!(text(&place, "c d").contains("cannot be told"));
 }
 
 #[test]

@@ -14,6 +14,7 @@ const REPORT: &str = include_str!("vectors/unixbench_1copy_report.txt");
 const BYTE: &str = include_str!("vectors/byte311_run1_report.txt");
 const LOG: &str = include_str!("vectors/unixbench_two_levels.log");
 const LBENCH: &str = include_str!("vectors/lbench_scaling.json");
+const PAIR: &str = include_str!("vectors/audit_1994_pair1.json");
 const PASSES: &str = include_str!("vectors/unixbench_score_1copy.json");
 
 fn catalogue() -> &'static Catalogue {
@@ -23,7 +24,7 @@ fn catalogue() -> &'static Catalogue {
 
 fn imported(name: &str, text: &str) -> (Journal, Results) {
     let catalogue = catalogue();
-    let journal = import(name, text, catalogue).unwrap();
+    let journal = import(name, text, catalogue).unwrap().remove(0);
     let results = Results::new(&journal, catalogue, None);
     (journal, results)
 }
@@ -157,6 +158,75 @@ fn an_unknown_test_is_kept_outside_the_index() {
     assert!(journal.warnings.iter().any(|warning| warning.text.contains("'Mystery Throughput'")));
 }
 
+#[test]
+fn a_table_of_runs() {
+    let journals = import("pair.json", PAIR, catalogue()).unwrap();
+    let [on, off] = &journals[..] else { panic!("two runs") };
+    assert!(on.run.comment.contains("S. Nitzberg") && on.run.comment.ends_with("; run1; auditing on"));
+    assert!(off.run.comment.ends_with("; run2; auditing off"));
+    let vector: serde_json::Value = serde_json::from_str(PAIR).unwrap();
+    let published = imported("", BYTE).0;
+    for (journal, name) in [(on, "run1"), (off, "run2")] {
+        assert_eq!((journal.cells.len(), journal.run.procedure.as_str()), (27, "imported"));
+        for (cell, trial) in journal.cells.iter().zip(&journal.trials) {
+            let test = &vector[name][&cell.label];
+            let score = trial.score.as_ref().unwrap();
+            assert_eq!((Some(score.value), Some(cell.unit.as_str())), (test["value"].as_f64(), test["unit"].as_str()));
+            assert_eq!(Some(u64::from(score.samples)), test["samples"].as_u64());
+        }
+        let order = |journal: &Journal| journal.cells.iter().map(|cell| cell.test.clone()).collect::<Vec<_>>();
+        assert_eq!(order(journal), order(&published), "in the order of the file, which is the report's");
+    }
+    // BYTE's own arithmetic: sums of unrounded indexes, and their ratio.
+    let sums = journals.iter().map(|run| index(&Results::new(run, catalogue(), None), "byte3").sum).collect::<Vec<_>>();
+    assert_eq!((format!("{:.4}", sums[0]), format!("{:.4}", sums[1])), ("6.4829".to_owned(), "6.8917".to_owned()));
+    assert_eq!(format!("{:.4}", sums[0] / sums[1]), "0.9407");
+}
+
+#[test]
+fn a_table_of_other_runs() {
+    let text = r#"{"run12": {"Exec Throughput": {"value": 1}, "Dhrystone 2 w/o register variables": {"value": 2, "unit": "lps"}},
+        "x": {"run1": 5}, "run4": {"Arithmetic (type = arith)": {"value": 0, "unit": "lps"}, "New": {"value": 7, "more": []}}}"#;
+    let journals = import("host-2026-01-02-01.json", text, catalogue()).unwrap();
+    let tests: Vec<Vec<&str>> =
+        journals.iter().map(|journal| journal.cells.iter().map(|cell| cell.test.as_str()).collect()).collect();
+    assert_eq!(tests, [["arithoh", "new"], ["execl", "dhry2"]]);
+    assert_eq!(journals[0].run.comment, "run4");
+    assert_eq!((journals[0].run.host.as_str(), journals[0].run.started.as_str()), ("host", "2026-01-02T00:00:00Z"));
+    assert_eq!(journals[1].cells[0].label, "Exec Throughput");
+}
+
+#[test]
+fn a_table_of_runs_with_what_is_no_figure_is_refused() {
+    let refused = |from: &str, to: &str| {
+        assert!(PAIR.contains(from), "{from}");
+        import("", &PAIR.replacen(from, to, 1), catalogue()).unwrap_err().to_string()
+    };
+    let value = r#""value": 5092.5"#;
+    for (to, told) in [
+        (r#""was": 1"#, "it has nothing as the value of 'System Call Overhead Test' in run2; every test needs"),
+        (r#""value": "fast""#, r#"it has "fast" as the value of 'System Call Overhead Test' in run2"#),
+        (r#""value": NaN"#, r#"it has "NaN" as the value of 'System Call Overhead Test' in run2"#),
+        (r#""value": null"#, "it has null as the value"),
+        (r#""value": -5"#, "it has -5 as the value of 'System Call Overhead Test' in run2"),
+        (r#""value": 1e300"#, "it has 1e+300 as the value of 'System Call Overhead Test' in run2"),
+    ] {
+        let found = refused(value, to);
+        assert!(found.contains(told), "{to}: {found}");
+    }
+    for (text, told) in [
+        (r#"{"run1": {}}"#, "it has no test in run1"),
+        (r#"{"run1": 5}"#, "it has no test in run1"),
+        (r#"{"run1": {"a": 5}}"#, "it has no object as the figures of 'a' in run1"),
+        (r#"{"run1": {"a": {"value": 1, "unit": 5}}}"#, "it has 5 as the unit of 'a' in run1"),
+        (r#"{"run1": {"a": {"value": 1, "seconds": -1}}}"#, "it has -1 as the seconds of 'a' in run1"),
+        (r#"{"run1": {"a": {"value": 1}}, "run1": {"a": {"value": 1}}}"#, "it has run1 twice"),
+    ] {
+        let found = import("", text, catalogue()).unwrap_err().to_string();
+        assert!(found.contains(told), "{text}: {found}");
+    }
+}
+
 /// The published passes as the log that UnixBench writes of them.
 fn published() -> (String, serde_json::Value) {
     let vector: serde_json::Value = serde_json::from_str(PASSES).unwrap();
@@ -235,7 +305,8 @@ fn a_cut_file_gives_what_it_has_and_says_so() {
         let all = measured(&imported("", whole).0);
         let line_ends = whole.match_indices('\n').map(|(at, _)| at);
         for cut in line_ends.flat_map(|at| [at.saturating_sub(3), at]) {
-            let Ok(journal) = import("", &whole[..cut], catalogue()) else { continue };
+            let Ok(mut journals) = import("", &whole[..cut], catalogue()) else { continue };
+            let journal = journals.remove(0);
             let part = measured(&journal);
             assert_eq!(part, all[..part.len()], "cut at {cut}");
             let told = journal.warnings.iter().any(|warning| {
@@ -263,13 +334,13 @@ fn survives(text: &str) {
     let catalogue = catalogue();
     match import("host-2026-01-02-01.log", text, catalogue) {
         Err(error) => assert!(error.to_string().starts_with("it "), "{error}"),
-        Ok(journal) => {
-            let results = Results::new(&journal, catalogue, None);
+        Ok(journals) => journals.iter().for_each(|journal| {
+            let results = Results::new(journal, catalogue, None);
             assert!(!results.rows.is_empty());
             assert!(results.rows.iter().all(|row| row.score.value.is_finite() && row.seconds.is_finite()));
             assert!(results.indexes.iter().all(|index| index.score.value.is_finite() && index.sum.is_finite()));
             assert!(journal.cells.iter().enumerate().all(|(number, cell)| cell.id == number));
-        }
+        }),
     }
 }
 
@@ -285,7 +356,7 @@ fn absurd_numbers_are_no_scores() {
 }
 
 fn file() -> impl Strategy<Value = &'static str> {
-    prop_oneof![Just(REPORT), Just(BYTE), Just(LOG), Just(LBENCH)]
+    prop_oneof![Just(REPORT), Just(BYTE), Just(LOG), Just(LBENCH), Just(PAIR)]
 }
 
 /// Words that are awkward where a number or a label is expected.

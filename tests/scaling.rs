@@ -23,7 +23,7 @@ fn results(journal: &Journal) -> Results {
 }
 
 fn imported(text: &str) -> (Journal, Results) {
-    let journal = import("lbench.json", text, &Catalogue::load().unwrap()).unwrap();
+    let journal = import("lbench.json", text, &Catalogue::load().unwrap()).unwrap().remove(0);
     let results = results(&journal);
     (journal, results)
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "kit.h"
+#include "speech.h"
 
 enum { WATCH = 16 }; /* counts after which stdin is looked at: less than a second even where many copies share a CPU */
 
@@ -127,6 +128,8 @@ int main(int argc, char **argv)
     memory = memfd_create("slices", 0);
     if (memory < 0)
         kit_error("cannot make a file in memory (%s)", strerror(errno));
+    kit_hear();
+    speech_flush(); /* what was kept so far would go with this image */
     plan.window = kit_wait();
     store(memory, &plan, sizeof plan, 0);
     snprintf(memory_text, sizeof memory_text, "%d", memory);

@@ -20,7 +20,8 @@ use crate::stats::Estimate;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
-    Compared, Comparison, Comparisons, Difference, Measure, NotCompared, Pair, Place, RATE, Total, Verdict,
+    Asked, Bar, Compared, Comparison, Comparisons, Difference, Gate, Measure, NotCompared, Pair, Place, RATE, Second,
+    Suspect, Thesis, ThesisRow, Total, Verdict,
 };
 pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};

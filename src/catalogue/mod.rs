@@ -152,6 +152,8 @@ pub enum Role {
     Load,
     /// It runs until told, looking for faults.
     Burn,
+    /// It runs beside others for a condition, and counts what it sees of them.
+    Companion,
 }
 
 /// A test in UnixBench's procedure.

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::burning::Display;
 use super::measure::{self, Manner, Opening, absolute, conclude, duration};
 use super::run::own_test;
+use super::values::bytes;
 use super::{Status, print, usage};
 use crate::catalogue::{Catalogue, Test};
 use crate::journal::{BurnIn, Burned, Run};
@@ -122,17 +123,7 @@ fn size(text: &str) -> Result<Size> {
         let share = share.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share <= 100.0);
         return share.map(|share| Size::Share(share / 100.0)).with_context(why);
     }
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        _ => bail!(why()),
-    };
-    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes.filter(|bytes| *bytes > 0).map(Size::Bytes).with_context(why)
+    bytes(text).map(Size::Bytes).ok().with_context(why)
 }
 
 fn word(text: &str) -> Result<String> {
@@ -185,7 +176,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
     };
     let outcome = burn_in(&setting, &mut open.writer, &mut |event| display.show(&event));
     display.finish();
-    conclude(open, outcome, catalogue, loudness)
+    conclude(open, outcome, catalogue, loudness, None)
 }
 
 fn test(catalogue: &Catalogue, kind: Burned, own: Option<&Path>) -> Result<Arc<Test>> {

@@ -2,28 +2,39 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
+use super::values::percent;
 use super::{Results, Status, print, say, usage};
-use crate::analysis::{self, Comparison, Comparisons};
-use crate::catalogue::Catalogue;
+use crate::analysis::{self, Asked, Comparison, Comparisons, Gate, Second, Suspect};
+use crate::catalogue::{Catalogue, NONE};
 use crate::journal;
 use crate::report::compare::{Format, render};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The runs; every one is compared with the first
+    /// The runs; every one is compared with the first, which is A
     #[arg(required = true, num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
-    /// The runs were made in turn, A1 B1 A2 B2 …: compare the A of each round with its B
+    /// The runs were made in turn, A1 B1 A2 B2 …: each A is what was changed, each B what it is measured against
+    ///
+    /// Every delta is then of A against B, (A − B) ÷ B, and negative where A is worse. Beside the usual comparison, the 1994 audit
+    /// thesis's tables: Delta-1 and Delta-2 of each test, by how much they differ (Delta-3), and what loses more than the threshold.
     #[arg(long)]
     paired: bool,
+    /// Compare the cells under condition X of the first run (of every A) with those under Y of the others, as none,audit=all;
+    /// one run alone is compared with itself
+    #[arg(long, value_name = "X,Y", value_parser = conditions)]
+    conditions: Option<[String; 2]>,
     /// Call no difference that is smaller than this (deadlines met: in percentage points)
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
-    /// Exit with 1 where anything is slower or worse beyond doubt, and its estimate by this or more
+    /// Exit with 1 where anything is slower or worse beyond doubt, and its estimate by this or more, or where a cell is lost
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
+    /// Two runs made later: a loss fails only if it is there again
+    #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
+    confirm: Vec<String>,
     /// The form
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -31,32 +42,60 @@ pub(super) struct Arguments {
     results: Results,
 }
 
-/// Reads `5%` or `5` as 5 per cent.
-fn percent(text: &str) -> Result<f64> {
-    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
-        _ => bail!("'{text}' is no percentage between 0 and 100; try 5%"),
+/// Reads two conditions; `+` joins those of one cell, so a comma can only stand between.
+fn conditions(text: &str) -> Result<[String; 2]> {
+    match text.split(',').map(str::trim).collect::<Vec<&str>>()[..] {
+        [first, second] if !first.is_empty() && !second.is_empty() => Ok([first.to_owned(), second.to_owned()]),
+        _ => bail!("'{text}' is not two conditions; try none,audit=all"),
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    count(arguments).map_err(usage)?;
+    let asked =
+        Asked { paired: arguments.paired, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
+    let runs = twice(&arguments.runs, &asked);
+    count(&runs, arguments.paired).map_err(usage)?;
+    let again = twice(&arguments.confirm, &asked);
+    if !again.is_empty() && (runs.len(), again.len()) != (2, 2) {
+        return Err(usage(anyhow!(
+            "--confirm takes as many runs as there are: two, made later, as A B --confirm A2 B2"
+        )));
+    }
     let store = arguments.results.store()?;
-    let paths: Vec<PathBuf> = arguments.runs.iter().map(|name| store.find(name)).collect::<Result<_>>()?;
-    distinct(&arguments.runs, &paths).map_err(usage)?;
+    let names: Vec<String> = runs.iter().chain(&again).cloned().collect();
+    let paths: Vec<PathBuf> = names.iter().map(|name| store.find(name)).collect::<Result<_>>()?;
+    distinct(&names, &paths, runs.len(), &asked).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let read = |path: &PathBuf| Ok(analysis::Results::new(&journal::read(path)?, &catalogue, None));
-    let results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let comparisons = Comparisons::new(results, arguments.paired, arguments.threshold);
-    print(&render(&comparisons, arguments.format)?)?;
-    Ok(status(&comparisons, arguments.fail_on))
+    let mut results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
+    measured(&results, &names, runs.len(), &asked).map_err(usage)?;
+    let later = results.split_off(runs.len());
+    let comparisons = Comparisons::new(results, &asked);
+    let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
+    let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
+    print(&render(&comparisons, gate.as_ref(), arguments.format)?)?;
+    if let Some(second) = &second {
+        let warnings = second.warnings.iter().map(|warning| format!("of the second look: {warning}"));
+        warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));
+    }
+    Ok(status(&comparisons, gate.as_ref(), arguments))
 }
 
-/// Two runs at least; whole rounds, and two of them, of runs that alternated.
-fn count(arguments: &Arguments) -> Result<()> {
-    match (arguments.paired, arguments.runs.len()) {
+/// One run under two conditions is compared with itself.
+fn twice(runs: &[String], asked: &Asked) -> Vec<String> {
+    match (runs, &asked.conditions) {
+        ([one], Some(_)) => vec![one.clone(), one.clone()],
+        _ => runs.to_vec(),
+    }
+}
+
+/// Two runs at least; whole rounds of runs that alternated.
+fn count(runs: &[String], paired: bool) -> Result<()> {
+    match (paired, runs.len()) {
         (false, 0..=1) => bail!("a comparison takes two runs; `unixmark list runs` shows them"),
-        (true, 0..=3) => bail!("--paired takes two rounds or more, as A1 B1 A2 B2; six or more carry exact intervals"),
+        (true, 0..=1) => bail!(
+            "--paired takes rounds of two runs, what was changed first, as A1 B1 A2 B2; six rounds or more carry exact intervals"
+        ),
         (true, count) if !count.is_multiple_of(2) => {
             bail!("--paired takes whole rounds, as A1 B1 A2 B2, and {count} runs are odd")
         }
@@ -64,50 +103,151 @@ fn count(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// A run is not compared with itself.
-fn distinct(names: &[String], paths: &[PathBuf]) -> Result<()> {
-    let mut known: Vec<(PathBuf, &String)> = Vec::new();
-    for (name, path) in names.iter().zip(paths) {
+/// The condition that is asked for of the run at a place; those of a second look have the same.
+fn condition(asked: &Asked, place: usize, runs: usize) -> Option<&String> {
+    let place = place % runs.max(1);
+    asked.conditions.as_ref().map(|conditions| &conditions[if asked.paired { place % 2 } else { place.min(1) }])
+}
+
+/// A run is not compared with itself, unless under another condition.
+fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> Result<()> {
+    let mut known: Vec<((PathBuf, Option<&String>), &String)> = Vec::new();
+    for (place, (name, path)) in names.iter().zip(paths).enumerate() {
         // The journal itself may be named.
         let path = if path.is_dir() { path.join(journal::FILE) } else { path.clone() };
         let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
-        if let Some((_, other)) = known.iter().find(|(one, _)| *one == path) {
+        let side = (path, condition(asked, place, runs));
+        if let Some((_, other)) = known.iter().find(|(one, _)| *one == side) {
             bail!("'{other}' and '{name}' are the same run; name another, as latest~1");
         }
-        known.push((path, name));
+        known.push((side, name));
     }
     Ok(())
 }
 
-/// A gate is closed by losses beyond doubt, by estimates of that size; and by having compared nothing at all.
-fn status(comparisons: &Comparisons, fail_on: Option<f64>) -> Status {
-    if comparisons.comparisons.is_empty() {
-        say("unixmark: these runs have nothing in common that could be compared");
-        return Status::Nothing;
+/// Every run has a cell under the condition that is asked for.
+fn measured(results: &[analysis::Results], names: &[String], runs: usize, asked: &Asked) -> Result<()> {
+    for (place, (run, name)) in results.iter().zip(names).enumerate() {
+        let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
+        let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.condition);
+        let mut known: Vec<&String> = run.rows.iter().map(|row| &row.cell.condition).chain(gaps).collect();
+        known.sort_unstable();
+        known.dedup();
+        if !known.contains(&wanted) {
+            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+            bail!("'{name}' has no cell under the condition '{wanted}'; it has: {}", known.join(", "));
+        }
     }
-    let Some(size) = fail_on else { return Status::Fine };
-    let losses = comparisons.losses(size);
-    for loss in &losses {
-        say(&format!("unixmark: {}", sentence(loss)));
-    }
-    if !comparisons.missing.is_empty() {
-        say(&format!("unixmark: {} could not be compared, and do not count", comparisons.missing.len()));
-    }
-    if losses.is_empty() { Status::Fine } else { Status::Failed }
+    Ok(())
 }
 
-fn sentence(loss: &Comparison) -> String {
+/// A gate is closed by losses beyond doubt, by estimates of that size, that no second look clears, and by cells that are lost;
+/// and where nothing at all could be compared.
+fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments) -> Status {
+    for line in gate.map_or(Vec::new(), |gate| sentences(comparisons, gate)) {
+        say(&format!("unixmark: {line}"));
+    }
+    match gate {
+        Some(gate) if !gate.is_open() => {
+            if arguments.confirm.is_empty() && !gate.suspects.is_empty() {
+                say(&format!("unixmark: {}", advice(comparisons, gate, arguments)));
+            }
+            Status::Failed
+        }
+        _ if comparisons.comparisons.is_empty() => {
+            say("unixmark: these runs have nothing in common that could be compared");
+            Status::Nothing
+        }
+        _ => Status::Fine,
+    }
+}
+
+/// What the gate has to say, a line each.
+fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
+    let mut lines: Vec<String> = gate.suspects.iter().map(|one| suspect(comparisons, one)).collect();
+    for lost in &gate.lost {
+        let cell = &lost.cell;
+        let measure = lost.measure.map_or(String::new(), |measure| format!("{}, ", measure.name()));
+        let place = (cell.copies, cell.load.as_str(), comparisons.condition(&cell.condition));
+        lines.push(format!("{} ({measure}{}) is lost: {}", cell.test, coordinates(place), lost.reason));
+    }
+    let others = comparisons.missing.len() - gate.lost.len();
+    if others > 0 {
+        lines.push(format!("{others} could not be compared, and do not count"));
+    }
+    lines
+}
+
+fn suspect(comparisons: &Comparisons, suspect: &Suspect) -> String {
+    let loss = sentence(comparisons, &suspect.first);
+    let look = |second: &Comparison| {
+        let delta = &second.delta;
+        format!("{:+.1} {} ({:+.1} to {:+.1})", delta.value, second.measure.delta_unit(), delta.low, delta.high)
+    };
+    match &suspect.second {
+        None => loss,
+        Some(Second::Again(second)) => format!("{loss}, and again in the second look: {}", look(second)),
+        Some(Second::Gone(second)) => format!("{loss}, but not in the second look, so it passes: {}", look(second)),
+        Some(Second::Missing) => format!("{loss}, and the second look cannot tell: it needs two trials in each run"),
+    }
+}
+
+fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
     let cell = &loss.cell;
     format!(
-        "{} ({}, {} copies, load {}, condition {}) is {} in {} by {:.1} {}",
+        "{} ({}, {}) is {} in {} by {:.1} {}",
         cell.test,
         loss.measure.name(),
-        cell.copies,
-        cell.load,
-        cell.condition,
+        coordinates((cell.copies, &cell.load, comparisons.condition(&cell.condition))),
         loss.verdict.word(),
         loss.run,
         -loss.delta.value,
         loss.measure.delta_unit()
+    )
+}
+
+fn coordinates((copies, load, condition): (u32, &str, &str)) -> String {
+    format!("{copies} copies, load {load}, condition {condition}")
+}
+
+/// How to look at the suspects again, and at nothing else.
+fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> String {
+    let each = |of: fn(&Comparison) -> String| {
+        let mut found: Vec<String> = Vec::new();
+        for value in gate.suspects.iter().map(|suspect| of(&suspect.first)) {
+            if !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    };
+    let tests = each(|one| one.cell.test.clone()).join(" ");
+    let copies = each(|one| one.cell.copies.to_string()).join(",");
+    let loads = each(|one| one.cell.load.clone());
+    let load = if loads == [NONE] { String::new() } else { format!(" --load {}", loads.join(",")) };
+    let size = arguments.fail_on.unwrap_or_default();
+    // `latest` will be another run by then.
+    let name = |(word, run): (&String, &analysis::Compared)| {
+        if word.starts_with("latest") { run.results.run.name.clone() } else { word.clone() }
+    };
+    let runs: Vec<String> = arguments.runs.iter().zip(&comparisons.runs).map(name).collect();
+    if let Some([base, condition]) = &arguments.conditions {
+        return format!(
+            "to see whether that was chance, measure only these again: `unixmark cost {condition} {tests} -c {copies}{load}`; then \
+             `unixmark compare {} --conditions {base},{condition} --fail-on {size}% --confirm latest`",
+            runs.join(" ")
+        );
+    }
+    if arguments.paired {
+        return format!(
+            "to see whether that was chance, measure only these again, A and B in turn: `unixmark run {tests} -c {copies}{load}`"
+        );
+    }
+    format!(
+        "to see whether that was chance, measure only these again, once as {0} was and once as {1}: `unixmark run {tests} -c \
+         {copies}{load}`; then `unixmark compare {2} --fail-on {size}% --confirm latest~1 latest`",
+        runs[0],
+        runs[1],
+        runs.join(" ")
     )
 }

@@ -10,14 +10,14 @@ use super::{Results, Status, print, report, say, usage};
 use crate::analysis;
 use crate::catalogue::Catalogue;
 use crate::interop;
-use crate::journal::{FORMAT, Journal, Record, Writer, today};
+use crate::journal::{FORMAT, Journal, Record, Store, Writer, today};
 
 /// Larger than any report; a log of a hundred thousand passes is smaller.
 const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// UnixBench reports or .log files, BYTE 3.11 reports, Lbench tables (JSON)
+    /// UnixBench reports or .log files, BYTE 3.11 reports, tables of runs (`run1`, `run2` …) or of Lbench (JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -36,22 +36,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             bail!("{} is larger than any report of UnixBench, BYTE or Lbench", file.display());
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let mut journal = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
+        let journals = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
             .with_context(|| format!("{} cannot be imported", file.display()))?;
-        let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
-        let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
-        let (name, directory) = store.create(&host, &date)?;
-        journal.run.format = FORMAT.to_owned();
-        journal.run.name = name;
-        write(&journal, &directory)?;
-        let results = analysis::Results::new(&journal, &catalogue, None);
-        for warning in &results.warnings {
-            say(&format!("warning: {warning}"));
+        for journal in journals {
+            keep(journal, &store, &catalogue)?;
         }
-        report::write_all(&results, &directory)?;
-        print(&format!("{}\n", directory.display()))?;
     }
     Ok(Status::Fine)
+}
+
+/// Writes a run, and tells where it is.
+fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
+    let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
+    let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
+    let (name, directory) = store.create(&host, &date)?;
+    journal.run.format = FORMAT.to_owned();
+    journal.run.name = name;
+    write(&journal, &directory)?;
+    let results = analysis::Results::new(&journal, catalogue, None);
+    for warning in &results.warnings {
+        say(&format!("warning: {warning}"));
+    }
+    report::write_all(&results, &directory)?;
+    print(&format!("{}\n", directory.display()))
 }
 
 fn write(journal: &Journal, directory: &std::path::Path) -> Result<()> {

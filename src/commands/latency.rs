@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Condition, Metric, NONE, Test};
+use crate::conditions::Settings;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -219,6 +220,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         console: arguments.console,
         pin: Pin::None,
         view: "",
+        conditions: Settings::default(),
+        gate: None,
     };
     measure::carry_out(&job)
 }

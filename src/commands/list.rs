@@ -3,8 +3,10 @@
 use anyhow::Result;
 
 use super::{Results, Status, print};
-use crate::catalogue::{Catalogue, NONE};
+use crate::catalogue::{Catalogue, NONE, Switch};
+use crate::conditions;
 use crate::journal::Store;
+use crate::machine::Machine;
 
 /// Columns of a list.
 const WIDTH: usize = 80;
@@ -48,9 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             rows(catalogue.indexes.iter().map(|row| (row.id.as_str(), row.name.clone(), row.doc.as_str())), long)
         }
         Some(What::Loads) => loads(&catalogue, long),
-        Some(What::Conditions) => {
-            rows(catalogue.switches.iter().map(|row| (row.id.as_str(), row.label.clone(), row.doc.as_str())), long)
-        }
+        Some(What::Conditions) => conditions(&catalogue, long),
         Some(What::Runs) => runs(&arguments.results.store()?)?,
     };
     print(&text)?;
@@ -67,6 +67,41 @@ fn loads(catalogue: &Catalogue, long: bool) -> String {
     let loads =
         catalogue.loads().map(|test| (test.id.as_str(), format!("{} ({})", test.label, test.unit), test.doc.as_str()));
     rows(std::iter::once(none).chain(loads), long)
+}
+
+/// Every switch with its levels, and which of them cannot be had here, and why.
+fn conditions(catalogue: &Catalogue, long: bool) -> String {
+    let machine = Machine::here();
+    let about = |switch: &Switch| {
+        let mut about = switch.label.clone();
+        let levels: Vec<&str> = switch.levels.iter().map(String::as_str).filter(|level| !level.is_empty()).collect();
+        if !levels.is_empty() {
+            about += &format!(": {}", levels.join(", "));
+        }
+        for (why, levels) in missing(switch, &levels, &machine) {
+            about +=
+                &if levels.is_empty() { format!(" - not here: {why}") } else { format!(" - no {levels} here: {why}") };
+        }
+        about
+    };
+    rows(catalogue.switches.iter().map(|row| (row.id.as_str(), about(row), row.doc.as_str())), long)
+}
+
+/// Why levels of a switch cannot be had here, each reason with the levels it is about; with none where it is about all.
+fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, String)> {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    let whole = [""];
+    let asked = if levels.is_empty() { &whole[..] } else { levels };
+    for level in asked.iter().filter(|level| !level.ends_with(':')) {
+        if let Err(why) = conditions::available(switch, level, machine) {
+            match reasons.iter_mut().find(|known| known.0 == why) {
+                Some(known) => known.1.push(level),
+                None => reasons.push((why, vec![level])),
+            }
+        }
+    }
+    let all = |names: &[&str]| names.len() == asked.len();
+    reasons.into_iter().map(|(why, names)| (why, if all(&names) { String::new() } else { names.join(", ") })).collect()
 }
 
 fn groups(catalogue: &Catalogue, long: bool) -> String {

@@ -11,13 +11,14 @@ use anyhow::{Context, Result, bail};
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis::{self, BurnIn};
+use crate::analysis::{self, BurnIn, Comparison, Effect};
 use crate::catalogue::{Catalogue, Test};
-use crate::journal::{self, End, FORMAT, Record, Run, Store, Warning, Writer, today};
+use crate::conditions::{Experiment, Settings};
+use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
 use crate::machine::{self, Machine};
 use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
-use crate::runner::{self, Outcome, Programs, Setting, Wanted};
+use crate::runner::{self, Builds, Measured, Outcome, Programs, Setting, Wanted};
 
 /// The options of every measuring command with a plan.
 #[derive(Debug, clap::Args)]
@@ -102,6 +103,10 @@ pub(super) struct Job<'a> {
     pub(super) pin: Pin,
     /// What reports show, where that is not the scores.
     pub(super) view: &'static str,
+    /// How conditions are kept.
+    pub(super) conditions: Settings,
+    /// Where a loss of so many per cent is to be looked at again, and makes the command fail.
+    pub(super) gate: Option<f64>,
 }
 
 /// Reads a length of time.
@@ -139,6 +144,10 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let own = job.own.map(absolute).transpose().map_err(usage)?;
     let loudness = manner.loudness();
     let dir = manner.dir()?;
+    let against = job.plan.cells.iter().find(|cell| cell.control).map(|cell| cell.condition.name.clone());
+    let against = against.unwrap_or_default();
+    let suspects =
+        job.gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
     let tests = if own.is_some() { Vec::new() } else { plan.tests().collect() };
     let run = Run {
         procedure: plan.procedure.kind.name().to_owned(),
@@ -147,31 +156,48 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         comment: job.comment.to_owned(),
         baseline,
         view: job.view.to_owned(),
+        against: against.clone(),
         pin: if job.pin == Pin::None { String::new() } else { job.pin.name().to_owned() },
         borders: job.pin.borders(&machine::topology(machine), most_copies(plan)),
         ..Run::default()
     };
     let warnings = too_many_copies(machine, plan).into_iter().collect();
     let screen = manner.screen()?;
+    let experiment = plan.switches().then(|| Experiment::begin(job.conditions.clone())).transpose()?;
+    let mut builds = builds(machine, plan, &tests)?;
     let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, warnings, run })?;
+    builds.extend(open.programs.clone().map(|programs| (String::new(), programs)));
     let setting = Setting {
         machine,
         plan,
-        programs: open.programs.as_ref(),
+        programs: &builds,
         own: own.as_deref(),
         dir: &dir,
         patience: manner.patience,
         screen,
-        enough: &|cell, trials| {
-            let wanted = plan.procedure.precision.unwrap_or(0.0);
-            analysis::estimate(cell, trials).spread() <= wanted
-        },
+        enough: &|family| enough(plan, job, family),
+        suspects: suspects.as_ref().map(|suspects| suspects as _),
     };
     // Messages before and after it stay on the terminal.
     let mut display = Display::new(plan, loudness, manner.watch, &open.name, machine)?;
-    let outcome = runner::run(&setting, &mut open.writer, &mut |event| display.show(&event));
+    let outcome = runner::run(&setting, experiment, &mut open.writer, &mut |event| display.show(&event));
     drop(display);
-    conclude(open, outcome, catalogue, loudness)
+    conclude(open, outcome, catalogue, loudness, job.gate)
+}
+
+/// Whether the cells that are compared with each other were measured narrowly enough.
+fn enough(plan: &Plan, job: &Job<'_>, family: &[Measured<'_>]) -> bool {
+    if job.view == COST {
+        return analysis::enough_cost(family);
+    }
+    let wanted = plan.procedure.precision.unwrap_or(0.0);
+    family.iter().all(|(cell, trials)| analysis::estimate(cell, trials).spread() <= wanted)
+}
+
+/// The programs by the builds that conditions want.
+fn builds(machine: &Machine, plan: &Plan, tests: &[&Test]) -> Result<Builds> {
+    let named = |name: String| Ok((name.clone(), Programs::named(machine, tests, &name)?));
+    plan.builds().into_iter().map(named).collect()
 }
 
 /// What a run begins with.
@@ -295,6 +321,7 @@ pub(super) fn conclude(
     outcome: Result<Outcome>,
     catalogue: &Catalogue,
     loudness: Loudness,
+    gate: Option<f64>,
 ) -> Result<Status> {
     let Open { mut writer, directory, began, place, .. } = open;
     if place.shared() {
@@ -328,8 +355,13 @@ pub(super) fn conclude(
     for missing in results.skipped.iter().chain(&results.errors).filter(|_| burnin.is_some()) {
         say(&format!("error: {}", missing.reason));
     }
+    let losses = gate.zip(results.cost.as_ref()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
+    for loss in &losses {
+        say(&format!("unixmark: {}", told(loss)));
+    }
     let failed = failed.is_some()
         || broke
+        || !losses.is_empty()
         || burnin.is_some_and(|burnin| !burnin.good)
         || journal.trials.iter().any(|trial| trial.error.is_some());
     if loudness != Loudness::Quiet {
@@ -345,6 +377,21 @@ pub(super) fn conclude(
         None if failed || !results.errors.is_empty() => Status::Failed,
         None => Status::Fine,
     })
+}
+
+/// A loss in a sentence.
+fn told(effect: &Effect) -> String {
+    let loss = &effect.comparison;
+    let Comparison { cell, measure, delta, .. } = loss;
+    let (word, unit) = (loss.verdict.word(), measure.delta_unit());
+    format!(
+        "{} x {} ({}) is {word} under {} by {:.1} {unit}",
+        cell.copies,
+        cell.test,
+        measure.name(),
+        cell.condition,
+        -delta.value
+    )
 }
 
 /// One of a few names that one process of the machine can have at a time. An abstract socket needs no

@@ -4,6 +4,7 @@ mod burnin;
 mod burning;
 mod compare;
 mod completions;
+mod cost;
 mod doctor;
 mod import;
 mod latency;
@@ -12,6 +13,7 @@ mod man;
 mod measure;
 mod progress;
 mod report;
+mod restore;
 mod run;
 mod scale;
 mod values;
@@ -50,6 +52,8 @@ enum Verb {
     Latency(latency::Arguments),
     /// Measure how tests scale from one copy to many
     Scale(scale::Arguments),
+    /// Measure what a condition costs: auditing, a filter, a setting of the kernel
+    Cost(cost::Arguments),
     /// Burn in the cooling or the memory: run until told, look for faults
     Burnin(burnin::Arguments),
     /// Show a run again, from its journal
@@ -62,6 +66,8 @@ enum Verb {
     List(list::Arguments),
     /// Say what will spoil a run here, and how to mend it
     Doctor(doctor::Arguments),
+    /// Put back what a run that was killed left switched
+    Restore,
     /// Print completions for a shell
     Completions(completions::Arguments),
     /// Print the manual page
@@ -158,10 +164,14 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {
+    if !matches!(verb, Verb::Restore | Verb::Completions(_) | Verb::Man) {
+        restore::offer();
+    }
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
+        Verb::Cost(arguments) => cost::run(&arguments),
         Verb::Burnin(arguments) => burnin::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
@@ -169,6 +179,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::List(arguments) => list::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
+        Verb::Restore => restore::run(),
         Verb::Man => man::run(),
     }
 }

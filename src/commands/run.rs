@@ -10,6 +10,7 @@ use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share, unique};
 use super::{Status, usage};
 use crate::catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
+use crate::conditions::Settings;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -69,6 +70,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         console: false,
         pin: arguments.pin,
         view: "",
+        conditions: Settings::default(),
+        gate: None,
     };
     measure::carry_out(&job)
 }

@@ -8,6 +8,7 @@ use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Condition, Metric};
+use crate::conditions::Settings;
 use crate::journal::SCALING;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
@@ -65,6 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         console: false,
         pin: arguments.pin,
         view: SCALING,
+        conditions: Settings::default(),
+        gate: None,
     };
     measure::carry_out(&job)
 }

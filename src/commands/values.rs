@@ -67,6 +67,32 @@ pub(super) fn share(text: &str) -> Result<f64> {
     }
 }
 
+/// Reads `5%` or `5` as 5 per cent.
+pub(super) fn percent(text: &str) -> Result<f64> {
+    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
+        _ => bail!("'{text}' is no percentage between 0 and 100; try 5%"),
+    }
+}
+
+/// Reads `4096`, `512M` or `4GiB`.
+pub(super) fn bytes(text: &str) -> Result<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => Some(0),
+        "k" | "kb" | "kib" => Some(10),
+        "m" | "mb" | "mib" => Some(20),
+        "g" | "gb" | "gib" => Some(30),
+        "t" | "tb" | "tib" => Some(40),
+        _ => None,
+    };
+    let number = digits.parse::<u64>().ok().zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
+    match number {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => bail!("'{text}' is no size; try 512M or 4G"),
+    }
+}
+
 /// Returns the values, each once, in order.
 pub(super) fn unique<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut found = Vec::new();

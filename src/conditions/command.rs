@@ -1,7 +1,12 @@
 //! Commands that switch something: the only processes of the tool's that are not measured.
 
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Active, Refusal, Scene, Seen, Undo};
 use crate::catalogue::Switch;
@@ -50,6 +55,37 @@ pub(super) fn run(words: &[&str], folder: &Path) -> Result<String, String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     Err(format!("`{}` failed ({}): {last}", words.join(" "), output.status))
+}
+
+/// Ends every process that runs `program` with `argument` among its arguments, by force where it does not end in time.
+pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
+    for round in 0..500 {
+        let pids = running(program, argument);
+        if pids.is_empty() {
+            return Ok(());
+        }
+        let signal = if round < 250 { Signal::TERM } else { Signal::KILL };
+        if round % 250 == 0 {
+            for pid in pids {
+                // It may have ended meanwhile.
+                let _ = kill_process(pid, signal);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(format!("{} does not end", program.display()))
+}
+
+fn running(program: &Path, argument: &Path) -> Vec<Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let is_it = |pid: &Pid| {
+        let folder = format!("/proc/{}", pid.as_raw_nonzero());
+        fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default())
+            && fs::read(folder + "/cmdline")
+                .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
+    };
+    let pids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    pids.filter(is_it).collect()
 }
 
 /// Returns the absolute path of a command on the PATH.

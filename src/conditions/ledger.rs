@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::command;
+use super::{audit, command};
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -46,6 +46,18 @@ pub enum Undo {
     RemoveFile {
         /// The file.
         path: PathBuf,
+    },
+    /// Set auditing as it was, and delete the tool's own rules.
+    Audit {
+        /// As it was.
+        found: audit::Found,
+    },
+    /// End whatever runs a program with an argument that nothing else has.
+    End {
+        /// The program's file.
+        program: PathBuf,
+        /// The argument.
+        argument: PathBuf,
     },
 }
 
@@ -168,18 +180,32 @@ impl Drop for Ledger {
     }
 }
 
-fn boot() -> String {
+/// The boot that this is.
+pub(super) fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns what an earlier run left switched, in words, and the ledger that undoes it; nothing where nothing is left or its
-/// run still goes on.
-#[must_use]
-pub fn leftovers() -> Option<(PathBuf, Vec<String>)> {
-    let path = usual().ok()?.join(FILE);
-    let steps = read(&path).ok()?.1;
-    let _free = Lock::take().ok()?;
-    Some((path, steps.iter().map(Undo::words).collect()))
+/// What an earlier run left switched.
+#[derive(Debug)]
+pub struct Leftovers {
+    /// The ledger that undoes it.
+    pub path: PathBuf,
+    /// Its steps in words, newest first.
+    pub steps: Vec<String>,
+}
+
+/// Returns what an earlier run left switched; nothing where nothing is left or its run still goes on.
+///
+/// # Errors
+/// There is a ledger that cannot be read.
+pub fn leftovers() -> Result<Option<Leftovers>> {
+    let path = usual()?.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let Ok(_free) = Lock::take() else { return Ok(None) };
+    let steps = read(&path).with_context(|| format!("{} cannot be read; try as root", path.display()))?.1;
+    Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::words).collect() }))
 }
 
 /// The head and the steps of a ledger; a last line that was cut was not yet acted upon.
@@ -228,6 +254,8 @@ impl Undo {
             Undo::Shell { name, .. } => format!("leave {name}"),
             Undo::Unmount { path } => format!("unmount {}", path.display()),
             Undo::RemoveDirectory { path } | Undo::RemoveFile { path } => format!("remove {}", path.display()),
+            Undo::Audit { .. } => "auditing back to how it was".to_owned(),
+            Undo::End { program, .. } => format!("end {}", program.display()),
         }
     }
 
@@ -236,7 +264,7 @@ impl Undo {
         match self {
             Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
             Undo::Shell { .. } | Undo::RemoveFile { .. } => true,
-            Undo::Unmount { .. } | Undo::RemoveDirectory { .. } => false,
+            Undo::Unmount { .. } | Undo::RemoveDirectory { .. } | Undo::Audit { .. } | Undo::End { .. } => false,
         }
     }
 
@@ -256,6 +284,8 @@ impl Undo {
             },
             Undo::RemoveDirectory { path } => unless_gone(remove_directory(path)),
             Undo::RemoveFile { path } => unless_gone(fs::remove_file(path)),
+            Undo::Audit { found } => audit::restore(found),
+            Undo::End { program, argument } => command::end(program, argument),
         }
     }
 }

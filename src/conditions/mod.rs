@@ -4,6 +4,7 @@
 //! the ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both were.
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
 
+mod audit;
 mod command;
 mod file;
 mod ledger;
@@ -15,7 +16,7 @@ use crate::catalogue::{Condition, Means, Switch};
 use crate::journal::{Evidence, Trial};
 use crate::machine::Machine;
 
-pub use ledger::{Ledger, Lock, Undo, leftovers, restore};
+pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
 
 /// Why a condition was not entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,11 +139,60 @@ pub struct Scene<'a> {
     pub folder: &'a Path,
 }
 
-/// A condition that is on.
+/// A condition that is on; by default the machine as found.
+#[derive(Default)]
 pub struct Entered {
     /// What the runner is to do.
     pub staging: Staging,
     active: Vec<(Arc<Switch>, Box<dyn Active>)>,
+}
+
+/// What a run has around the conditions of its trials: one experiment at a time on a machine.
+#[derive(Debug)]
+pub struct Experiment {
+    settings: Settings,
+    ledger: Ledger,
+    _lock: Lock,
+}
+
+impl Experiment {
+    /// Begins an experiment.
+    ///
+    /// # Errors
+    /// Another one goes on, an earlier one was not put back, or its ledger cannot be written.
+    pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
+        let lock = Lock::take()?;
+        Ok(Experiment { settings, ledger: Ledger::open()?, _lock: lock })
+    }
+
+    /// Where the steps back stand.
+    #[must_use]
+    pub fn ledger(&self) -> &Path {
+        self.ledger.path()
+    }
+
+    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'.
+    ///
+    /// # Errors
+    /// It cannot be had here, or did not work; it is to be left all the same.
+    pub fn enter(
+        &mut self,
+        condition: &Condition,
+        machine: &Machine,
+        scratch: &Path,
+        folder: &Path,
+    ) -> Result<Entered, Refusal> {
+        self.settings.scratch = scratch.to_path_buf();
+        enter(condition, machine, &self.settings, &mut self.ledger, folder)
+    }
+
+    /// Puts everything back.
+    ///
+    /// # Errors
+    /// Something could not be: the run must not go on.
+    pub fn leave(&mut self) -> anyhow::Result<()> {
+        self.ledger.put_back()
+    }
 }
 
 /// Enters a condition. Whatever of it was done is in the ledger, also when this fails.
@@ -174,6 +224,7 @@ fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Ac
     match switch.means {
         Means::File => file::enter(switch, level, scene),
         Means::Command => command::enter(switch, scene),
+        Means::Audit => audit::enter(level, scene),
         means => Err(Refusal::Unavailable(format!("{means:?} is not built yet"))),
     }
 }
@@ -184,18 +235,21 @@ impl Entered {
         self.active.iter_mut().for_each(|(_, active)| active.before_window());
     }
 
-    /// Proves that everything was on, and returns what it produced.
+    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
     ///
     /// # Errors
     /// A sentence saying what is not proved.
-    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Evidence, String> {
+    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, String> {
+        if self.active.is_empty() {
+            return Ok(None);
+        }
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {
             active
                 .prove(seen, &mut evidence)
                 .map_err(|why| format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))?;
         }
-        Ok(evidence)
+        Ok(Some(evidence))
     }
 }
 
@@ -219,6 +273,7 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
     }
     match switch.means {
         Means::File => file::available(switch, level, machine),
+        Means::Audit => audit::available(level, machine),
         _ => Ok(()),
     }
 }

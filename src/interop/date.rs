@@ -75,7 +75,8 @@ impl Period {
 
 /// Returns host and start, RFC 3339 at midnight, that a file's name `HOST-YYYY-MM-DD-NN` tells.
 pub(super) fn from_file_name(name: &str) -> Option<(String, String)> {
-    let name = ["log", "txt", "html"].iter().find_map(|end| name.strip_suffix(&format!(".{end}"))).unwrap_or(name);
+    let name =
+        ["log", "txt", "html", "json"].iter().find_map(|end| name.strip_suffix(&format!(".{end}"))).unwrap_or(name);
     let mut parts = name.rsplitn(5, '-');
     let number: u32 = digits(parts.next()?)?;
     let [day, month] = [digits::<i8>(parts.next()?)?, digits(parts.next()?)?];

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::date;
 use super::lines::collapsed;
+use super::{date, printable};
 use crate::catalogue::{Catalogue, Metric, NONE, Test};
 use crate::journal::{Cell, End, FORMAT, Journal, Run, Trial, Warning};
 use crate::machine::Fact;
@@ -219,6 +219,11 @@ fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Ce
         warmup: 0,
         background: None,
     }
+}
+
+/// A text out of JSON, which may escape what a terminal must not get.
+pub(super) fn cleaned(text: &str) -> String {
+    collapsed(&text.chars().map(printable).collect::<String>())
 }
 
 /// The start of a text, as a warning quotes it.

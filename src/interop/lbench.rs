@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Number;
 
-use super::draft::{Draft, quoted};
-use super::lines::collapsed;
-use super::{lines, printable};
+use super::draft::{Draft, cleaned, quoted};
+use super::lines;
 use crate::analysis::{Results, Scaling};
 use crate::catalogue::{Catalogue, Metric};
 use crate::journal::{Journal, SCALING, Score, Trial};
@@ -146,11 +145,6 @@ fn words(label: &str) -> Vec<String> {
     let single: Vec<&str> = label.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let pairs = single.windows(2).map(|pair| pair.concat());
     single.iter().map(|word| (*word).to_owned()).chain(pairs).collect()
-}
-
-/// JSON may escape what a terminal must not get.
-fn cleaned(text: &str) -> String {
-    collapsed(&text.chars().map(printable).collect::<String>())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Results of other suites as journals: UnixBench's reports and logs, the reports of BYTE 3, and tables of Lbench.
+//! Results of other suites as journals: UnixBench's reports and logs, the reports of BYTE 3, tables of its runs, and tables
+//! of Lbench.
 //!
 //! What kind a text is shows in its lines, not in its file's name. A text that was cut or damaged
 //! gives what it still holds, with warnings; only one without any result is an error.
@@ -11,6 +12,7 @@ mod lbench;
 mod lines;
 mod log;
 mod report;
+mod runs;
 
 #[cfg(test)]
 mod samples;
@@ -21,16 +23,19 @@ use crate::catalogue::Catalogue;
 use crate::journal::Journal;
 use draft::Draft;
 
-/// Returns the results that `text` holds, as a journal with the procedure `imported` and no name.
-/// `file_name` serves where the text does not tell its host and its date, as UnixBench's logs do not.
+/// Returns the results that `text` holds, as journals with the procedure `imported` and no name: one, but of a table of runs
+/// each of them. `file_name` serves where the text does not tell its host and its date, as UnixBench's logs do not.
 ///
 /// # Errors
-/// The text is of no kind that is known, or holds no result.
-pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Journal> {
+/// The text is of no kind that is known, holds no result, or a figure of a table of runs is none.
+pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<Journal>> {
     // What is quoted in warnings and facts reaches a terminal: no control character may.
     let text: String = text.trim_start_matches('\u{feff}').chars().map(printable).collect();
     let draft = Draft::new(file_name, catalogue);
     // The HTML report has the text report's title, and none of its lines.
+    if let Some(table) = runs::table(&text) {
+        return runs::read(&table, &draft);
+    }
     let journal = if is_html(&text) {
         bail!("it is an HTML report; import the text report or the .log file beside it")
     } else if let Some(table) = lbench::table(&text) {
@@ -45,7 +50,7 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Jour
     if journal.trials.iter().all(|trial| trial.copies.is_empty() && trial.score.is_none()) {
         bail!("it has no result: it may have been cut; import the whole report, or the .log file beside it");
     }
-    Ok(journal)
+    Ok(vec![journal])
 }
 
 fn printable(c: char) -> char {
@@ -70,15 +75,16 @@ fn begins(text: &str, with: &str) -> bool {
 fn stranger(text: &str) -> &'static str {
     let start = text.trim_start();
     if start.is_empty() {
-        "it is empty; import a report or a .log file of UnixBench, a report of BYTE 3, or a table of Lbench"
+        "it is empty; import a report or a .log file of UnixBench, a report of BYTE 3, a table of its runs, or one of Lbench"
     } else if begins(start, "concurrency") {
         "it is UnixBench's CSV, which has no sample counts; import the text report or the .log file beside it"
     } else if begins(start, "{\"type\":\"run\"") {
         "it is already a run of unixmark; give its directory to `unixmark report`"
     } else if start.starts_with('{') {
-        "it is JSON, but no table of Lbench: that has `threads` and `rows` of label, unit and a figure for each"
+        "it is JSON, but no table of Lbench (that has `threads` and `rows` of label, unit and a figure for each) nor one of \
+         runs (that has `run1`, `run2` … of tests with their values), or it was cut"
     } else {
-        "it is neither a report or .log file of UnixBench nor a report of BYTE 3 nor a table of Lbench; import one of those"
+        "it is neither a report or .log file of UnixBench nor a report of BYTE 3 nor a table of runs or of Lbench; import one of those"
     }
 }
 
@@ -110,7 +116,7 @@ mod tests {
     #[test]
     fn no_control_character_is_passed_on() {
         let text = "Line \u{1b}[31mred 5.0 lps (10.0 s, 7 samples)\nPipe Throughput 5.0 lps (10.0 s, 7 samples)\n";
-        let journal = import("a\u{7}b", text, &catalogue()).unwrap();
+        let journal = import("a\u{7}b", text, &catalogue()).unwrap().remove(0);
         assert_eq!(journal.cells[0].label, "Line [31mred");
         let shown = format!("{:?}", journal);
         assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{7}"), "{shown}");

@@ -8,6 +8,8 @@ mod pin;
 mod procedure;
 mod show;
 
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use crate::catalogue::{Catalogue, Condition, Copies, Metric, NONE, Test};
+use crate::catalogue::{Catalogue, Condition, Copies, Means, Metric, NONE, Test};
 
 pub use pin::{Border, Pin};
 pub use procedure::{Kind, Procedure, Window};
@@ -96,6 +98,8 @@ pub struct Plan {
     pub seed: u64,
     /// The cells: their place is their number.
     pub cells: Vec<Cell>,
+    /// What conditions run beside the programs.
+    pub companions: Vec<Arc<Test>>,
     /// Tests whose scores the cells' arguments name as `{ID}`: measured once, before the first cell.
     pub named: Vec<Arc<Test>>,
 }
@@ -157,13 +161,28 @@ impl Plan {
             bail!("there is nothing to measure: name a test or group; `unixmark list` shows them");
         }
         let named = named(&cells, catalogue);
-        Ok(Plan { procedure: request.procedure.clone(), seed: request.seed, cells, named })
+        let companions = companions(&request.conditions, catalogue);
+        Ok(Plan { procedure: request.procedure.clone(), seed: request.seed, cells, companions, named })
     }
 
     /// Returns every test whose program is needed, some of them more than once.
     pub fn tests(&self) -> impl Iterator<Item = &Test> {
         let cells = self.cells.iter().flat_map(|cell| std::iter::once(&*cell.test).chain(cell.load.as_deref()));
-        cells.chain(self.named.iter().map(|test| &**test))
+        cells.chain(self.named.iter().chain(&self.companions).map(|test| &**test))
+    }
+
+    /// Returns the builds that conditions want besides the usual one, each once: `cc=clang`, `build=portable`.
+    #[must_use]
+    pub fn builds(&self) -> BTreeSet<String> {
+        let parts = self.cells.iter().flat_map(|cell| &cell.condition.parts);
+        let builds = parts.filter(|(switch, _)| switch.means == Means::Build);
+        builds.map(|(switch, level)| format!("{}={level}", switch.id)).collect()
+    }
+
+    /// Whether anything is to be switched.
+    #[must_use]
+    pub fn switches(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.condition.parts.is_empty())
     }
 
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner
@@ -177,12 +196,16 @@ impl Plan {
                     .flat_map(|(number, cell)| (0..cell.least).map(move |block| Round { block, cells: vec![number] })),
             );
         }
-        let mut random = Pcg64Mcg::seed_from_u64(self.seed);
-        Box::new((0..self.procedure.most).map(move |block| {
-            let mut cells: Vec<usize> = (0..self.cells.len()).collect();
-            cells.shuffle(&mut random);
-            Round { block, cells }
-        }))
+        // What must be measured before anything is switched has blocks of its own.
+        let (first, rest): (Vec<usize>, Vec<usize>) =
+            (0..self.cells.len()).partition(|number| self.cells[*number].condition.is_first());
+        let least = if first.is_empty() { 0 } else { self.procedure.least };
+        Box::new(blocks(first, 0..least, self.seed ^ 1).chain(blocks(rest, 0..self.procedure.most, self.seed)))
+    }
+
+    /// Returns the blocks of a second look at `cells`, numbered from `first`: as many as a first look has at least.
+    pub fn second_look(&self, cells: Vec<usize>, first: u32) -> impl Iterator<Item = Round> + use<> {
+        blocks(cells, first..first + self.procedure.least, self.seed ^ 2)
     }
 
     /// Returns how long the plan takes if nothing goes wrong: the least, and the most when every
@@ -229,6 +252,23 @@ impl Cell {
     pub fn load_name(&self) -> &str {
         self.load.as_ref().map_or(NONE, |load| &load.id)
     }
+}
+
+/// Blocks of cells: each once, in random order.
+fn blocks(cells: Vec<usize>, numbers: Range<u32>, seed: u64) -> impl Iterator<Item = Round> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    numbers.map(move |block| {
+        let mut cells = cells.clone();
+        cells.shuffle(&mut random);
+        Round { block, cells }
+    })
+}
+
+/// What conditions run beside the programs.
+fn companions(conditions: &[Arc<Condition>], catalogue: &Catalogue) -> Vec<Arc<Test>> {
+    let ids =
+        conditions.iter().flat_map(|condition| &condition.parts).filter_map(|(switch, _)| switch.companion.as_ref());
+    ids.filter_map(|id| catalogue.test(id)).cloned().collect()
 }
 
 /// The tests that arguments name.

@@ -34,6 +34,10 @@ pub struct Procedure {
     pub frames: Duration,
     /// Length of the slices of other windows.
     pub slice: Duration,
+    /// Numbers of blocks after which it is asked whether they are enough; after every one where there are none.
+    pub looks: &'static [u32],
+    /// Slices of a window, and how many of them are a warm-up.
+    pub slices: (u32, u32),
     /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
     pub passes: Option<u32>,
 }
@@ -74,6 +78,15 @@ const LATENCY_BLOCKS: u32 = 3;
 const SCALE_BLOCKS: u32 = 3;
 const SCALE_SLICE: Duration = Duration::from_millis(100);
 
+/// Looks of `unixmark cost`: twelve blocks are the fewest whose exact p value survives among thirty tests.
+const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
+const COST_QUICK: u32 = 6;
+
+/// Windows of `unixmark cost`: a second, of which a quarter is a warm-up that fills the queues of auditing.
+const COST_SLICE: Duration = Duration::from_millis(125);
+const COST_SLICES: (u32, u32) = (8, 2);
+const COST_FRAMES: Duration = Duration::from_secs(2);
+
 /// Blocks are begun as long as a budget lasts, but not for ever.
 const ENDLESS: u32 = 10_000;
 
@@ -112,7 +125,7 @@ impl Procedure {
             Kind::Quick => 80,
             Kind::Classic => 1000,
         });
-        Procedure { kind, least, most, precision: wanted, budget, frames, slice, passes }
+        Procedure { kind, least, most, precision: wanted, budget, frames, slice, looks: &[], slices: (5, 1), passes }
     }
 
     /// Returns the procedure of `unixmark scale`: few `blocks` of short windows, or with a wish more of them.
@@ -123,6 +136,31 @@ impl Procedure {
         procedure.least = procedure.least.min(SCALE_BLOCKS).max(blocks.unwrap_or(0));
         procedure.slice = procedure.slice.min(SCALE_SLICE);
         procedure
+    }
+
+    /// Returns the procedure of `unixmark cost`: blocks until the intervals are narrow, asked at fixed looks only, so that
+    /// looking often does not widen what an interval claims; or a fixed number of `blocks`, or as many as a `budget` holds.
+    #[must_use]
+    pub fn cost(kind: Kind, budget: Option<Duration>, blocks: Option<u32>) -> Procedure {
+        let fixed = blocks.or((kind == Kind::Quick).then_some(COST_QUICK));
+        let mut procedure = Procedure::new(kind, None, budget, fixed);
+        procedure.frames = procedure.frames.min(COST_FRAMES);
+        procedure.slice = COST_SLICE;
+        procedure.slices = COST_SLICES;
+        if fixed.is_none() {
+            procedure.looks = LOOKS;
+            (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
+        } else {
+            procedure.precision = None;
+        }
+        procedure
+    }
+
+    /// Whether it is asked after the block of this number, from 0, whether what was measured is enough.
+    #[must_use]
+    pub fn looks_after(&self, block: u32) -> bool {
+        let asks = self.kind != Kind::Classic && self.precision.is_some() && block + 1 >= self.least;
+        asks && (self.looks.is_empty() || self.looks.contains(&(block + 1)))
     }
 
     /// Returns the procedure of `unixmark latency`: a fixed number of `blocks`, whose windows share the `time` of a cell.
@@ -183,8 +221,8 @@ impl Procedure {
             }
             Kind::Standard | Kind::Quick => Window {
                 slice: self.slice,
-                slices: 5,
-                warmup: 1,
+                slices: self.slices.0,
+                warmup: self.slices.1,
                 around: Duration::from_millis(150),
                 rest: false,
                 settle,

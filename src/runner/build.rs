@@ -1,6 +1,6 @@
 //! The measured programs: built here by the system's compiler, or taken from the binary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -29,6 +29,9 @@ pub enum Wanted {
     Portable,
 }
 
+/// Programs by the name of their build; the usual one has none.
+pub type Builds = BTreeMap<String, Programs>;
+
 /// Programs that are ready to be spawned.
 #[derive(Debug, Clone)]
 pub struct Programs {
@@ -46,7 +49,7 @@ impl Programs {
     /// The compiler fails, there is none although native was asked for, or the cache cannot be
     /// written.
     pub fn prepare(machine: &Machine, tests: &[&Test], wanted: Option<Wanted>) -> Result<Programs> {
-        let compiler = compiler();
+        let compiler = usual_compiler();
         match (wanted, compiler) {
             (Some(Wanted::Native) | None, Ok(compiler)) => native(machine, tests, &compiler),
             (Some(Wanted::Native), Err(missing)) => {
@@ -61,6 +64,19 @@ impl Programs {
                 Ok(programs)
             }
             (Some(Wanted::Portable), _) => portable(tests),
+        }
+    }
+
+    /// Prepares the programs of `tests` as a condition wants them: `cc=NAME` or `build=native|portable`.
+    ///
+    /// # Errors
+    /// The compiler fails or is missing, or the name means nothing.
+    pub fn named(machine: &Machine, tests: &[&Test], name: &str) -> Result<Programs> {
+        match name.split_once('=') {
+            Some(("cc", command)) => native(machine, tests, &compiler(command)?),
+            Some(("build", "native")) => Programs::prepare(machine, tests, Some(Wanted::Native)),
+            Some(("build", "portable")) => portable(tests),
+            _ => bail!("'{name}' is no build; try cc=clang or build=portable"),
         }
     }
 
@@ -101,9 +117,12 @@ struct Compiler {
 }
 
 /// Returns the system's compiler: $CC, or `cc` as UnixBench's Makefile takes it.
-fn compiler() -> Result<Compiler> {
-    let command = std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".to_owned());
-    let output = Command::new(&command)
+fn usual_compiler() -> Result<Compiler> {
+    compiler(&std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".to_owned()))
+}
+
+fn compiler(command: &str) -> Result<Compiler> {
+    let output = Command::new(command)
         .arg("--version")
         .output()
         .with_context(|| format!("the C compiler '{command}' cannot be run"))?;
@@ -111,7 +130,7 @@ fn compiler() -> Result<Compiler> {
         bail!("the C compiler '{command}' fails even at --version");
     }
     let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
-    Ok(Compiler { command, version })
+    Ok(Compiler { command: command.to_owned(), version })
 }
 
 /// UnixBench 6.0.0's flags for this architecture.

@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-use super::cgroup;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
+
+use super::cgroup;
+use crate::conditions;
 
 /// The name under which this executable is a guardian.
 pub const NAME: &str = "unixmark-guardian";
@@ -73,6 +75,14 @@ impl Guardian {
         self.tell(&format!("t{}\n", terminal.display()))
     }
 
+    /// Tells the guardian of a ledger that must be carried out when the tool is gone.
+    ///
+    /// # Errors
+    /// The guardian is gone.
+    pub fn watch_ledger(&mut self, path: &Path) -> Result<()> {
+        self.tell(&format!("l{}\n", path.display()))
+    }
+
     /// Tells the guardian that a process group has ended.
     ///
     /// # Errors
@@ -100,30 +110,33 @@ pub fn main(scratch: &Path) {
     // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
     let _ = setsid();
     let mut groups = BTreeSet::new();
-    let mut cgroups = BTreeSet::new();
-    let mut screen = None;
+    let (mut cgroups, mut screens, mut ledgers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        if let Some(path) = line.strip_prefix('c') {
-            cgroups.insert(PathBuf::from(path));
-            continue;
-        }
-        if let Some(path) = line.strip_prefix('t') {
-            screen = Some(PathBuf::from(path));
-            continue;
-        }
-        let Some(number) = line.get(1..).and_then(|rest| rest.parse::<i32>().ok()) else { continue };
-        if line.starts_with('+') {
-            groups.insert(number);
-        } else {
-            groups.remove(&number);
+        let Some((kind, rest)) = line.split_at_checked(1) else { continue };
+        match kind {
+            "c" => drop(cgroups.insert(PathBuf::from(rest))),
+            "t" => drop(screens.insert(PathBuf::from(rest))),
+            "l" => drop(ledgers.insert(PathBuf::from(rest))),
+            _ => {
+                let Ok(number) = rest.parse::<i32>() else { continue };
+                if kind == "+" {
+                    groups.insert(number)
+                } else {
+                    groups.remove(&number)
+                };
+            }
         }
     }
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     cgroups.iter().for_each(|path| cgroup::remove(path));
-    if let Some(screen) = screen {
+    for ledger in ledgers {
+        // A tool that ended well has removed it. What fails here stays in it, and the next start says so.
+        let _ = conditions::restore(&ledger);
+    }
+    for screen in screens {
         // Said twice where the tool said it already, which does no harm.
         let _ = fs::write(screen, SCREEN_BACK);
     }

@@ -7,6 +7,7 @@ mod guardian;
 mod program;
 mod protocol;
 mod signals;
+mod stage;
 mod steady;
 mod trial;
 
@@ -16,19 +17,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::catalogue::{Copies, Test};
+use crate::conditions::{Entered, Experiment, Staging};
 use crate::journal::{self, Record, Trial, Warning, Writer};
 use crate::machine::{Fact, Machine};
 use crate::plan::{Cell, Kind, Plan, Round, Window};
 
-pub use build::{Programs, Wanted};
+pub use build::{Builds, Programs, Wanted};
 pub use burnin::{BurnSetting, Burning, burn_in};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 pub use protocol::{Said, Speech};
 
-use cgroup::Cgroup;
 use guardian::{Guardian, Scratch};
 use signals::Signals;
+use stage::can_run;
 use trial::{Bench, Command, Failure, Scene};
 
 /// A cell that failed this often in a row is measured no more.
@@ -50,8 +51,8 @@ pub struct Setting<'a> {
     pub machine: &'a Machine,
     /// What to measure.
     pub plan: &'a Plan,
-    /// The programs, or one of the user's own for every cell.
-    pub programs: Option<&'a Programs>,
+    /// The programs by their build, the usual one without a name; none where one of the user's own runs in every cell.
+    pub programs: &'a Builds,
     /// `--program`: an executable in place of the catalogue's.
     pub own: Option<&'a Path>,
     /// Under which directory the programs work.
@@ -60,9 +61,17 @@ pub struct Setting<'a> {
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back also where the tool is killed.
     pub screen: Option<PathBuf>,
-    /// Whether a cell's trials so far are enough.
-    pub enough: &'a dyn Fn(&journal::Cell, &[Trial]) -> bool,
+    /// Whether the trials of cells that are compared with each other are enough: those that differ by condition only.
+    pub enough: &'a dyn Fn(&[Measured<'_>]) -> bool,
+    /// Which cells to look at again when all is measured, in fresh blocks.
+    pub suspects: Option<&'a Suspects<'a>>,
 }
+
+/// Chooses the cells that are looked at again.
+pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usize> + 'a;
+
+/// A cell and its trials so far.
+pub type Measured<'a> = (&'a journal::Cell, &'a [Trial]);
 
 /// What happens during a run, for whoever shows it.
 #[derive(Debug)]
@@ -110,6 +119,8 @@ struct Run<'a> {
     cells: Vec<journal::Cell>,
     writer: &'a mut Writer,
     bench: Bench<'a>,
+    /// What switches conditions, where any cell has one.
+    experiment: Option<Experiment>,
     /// Scores that arguments name as `{ID}`.
     given: BTreeMap<String, String>,
     scratch: &'a Scratch,
@@ -118,6 +129,8 @@ struct Run<'a> {
     /// Cells that are measured no more.
     closed: BTreeSet<usize>,
     failures: Vec<u32>,
+    /// Whether suspects are being looked at again.
+    second: bool,
 }
 
 /// Carries out the plan: cells and trials go to the journal, events to `watch`.
@@ -125,8 +138,16 @@ struct Run<'a> {
 /// # Errors
 /// The journal cannot be written, or there is no scratch directory: the run cannot go on. Whatever
 /// goes wrong in one trial is an error trial in the journal instead.
-pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
+pub fn run(
+    setting: &Setting<'_>,
+    experiment: Option<Experiment>,
+    writer: &mut Writer,
+    watch: &mut dyn FnMut(Event<'_>),
+) -> Result<Outcome> {
     let (signals, scratch, mut guardian) = wards(setting.dir, setting.screen.as_deref())?;
+    if let Some(experiment) = &experiment {
+        guardian.watch_ledger(experiment.ledger())?;
+    }
     let bench =
         Bench { machine: setting.machine, signals: &signals, guardian: &mut guardian, patience: setting.patience };
     let cells: Vec<journal::Cell> =
@@ -140,12 +161,14 @@ pub fn run(setting: &Setting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Eve
         cells,
         writer,
         bench,
+        experiment,
         given: BTreeMap::new(),
         scratch: &scratch,
         began: Instant::now(),
         trials: vec![Vec::new(); count],
         closed: BTreeSet::new(),
         failures: vec![0; count],
+        second: false,
     };
     match run.measure_what_is_named()? {
         Some(end) => Ok(end),
@@ -178,25 +201,18 @@ fn wards(dir: &Path, screen: Option<&Path>) -> Result<(Signals, Scratch, Guardia
 impl Run<'_> {
     fn rounds(&mut self, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
         let wall = WallClock::look();
-        let mut outcome = Outcome::Complete;
-        'run: for round in self.setting.plan.rounds() {
-            if self.closed.len() == self.cells.len() {
-                break;
+        let plan = self.setting.plan;
+        let mut outcome = self.go_through(plan.rounds(), watch)?;
+        if matches!(outcome, Outcome::Complete | Outcome::Budget) {
+            let suspects =
+                self.setting.suspects.map(|suspects| suspects(&self.cells, &self.trials)).unwrap_or_default();
+            if !suspects.is_empty() {
+                self.second = true;
+                self.closed = (0..self.cells.len()).filter(|number| !suspects.contains(number)).collect();
+                let first = self.trials.iter().flatten().map(|trial| trial.block + 1).max().unwrap_or(0);
+                let again = self.go_through(plan.second_look(suspects.into_iter().collect(), first), watch)?;
+                outcome = if again == Outcome::Complete { outcome } else { again };
             }
-            if round.block > 0 && self.spent(&round) {
-                outcome = Outcome::Budget;
-                break;
-            }
-            for number in &round.cells {
-                if self.closed.contains(number) {
-                    continue;
-                }
-                if let Some(end) = self.trial(*number, &round, watch)? {
-                    outcome = end;
-                    break 'run;
-                }
-            }
-            self.close_what_is_enough(round.block);
         }
         if let Some(text) = wall.jumped() {
             self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
@@ -204,17 +220,51 @@ impl Run<'_> {
         Ok(outcome)
     }
 
+    fn go_through(&mut self, rounds: impl Iterator<Item = Round>, watch: &mut dyn FnMut(Event<'_>)) -> Result<Outcome> {
+        for round in rounds {
+            if self.closed.len() == self.cells.len() {
+                break;
+            }
+            if !self.second && round.block > 0 && self.spent(&round) {
+                return Ok(Outcome::Budget);
+            }
+            for number in &round.cells {
+                if self.closed.contains(number) {
+                    continue;
+                }
+                if let Some(end) = self.trial(*number, &round, watch)? {
+                    return Ok(end);
+                }
+            }
+            if !self.second {
+                self.close_what_is_enough(round.block);
+            }
+        }
+        Ok(Outcome::Complete)
+    }
+
+    fn measured(&self) -> Vec<Measured<'_>> {
+        self.cells.iter().zip(self.trials.iter().map(Vec::as_slice)).collect()
+    }
+
     /// Measures the scores that arguments name, once and for all cells; a fact each. Returns how the run ends, if that ends it.
     fn measure_what_is_named(&mut self) -> Result<Option<Outcome>> {
         for test in &self.setting.plan.named {
             let folder = self.scratch.trial()?;
-            let command = self.executable(test, 0).map(|path| {
+            let command = self.executable(test, 0, &Staging::default()).map(|path| {
                 let args = self.words(test, &test.args, 1);
                 Command { path, args, folder: &folder }
             });
-            let scene = |command| Scene { test, copies: vec![command], load: None, window: NAMED_WINDOW, threads: 1 };
+            let scene = |command| Scene {
+                test,
+                copies: vec![command],
+                load: None,
+                companion: None,
+                window: NAMED_WINDOW,
+                threads: 1,
+            };
             let name = test.value.as_deref().unwrap_or_default();
-            match command.and_then(|command| self.bench.measure(&scene(command))) {
+            match command.and_then(|command| self.bench.measure(&scene(command), &mut Entered::default())) {
                 Ok(trial) => {
                     let number =
                         trial.copies.first().and_then(|copy| copy.values.get(name)).map_or(0.0, |value| value.0);
@@ -249,13 +299,14 @@ impl Run<'_> {
         let (left, done) = self.left(round);
         watch(Event::Begin { cell, number, block: round.block, command: self.command_line(cell), left, done });
         let at = self.began.elapsed().as_secs_f64();
-        let mut trial = match self.measure(cell) {
+        let measured = self.measure(cell)?;
+        let mut trial = match measured {
             Ok(trial) => trial,
             Err(Failure::Stopped) => return Ok(Some(self.stopped())),
             Err(Failure::Skip(reason)) => Trial { skip: Some(reason), ..Trial::default() },
             Err(Failure::Error(reason)) => Trial { error: Some(reason), ..Trial::default() },
         };
-        (trial.cell, trial.block, trial.at) = (number, round.block, at);
+        (trial.cell, trial.block, trial.at, trial.second) = (number, round.block, at, self.second);
         self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
         watch(Event::Ended { cell, trial: &trial });
         self.judge(number, &trial);
@@ -265,29 +316,6 @@ impl Run<'_> {
             Some(signal) => Some(Outcome::Stopped(signal)),
             None => broke.then_some(Outcome::Broke),
         })
-    }
-
-    fn measure(&mut self, cell: &Cell) -> Result<Trial, Failure> {
-        let why = |error: anyhow::Error| Failure::Error(format!("{error:#}"));
-        let test = &cell.test;
-        let folder = if test.keep { self.scratch.kept(test.binary()) } else { self.scratch.trial() }.map_err(why)?;
-        let background = match &cell.load {
-            Some(load) => self.scratch.kept(&format!("load-{}", load.id)).map_err(why)?,
-            None => folder.clone(),
-        };
-        let cgroups = self.cgroups(cell)?;
-        let load = cell
-            .load
-            .as_deref()
-            .map(|load| self.load(cell, load, &background, &cgroups).map_err(|why| why.of_load(load)));
-        let scene = Scene {
-            test: &cell.test,
-            copies: self.copies(cell, &folder)?,
-            load: load.transpose()?,
-            window: cell.window,
-            threads: cell.threads(),
-        };
-        self.bench.measure(&scene)
     }
 
     fn stopped(&self) -> Outcome {
@@ -306,27 +334,31 @@ impl Run<'_> {
         }
     }
 
-    /// Closes what is measured narrowly enough. Conditions are compared within a block, so the cells
-    /// that differ by condition only are closed together.
+    /// Closes what is measured narrowly enough. Conditions are compared within a block, so the cells that differ by
+    /// condition only are judged and closed together.
     fn close_what_is_enough(&mut self, block: u32) {
-        let procedure = &self.setting.plan.procedure;
-        if procedure.kind == Kind::Classic || procedure.precision.is_none() || block + 1 < procedure.least {
+        let plan = self.setting.plan;
+        if !plan.procedure.looks_after(block) {
             return;
         }
-        let enough: Vec<bool> = (0..self.cells.len())
-            .map(|number| {
-                self.closed.contains(&number) || (self.setting.enough)(&self.cells[number], &self.trials[number])
-            })
-            .collect();
-        for (number, cell) in self.cells.iter().enumerate() {
-            let mut family =
-                self.cells.iter().zip(&enough).filter(|(other, _)| {
-                    other.test == cell.test && other.copies == cell.copies && other.load == cell.load
-                });
-            if family.all(|(_, enough)| *enough) {
-                self.closed.insert(number);
+        let measured = self.measured();
+        let mut closing = Vec::new();
+        for cell in &self.cells {
+            // What is measured before all others has a number of blocks of its own.
+            let family: Vec<Measured<'_>> = measured
+                .iter()
+                .filter(|(other, _)| {
+                    (&other.test, other.copies, &other.load) == (&cell.test, cell.copies, &cell.load)
+                        && !self.closed.contains(&other.id)
+                        && !plan.cells[other.id].condition.is_first()
+                })
+                .copied()
+                .collect();
+            if (self.setting.enough)(&family) {
+                closing.push(cell.id);
             }
         }
+        self.closed.extend(closing);
     }
 
     /// Whether the budget does not carry one more round.
@@ -358,103 +390,6 @@ impl Run<'_> {
         }
         (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))
     }
-
-    fn command_line(&self, cell: &Cell) -> String {
-        let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
-        let mut words = vec![program.display().to_string()];
-        words.extend(self.words(&cell.test, &cell.args, cell.copies));
-        words.join(" ")
-    }
-
-    /// The words for a program: a row's arguments with what they name, and the command it is to run.
-    fn words(&self, test: &Test, args: &[String], copies: u32) -> Vec<String> {
-        let folder = self.setting.programs.map(|programs| programs.folder().display().to_string()).unwrap_or_default();
-        let filled = |word: &String| {
-            let word = word.replace("{programs}", &folder).replace("{copies}", &copies.to_string());
-            self.given.iter().fold(word, |word, (name, number)| word.replace(&format!("{{{name}}}"), number))
-        };
-        let mut words: Vec<String> = args.iter().map(filled).collect();
-        if !test.command.is_empty() {
-            words.push("--".to_owned());
-            words.extend(test.command.iter().map(filled));
-        }
-        words
-    }
-
-    fn copies<'f>(&self, cell: &Cell, folder: &'f Path) -> Result<Vec<Command<'f>>, Failure> {
-        can_run(&cell.test)?;
-        let mut args = self.words(&cell.test, &cell.args, cell.copies);
-        if cell.test.copies == Copies::Threads {
-            args.push(format!("threads={}", cell.copies));
-        }
-        (0..cell.copies / cell.threads())
-            .map(|copy| {
-                let path = match self.setting.own {
-                    Some(own) => own.to_path_buf(),
-                    None => self.executable(&cell.test, copy)?,
-                };
-                let args = args.iter().cloned().chain(cell.pinned(copy * cell.threads(), cell.threads())).collect();
-                Ok(Command { path, args, folder })
-            })
-            .collect()
-    }
-
-    /// Makes the cgroups that the cell's load is to run in; they go with what is returned.
-    fn cgroups(&mut self, cell: &Cell) -> Result<Vec<Cgroup>, Failure> {
-        if cell.load_cgroups.len() > 1 && crate::machine::cgroups_above(self.setting.machine, "cpu").0 {
-            // Version 2 has one tree, and a process is in one group of it.
-            return Err(Failure::Skip(
-                "its load has a memory cgroup already; try --placement same or session".to_owned(),
-            ));
-        }
-        let mut made = Vec::new();
-        for limit in &cell.load_cgroups {
-            let cgroup = Cgroup::make(self.setting.machine, *limit).map_err(Failure::Skip)?;
-            self.bench.guardian.watch_cgroup(cgroup.path()).map_err(|error| Failure::Error(format!("{error:#}")))?;
-            made.push(cgroup);
-        }
-        Ok(made)
-    }
-
-    /// The load has an executable of its own, as copies have.
-    fn load<'f, 't>(
-        &self,
-        cell: &Cell,
-        load: &'t Test,
-        folder: &'f Path,
-        cgroups: &[Cgroup],
-    ) -> Result<(&'t Test, Command<'f>), Failure> {
-        can_run(load)?;
-        let mut args = cell.load_args.clone();
-        if !cgroups.is_empty() {
-            let paths: Vec<String> = cgroups.iter().map(|cgroup| cgroup.path().display().to_string()).collect();
-            args.push(format!("cgroup={}", paths.join(":")));
-        }
-        let args = self.words(load, &args, 1);
-        Ok((load, Command { path: self.executable(load, cell.copies)?, args, folder }))
-    }
-
-    fn executable(&self, test: &Test, copy: u32) -> Result<PathBuf, Failure> {
-        let programs = self.setting.programs.ok_or_else(|| Failure::Error("its program was not built".to_owned()))?;
-        programs.executable(test, copy).map_err(|error| Failure::Error(format!("{error:#}")))
-    }
-}
-
-fn can_run(test: &Test) -> Result<(), Failure> {
-    match missing_tool(&test.needs) {
-        Some(missing) => Err(Failure::Skip(format!("it needs `{missing}`, which is not installed here"))),
-        None => Ok(()),
-    }
-}
-
-/// Returns the first of `needs` that asks for a tool that is not on the PATH.
-fn missing_tool(needs: &[String]) -> Option<&str> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |tool: &str| {
-        std::env::split_paths(&path)
-            .any(|folder| rustix::fs::access(folder.join(tool), rustix::fs::Access::EXEC_OK).is_ok())
-    };
-    needs.iter().filter_map(|need| need.strip_prefix("tool:")).find(|tool| !there(tool))
 }
 
 /// The difference of the wall clock and the monotonic one, which only a jump changes.

@@ -12,6 +12,7 @@ use super::protocol::{self, Said};
 use super::signals::Signals;
 use super::steady::Steady;
 use crate::catalogue::{Metric, Test};
+use crate::conditions::{Entered, Seen};
 use crate::journal::{Background, Copy, Trial};
 use crate::machine::{Machine, Noise, sample};
 use crate::plan::Window;
@@ -42,6 +43,8 @@ pub(super) struct Scene<'a> {
     pub test: &'a Test,
     pub copies: Vec<Command<'a>>,
     pub load: Option<(&'a Test, Command<'a>)>,
+    /// What its condition runs beside the programs, to count what they do.
+    pub companion: Option<(&'a Test, Command<'a>)>,
     pub window: Window,
     /// How many copies each program is: more than one where they are its threads.
     pub threads: u32,
@@ -52,20 +55,25 @@ pub(super) struct Scene<'a> {
 pub(super) struct Cast {
     pub copies: Vec<Program>,
     load: Option<Program>,
+    companion: Option<Program>,
 }
 
 impl Cast {
     fn all(&self) -> impl Iterator<Item = &Program> {
-        self.copies.iter().chain(&self.load)
+        self.copies.iter().chain(&self.load).chain(&self.companion)
     }
 
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.copies.iter_mut().chain(&mut self.load)
+        self.copies.iter_mut().chain(&mut self.load).chain(&mut self.companion)
     }
 
     /// Whether the load ended, which it must not do by itself.
     fn load_ended(&self) -> bool {
         self.load.as_ref().is_some_and(Program::ended)
+    }
+
+    fn companion_ended(&self) -> bool {
+        self.companion.as_ref().is_some_and(Program::ended)
     }
 }
 
@@ -95,10 +103,19 @@ impl From<String> for Failure {
 impl Failure {
     /// Says that the reason is the load's.
     pub fn of_load(self, load: &Test) -> Failure {
+        self.of("its load", load)
+    }
+
+    /// Says that the reason is that of what its condition runs beside it.
+    pub fn of_companion(self, companion: &Test) -> Failure {
+        self.of("its condition's", companion)
+    }
+
+    fn of(self, whose: &str, test: &Test) -> Failure {
         match self {
             Failure::Stopped => Failure::Stopped,
-            Failure::Skip(why) => Failure::Skip(format!("its load {} cannot run here: {why}", load.id)),
-            Failure::Error(why) => Failure::Error(format!("its load {} failed: {why}", load.id)),
+            Failure::Skip(why) => Failure::Skip(format!("{whose} {} cannot run here: {why}", test.id)),
+            Failure::Error(why) => Failure::Error(format!("{whose} {} failed: {why}", test.id)),
         }
     }
 }
@@ -112,10 +129,10 @@ pub(super) enum Waited {
 }
 
 impl Bench<'_> {
-    /// Measures one trial; cell, block and time are the caller's to fill in.
-    pub fn measure(&mut self, scene: &Scene<'_>) -> Result<Trial, Failure> {
+    /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
+    pub fn measure(&mut self, scene: &Scene<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
         let mut cast = Cast::default();
-        let result = self.spawn(scene, &mut cast).and_then(|()| self.run(scene, &mut cast));
+        let result = self.spawn(scene, &mut cast).and_then(|()| self.run(scene, &mut cast, entered));
         for program in cast.all_mut() {
             program.end();
             // A guardian that is gone is found out by the next watch.
@@ -135,6 +152,9 @@ impl Bench<'_> {
         if let Some((load, command)) = &scene.load {
             cast.load = Some(self.start(command).map_err(|why| Failure::Error(why).of_load(load))?);
         }
+        if let Some((companion, command)) = &scene.companion {
+            cast.companion = Some(self.start(command).map_err(|why| Failure::Error(why).of_companion(companion))?);
+        }
         Ok(())
     }
 
@@ -147,13 +167,18 @@ impl Bench<'_> {
         Ok(program)
     }
 
-    fn run(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Trial, Failure> {
+    fn run(&mut self, scene: &Scene<'_>, cast: &mut Cast, entered: &mut Entered) -> Result<Trial, Failure> {
         self.wait_until_ready(scene, cast)?;
         let alone = self.start_load(scene, cast)?;
+        if let Some(companion) = &mut cast.companion {
+            companion.begin(monotonic());
+            companion.tell("go 0 0 0\nmark\n");
+        }
+        entered.before_window();
         let window = scene.window;
         let before = (sample(self.machine), cpu_time());
         let mut lead = lead(cast.copies.len() * scene.threads as usize, window);
-        if cast.load.is_some() {
+        if cast.load.is_some() || cast.companion.is_some() {
             lead += MARKED;
         }
         let start = monotonic() + u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX / 4);
@@ -162,7 +187,7 @@ impl Bench<'_> {
             program.tell(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
         let limit = lead + window.length() + window.length() + self.patience;
-        let ended = |cast: &Cast| cast.copies.iter().all(Program::ended) || cast.load_ended();
+        let ended = |cast: &Cast| cast.copies.iter().all(Program::ended) || cast.load_ended() || cast.companion_ended();
         match self.wait(cast, limit, ended) {
             Waited::Done => {}
             Waited::Stopped => return Err(Failure::Stopped),
@@ -176,15 +201,19 @@ impl Bench<'_> {
         let tool = cpu_time();
         let after = sample(self.machine);
         let background = self.end_load(scene, cast, alone)?;
+        let companion = self.end_companion(scene, cast)?;
         let copies =
             cast.copies.iter().map(|program| collect(program, scene, start)).collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Trial {
+        let mut trial = Trial {
             copies,
             background,
             noise: Some(Noise::between(&before.0, &after)),
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
             ..Trial::default()
-        })
+        };
+        let end = start + u64::try_from(window.length().as_nanos()).unwrap_or(u64::MAX / 4);
+        trial.evidence = entered.prove(&Seen { trial: &trial, start, end, companion })?.map(Box::new);
+        Ok(trial)
     }
 
     pub fn wait_until_ready(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
@@ -207,7 +236,13 @@ impl Bench<'_> {
         }
         match (&scene.load, &mut cast.load) {
             (Some((load, _)), Some(program)) if program.stage() == Stage::Failed => {
-                Err(never_ready(program).of_load(load))
+                return Err(never_ready(program).of_load(load));
+            }
+            _ => {}
+        }
+        match (&scene.companion, &mut cast.companion) {
+            (Some((test, _)), Some(program)) if program.stage() == Stage::Failed => {
+                Err(never_ready(program).of_companion(test))
             }
             _ => Ok(()),
         }
@@ -273,6 +308,31 @@ impl Bench<'_> {
             );
         }
         Ok(Some(Box::new(Background { alone: alone.steady.rate, steady: alone.steady.steady, copy })))
+    }
+
+    /// Ends the companion and returns what it has counted.
+    fn end_companion(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<f64>, Failure> {
+        let Some(((test, _), program)) = scene.companion.as_ref().zip(cast.companion.as_mut()) else { return Ok(None) };
+        if program.ended() {
+            return Err(gone(program).of_companion(test));
+        }
+        program.hush();
+        match self.wait(cast, LOAD_ENDS, Cast::companion_ended) {
+            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::TooLong => {
+                return Err(Failure::Error("it did not end when told to".to_owned()).of_companion(test));
+            }
+            Waited::Done => {}
+        }
+        let Some(program) = &cast.companion else { return Ok(None) };
+        match program.speech().conclusion() {
+            Said::Done(copies) => {
+                Ok(Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2 as f64).sum()))
+            }
+            Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
+                Err(Failure::Error(blame(program, why)).of_companion(test))
+            }
+        }
     }
 
     /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes

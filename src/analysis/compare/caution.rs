@@ -1,8 +1,7 @@
-//! What a reader of a comparison must know: how the runs differ apart from what is asked about, and how to read it.
+//! What a reader of a comparison must know: how the runs differ apart from what is asked about.
 
-use super::{Compared, Comparison, RATE};
+use super::Compared;
 use crate::analysis::Results;
-use crate::stats::Method;
 
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
@@ -53,30 +52,90 @@ fn value<'a>(results: &'a Results, name: &str) -> Option<&'a str> {
     results.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
 }
 
-/// Returns what makes the runs unlike each other in more than what is asked about.
-pub(super) fn warnings(runs: &[Compared], paired: bool) -> Vec<String> {
+/// Something the runs should have in common.
+struct Common {
+    what: &'static str,
+    /// What follows where they have not.
+    advice: &'static str,
+    /// Whether any difference may then be due to it.
+    grave: bool,
+    of: fn(&Results) -> String,
+}
+
+const COMMON: [Common; 7] = [
+    Common {
+        what: "builds",
+        advice: "part of every difference may be the compiler's: try --build portable for all runs",
+        grave: true,
+        of: |results| {
+            results.build.as_ref().map_or("unknown".to_owned(), |build| {
+                let hash: String = build.hash.chars().take(12).collect();
+                format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
+            })
+        },
+    },
+    Common {
+        what: "hosts",
+        advice: "these are differences between machines",
+        grave: true,
+        of: |results| results.run.host.clone(),
+    },
+    Common {
+        what: "processors",
+        advice: "these are differences between processors",
+        grave: true,
+        of: |results| value(results, "cpu.model").unwrap_or("unknown").to_owned(),
+    },
+    Common {
+        what: "kernels",
+        advice: "part of every difference may be the kernel's: boot the same for all runs",
+        grave: true,
+        of: |results| value(results, "kernel.release").unwrap_or("unknown").to_owned(),
+    },
+    Common {
+        what: "procedures",
+        advice: "they do not measure alike: use the same --procedure",
+        grave: true,
+        of: |results| results.run.procedure.clone(),
+    },
+    Common {
+        what: "places of copies",
+        advice: "use the same --pin",
+        grave: true,
+        of: |results| {
+            if results.run.pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {}", results.run.pin) }
+        },
+    },
+    Common {
+        what: "tools",
+        advice: "their programs may not do the same",
+        grave: false,
+        of: |results| results.run.tool.clone(),
+    },
+];
+
+/// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
+/// any difference may be due to.
+pub(super) fn warnings(runs: &[Compared], paired: bool) -> (Vec<String>, Vec<&'static str>) {
     let mut warnings = Vec::new();
-    let mut unlike = |what: &str, advice: &str, of: fn(&Results) -> String| {
-        let groups = grouped(runs, of);
+    let mut unlike = Vec::new();
+    for common in &COMMON {
+        let groups = grouped(runs, common.of);
         if groups.len() > 1 {
             let told = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
-            warnings.push(format!("the {what} differ: {}; {advice}", told.collect::<Vec<String>>().join(", ")));
+            let told = told.collect::<Vec<String>>().join(", ");
+            warnings.push(format!("the {} differ: {told}; {}", common.what, common.advice));
+            unlike.extend(common.grave.then_some(common.what));
         }
-    };
-    unlike("builds", "part of every difference may be the compiler's: try --build portable for all runs", |results| {
-        results.build.as_ref().map_or("unknown".to_owned(), |build| {
-            let hash: String = build.hash.chars().take(12).collect();
-            format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
-        })
-    });
-    unlike("hosts", "these are differences between machines", |results| results.run.host.clone());
-    unlike("procedures", "they do not measure alike: use the same --procedure", |results| {
-        results.run.procedure.clone()
-    });
-    unlike("places of copies", "use the same --pin", |results| {
-        if results.run.pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {}", results.run.pin) }
-    });
-    unlike("tools", "their programs may not do the same", |results| results.run.tool.clone());
+    }
+    if !unlike.is_empty() {
+        let told = format!(
+            "these runs are not comparable as they are, since they differ in {}: unless that is the question, make runs that \
+             are alike in it",
+            unlike.join(", ")
+        );
+        warnings.insert(0, told);
+    }
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));
     if paired && !alternating(runs) {
@@ -85,7 +144,7 @@ pub(super) fn warnings(runs: &[Compared], paired: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
-    warnings
+    (warnings, unlike)
 }
 
 /// What the runs' own reports say of the whole run.
@@ -135,91 +194,4 @@ fn alternating(runs: &[Compared]) -> bool {
         _ => false,
     };
     times.len() <= 2 || !(apart(0, 1) || apart(1, 0))
-}
-
-/// Returns how to read the numbers.
-pub(super) fn notes(comparisons: &[Comparison], paired: bool) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !paired {
-        notes.push(
-            "there is no A/A arm, so no noise floor: runs made one after the other share no blocks, and slow drift of \
-             the machine is in every difference. A verdict says that the two runs differ, not why. Make runs in turn and use --paired A1 B1 A2 B2 to tell them apart"
-                .to_owned(),
-        );
-    }
-    notes.extend(blind(comparisons));
-    for (method, text) in [
-        (Method::Welch, "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test"),
-        (Method::Student, "Student's t, which assumes log-normal noise: six rounds or more do without"),
-        (
-            Method::Bootstrap,
-            "p99 of all trials' frames together, with an interval by resampling trials, where single ones have too few",
-        ),
-        (Method::Nothing, "no interval, where a side has fewer than two trials or they do not differ at all"),
-    ] {
-        let names: Vec<String> = comparisons.iter().filter(|one| rests_on(one, method)).map(name).collect();
-        if !names.is_empty() {
-            notes.push(format!("{text}: {}", listed(&names)));
-        }
-    }
-    if comparisons.iter().any(|one| one.measure.name().starts_with('p')) {
-        notes.push(
-            "a latency's difference is that of its inverse, as of a rate: twice the time is -50 %, half of it +100 %"
-                .to_owned(),
-        );
-    }
-    notes
-}
-
-/// A note where so few trials or rounds stand behind a comparison that it could not be decided if it alone differed:
-/// the smallest p value that its ranks can have, times the comparisons of the report, is no smaller than the rate.
-fn blind(comparisons: &[Comparison]) -> Option<String> {
-    let count = comparisons.len();
-    let cannot = |least: f64| least * count as f64 >= RATE;
-    let names: Vec<String> = comparisons.iter().filter(|one| cannot(least_p(one.method, one.n))).map(name).collect();
-    let first = comparisons.iter().find(|one| cannot(least_p(one.method, one.n)))?;
-    let wanted = (2..100).find(|n| !cannot(least_p(first.method, (*n, *n))))?;
-    let what = if first.method == Method::SignedRank { "rounds" } else { "trials in each run" };
-    Some(format!(
-        "a single difference among {count} comparisons takes {wanted} {what} to be called, and these have fewer, so \
-         that they are decided only together with others: {}",
-        listed(&names)
-    ))
-}
-
-/// The p value when the one side lies wholly above the other; 0 where none is the smallest.
-pub(in crate::analysis) fn least_p(method: Method, n: (usize, usize)) -> f64 {
-    // One order of all has this probability; two-sided, there are two such.
-    let one = |places: &mut dyn Iterator<Item = f64>| 2.0 * places.product::<f64>();
-    match method {
-        Method::SignedRank => one(&mut (0..n.0).map(|_| 0.5)),
-        Method::RankSum => one(&mut (1..=n.0).map(|i| i as f64 / (n.1 + i) as f64)),
-        _ => 0.0,
-    }
-}
-
-/// Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
-fn rests_on(comparison: &Comparison, method: Method) -> bool {
-    comparison.method == method && (comparison.measure != super::Measure::Met || method != Method::Welch)
-}
-
-fn name(comparison: &Comparison) -> String {
-    match comparison.measure {
-        super::Measure::Score => comparison.cell.test.clone(),
-        measure => format!("{} {}", comparison.cell.test, measure.name()),
-    }
-}
-
-/// Names in one line, each once, six at most.
-pub(in crate::analysis) fn listed(names: &[String]) -> String {
-    let mut known: Vec<&str> = Vec::new();
-    for name in names {
-        if !known.contains(&name.as_str()) {
-            known.push(name);
-        }
-    }
-    match known.len() {
-        0..=6 => known.join(", "),
-        count => format!("{} and {} more", known[..6].join(", "), count - 6),
-    }
 }

@@ -1,39 +1,60 @@
 //! Runs compared cell by cell: two-sample statistics of runs made one after the other, paired ones of runs that
-//! alternated. `docs/methodology.md` and the doc comments of `stats` say whence.
+//! alternated and of conditions within one run. `docs/methodology.md` and the doc comments of `stats` say whence.
 
-pub(in crate::analysis) mod caution;
+mod caution;
+mod cells;
+mod gate;
+pub(in crate::analysis) mod notes;
+mod resolution;
 pub(in crate::analysis) mod sides;
+mod thesis;
 mod total;
 mod verdict;
 
-use serde::Serialize;
-
 use super::{Results, Row};
 use crate::journal::Cell;
-use crate::stats::{Estimate, Method, Shift, false_discovery_rates, mean_shift, paired_shift, two_sample_shift};
+use crate::stats::{
+    Estimate, Method, Serial, Shift, false_discovery_rates, mean_shift, paired_shift, two_sample_shift,
+};
 
 pub use caution::Difference;
+pub use cells::{NotCompared, Place};
+pub use gate::{Gate, Second, Suspect};
 pub use sides::Pair;
-use sides::{Side, Values};
+use sides::{Match, Side, Values};
+pub use thesis::{Bar, Thesis, ThesisRow};
 pub use total::Total;
 pub use verdict::{Measure, RATE, Verdict};
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    /// Whether each two runs are a round, A1 B1 A2 B2 …: what was changed, and what it is measured against.
+    pub paired: bool,
+    /// Differences up to this are no verdict, in per cent and in points.
+    pub threshold: f64,
+    /// The conditions whose cells are compared: of the first run (or of every A), and of the others.
+    pub conditions: Option<[String; 2]>,
+}
 
 /// One of the runs.
 #[derive(Debug, Clone)]
 pub struct Compared {
     /// What it is called in the report: A, B, C …; A1, B1, A2, B2 … of runs that alternated.
     pub letter: String,
-    /// Its results.
+    /// Its results; of one condition alone, where one was asked for, as if there were no conditions.
     pub results: Results,
+    /// That condition.
+    pub condition: Option<String>,
+    /// One unit of the last digit that its scores were printed with, of an imported run.
+    unit: Option<f64>,
 }
 
 /// Everything a comparison shows.
 #[derive(Debug, Clone)]
 pub struct Comparisons {
-    /// Whether each two runs are a round.
-    pub paired: bool,
-    /// Differences up to this are no verdict, in per cent and in points.
-    pub threshold: f64,
+    /// What was asked.
+    pub asked: Asked,
     /// The runs, in the order given.
     pub runs: Vec<Compared>,
     /// Facts that are not the same of all runs.
@@ -44,6 +65,12 @@ pub struct Comparisons {
     pub missing: Vec<NotCompared>,
     /// All rates together, per run that is compared with the first.
     pub totals: Vec<Total>,
+    /// The tables of the 1994 thesis, of rounds.
+    pub thesis: Option<Thesis>,
+    /// In what the runs are so unlike that a difference may be due to it: builds, kernels …
+    pub unlike: Vec<&'static str>,
+    /// How far trials depend on those before, where runs share no blocks.
+    pub serial: Option<Serial>,
     /// What makes the runs unlike each other in more than what is asked about.
     pub warnings: Vec<String>,
     /// How to read the numbers.
@@ -53,7 +80,7 @@ pub struct Comparisons {
 /// One measure of one cell, in two runs or in rounds of two.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The run that is compared with A.
+    /// The run that is compared: with A, or of rounds A itself, with B.
     pub run: String,
     /// The cell, as A has it.
     pub cell: Cell,
@@ -79,6 +106,9 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The rounds; empty where runs did not alternate.
     pub pairs: Vec<Pair>,
+    /// One unit of the last digit of the values, in per cent of them, where that is more than 1 %: no difference can be told
+    /// closer than that.
+    pub resolution: Option<f64>,
     /// What is known of this number, with the letter of the run.
     pub warnings: Vec<String>,
 }
@@ -91,53 +121,48 @@ impl Comparison {
     }
 }
 
-/// A cell, or a measure of one, that is not in both runs.
-#[derive(Debug, Clone)]
-pub struct NotCompared {
-    /// The run that should have been compared with A.
-    pub run: String,
-    /// The measure that is missing; `None` where the whole cell is.
-    pub measure: Option<Measure>,
-    /// The cell.
-    pub cell: Place,
-    /// Why.
-    pub reason: String,
-}
-
 /// A comparison before it is judged among all.
 struct Draft {
     comparison: Comparison,
     shift: Shift,
+    /// The difference in each round or block, by their numbers.
+    differences: Vec<(u32, f64)>,
 }
 
 impl Comparisons {
-    /// Compares every run with the first one; or, `paired`, each first one of two with the second, where every two are a
-    /// round (an odd run at the end has no round and is left out). Differences up to `threshold` per cent are no verdict.
+    /// Compares every run with the first one; or, of rounds, what was changed with what it is measured against: each first
+    /// run of two with the second (an odd run at the end has no round and is left out).
     #[must_use]
-    pub fn new(results: Vec<Results>, paired: bool, threshold: f64) -> Comparisons {
-        let runs = lettered(results, paired);
+    pub fn new(results: Vec<Results>, asked: &Asked) -> Comparisons {
+        let paired = asked.paired;
+        let runs = lettered(results, asked);
         let mut drafts = Vec::new();
         let mut missing = Vec::new();
         let mut totals = Vec::new();
         for (letter, rounds) in contests(&runs, paired) {
-            for cell in cells(&rounds) {
+            for cell in cells::of(&rounds) {
                 compare(&letter, &cell, &rounds, paired, &mut drafts, &mut missing);
             }
-            totals.extend(total::total(&letter, &rounds, &drafts, paired));
+            totals.extend(total::total(&letter, &rounds, &drafts));
         }
         let rates = false_discovery_rates(&drafts.iter().map(|draft| draft.shift.p).collect::<Vec<f64>>());
         let judged = drafts.into_iter().zip(rates).map(|(draft, rate)| Comparison {
             q: rate,
-            verdict: Verdict::of(draft.comparison.measure, &draft.shift, rate, threshold),
+            verdict: Verdict::of(draft.comparison.measure, &draft.shift, rate, asked.threshold),
             ..draft.comparison
         });
         let comparisons: Vec<Comparison> = judged.collect();
+        let shared = paired || runs.windows(2).all(|two| same_run(&two[0], &two[1]));
+        let serial = if shared { None } else { notes::dependence(&runs) };
+        let (warnings, unlike) = caution::warnings(&runs, paired);
         Comparisons {
-            paired,
-            threshold,
+            asked: asked.clone(),
             differences: caution::differences(&runs),
-            warnings: caution::warnings(&runs, paired),
-            notes: caution::notes(&comparisons, paired),
+            warnings,
+            unlike,
+            notes: notes::notes(&comparisons, paired, shared, serial.as_ref()),
+            thesis: paired.then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
+            serial,
             comparisons,
             missing,
             totals,
@@ -151,89 +176,57 @@ impl Comparisons {
     pub fn losses(&self, size: f64) -> Vec<&Comparison> {
         self.comparisons.iter().filter(|one| one.verdict.is_loss() && one.delta.value <= -size).collect()
     }
+
+    /// The letter of what every other run, or every A of a round, is measured against.
+    #[must_use]
+    pub fn against(&self) -> &'static str {
+        if self.asked.paired { "B" } else { "A" }
+    }
+
+    /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
+    #[must_use]
+    pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
+        self.asked.conditions.as_ref().map_or(own, |asked| &asked[usize::from(!self.asked.paired)])
+    }
 }
 
-/// Gives each run its letter.
-fn lettered(results: Vec<Results>, paired: bool) -> Vec<Compared> {
+/// Gives each run its letter, and leaves it the condition that is asked for.
+fn lettered(results: Vec<Results>, asked: &Asked) -> Vec<Compared> {
     let alphabet: Vec<char> = ('A'..='Z').collect();
-    let letter = |place: usize| match (paired, alphabet.get(place)) {
+    let letter = |place: usize| match (asked.paired, alphabet.get(place)) {
         (true, _) => format!("{}{}", alphabet[place % 2], place / 2 + 1),
         (false, Some(letter)) => letter.to_string(),
         (false, None) => format!("R{}", place + 1),
     };
-    results.into_iter().enumerate().map(|(place, results)| Compared { letter: letter(place), results }).collect()
+    let side = |place: usize| if asked.paired { place % 2 } else { place.min(1) };
+    let compared = |(place, mut results): (usize, Results)| {
+        let condition = asked.conditions.as_ref().map(|conditions| conditions[side(place)].clone());
+        if let Some(condition) = &condition {
+            cells::keep(&mut results, condition);
+        }
+        Compared { letter: letter(place), unit: resolution::unit(&results), results, condition }
+    };
+    results.into_iter().enumerate().map(compared).collect()
 }
 
-/// A run of each side.
+/// Two runs, in the order they were named: of rounds A and B.
 type Round<'a> = (&'a Compared, &'a Compared);
 
-/// What is compared with A: its letter, and the rounds; one where runs did not alternate.
+/// What is compared: its letter, and the rounds; one where runs did not alternate.
 fn contests(runs: &[Compared], paired: bool) -> Vec<(String, Vec<Round<'_>>)> {
     if paired {
         let rounds = runs.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).collect();
-        return vec![("B".to_owned(), rounds)];
+        return vec![("A".to_owned(), rounds)];
     }
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     others.iter().map(|other| (other.letter.clone(), vec![(first, other)])).collect()
 }
 
-/// A cell's coordinates, and the names its test goes by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
-    pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
-}
-
-impl Place {
-    fn is(&self, test: &str, copies: u32, load: &str, condition: &str) -> bool {
-        self.test == test && self.copies == copies && self.load == load && self.condition == condition
-    }
-
-    fn missing(&self, run: &str, measure: Option<Measure>, reason: String) -> NotCompared {
-        NotCompared { run: run.to_owned(), measure, cell: self.clone(), reason }
-    }
-}
-
-/// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
-fn cells(rounds: &[Round<'_>]) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut add = |test: &str, label: &str, copies: u32, load: &str, condition: &str| {
-        if !places.iter().any(|known| known.is(test, copies, load, condition)) {
-            let [test, label, load, condition] = [test, label, load, condition].map(str::to_owned);
-            places.push(Place { test, label, copies, load, condition });
-        }
-    };
-    let runs = || rounds.iter().flat_map(|(a, b)| [a, b]);
-    for Row { cell, .. } in runs().flat_map(|run| &run.results.rows) {
-        add(&cell.test, &cell.label, cell.copies, &cell.load, &cell.condition);
-    }
-    for gap in runs().flat_map(|run| run.results.skipped.iter().chain(&run.results.errors)) {
-        add(&gap.test, &gap.label, gap.copies, &gap.load, &gap.condition);
-    }
-    places
-}
-
-/// Returns the row of a cell, or why the run has none.
-fn find<'a>(run: &'a Compared, place: &Place) -> Result<&'a Row, String> {
-    let Results { rows, skipped, errors, .. } = &run.results;
-    let at = |cell: &Cell| place.is(&cell.test, cell.copies, &cell.load, &cell.condition);
-    if let Some(row) = rows.iter().find(|row| at(&row.cell)) {
-        return Ok(row);
-    }
-    for (what, gaps) in [("skipped", skipped), ("failed", errors)] {
-        if let Some(gap) = gaps.iter().find(|gap| place.is(&gap.test, gap.copies, &gap.load, &gap.condition)) {
-            return Err(format!("{what} in {}: {}", run.letter, gap.reason));
-        }
-    }
-    Err(format!("not in {}", run.letter))
+/// Whether two sides are conditions of one run, and so share its blocks.
+fn same_run(a: &Compared, b: &Compared) -> bool {
+    let id =
+        |one: &Compared| (one.results.run.name.clone(), one.results.run.host.clone(), one.results.run.started.clone());
+    a.condition != b.condition && id(a) == id(b)
 }
 
 /// Compares one cell in all its measures.
@@ -245,36 +238,51 @@ fn compare(
     drafts: &mut Vec<Draft>,
     missing: &mut Vec<NotCompared>,
 ) {
-    let mut found = Vec::new();
+    let mut found: Vec<Match<'_>> = Vec::new();
     let mut gaps: Vec<String> = Vec::new();
-    for (a, b) in rounds {
-        match (find(a, place), find(b, place)) {
-            (Ok(first), Ok(second)) => found.push((Side::new(a, first), Side::new(b, second))),
-            (first, second) => gaps.extend([first.err(), second.err()].into_iter().flatten()),
+    let mut lost = false;
+    for (number, (a, b)) in (1..).zip(rounds) {
+        match (cells::find(a, place), cells::find(b, place)) {
+            (Ok(first), Ok(second)) => found.push(Match { number, a: Side::new(a, first), b: Side::new(b, second) }),
+            (first, second) => {
+                // What is judged is A of a round, and the other run elsewhere.
+                lost |= if paired { second.is_ok() } else { first.is_ok() };
+                gaps.extend([first.err(), second.err()].into_iter().flatten());
+            }
         }
     }
     let reason = || gaps.join("; ");
-    let Some((first, _)) = found.first() else {
-        missing.push(place.missing(letter, None, reason()));
+    let Some(Match { a: first, b, .. }) = found.first() else {
+        missing.push(place.missing(letter, None, lost, reason()));
         return;
     };
-    if let Some(unlike) = found.iter().find_map(|(a, b)| first.unlike(a).or_else(|| first.unlike(b))) {
-        missing.push(place.missing(letter, None, unlike));
+    if let Some(unlike) = found.iter().find_map(|one| first.unlike(&one.a).or_else(|| first.unlike(&one.b))) {
+        missing.push(place.missing(letter, None, false, unlike));
         return;
     }
+    let blocks = !paired && same_run(first.run, b.run);
     for measure in first.measures() {
-        let values = if paired { sides::rounds(&found, measure) } else { sides::trials(&found[0], measure) };
+        let values = if paired { sides::rounds(&found, measure) } else { sides::trials(&found[0], measure, blocks) };
         match values {
             Ok(values) => {
-                let mut draft = draft(letter, &found[0].0, measure, values);
-                draft.comparison.warnings = sides::warnings(&found);
+                let mut draft = draft(letter, &found[0].a, measure, values);
+                let comparison = &mut draft.comparison;
+                comparison.warnings = sides::warnings(&found);
+                comparison.resolution = resolution::of(&found, measure);
+                comparison.warnings.extend(resolution::warning(comparison));
                 if !gaps.is_empty() {
                     let note = format!("{} of {} rounds have it in both runs: {}", found.len(), rounds.len(), reason());
-                    draft.comparison.warnings.push(note);
+                    comparison.warnings.push(note);
                 }
                 drafts.push(draft);
             }
-            Err(reason) => missing.push(place.missing(letter, Some(measure), reason)),
+            Err(reason) => {
+                let has = |side: &Side<'_>| side.value(measure).is_ok();
+                let lost = found
+                    .iter()
+                    .all(|one| if paired { has(&one.b) && !has(&one.a) } else { has(&one.a) && !has(&one.b) });
+                missing.push(place.missing(letter, Some(measure), lost, reason));
+            }
         }
     }
 }
@@ -287,9 +295,11 @@ fn draft(letter: &str, side: &Side<'_>, measure: Measure, values: Values) -> Dra
             let shift = mean_shift(a, b);
             Shift { method: if shift.method == Method::Welch { *method } else { shift.method }, ..shift }
         }
-        Values::Rounds { differences, .. } => paired_shift(differences),
+        Values::Rounds { differences, .. } => {
+            paired_shift(&differences.iter().map(|(_, difference)| *difference).collect::<Vec<f64>>())
+        }
     };
-    let (shown, n, pairs) = values.shown();
+    let (shown, n, differences, pairs) = values.shown();
     let comparison = Comparison {
         run: letter.to_owned(),
         cell: side.row.cell.clone(),
@@ -304,7 +314,8 @@ fn draft(letter: &str, side: &Side<'_>, measure: Measure, values: Values) -> Dra
         method: shift.method,
         verdict: Verdict::Undecided(f64::INFINITY),
         pairs,
+        resolution: None,
         warnings: Vec::new(),
     };
-    Draft { comparison, shift }
+    Draft { comparison, shift, differences }
 }

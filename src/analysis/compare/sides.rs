@@ -5,26 +5,40 @@ use serde::Serialize;
 use super::{Compared, Measure};
 use crate::analysis::{Latency, Row, TrialFigures};
 use crate::catalogue::Metric;
-use crate::stats::{Estimate, Mean, Method, median, quantile_975};
+use crate::stats::{Mean, Method, median, quantile_975};
 
 /// The least latency in ms that has a logarithm: 1 ns.
 pub(in crate::analysis) const LEAST: f64 = 1e-6;
 
 /// A cell in one run.
 pub(super) struct Side<'a> {
+    /// The run.
+    pub(super) run: &'a Compared,
     letter: &'a str,
     /// Its result.
     pub(super) row: &'a Row,
 }
 
+/// A cell that both runs of a round have.
+pub(super) struct Match<'a> {
+    /// The number of the round, from 1.
+    pub(super) number: u32,
+    /// In the first run.
+    pub(super) a: Side<'a>,
+    /// In the second.
+    pub(super) b: Side<'a>,
+}
+
 /// The values of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair {
+    /// The number of the round, from 1.
+    pub round: u32,
     /// The value in A.
     pub a: f64,
     /// The value in B.
     pub b: f64,
-    /// Their difference in per cent (in points for deadlines met); negative is worse.
+    /// What A has more than B, in per cent of B (in points for deadlines met): negative is worse.
     pub delta: f64,
 }
 
@@ -34,27 +48,29 @@ pub(super) enum Values {
     Trials { a: Vec<f64>, b: Vec<f64>, shown: (f64, f64) },
     /// Means with standard errors.
     Means { a: Mean, b: Mean, shown: (f64, f64), n: (usize, usize), method: Method },
-    /// One difference per round.
-    Rounds { differences: Vec<f64>, pairs: Vec<Pair> },
+    /// One difference per round or block, with its number.
+    Rounds { differences: Vec<(u32, f64)>, pairs: Vec<Pair>, shown: (f64, f64) },
 }
 
 impl Values {
     /// Returns the values that reports show of A and of the other, how many there are, and the rounds.
-    pub(super) fn shown(self) -> ((f64, f64), (usize, usize), Vec<Pair>) {
+    pub(super) fn shown(self) -> Shown {
         match self {
-            Values::Trials { a, b, shown } => (shown, (a.len(), b.len()), Vec::new()),
-            Values::Means { shown, n, .. } => (shown, n, Vec::new()),
-            Values::Rounds { pairs, .. } => {
-                let middle = |of: fn(&Pair) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>());
-                ((middle(|pair| pair.a), middle(|pair| pair.b)), (pairs.len(), pairs.len()), pairs)
+            Values::Trials { a, b, shown } => (shown, (a.len(), b.len()), Vec::new(), Vec::new()),
+            Values::Means { shown, n, .. } => (shown, n, Vec::new(), Vec::new()),
+            Values::Rounds { differences, pairs, shown } => {
+                (shown, (differences.len(), differences.len()), differences, pairs)
             }
         }
     }
 }
 
+/// Values, numbers of them, differences and rounds.
+type Shown = ((f64, f64), (usize, usize), Vec<(u32, f64)>, Vec<Pair>);
+
 impl<'a> Side<'a> {
     pub(super) fn new(run: &'a Compared, row: &'a Row) -> Side<'a> {
-        Side { letter: &run.letter, row }
+        Side { run, letter: &run.letter, row }
     }
 
     /// What the cell is compared by: its score, or an interactive test's median, p99 and deadlines.
@@ -98,7 +114,7 @@ impl<'a> Side<'a> {
     }
 
     /// Returns the whole run's value of a measure; or why there is none.
-    fn value(&self, measure: Measure) -> Result<f64, String> {
+    pub(super) fn value(&self, measure: Measure) -> Result<f64, String> {
         let row = self.row;
         let value = match (&row.latency, measure) {
             (Some(latency), Measure::P50 | Measure::P99) => latency.percentile(measure.name()).map(|ms| ms.max(LEAST)),
@@ -134,6 +150,17 @@ impl<'a> Side<'a> {
     }
 }
 
+impl Side<'_> {
+    /// Returns the value of every block that has one, none of them 0.
+    fn by_block(&self, measure: Measure) -> Vec<(u32, f64)> {
+        let blocks: Vec<u32> = match &self.row.latency {
+            None => self.row.samples.iter().map(|sample| sample.block).collect(),
+            Some(latency) => latency.trials.iter().map(|trial| trial.block).collect(),
+        };
+        self.each(measure).map_or(Vec::new(), |values| blocks.into_iter().zip(values).collect())
+    }
+}
+
 /// Returns a value as a number that is larger where the run is better.
 pub(in crate::analysis) fn goodness(metric: Metric, measure: Measure, value: f64) -> f64 {
     match (measure, metric) {
@@ -144,9 +171,16 @@ pub(in crate::analysis) fn goodness(metric: Metric, measure: Measure, value: f64
     }
 }
 
-/// Returns the trials of two runs; or why they cannot be compared by this measure.
-pub(super) fn trials((a, b): &(Side<'_>, Side<'_>), measure: Measure) -> Result<Values, String> {
+/// Returns the trials of two runs; or why they cannot be compared by this measure. Of two conditions in the same `blocks`,
+/// one difference per block.
+pub(super) fn trials(Match { a, b, .. }: &Match<'_>, measure: Measure, blocks: bool) -> Result<Values, String> {
     let shown = (a.value(measure)?, b.value(measure)?);
+    if blocks {
+        let differences = within_blocks(a, b, measure);
+        if differences.len() > 1 {
+            return Ok(Values::Rounds { differences, pairs: Vec::new(), shown });
+        }
+    }
     if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
         let n = (first.trials.len(), second.trials.len());
         return Ok(Values::Means { a: share(first), b: share(second), shown, n, method: Method::Welch });
@@ -159,6 +193,17 @@ pub(super) fn trials((a, b): &(Side<'_>, Side<'_>), measure: Measure) -> Result<
         (None, _) => Err(format!("a trial of {} counted nothing", a.letter)),
         (_, None) => Err(format!("a trial of {} counted nothing", b.letter)),
     }
+}
+
+/// What the second condition is better by in each block that has both.
+fn within_blocks(a: &Side<'_>, b: &Side<'_>, measure: Measure) -> Vec<(u32, f64)> {
+    let better = |value: f64| goodness(a.row.cell.metric, measure, value);
+    let second = b.by_block(measure);
+    let pair = |(block, value): (u32, f64)| {
+        let (_, other) = second.iter().find(|(number, _)| *number == block)?;
+        Some((block, better(*other) - better(value)))
+    };
+    a.by_block(measure).into_iter().filter_map(pair).collect()
 }
 
 /// Compares p99 of all trials' frames together, whose intervals are by resampling trials: single trials have too few
@@ -185,27 +230,43 @@ fn share(latency: &Latency) -> Mean {
     if mean.error > 0.0 { mean } else { Mean { error: 150.0 / latency.planned.max(1) as f64, ..mean } }
 }
 
-/// Returns one difference per round; or why no round has any.
-pub(super) fn rounds(found: &[(Side<'_>, Side<'_>)], measure: Measure) -> Result<Values, String> {
+/// Returns one difference per round, of A against B; or why no round has any.
+pub(super) fn rounds(found: &[Match<'_>], measure: Measure) -> Result<Values, String> {
     let (mut differences, mut pairs) = (Vec::new(), Vec::new());
     let mut reason = String::new();
-    for (a, b) in found {
+    for Match { number, a, b } in found {
         match (a.value(measure), b.value(measure)) {
             (Ok(first), Ok(second)) => {
-                let better = |value: f64| goodness(a.row.cell.metric, measure, value);
-                let difference = better(second) - better(first);
-                differences.push(difference);
-                pairs.push(Pair { a: first, b: second, delta: measure.delta(&Estimate::alone(difference)).value });
+                let metric = a.row.cell.metric;
+                let better = |value: f64| goodness(metric, measure, value);
+                differences.push((*number, better(first) - better(second)));
+                pairs.push(Pair { round: *number, a: first, b: second, delta: gain(metric, measure, first, second) });
             }
             (Err(why), _) | (_, Err(why)) => reason = why,
         }
     }
-    if pairs.is_empty() { Err(reason) } else { Ok(Values::Rounds { differences, pairs }) }
+    if pairs.is_empty() {
+        return Err(reason);
+    }
+    let middle = |of: fn(&Pair) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>());
+    let shown = (middle(|pair| pair.a), middle(|pair| pair.b));
+    Ok(Values::Rounds { differences, pairs, shown })
+}
+
+/// Returns what `a` is better by than `b`, in per cent of a rate, or in points. The same as by logarithms, and to the last
+/// digit the thesis's (RUN1 − RUN2) ÷ RUN2 · 100.
+fn gain(metric: Metric, measure: Measure, a: f64, b: f64) -> f64 {
+    match (measure, metric) {
+        (Measure::Met, _) => a - b,
+        // A time's rate is its inverse.
+        (_, Metric::Latency | Metric::Time) => (b - a) / a * 100.0,
+        (_, _) => (a - b) / b * 100.0,
+    }
 }
 
 /// What is known of the numbers of a cell, with the letters of the runs; how many trials they rest on is told elsewhere.
-pub(super) fn warnings(found: &[(Side<'_>, Side<'_>)]) -> Vec<String> {
-    let sides = found.iter().flat_map(|(a, b)| [a, b]);
+pub(super) fn warnings(found: &[Match<'_>]) -> Vec<String> {
+    let sides = found.iter().flat_map(|one| [&one.a, &one.b]);
     let elsewhere = ["the interval assumes", "no interval", "too few frames"];
     let told = |warning: &&String| !elsewhere.iter().any(|words| warning.contains(words));
     sides

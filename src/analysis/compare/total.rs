@@ -6,7 +6,7 @@ use crate::stats::{Estimate, Sampled, mean_half_width, median, paired_shift};
 /// The geometric mean of the ratios of all rates that both have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
-    /// The run that is compared with A.
+    /// The run that is compared: with A, or of rounds A itself, with B.
     pub run: String,
     /// Rates behind it.
     pub rates: usize,
@@ -17,7 +17,7 @@ pub struct Total {
 }
 
 /// Returns the total of the drafts of one run; nothing of fewer than two rates.
-pub(super) fn total(letter: &str, rounds: &[Round<'_>], drafts: &[Draft], paired: bool) -> Option<Total> {
+pub(super) fn total(letter: &str, rounds: &[Round<'_>], drafts: &[Draft]) -> Option<Total> {
     let rates: Vec<&Draft> = drafts
         .iter()
         .filter(|draft| draft.comparison.run == letter && draft.comparison.measure == Measure::Score)
@@ -27,7 +27,8 @@ pub(super) fn total(letter: &str, rounds: &[Round<'_>], drafts: &[Draft], paired
         return None;
     }
     let worst = rates.iter().min_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value))?;
-    let shift = if paired { of_rounds(&rates) } else { of_trials(&rates, rounds) };
+    let by_rounds = rates.iter().all(|draft| !draft.differences.is_empty());
+    let shift = if by_rounds { of_rounds(&rates) } else { of_trials(&rates, rounds) };
     Some(Total {
         run: letter.to_owned(),
         rates: rates.len(),
@@ -36,18 +37,13 @@ pub(super) fn total(letter: &str, rounds: &[Round<'_>], drafts: &[Draft], paired
     })
 }
 
-/// One mean of logarithms per round, of the rates that every round has.
+/// One mean of logarithms per round or block, of the rates that have all of them.
 fn of_rounds(rates: &[&Draft]) -> Estimate {
-    let rounds = rates.iter().map(|draft| draft.comparison.pairs.len()).max().unwrap_or(0);
-    let whole: Vec<&&Draft> = rates.iter().filter(|draft| draft.comparison.pairs.len() == rounds).collect();
-    let mean = |round: usize| {
-        let logs = whole.iter().map(|draft| {
-            let pair = draft.comparison.pairs[round];
-            (pair.b / pair.a).ln()
-        });
-        logs.sum::<f64>() / whole.len() as f64
-    };
-    paired_shift(&(0..rounds).map(mean).collect::<Vec<f64>>()).estimate
+    let numbers = |draft: &Draft| draft.differences.iter().map(|(number, _)| *number).collect::<Vec<u32>>();
+    let all = rates.iter().map(|draft| numbers(draft)).max_by_key(Vec::len).unwrap_or_default();
+    let whole: Vec<&&Draft> = rates.iter().filter(|draft| numbers(draft) == all).collect();
+    let mean = |place: usize| whole.iter().map(|draft| draft.differences[place].1).sum::<f64>() / whole.len() as f64;
+    paired_shift(&(0..all.len()).map(mean).collect::<Vec<f64>>()).estimate
 }
 
 /// The mean of the shifts; each run's blocks are resampled for all its tests at once, so that noise that hits a whole

@@ -62,7 +62,7 @@ pub(super) struct Draft<'a> {
     pub(super) second: Vec<f64>,
     /// The shift towards the better.
     pub(super) shift: Shift,
-    /// The rounds, and the values that are shown of both sides where there are none.
+    /// The blocks, and the values that reports show of both sides.
     pairs: Vec<Pair>,
     shown: (f64, f64),
     /// The number of values on both sides.
@@ -212,7 +212,13 @@ impl<'a> Arms<'a> {
             (Differences::Blocks(each), (blocks.len(), blocks.len()))
         };
         let delta = |(off, on): &(f64, f64)| measure.delta(&Estimate::alone(better(*on) - better(*off))).value;
-        let pair = |both: &(f64, f64)| Pair { a: both.0, b: both.1, delta: delta(both) };
+        let numbers = on.keys().filter(|block| off.contains_key(block));
+        let pairs = numbers.zip(&blocks).map(|(block, both)| Pair {
+            round: block + 1,
+            a: both.0,
+            b: both.1,
+            delta: delta(both),
+        });
         let again = self.either(compared, measure, true);
         let second = self.values(cell, measure, true);
         let mut trials: Vec<&Trial> = self.of(cell).to_vec();
@@ -223,7 +229,7 @@ impl<'a> Arms<'a> {
             shift: resolved(differences.shift(), quantum(cell, &trials, measure)),
             differences,
             second: second.iter().filter_map(|(block, on)| Some(better(*on) - better(*again.get(block)?))).collect(),
-            pairs: if apart { Vec::new() } else { blocks.iter().map(pair).collect() },
+            pairs: if apart { Vec::new() } else { pairs.collect() },
             shown,
             n,
             warnings: Vec::new(),
@@ -292,6 +298,7 @@ impl Draft<'_> {
                 delta: self.delta(),
                 p: self.shift.p,
                 q: self.q,
+                resolution: None,
                 method: if self.shift.estimate.bounded() { self.shift.method } else { Method::Nothing },
                 verdict: self.verdict,
                 pairs: self.pairs.clone(),

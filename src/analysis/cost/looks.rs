@@ -12,7 +12,7 @@ const NARROW_LATENCY: f64 = 0.05;
 const SHARE: f64 = 0.2;
 
 /// The condition compared with is the one that has a control; without any, the first.
-fn against(cells: &[Cell]) -> &str {
+pub(super) fn against(cells: &[Cell]) -> &str {
     cells.iter().find(|cell| cell.control).or(cells.first()).map_or("", |cell| cell.condition.as_str())
 }
 

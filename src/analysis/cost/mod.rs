@@ -10,7 +10,7 @@
 //! an eighth), but one value less a mean of two is not symmetric where noise is skewed, and noise is: stalls only slow. The
 //! signed ranks ask for symmetry, and under stalls such intervals cover 92 % with 24 blocks and 89 % with 48 in place of
 //! 95 %, at no less width. The difference of two equal arms in random order is symmetric whatever the noise
-//! (`tests/cost.rs` shows both).
+//! (`tests/cost/` shows both).
 //!
 //! What is called slower or faster must pass three sieves: its interval excludes 0; its size is beyond the threshold and
 //! beyond the *floor*, the larger end of the control's interval for the same cell and measure, since a difference that two
@@ -149,7 +149,10 @@ impl Cost {
         trials: &[Vec<&Trial>],
         catalogue: &Catalogue,
     ) -> Cost {
-        let against = journal.run.against.as_str();
+        let against = match journal.run.against.as_str() {
+            "" => looks::against(&journal.cells),
+            told => told,
+        };
         let arms = Arms { cells: &journal.cells, trials, against };
         let mut floor = arms.controls(controls.iter().map(|row| &row.cell));
         verdict::judge_controls(&mut floor, THRESHOLD);

@@ -2,7 +2,7 @@
 
 use super::arms::{Arms, is_first, measures};
 use super::{Condition, Effect, Measure, RATE, Row};
-use crate::analysis::compare::caution::{least_p, listed};
+use crate::analysis::compare::notes::{least_p, listed};
 use crate::analysis::compare::sides::goodness;
 use crate::journal::{Cell, Journal};
 use crate::stats::{Mean, Method, median, paired_shift, student_p, two_sample_shift};

@@ -55,19 +55,20 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     format!("{}.", parts.join("; "))
 }
 
-/// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same.
+/// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines are in
+/// points, which are not compared with per cents: they speak where no percentile does.
 fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
+    let is_met = |effect: &Effect| effect.comparison.measure == Measure::Met;
+    let before = |a: &Effect, b: &Effect| {
+        let order = kind(a).cmp(&kind(b)).then(is_met(a).cmp(&is_met(b)));
+        order.then(delta(a).total_cmp(&delta(b))).is_lt()
+    };
     let mut cells: Vec<(Kind, &Effect)> = Vec::new();
     for effect in effects {
-        let kind = kind(effect);
-        // Deadlines are in points, which are not compared with per cents: they speak where no percentile does.
-        let order = |kind: Kind, effect: &Effect| {
-            (kind, effect.comparison.measure == Measure::Met, (effect.comparison.delta.value * 1e6) as i64)
-        };
         match cells.iter_mut().find(|known| known.1.comparison.cell.id == effect.comparison.cell.id) {
-            Some(known) if order(kind, effect) < order(known.0, known.1) => *known = (kind, effect),
+            Some(known) if before(effect, known.1) => *known = (kind(effect), effect),
             Some(_) => {}
-            None => cells.push((kind, effect)),
+            None => cells.push((kind(effect), effect)),
         }
     }
     cells.sort_by(|a, b| a.0.cmp(&b.0).then(by_loss(a.1, b.1)));
@@ -77,8 +78,8 @@ fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
 /// The largest loss first; gains, the largest first; else in the order of the rows.
 fn by_loss(a: &Effect, b: &Effect) -> std::cmp::Ordering {
     let key = |effect: &Effect| match kind(effect) {
-        Kind::Loss => (effect.comparison.measure == Measure::Met, effect.comparison.delta.value),
-        Kind::Gain => (false, -effect.comparison.delta.value),
+        Kind::Loss => (effect.comparison.measure == Measure::Met, delta(effect)),
+        Kind::Gain => (false, -delta(effect)),
         _ => (false, 0.0),
     };
     let (a, b) = (key(a), key(b));
@@ -93,6 +94,10 @@ fn kind(effect: &Effect) -> Kind {
         Verdict::Same(_) => Kind::Same,
         Verdict::Undecided(_) => Kind::Undecided,
     }
+}
+
+fn delta(effect: &Effect) -> f64 {
+    effect.comparison.delta.value
 }
 
 fn copies(effect: &Effect) -> u32 {
@@ -153,6 +158,9 @@ impl Labels {
 
     /// Names of tests, where a category whose tests are all among them stands for them.
     fn grouped(&self, effects: &[&Effect], all: &[(Kind, &Effect)]) -> String {
+        if effects.len() == all.len() && all.len() > 1 {
+            return format!("all its {} tests", all.len());
+        }
         let category = |effect: &Effect| effect.comparison.cell.category.clone();
         let count = |effects: &mut dyn Iterator<Item = &Effect>, name: &str| {
             effects.filter(|effect| category(effect) == name).count()
@@ -162,12 +170,12 @@ impl Labels {
             let own = category(effect);
             let whole = count(&mut all.iter().map(|cell| cell.1), &own);
             let here = count(&mut effects.iter().copied(), &own);
-            let name = if whole > 1 && here == whole { format!("all {whole} of {own}") } else { self.of(effect) };
+            let name = if whole > 1 && here == whole { format!("{own} (all {whole} tests)") } else { self.of(effect) };
             if !names.contains(&name) {
                 names.push(name);
             }
         }
-        names.sort_by_key(|name| !name.starts_with("all "));
+        names.sort_by_key(|name| !name.ends_with(" tests)"));
         let count = names.len();
         names.truncate(NAMED);
         list(&names, count)
@@ -213,8 +221,8 @@ fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
 fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
     let audited: Vec<&Effect> = cells.iter().map(|cell| cell.1).filter(|effect| effect.trail.is_some()).collect();
     let lost: u64 = audited.iter().filter_map(|effect| effect.trail).map(|trail| trail.lost).sum();
-    let least = |effect: &&&Effect| (effect.comparison.delta.value * 1e6) as i64;
-    let worst = audited.iter().filter(|effect| effect.comparison.measure != Measure::Met).min_by_key(least)?;
+    let rates = audited.iter().filter(|effect| effect.comparison.measure != Measure::Met);
+    let worst = rates.min_by(|a, b| delta(a).total_cmp(&delta(b)))?;
     let (bytes, calls) = (worst.trail?.bytes_per, worst.calls.filter(|calls| *calls > 0.0));
     let lost = if lost == 0 { "no event lost".to_owned() } else { format!("{lost} records lost") };
     if audited.iter().all(|effect| effect.trail.is_some_and(|trail| trail.bytes == 0)) {

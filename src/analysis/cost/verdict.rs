@@ -27,13 +27,13 @@ pub(super) fn judge(drafts: &mut [Draft<'_>], floor: &[Draft<'_>], threshold: f6
         let draft = &mut drafts[place];
         draft.q = rate;
         draft.floor = floor_of(draft, floor);
-        let could = detectable(draft, wanted(&p, place), threshold);
+        let could = || Verdict::Undecided(detectable(draft, wanted(&p, place), threshold));
         let beyond = draft.delta().value.abs() > draft.floor.unwrap_or(0.0);
         draft.verdict = match Verdict::of(draft.measure, &draft.shift, rate, threshold) {
             Verdict::Same(within) => Verdict::Same(within),
-            Verdict::Undecided(_) => Verdict::Undecided(could),
+            Verdict::Undecided(_) => could(),
             decided if beyond => decided,
-            _ => Verdict::Undecided(could),
+            _ => could(),
         };
     }
     confirm(drafts);

@@ -2,24 +2,28 @@
 
 use std::fmt::Write;
 
-use super::{coordinates, interval, of_cell, signed, told, value, verdict};
+use super::{coordinates, difference, directions, interval, of_cell, signed, thesis, told, value, verdict};
 use crate::analysis::Comparisons;
 use crate::report::markdown::escaped;
 
 /// Returns the report.
 pub(super) fn render(all: &Comparisons) -> String {
-    let mut text = String::from("# Comparison\n\n| | run | begun | procedure |\n|---|---|---|---|\n");
+    let mut text = String::from("# Comparison\n\n| | run | begun | procedure | condition |\n|---|---|---|---|---|\n");
     // Writing to a String cannot fail.
     for run in &all.runs {
         let about = &run.results.run;
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} |",
             run.letter,
             escaped(&about.name),
             escaped(&about.started),
-            escaped(&about.procedure)
+            escaped(&about.procedure),
+            escaped(run.condition.as_deref().unwrap_or_default())
         );
+    }
+    if let Some(directions) = directions(all) {
+        let _ = writeln!(text, "\nDeltas are of {directions}.");
     }
     for warning in &all.warnings {
         let _ = writeln!(text, "\n> {}", escaped(warning));
@@ -40,7 +44,7 @@ pub(super) fn render(all: &Comparisons) -> String {
             escaped(&one.unit),
             value(one.a),
             value(one.b),
-            signed(one.delta.value),
+            difference(one),
             one.measure.delta_unit(),
             interval(&one.delta),
             one.n.0,
@@ -71,6 +75,9 @@ pub(super) fn render(all: &Comparisons) -> String {
             escaped(&total.worst.0),
             signed(total.worst.1)
         );
+    }
+    if let Some(tables) = &all.thesis {
+        thesis::markdown(&mut text, tables);
     }
     facts(&mut text, all);
     text.push('\n');

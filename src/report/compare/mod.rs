@@ -4,10 +4,11 @@ mod csv;
 pub(super) mod json;
 mod markdown;
 pub(super) mod text;
+mod thesis;
 
 use anyhow::Result;
 
-use crate::analysis::{Comparison, Comparisons, Verdict};
+use crate::analysis::{Comparison, Comparisons, Gate, Verdict};
 use crate::journal::Cell;
 use crate::stats::Estimate;
 
@@ -24,14 +25,14 @@ pub enum Format {
     Csv,
 }
 
-/// Returns the report.
+/// Returns the report, with what became of a `gate` where programs read it.
 ///
 /// # Errors
 /// A value cannot be encoded: a defect.
-pub fn render(comparisons: &Comparisons, format: Format) -> Result<String> {
+pub fn render(comparisons: &Comparisons, gate: Option<&Gate>, format: Format) -> Result<String> {
     match format {
         Format::Text => Ok(text::render(comparisons)),
-        Format::Json => json::render(comparisons),
+        Format::Json => json::render(comparisons, gate),
         Format::Markdown => Ok(markdown::render(comparisons)),
         Format::Csv => Ok(csv::render(comparisons)),
     }
@@ -55,6 +56,25 @@ fn size(value: f64) -> String {
 pub(super) fn signed(value: f64) -> String {
     let text = if value.abs() >= 999.95 { format!("{value:+.0}") } else { format!("{value:+.1}") };
     if text.len() > 6 { format!("{value:+.1e}") } else { text }
+}
+
+/// Returns a comparison's difference without its unit: `-10.2`, or `0±6.3` where digits are too few to show one.
+fn difference(comparison: &Comparison) -> String {
+    match comparison.resolution {
+        Some(resolution) if comparison.delta.value == 0.0 => format!("0±{}", size(resolution)),
+        _ => signed(comparison.delta.value),
+    }
+}
+
+/// Returns what the deltas of runs in turn are of: `A1 against B1, A2 against B2`.
+fn directions(all: &Comparisons) -> Option<String> {
+    let told = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[0].letter, two[1].letter));
+    all.asked.paired.then(|| {
+        format!(
+            "{}: A is what was changed, B what it is measured against; negative is worse in A",
+            told.collect::<Vec<String>>().join(", ")
+        )
+    })
 }
 
 /// Returns the interval of a difference: `-11.0..-9.4`, or `-∞..+∞`.

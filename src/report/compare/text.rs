@@ -2,17 +2,18 @@
 
 use std::fmt::Write;
 
-use super::{coordinates, factor, interval, of_cell, signed, size, told, value};
+use super::{coordinates, difference, directions, factor, interval, of_cell, signed, size, thesis, told, value};
 use crate::analysis::{Comparison, Comparisons, Measure, NotCompared, Total, Verdict};
 
-const WIDTH: usize = 80;
+/// The report's width.
+pub(super) const WIDTH: usize = 80;
 const NAME: usize = 19;
 
 /// Returns the report.
 pub(super) fn render(all: &Comparisons) -> String {
     let mut text = String::new();
     heading(&mut text, all);
-    let several = !all.paired && all.runs.len() > 2;
+    let several = !all.asked.paired && all.runs.len() > 2;
     let mut runs: Vec<&str> = all.comparisons.iter().map(|one| one.run.as_str()).collect();
     runs.dedup();
     for run in runs {
@@ -30,18 +31,21 @@ pub(super) fn render(all: &Comparisons) -> String {
     for total in &all.totals {
         summary(&mut text, total, several);
     }
+    if let Some(tables) = &all.thesis {
+        thesis::text(&mut text, tables);
+    }
     notes(&mut text, all);
     text
 }
 
 /// Appends a line; writing to a String cannot fail.
-fn line(text: &mut String, line: &str) {
+pub(super) fn line(text: &mut String, line: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
 /// Appends `content` in lines of the report's width, the first after `lead`, the others under it. A word that is longer
 /// than a line is broken.
-fn wrapped(text: &mut String, lead: &str, content: &str) {
+pub(super) fn wrapped(text: &mut String, lead: &str, content: &str) {
     if lead.chars().count() > WIDTH / 2 {
         // A long lead is wrapped with the rest.
         return wrapped(text, "  ", &format!("{lead} {content}"));
@@ -74,9 +78,14 @@ fn wrapped(text: &mut String, lead: &str, content: &str) {
 fn heading(text: &mut String, all: &Comparisons) {
     for run in &all.runs {
         let about = &run.results.run;
-        let words = [&about.name, &about.started, &format!("{} procedure", about.procedure), &about.comment];
+        let condition = run.condition.as_ref().map_or(String::new(), |condition| format!("condition {condition}"));
+        let procedure = format!("{} procedure", about.procedure);
+        let words = [&about.name, &about.started, &procedure, &condition, &about.comment];
         let words: Vec<&str> = words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
         wrapped(text, &format!("{:<3} ", run.letter), &words.join(", "));
+    }
+    if let Some(directions) = directions(all) {
+        wrapped(text, "Deltas are of ", &directions);
     }
     for warning in &all.warnings {
         wrapped(text, "Warning: ", warning);
@@ -111,7 +120,7 @@ fn comparison(text: &mut String, one: &Comparison, before: Option<&Comparison>) 
         name
     };
     let points = one.measure.delta_unit() == "points";
-    let delta = format!("{}{}", signed(one.delta.value), if points { "pt" } else { "%" });
+    let delta = format!("{}{}", difference(one), if points { "pt" } else { "%" });
     line(
         text,
         &format!(
@@ -175,9 +184,15 @@ fn summary(text: &mut String, total: &Total, several: bool) {
 fn notes(text: &mut String, all: &Comparisons) {
     line(text, "");
     let content = format!(
-        "negative is worse. A verdict takes an interval without 0, a difference beyond {} %, and a false discovery rate \
+        "{} against {}, negative is worse. A verdict takes an interval without 0, a difference beyond {} %, and a false discovery rate \
          below 5 % over all {} comparisons.",
-        all.threshold,
+        match (all.asked.paired, &all.runs[..]) {
+            (true, _) => "A",
+            (false, [_, other]) => &other.letter,
+            _ => "others",
+        },
+        all.against(),
+        all.asked.threshold,
         all.comparisons.len()
     );
     wrapped(text, "delta: ", &content);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::analysis::{Condition, Cost, CostTotal, Effect, Missing, TrailFigures};
-use crate::report::compare::json::{Interval, One, interval, one};
+use crate::report::compare::json::{self, Interval, One, interval};
 
 /// What a report has besides.
 #[derive(Serialize)]
@@ -79,8 +79,8 @@ pub(super) fn part(cost: &Cost) -> Part<'_> {
     let pairs =
         cost.conditions.iter().flat_map(|condition| condition.effects.iter().map(move |effect| (condition, effect)));
     Part {
-        comparisons: pairs.map(|(condition, effect)| row(effect, &condition.name)).collect(),
-        controls: cost.floor.iter().map(|effect| row(effect, &cost.against)).collect(),
+        comparisons: pairs.map(|(condition, effect)| row(effect, &cost.against, &condition.name)).collect(),
+        controls: cost.floor.iter().map(|effect| row(effect, &cost.against, &cost.against)).collect(),
         cost: About {
             against: &cost.against,
             threshold: cost.threshold,
@@ -91,11 +91,9 @@ pub(super) fn part(cost: &Cost) -> Part<'_> {
     }
 }
 
-fn row<'a>(effect: &'a Effect, condition: &'a str) -> Row<'a> {
-    let mut comparison = one(&effect.comparison);
-    comparison.condition = condition;
+fn row<'a>(effect: &'a Effect, against: &'a str, condition: &'a str) -> Row<'a> {
     Row {
-        comparison,
+        comparison: json::row(&effect.comparison, against, condition),
         floor: effect.floor.filter(|floor| floor.is_finite()),
         confirmed: effect.confirmed,
         calls: effect.calls,

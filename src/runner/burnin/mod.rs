@@ -192,7 +192,7 @@ impl<'a> Fire<'a> {
 
     fn burn(&mut self, bench: &mut Bench<'_>, test: &Test, cast: &mut Cast) -> Result<Trial, Stop> {
         cast.copies[0].speech_mut().expect_burnin();
-        let scene = Scene { test, copies: Vec::new(), load: None, window: NAMED_WINDOW, threads: 1 };
+        let scene = Scene { test, copies: Vec::new(), load: None, companion: None, window: NAMED_WINDOW, threads: 1 };
         bench.wait_until_ready(&scene, cast)?;
         // What the machine is like before it works.
         self.reading = self.sensors.read(0.0);

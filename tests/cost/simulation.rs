@@ -1,172 +1,13 @@
-//! What conditions cost: that the verdicts of a run hold what they promise on a machine that drifts, by simulation, and what
-//! is said of a run that is written here.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+//! What verdicts and intervals promise holds on a machine that drifts and stalls.
 
-use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::analysis::{Cost, Effect, Results, Verdict, enough_cost, suspects};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{COST, Cell, Copy, End, Journal, Run, Trial};
+use unixmark::analysis::{Verdict, enough_cost};
+use unixmark::catalogue::Catalogue;
+use unixmark::journal::{Cell, Trial};
 use unixmark::stats::{Estimate, paired_shift};
 
-/// A standard normal number (Box and Muller 1958).
-fn normal(random: &mut Pcg64Mcg) -> f64 {
-    let (u, v): (f64, f64) = (1.0 - random.random::<f64>(), random.random());
-    (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
-}
-
-/// A machine as it was measured in facts/audit §6.2: from trial to trial the noise is correlated by 0.8, it drifts, and now
-/// and then something else runs, which only slows.
-struct Machine {
-    random: Pcg64Mcg,
-    /// Standard deviation of the noise, a share.
-    noise: f64,
-    /// Change of the logarithm per trial.
-    drift: f64,
-    /// How often a stall hits a trial.
-    stalls: f64,
-    state: f64,
-    trials: u32,
-}
-
-/// In which order a block is measured.
-#[derive(Clone, Copy)]
-enum Order {
-    /// All cells in one random order.
-    Whole,
-    /// Test by test, its arms in random order.
-    Tests,
-}
-
-impl Machine {
-    fn new(seed: u64, noise: f64) -> Machine {
-        let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let drift = 2e-4 * normal(&mut random);
-        let state = normal(&mut random);
-        Machine { random, noise, drift, stalls: 0.0, state, trials: 0 }
-    }
-
-    fn stalling(self) -> Machine {
-        Machine { stalls: 0.1, ..self }
-    }
-
-    /// The logarithm of how fast the next trial is.
-    fn speed(&mut self) -> f64 {
-        self.state = 0.8 * self.state + 0.6 * normal(&mut self.random);
-        self.trials += 1;
-        let stall = if self.random.random::<f64>() < self.stalls { -0.3 * self.random.random::<f64>() } else { 0.0 };
-        self.noise * self.state + self.drift * f64::from(self.trials) + stall
-    }
-}
-
-/// A run that is made up.
-#[derive(Clone)]
-struct Made {
-    journal: Journal,
-}
-
-fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
-    Cell {
-        id,
-        test: test.to_owned(),
-        label: format!("Test of {test}"),
-        copies: 1,
-        threads: false,
-        load: "none".to_owned(),
-        condition: condition.to_owned(),
-        control,
-        metric: Metric::Rate,
-        unit: "lps".to_owned(),
-        timebase: 1.0,
-        scale: 1.0,
-        value: None,
-        limit: None,
-        category: "system".to_owned(),
-        warmup: 0,
-        background: None,
-    }
-}
-
-impl Made {
-    /// Tests under `conditions`, the first of which is compared with and has a control.
-    fn new(tests: usize, conditions: &[&str]) -> Made {
-        let run = Run {
-            format: "unixmark-run/1".to_owned(),
-            name: "cost".to_owned(),
-            procedure: "standard".to_owned(),
-            view: COST.to_owned(),
-            against: conditions[0].to_owned(),
-            cpus: 2,
-            ..Run::default()
-        };
-        let end = Some(End { reason: "complete".to_owned(), seconds: 60.0 });
-        let mut journal = Journal { run, end, ..Journal::default() };
-        for test in 0..tests {
-            for (place, condition) in conditions.iter().enumerate() {
-                let id = journal.cells.len();
-                journal.cells.push(cell(id, &format!("t{test}"), condition, false));
-                if place == 0 {
-                    journal.cells.push(cell(id + 1, &format!("t{test}"), condition, true));
-                }
-            }
-        }
-        Made { journal }
-    }
-
-    /// Measures blocks of all cells, whose conditions change a test's logarithm by `effect`.
-    fn measure(
-        &mut self,
-        machine: &mut Machine,
-        blocks: std::ops::Range<u32>,
-        order: Order,
-        effect: impl Fn(&Cell) -> f64,
-    ) {
-        for block in blocks {
-            let mut cells: Vec<&Cell> = self.journal.cells.iter().collect();
-            match order {
-                Order::Whole => cells.shuffle(&mut machine.random),
-                Order::Tests => {
-                    cells.chunk_by_mut(|a, b| a.test == b.test).for_each(|arms| arms.shuffle(&mut machine.random));
-                }
-            }
-            let trials: Vec<Trial> = cells
-                .iter()
-                .map(|cell| {
-                    let effect = if cell.condition == self.journal.run.against { 0.0 } else { effect(cell) };
-                    let at = f64::from(machine.trials);
-                    let count = (1e6 * (machine.speed() + effect).exp()).round() as u64;
-                    let copies = vec![Copy { slices: vec![(0, 1_000_000_000, count)], ..Copy::default() }];
-                    Trial { cell: cell.id, block, at, copies, ..Trial::default() }
-                })
-                .collect();
-            self.journal.trials.extend(trials);
-        }
-    }
-
-    fn cost(&self, catalogue: &Catalogue) -> Cost {
-        *Results::new(&self.journal, catalogue, None).cost.unwrap()
-    }
-
-    /// Each cell's trials.
-    fn trials(&self) -> Vec<Vec<Trial>> {
-        let of = |cell: &Cell| self.journal.trials.iter().filter(|trial| trial.cell == cell.id).cloned().collect();
-        self.journal.cells.iter().map(of).collect()
-    }
-}
-
-fn effects(cost: &Cost) -> Vec<&Effect> {
-    cost.conditions.iter().flat_map(|condition| &condition.effects).collect()
-}
-
-fn is_decided(effect: &Effect) -> bool {
-    !matches!(effect.comparison.verdict, Verdict::Same(_) | Verdict::Undecided(_))
-}
-
-fn covers(interval: &Estimate, log: f64) -> bool {
-    let percent = 100.0 * log.exp_m1();
-    interval.low <= percent && percent <= interval.high
-}
+use super::made::{Machine, Made, Order, covers, effects, is_decided, normal};
 
 /// So many of `times` are no more than a share, as far as can be told: two standard errors.
 fn at_most(share: f64, count: usize, times: usize) -> bool {
@@ -230,9 +71,8 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
 /// among few.
 #[test]
 fn what_would_have_been_seen_is_seen() {
-    for (tests, blocks, noise) in [(27, 12, 0.0225), (6, 12, 0.031), (6, 24, 0.047)] {
+    for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.034), (6, 24, 0.051)] {
         let (could, power) = power(tests, blocks, noise, 5.0);
-        eprintln!("{tests} {blocks}: {could} {power}");
         assert!((4.5..5.5).contains(&could), "{tests} tests, {blocks} blocks: {could}");
         assert!((0.7..0.95).contains(&power), "{tests} tests, {blocks} blocks: {power}");
     }
@@ -244,7 +84,7 @@ fn stopping_by_width_keeps_the_coverage() {
     let catalogue = Catalogue::load().unwrap();
     let (times, mut covered, mut early) = (500, 0, 0);
     for seed in 0..times {
-        let mut machine = Machine::new(3000 + seed, 0.012).stalling();
+        let mut machine = Machine::new(3000 + seed, 0.02).stalling();
         machine.stalls = 0.05;
         let mut made = Made::new(1, &["audit=off", "audit=all"]);
         let (truth, mut blocks) = ((0.97_f64).ln(), 0);
@@ -263,18 +103,17 @@ fn stopping_by_width_keeps_the_coverage() {
         covered += usize::from(covers(&effects(&cost)[0].comparison.delta, truth));
     }
     let (covered, early) = (covered as f64 / times as f64, early as f64 / times as f64);
-    eprintln!("{covered} {early}");
     assert!((0.93..0.98).contains(&covered), "{covered}");
-    assert!((0.2..0.95).contains(&early), "{early} stop before the last look");
+    assert!((0.2..0.9).contains(&early), "{early} stop before the last look");
 }
 
 #[test]
 fn a_total_s_interval_covers() {
     let catalogue = Catalogue::load().unwrap();
     for (stalls, order) in [(0.0, Order::Whole), (0.1, Order::Tests)] {
-        let (times, mut covered) = (200, 0);
+        let (times, mut covered) = (200_u32, 0_u32);
         for seed in 0..times {
-            let mut machine = Machine::new(4000 + seed, 0.08);
+            let mut machine = Machine::new(4000 + u64::from(seed), 0.08);
             machine.stalls = stalls;
             let mut made = Made::new(8, &["audit=off", "audit=all"]);
             // Some lose much and some nothing: the mean of the logarithms is that of 0 to -0.35.
@@ -282,11 +121,10 @@ fn a_total_s_interval_covers() {
             made.measure(&mut machine, 0..12, order, effect);
             let cost = made.cost(&catalogue);
             let total = &cost.conditions[0].totals[0];
-            assert_eq!((total.id.as_str(), total.rates, total.worst.0.as_str()), ("all", 8, "Test of t7"));
-            covered += usize::from(covers(&total.delta, -0.175));
+            assert_eq!((total.id.as_str(), total.rates), ("all", 8));
+            covered += u32::from(covers(&total.delta, -0.175));
         }
-        let covered = f64::from(covered) / times as f64;
-        eprintln!("total {covered}");
+        let covered = f64::from(covered) / f64::from(times);
         assert!((0.92..=0.995).contains(&covered), "{covered}");
     }
 }

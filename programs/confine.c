@@ -1,0 +1,309 @@
+/*
+ * Confinement: see kit.h for the arguments. Each proves that it is on and says so in a `value` line; what the kernel refuses is
+ * a skip, also with fallback=1, since a cost that was measured without its cause would be a lie.
+ */
+#define _GNU_SOURCE
+#include "confine.h"
+
+#include "kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STATUS = 8192, /* bytes of /proc/self/status, of which the list of groups may be long */
+    MOST_LAYERS = 16,
+};
+
+/* --- what /proc says of the program --- */
+
+/* A number of /proc/self/status; -1 where it has none. */
+static long status(const char *key)
+{
+    static const char path[] = "/proc/self/status";
+    char text[STATUS];
+    const char *found;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = file < 0 ? -1 : read(file, text, sizeof text - 1);
+
+    if (n < 0)
+        kit_error("cannot read %s (%s), so that nothing could be proved: is /proc mounted?", path, strerror(errno));
+    close(file);
+    text[n] = '\0';
+    found = strstr(text, key);
+    return found ? strtol(found + strlen(key), NULL, 10) : -1;
+}
+
+static void tell_tracer(void)
+{
+    const long tracer = status("\nTracerPid:");
+
+    if (tracer <= 0)
+        kit_error("nobody traces this program: was it started by the tracer?");
+    kit_value("tracer", (double)tracer, "pid");
+}
+
+/* --- seccomp --- */
+
+/* Nobody's rights grow by an execve: without root the kernel takes neither filters nor Landlock otherwise. */
+static void gain_nothing(void)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        kit_skip("no_new_privs was refused (%s): it needs Linux 3.5", strerror(errno));
+}
+
+/*
+ * Both allow everything. What the first answers depends on the number of the call only, so that the kernel (since 5.11)
+ * remembers it; the second asks for an argument, so that it is run at every call.
+ */
+static void filter(const char *kind)
+{
+    static struct sock_filter plain[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    static struct sock_filter asking[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x756e6978, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof plain / sizeof *plain, plain};
+    long mode;
+
+    if (!*kind)
+        return;
+    if (strcmp(kind, "argument") == 0)
+        program = (struct sock_fprog){sizeof asking / sizeof *asking, asking};
+    else if (strcmp(kind, "allow") != 0)
+        kit_error("seccomp=%s is neither allow nor argument", kind);
+    gain_nothing();
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER", strerror(errno));
+    mode = status("\nSeccomp:");
+    if (mode != SECCOMP_MODE_FILTER)
+        kit_error("a seccomp filter was taken, but /proc/self/status has the mode %ld and not 2", mode);
+    kit_value("seccomp", (double)mode, "mode");
+}
+
+/* --- Landlock: numbers and structures are our own, since older C libraries and headers have none --- */
+
+#ifdef __alpha__
+enum { CREATE_RULESET = 554, ADD_RULE = 555, RESTRICT_SELF = 556 };
+#else
+enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
+#endif
+
+enum { VERSION = 1, PATH_BENEATH = 1, MAKE_BLOCK = 1 << 11 };
+
+struct ruleset {
+    uint64_t handled;
+};
+
+struct beneath {
+    uint64_t allowed;
+    int32_t parent;
+} __attribute__((packed));
+
+/* Every right to files that a version of Landlock knows; later ones add to them. */
+static uint64_t rights(long version)
+{
+    static const unsigned char known[] = {0, 13, 14, 15, 15, 16};
+    const long last = (long)sizeof known - 1;
+
+    return (UINT64_C(1) << known[version < last ? version : last]) - 1;
+}
+
+/* A layer that allows everything below / but one thing no test does: to make a block device. */
+static void add_layer(long version, int root)
+{
+    struct ruleset set = {rights(version)};
+    struct beneath rule = {set.handled & ~(uint64_t)MAKE_BLOCK, root};
+    int layer = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
+
+    if (layer < 0 || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0)
+        kit_error("a layer of Landlock cannot be made (%s)", strerror(errno));
+    if (syscall(RESTRICT_SELF, layer, 0) != 0)
+        kit_skip("a layer of Landlock was refused (%s): there are at most 16, of who started this too", strerror(errno));
+    close(layer);
+}
+
+static void restrict_files(long layers)
+{
+    const char *proof = "landlock-proof";
+    const long version = layers ? syscall(CREATE_RULESET, NULL, 0, VERSION) : 0;
+    int root;
+
+    if (!layers)
+        return;
+    if (version < 1)
+        kit_skip("there is no Landlock (%s): it needs Linux 5.13 and a kernel that has it among its lsm=", strerror(errno));
+    gain_nothing();
+    root = open("/", O_PATH | O_CLOEXEC);
+    for (long i = 0; i < layers; i++)
+        add_layer(version, root);
+    close(root);
+    if (mknod(proof, S_IFBLK | 0600, makedev(1, 0)) == 0) {
+        unlink(proof);
+        kit_error("Landlock was taken, but what it forbids was done: it is not on");
+    }
+    if (errno != EACCES)
+        kit_error("Landlock was taken, but what it forbids failed otherwise (%s): it is not on", strerror(errno));
+    kit_value("landlock", (double)layers, "layers");
+    kit_value("landlock_abi", (double)version, "version");
+}
+
+/* --- namespaces --- */
+
+enum { KINDS = 5, LINK = 32 };
+
+static const struct {
+    int flag;
+    char path[24];
+} kinds[KINDS] = {{CLONE_NEWNS, "/proc/self/ns/mnt"}, {CLONE_NEWNET, "/proc/self/ns/net"}, {CLONE_NEWIPC, "/proc/self/ns/ipc"},
+                  {CLONE_NEWUTS, "/proc/self/ns/uts"}, {CLONE_NEWCGROUP, "/proc/self/ns/cgroup"}};
+
+static void read_links(char links[KINDS][LINK])
+{
+    for (int i = 0; i < KINDS; i++) {
+        ssize_t n = readlink(kinds[i].path, links[i], LINK - 1);
+        links[i][n < 0 ? 0 : n] = '\0';
+    }
+}
+
+static void put(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+
+    if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
+        kit_skip("%s cannot be written (%s): try it as root", path, strerror(errno));
+    close(file);
+}
+
+/* Without root it takes a user namespace too, in which the user is who it was. */
+static void become_oneself(unsigned user, unsigned group)
+{
+    char text[32];
+
+    put("/proc/self/setgroups", "deny");
+    snprintf(text, sizeof text, "%u %u 1", user, user);
+    put("/proc/self/uid_map", text);
+    snprintf(text, sizeof text, "%u %u 1", group, group);
+    put("/proc/self/gid_map", text);
+}
+
+/* A new network namespace has a loopback interface that is down. */
+static void raise_loopback(void)
+{
+    struct ifreq request = {.ifr_name = "lo"};
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    request.ifr_flags = IFF_UP;
+    if (any < 0 || ioctl(any, SIOCSIFFLAGS, &request) != 0)
+        kit_error("the loopback interface of a new network namespace cannot be raised (%s)", strerror(errno));
+    close(any);
+}
+
+static void enter_namespaces(void)
+{
+    const unsigned user = geteuid(), group = getegid();
+    char before[KINDS][LINK], after[KINDS][LINK];
+    int flags = user ? CLONE_NEWUSER : 0, changed = 0;
+
+    for (int i = 0; i < KINDS; i++)
+        flags |= kinds[i].flag;
+    read_links(before);
+    if (unshare(flags) != 0)
+        kit_skip("new namespaces were refused (%s): they need root, or user namespaces for everybody", strerror(errno));
+    if (user)
+        become_oneself(user, group);
+    raise_loopback();
+    read_links(after);
+    for (int i = 0; i < KINDS; i++)
+        changed += after[i][0] && strcmp(before[i], after[i]) != 0;
+    if (changed != KINDS)
+        kit_error("only %d of %d namespaces are new", changed, KINDS);
+    kit_value("namespaces", changed, "namespaces");
+}
+
+/* --- slowed: what a comparison must find --- */
+
+static double share; /* of the processor time of the main thread, that is spent for nothing */
+static int64_t began, spun; /* ns of that time */
+
+static int64_t processor_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void read_slowed(void)
+{
+    const char *text = kit_arg("slowed", "");
+    char *end;
+    double percent;
+
+    if (!*text)
+        return;
+    percent = strtod(text, &end);
+    if (end == text || *end || !(percent >= 0.01 && percent <= 50))
+        kit_error("slowed=%s is no share in per cent: try one from 0.01 to 50", text);
+    share = percent / 100;
+}
+
+/* Said here, so that a program whose counts the timer does not read, and which is not slowed, does not say that it is. */
+void confine_begin(void)
+{
+    if (share == 0)
+        return;
+    kit_value("slowed", share * 100, "%");
+    began = processor_time();
+}
+
+/*
+ * All the work since the window opened is made up for, so that nothing adds up; and processor time does not pass while others
+ * run. A timer of its own would not be exact: what its interrupts take is lost too, and in a virtual machine that is much.
+ */
+void confine_pay(void)
+{
+    int64_t from, now, owed;
+
+    if (began == 0)
+        return;
+    now = from = processor_time();
+    owed = (int64_t)((double)(from - began - spun) * share / (1 - share)) - spun;
+    while (now - from < owed)
+        now = processor_time();
+    spun += now - from;
+}
+
+/* --- all of it --- */
+
+void confine_init(void)
+{
+    if (kit_arg_number("prove_tracer", 0, 0, 1))
+        tell_tracer();
+    if (kit_arg_number("prove_nice", 0, 0, 1))
+        kit_value("nice", getpriority(PRIO_PROCESS, 0), "nice");
+    if (kit_arg_number("namespaces", 0, 0, 1))
+        enter_namespaces();
+    restrict_files(kit_arg_number("landlock", 0, 1, MOST_LAYERS));
+    filter(kit_arg("seccomp", ""));
+    read_slowed();
+}

@@ -1,0 +1,12 @@
+/* What a program has the kernel do to it, by its arguments: the part of the kit that measures of security are measured by. */
+#ifndef CONFINE_H
+#define CONFINE_H
+
+/* Called by kit_init after the placement, so that threads and children inherit. */
+void confine_init(void);
+
+/* For slowed=PERCENT: called when the window opens, and whenever the timer is about to read what was done. */
+void confine_begin(void);
+void confine_pay(void);
+
+#endif

@@ -1,0 +1,99 @@
+//! The tables of S. Nitzberg's thesis (Performance Benchmarking of UNIX System Auditing, Monmouth College, 1994): what a
+//! change costs in each round of two runs, and how far the rounds agree.
+
+use serde::Serialize;
+
+use super::{Comparison, Measure, Place};
+
+/// Its Table 2 and its Figure 4.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Thesis {
+    /// How many rounds there are.
+    pub rounds: usize,
+    /// Losses beyond this are in the figure, in per cent.
+    pub beyond: f64,
+    /// One row per score and percentile, in the order of the comparisons.
+    pub rows: Vec<ThesisRow>,
+    /// What loses more in any round, the largest first.
+    pub figure4: Vec<Bar>,
+}
+
+/// What a test loses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ThesisRow {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Place,
+    /// What is compared.
+    pub measure: &'static str,
+    /// Delta-1, Delta-2 …: 100 · (A − B) ÷ B of each round, of rates; null where a round does not have it.
+    pub deltas: Vec<Option<f64>>,
+    /// Delta-3, |Delta-1 − Delta-2|; of more rounds the largest delta less the smallest. Null of one.
+    pub delta3: Option<f64>,
+    /// How many times as long the same takes, in the round that loses most.
+    pub time_factor: f64,
+    /// The same of each round.
+    pub time_factors: Vec<Option<f64>>,
+    /// Deltas are known no closer than this, in per cent, where that is more than 1 %.
+    pub resolution: Option<f64>,
+}
+
+/// A test in the figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bar {
+    /// The cell.
+    #[serde(flatten)]
+    pub cell: Place,
+    /// What is compared.
+    pub measure: &'static str,
+    /// The largest loss of rate of all rounds, in per cent.
+    pub loss: f64,
+    /// The same as how many times as long it takes, 1 ÷ (1 − loss).
+    pub time_factor: f64,
+}
+
+impl Thesis {
+    /// Returns the tables of comparisons by rounds. Shares of deadlines met are no rates, and not among them.
+    pub(super) fn new(comparisons: &[Comparison], rounds: usize, beyond: f64) -> Thesis {
+        let rates = comparisons.iter().filter(|one| one.measure != Measure::Met);
+        let rows: Vec<ThesisRow> = rates.filter_map(|one| row(one, rounds)).collect();
+        let mut figure4: Vec<Bar> = rows.iter().map(bar).filter(|bar| bar.loss > beyond).collect();
+        figure4.sort_by(|a, b| b.loss.total_cmp(&a.loss));
+        Thesis { rounds, beyond, rows, figure4 }
+    }
+}
+
+impl ThesisRow {
+    /// Whether it is the row of this comparison.
+    #[must_use]
+    pub fn is(&self, one: &Comparison) -> bool {
+        let Comparison { cell, measure, .. } = one;
+        self.measure == measure.name() && self.cell.is(&cell.test, cell.copies, &cell.load, &cell.condition)
+    }
+}
+
+fn row(comparison: &Comparison, rounds: usize) -> Option<ThesisRow> {
+    let of = |number: usize| comparison.pairs.iter().find(|pair| pair.round as usize == number).map(|pair| pair.delta);
+    let deltas: Vec<Option<f64>> = (1..=rounds).map(of).collect();
+    let known: Vec<f64> = deltas.iter().flatten().copied().collect();
+    let (least, most) = (known.iter().copied().reduce(f64::min)?, known.iter().copied().reduce(f64::max)?);
+    Some(ThesisRow {
+        cell: Place::of(&comparison.cell),
+        measure: comparison.measure.name(),
+        delta3: (known.len() > 1).then_some(most - least),
+        time_factor: time_factor(least),
+        time_factors: deltas.iter().map(|delta| delta.map(time_factor)).collect(),
+        deltas,
+        resolution: comparison.resolution,
+    })
+}
+
+fn bar(row: &ThesisRow) -> Bar {
+    let least = row.deltas.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+    Bar { cell: row.cell.clone(), measure: row.measure, loss: -least, time_factor: row.time_factor }
+}
+
+/// How many times as long the same takes: a loss D of rate is 1 ÷ (1 − D) of time.
+fn time_factor(delta: f64) -> f64 {
+    1.0 / (1.0 + delta / 100.0)
+}

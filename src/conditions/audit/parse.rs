@@ -1,0 +1,97 @@
+//! Records of a trail: `audit(SECONDS.MILLISECONDS:SERIAL): key=value …`.
+
+use super::words;
+
+/// When an event was and which; all records of one event have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// Milliseconds since 1970.
+    pub ms: u64,
+    /// The event's number since the machine started.
+    pub serial: u64,
+}
+
+/// The kinds of records that end an event, and ask the receiver whether it is alive.
+pub(super) const END: u16 = 1320;
+pub(super) const REPLACE: u16 = 1329;
+/// Those that tell of changes to auditing.
+const CONFIG_CHANGE: u16 = 1305;
+const FEATURE_CHANGE: u16 = 1328;
+
+/// Whether records of a kind tell of programs, rather than of auditing itself or what services say.
+pub(super) fn is_of_programs(kind: u16) -> bool {
+    matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
+}
+
+/// Reads the stamp that a record begins with.
+pub(super) fn stamp(record: &[u8]) -> Option<Stamp> {
+    let rest = record.strip_prefix(b"audit(")?;
+    let (seconds, rest) = digits(rest, b'.')?;
+    let (ms, rest) = digits(rest, b':')?;
+    let (serial, _) = digits(rest, b')')?;
+    Some(Stamp { ms: seconds.checked_mul(1000)?.checked_add(ms)?, serial })
+}
+
+/// The login uid that a record names.
+pub(super) fn login_uid(record: &[u8]) -> Option<u32> {
+    let start = record.windows(6).position(|six| six == b" auid=")? + 6;
+    let (uid, _) = digits(&record[start..], b' ')?;
+    u32::try_from(uid).ok()
+}
+
+/// A line of auditd's log: its kind and its record.
+pub(super) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
+    let rest = line.strip_prefix(b"type=")?;
+    let end = rest.iter().position(|byte| *byte == b' ')?;
+    let (word, record) = (&rest[..end], rest[end..].strip_prefix(b" msg=")?);
+    let unknown = || word.strip_prefix(b"UNKNOWN[").and_then(|rest| u16::try_from(digits(rest, b']')?.0).ok());
+    Some((words::record_named(word).or_else(unknown)?, record))
+}
+
+/// A number and what stands after the byte that ends it.
+fn digits(bytes: &[u8], end: u8) -> Option<(u64, &[u8])> {
+    let mut value: u64 = 0;
+    for (index, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?,
+            byte if *byte == end && index > 0 => return Some((value, &bytes[index + 1..])),
+            _ => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    const SYSCALL: &[u8] =
+        b"audit(1700000000.123:4567): arch=c000003e syscall=110 success=yes ppid=1 pid=2 auid=1000 uid=0";
+
+    #[test]
+    fn stamps() {
+        assert_eq!(stamp(SYSCALL), Some(Stamp { ms: 1_700_000_000_123, serial: 4567 }));
+        for cut in 0..26 {
+            assert_eq!(stamp(&SYSCALL[..cut]), None);
+        }
+        assert_eq!(stamp(b"audit(.1:2)"), None);
+        assert_eq!(stamp(b"audit(99999999999999999999.1:2)"), None);
+    }
+
+    #[test]
+    fn whose_it_is() {
+        assert_eq!(login_uid(SYSCALL), Some(1000));
+        assert_eq!(login_uid(b"audit(1.2:3): cwd=\"/\""), None);
+        assert!(is_of_programs(1300) && is_of_programs(1327) && is_of_programs(1701));
+        assert!(!is_of_programs(1305) && !is_of_programs(1006) && !is_of_programs(1100) && !is_of_programs(1329));
+    }
+
+    #[test]
+    fn lines_of_a_log() {
+        assert_eq!(line(b"type=CWD msg=audit(1.2:3): cwd=\"/\""), Some((1307, &b"audit(1.2:3): cwd=\"/\""[..])));
+        assert_eq!(line(b"type=UNKNOWN[1390] msg=audit(1.2:3): x").map(|it| it.0), Some(1390));
+        assert_eq!(line(b"type=DAEMON_START msg=audit(1.2:3): x"), None);
+        assert_eq!(line(b"type=CWD"), None);
+    }
+}

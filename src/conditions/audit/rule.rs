@@ -1,0 +1,203 @@
+//! A rule as the kernel takes it: `struct audit_rule_data` of linux/audit.h.
+
+use super::netlink::number;
+
+/// Where a rule is tried. Rules about users' messages, file systems and io_uring are listed, never added.
+pub(super) mod list {
+    pub const TASK: u32 = 1;
+    pub const EXIT: u32 = 4;
+    pub const EXCLUDE: u32 = 5;
+}
+
+pub(super) const NEVER: u32 = 0;
+pub(super) const ALWAYS: u32 = 2;
+
+/// AUDIT_FILTER_PREPEND.
+const PREPEND: u32 = 0x10;
+
+/// Fields that rules of the tool's have; those of files are in `syntax`.
+pub(super) mod field {
+    pub const PID: u32 = 0;
+    pub const LOGIN_UID: u32 = 9;
+    pub const ARCH: u32 = 11;
+    pub const WATCH: u32 = 105;
+    pub const PERM: u32 = 106;
+    pub const DIR: u32 = 107;
+    pub const FIELD_COMPARE: u32 = 111;
+    pub const EXE: u32 = 112;
+    pub const KEY: u32 = 210;
+}
+
+/// Comparisons.
+pub(super) mod op {
+    pub const AND: u32 = 0x0800_0000;
+    pub const LESS: u32 = 0x1000_0000;
+    pub const GREATER: u32 = 0x2000_0000;
+    pub const NOT_EQUAL: u32 = 0x3000_0000;
+    pub const EQUAL: u32 = 0x4000_0000;
+}
+
+/// Words of the mask of system calls, and fields at most.
+const WORDS: usize = 64;
+/// Bytes before the texts: four numbers' places are `flags action count … length`.
+const FIXED: usize = 4 * (3 + WORDS + 3 * WORDS + 1);
+
+/// What a field is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    Number(u32),
+    Text(String),
+}
+
+/// One comparison of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Field {
+    pub id: u32,
+    pub op: u32,
+    pub value: Value,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rule {
+    /// The list that it is in.
+    pub list: u32,
+    /// Whether what it matches is recorded.
+    pub action: u32,
+    /// A bit for each system call.
+    pub mask: [u32; WORDS],
+    /// What must hold, all of it.
+    pub fields: Vec<Field>,
+}
+
+impl Field {
+    pub(super) fn number(id: u32, op: u32, value: u32) -> Field {
+        Field { id, op, value: Value::Number(value) }
+    }
+
+    pub(super) fn text(id: u32, op: u32, value: &str) -> Field {
+        Field { id, op, value: Value::Text(value.to_owned()) }
+    }
+}
+
+/// Whether a field's value is a text, whose length stands in the value's place: subjects, objects, paths, keys.
+pub(super) fn is_text(id: u32) -> bool {
+    matches!(id, 13..=17 | 19..=23 | field::WATCH | field::DIR | field::EXE | field::KEY)
+}
+
+impl Rule {
+    /// A rule that matches nothing yet where it goes by system calls.
+    pub(super) fn new(list: u32, action: u32) -> Rule {
+        Rule { list, action, mask: [0; WORDS], fields: Vec::new() }
+    }
+
+    /// Has it match every system call. The last word's bits stand for classes of them.
+    pub(super) fn every_call(&mut self) {
+        self.mask[..WORDS - 1].fill(u32::MAX);
+    }
+
+    /// Has it match one system call; whether there can be one of that number.
+    pub(super) fn call(&mut self, number: u32) -> bool {
+        let word = number as usize / 32;
+        if word >= WORDS - 1 {
+            return false;
+        }
+        self.mask[word] |= 1 << (number % 32);
+        true
+    }
+
+    /// Whether a field compares `id` with this number.
+    pub(super) fn names(&self, id: u32, value: u32) -> bool {
+        self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
+    }
+
+    /// The structure, with the texts behind it. What has no room is left to the kernel to refuse.
+    pub(super) fn encode(&self, prepend: bool) -> Vec<u8> {
+        let mut texts: Vec<u8> = Vec::new();
+        let mut columns = [[0_u32; WORDS]; 3];
+        for (index, field) in self.fields.iter().take(WORDS).enumerate() {
+            let value = match &field.value {
+                Value::Number(value) => *value,
+                Value::Text(text) => {
+                    texts.extend(text.as_bytes());
+                    length(text.len())
+                }
+            };
+            for (column, word) in columns.iter_mut().zip([field.id, value, field.op]) {
+                column[index] = word;
+            }
+        }
+        let list = self.list | if prepend { PREPEND } else { 0 };
+        let head = [list, self.action, length(self.fields.len())];
+        let words = head.iter().chain(&self.mask).chain(columns.iter().flatten()).copied();
+        let mut bytes: Vec<u8> = words.chain([length(texts.len())]).flat_map(u32::to_ne_bytes).collect();
+        bytes.extend(texts);
+        bytes
+    }
+
+    /// What [`Rule::encode`] wrote; nothing where it is cut.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Rule> {
+        let word = |index: usize| number(bytes, 4 * index);
+        let mut mask = [0; WORDS];
+        for (index, bits) in mask.iter_mut().enumerate() {
+            *bits = word(3 + index)?;
+        }
+        let mut texts = bytes.get(FIXED..)?;
+        let mut fields = Vec::new();
+        for index in 0..(word(2)? as usize).min(WORDS) {
+            let at = |column: usize| word(3 + column * WORDS + index);
+            let (id, value, op) = (at(1)?, at(2)?, at(3)?);
+            let value = if is_text(id) {
+                let (text, rest) = texts.split_at_checked(value as usize)?;
+                texts = rest;
+                Value::Text(String::from_utf8_lossy(text).into_owned())
+            } else {
+                Value::Number(value)
+            };
+            fields.push(Field { id, op, value });
+        }
+        Some(Rule { list: word(0)? & !PREPEND, action: word(1)?, mask, fields })
+    }
+}
+
+fn length(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    /// `-a always,exit -F arch=b64 -S 2,257 -F path=/etc/passwd -k ab` of x86-64, by hand.
+    #[test]
+    fn bytes_worked_out_by_hand() {
+        let mut rule = Rule::new(list::EXIT, ALWAYS);
+        assert!(rule.call(2) && rule.call(257) && !rule.call(2016));
+        rule.fields.push(Field::number(field::ARCH, op::EQUAL, 0xc000_003e));
+        rule.fields.push(Field::text(field::WATCH, op::EQUAL, "/etc/passwd"));
+        rule.fields.push(Field::text(field::KEY, op::EQUAL, "ab"));
+        let bytes = rule.encode(true);
+        assert_eq!(bytes.len(), 1040 + 13);
+        let word = |index: usize| number(&bytes, 4 * index).unwrap();
+        assert_eq!([word(0), word(1), word(2)], [0x14, 2, 3]);
+        assert_eq!([word(3), word(3 + 8)], [4, 2]);
+        assert_eq!([word(67), word(68), word(69), word(70)], [11, 105, 210, 0]);
+        assert_eq!([word(131), word(132), word(133)], [0xc000_003e, 11, 2]);
+        assert_eq!([word(195), word(196), word(197)], [0x4000_0000; 3]);
+        assert_eq!((word(259), &bytes[1040..]), (13, &b"/etc/passwdab"[..]));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut rule = Rule::new(list::EXIT, NEVER);
+        rule.every_call();
+        rule.fields.push(Field::number(field::PID, op::NOT_EQUAL, 7));
+        rule.fields.push(Field::text(field::EXE, op::EQUAL, "/bin/true"));
+        rule.fields.push(Field::text(field::KEY, op::EQUAL, ""));
+        let bytes = rule.encode(true);
+        assert_eq!(Rule::decode(&bytes), Some(rule.clone()));
+        assert!(rule.names(field::PID, 7) && !rule.names(field::PID, 8) && !rule.names(field::LOGIN_UID, 7));
+        (0..bytes.len()).for_each(|cut| assert_eq!(Rule::decode(&bytes[..cut]), None));
+    }
+}

@@ -1,0 +1,238 @@
+//! The thread `trail`: takes records as fast as the kernel sends them, and looks at what auditing costs the machine meanwhile.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{RecvFlags, recv};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use super::netlink::{Control, HEADER, LONGEST};
+use super::parse;
+use super::sink::{self, Sink};
+use super::tally::Tally;
+
+/// Nanoseconds between looks at the backlog and the clocks.
+const SAMPLE: u64 = 100_000_000;
+
+/// How long silence is waited for before the thread sees that it is to stop.
+const SILENCE: Duration = Duration::from_millis(50);
+
+/// Nanoseconds after which a thread that is told to stop does, though records still come.
+const STOP: u64 = 10_000_000_000;
+
+/// What auditing had cost by a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Sample {
+    /// CLOCK_MONOTONIC in ns.
+    pub at: u64,
+    /// Records in the kernel's queue.
+    pub backlog: u32,
+    /// Ticks that processes waited for room.
+    pub waited: u32,
+    /// Processor time of the kernel's thread in ns.
+    pub kernel: u64,
+    /// Processor time of whoever receives the records in ns.
+    pub sink: u64,
+}
+
+/// What the thread has.
+pub(super) struct Source {
+    /// Where records arrive; none where auditd takes them.
+    pub socket: Option<OwnedFd>,
+    /// Where they are written.
+    pub sink: Option<Sink>,
+    /// The process that receives them, where that is not the tool.
+    pub daemon: Option<u32>,
+    /// The kernel's thread.
+    pub kauditd: Option<u32>,
+    /// What counts them.
+    pub tally: Tally,
+}
+
+/// What it heard until it was stopped.
+pub(super) struct Heard {
+    pub tally: Tally,
+    /// In order, the first from its start and the last from its end.
+    pub samples: Vec<Sample>,
+    /// How often the kernel had no room for a record on the socket.
+    pub overruns: u64,
+    /// Whether everything was written.
+    pub written: Result<(), String>,
+    /// Kept open: the kernel would print what it has nobody to send to.
+    _socket: Option<OwnedFd>,
+}
+
+/// The thread; it ends when this is dropped.
+pub(super) struct Trail {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Heard>>,
+}
+
+impl Trail {
+    /// Starts it.
+    pub(super) fn start(source: Source) -> Result<Trail, String> {
+        let control = Control::open().map_err(|error| format!("auditing cannot be asked ({error})"))?;
+        if let Some(socket) = &source.socket {
+            set_socket_timeout(socket, Timeout::Recv, Some(SILENCE)).map_err(|error| error.to_string())?;
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("trail".to_owned())
+            .spawn(move || Listener { source, control, samples: Vec::new() }.listen(&told))
+            .map_err(|error| format!("a thread for the trail cannot be started ({error})"))?;
+        Ok(Trail { stop, thread: Some(thread) })
+    }
+
+    /// Stops it as soon as nothing comes any more, and returns what it heard; nothing where that was done before.
+    pub(super) fn finish(&mut self) -> Option<Heard> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Trail {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What the thread works with.
+struct Listener {
+    source: Source,
+    control: Control,
+    samples: Vec<Sample>,
+}
+
+impl Listener {
+    fn listen(mut self, stop: &AtomicBool) -> Heard {
+        let mut buffer = vec![0; LONGEST];
+        let mut overruns = 0;
+        let mut failure = Ok(());
+        let (mut next, mut deadline) = (0, None);
+        loop {
+            let now = nanoseconds(clock_gettime(ClockId::Monotonic));
+            if now >= next {
+                self.sample(now);
+                next = now + SAMPLE;
+            }
+            if stop.load(Ordering::Relaxed) && now > *deadline.get_or_insert(now + STOP) {
+                break;
+            }
+            match self.receive(&mut buffer) {
+                Ok(length) => self.take(&buffer[..length]),
+                Err(Errno::AGAIN) => {
+                    if let Some(sink) = &mut self.source.sink {
+                        sink.write();
+                    }
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+                // The kernel keeps what it could not send, and sends it again.
+                Err(Errno::NOBUFS) => overruns += 1,
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    failure = Err(format!("records could not be received: {error}"));
+                    break;
+                }
+            }
+        }
+        self.sample(nanoseconds(clock_gettime(ClockId::Monotonic)));
+        let written = failure.and(self.source.sink.map_or(Ok(()), Sink::finish));
+        Heard { tally: self.source.tally, samples: self.samples, overruns, written, _socket: self.source.socket }
+    }
+
+    /// Waits for a record.
+    fn receive(&self, buffer: &mut [u8]) -> Result<usize, Errno> {
+        match &self.source.socket {
+            Some(socket) => recv(socket, buffer, RecvFlags::empty()).map(|(length, _)| length),
+            None => {
+                std::thread::sleep(SILENCE);
+                Err(Errno::AGAIN)
+            }
+        }
+    }
+
+    /// Counts and writes a record. Its length is that of what came: the one in its header is not to be trusted.
+    fn take(&mut self, message: &[u8]) {
+        let Some((header, record)) = message.split_at_checked(HEADER) else { return };
+        let kind = u16::from_ne_bytes([header[4], header[5]]);
+        let end = record.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        let record = &record[..end];
+        let now = nanoseconds(clock_gettime(ClockId::Realtime)) / 1_000_000;
+        self.source.tally.take(kind, record, sink::length(kind, record), now);
+        // As auditd does, what only ends an event is left out.
+        let is_written = kind >= 1000 && kind != parse::END && kind != parse::REPLACE;
+        if let Some(sink) = self.source.sink.as_mut().filter(|_| is_written) {
+            sink.take(kind, record);
+        }
+    }
+
+    fn sample(&mut self, at: u64) {
+        let Ok(status) = self.control.status() else { return };
+        let own = || nanoseconds(clock_gettime(ClockId::ThreadCPUTime));
+        self.samples.push(Sample {
+            at,
+            backlog: status.backlog,
+            waited: status.waited.unwrap_or(0),
+            kernel: self.source.kauditd.map_or(0, processor_time),
+            sink: self.source.daemon.map_or_else(own, processor_time),
+        });
+    }
+}
+
+/// What had been used by the time `at`, in a straight line between the samples around it.
+pub(super) fn used(samples: &[Sample], at: u64, of: impl Fn(&Sample) -> u64) -> f64 {
+    let after = samples.partition_point(|sample| sample.at <= at);
+    let (Some(before), next) = (samples.get(after.saturating_sub(1)), samples.get(after)) else { return 0.0 };
+    match next {
+        Some(next) if before.at <= at && before.at < next.at => {
+            let share = (at - before.at) as f64 / (next.at - before.at) as f64;
+            of(before) as f64 + share * (of(next) as f64 - of(before) as f64)
+        }
+        _ => of(before) as f64,
+    }
+}
+
+/// Processor time of a process in ns, all threads together: the scheduler's own count.
+pub(super) fn processor_time(pid: u32) -> u64 {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
+    let of = |path: std::path::PathBuf| {
+        let text = fs::read_to_string(path.join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    threads.flatten().filter_map(|thread| of(thread.path())).sum()
+}
+
+/// A time in ns.
+pub(super) fn nanoseconds(time: Timespec) -> u64 {
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn between_samples() {
+        let sample = |at: u64, kernel: u64| Sample { at, kernel, ..Sample::default() };
+        let samples = [sample(100, 10), sample(200, 30), sample(300, 30)];
+        let used = |at: u64| used(&samples, at, |sample| sample.kernel);
+        assert_eq!([50, 100, 150, 200, 250, 400].map(used), [10.0, 10.0, 20.0, 30.0, 30.0, 30.0]);
+        assert_eq!(super::used(&[], 5, |sample| sample.kernel), 0.0);
+    }
+
+    #[test]
+    fn processor_time_of_this_process() {
+        assert!(processor_time(std::process::id()) > 0);
+        assert_eq!(processor_time(u32::MAX), 0);
+    }
+}

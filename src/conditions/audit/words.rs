@@ -1,0 +1,329 @@
+//! The words of audit rules and their numbers, from linux/audit.h and the systems' call tables.
+
+use std::str::FromStr;
+
+/// How a field's value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number,
+    User,
+    Group,
+    Exit,
+    Text,
+    Path,
+    Arch,
+    Perm,
+    FileType,
+    MessageType,
+    Family,
+}
+
+/// The fields of `-F`.
+const FIELDS: &[(&str, u32, Kind)] = &[
+    ("pid", 0, Kind::Number),
+    ("uid", 1, Kind::User),
+    ("euid", 2, Kind::User),
+    ("suid", 3, Kind::User),
+    ("fsuid", 4, Kind::User),
+    ("gid", 5, Kind::Group),
+    ("egid", 6, Kind::Group),
+    ("sgid", 7, Kind::Group),
+    ("fsgid", 8, Kind::Group),
+    ("auid", 9, Kind::User),
+    ("loginuid", 9, Kind::User),
+    ("pers", 10, Kind::Number),
+    ("arch", 11, Kind::Arch),
+    ("msgtype", 12, Kind::MessageType),
+    ("subj_user", 13, Kind::Text),
+    ("subj_role", 14, Kind::Text),
+    ("subj_type", 15, Kind::Text),
+    ("subj_sen", 16, Kind::Text),
+    ("subj_clr", 17, Kind::Text),
+    ("ppid", 18, Kind::Number),
+    ("obj_user", 19, Kind::Text),
+    ("obj_role", 20, Kind::Text),
+    ("obj_type", 21, Kind::Text),
+    ("obj_lev_low", 22, Kind::Text),
+    ("obj_lev_high", 23, Kind::Text),
+    ("sessionid", 25, Kind::User),
+    ("devmajor", 100, Kind::Number),
+    ("devminor", 101, Kind::Number),
+    ("inode", 102, Kind::Number),
+    ("exit", 103, Kind::Exit),
+    ("success", 104, Kind::Number),
+    ("path", 105, Kind::Path),
+    ("perm", 106, Kind::Perm),
+    ("dir", 107, Kind::Path),
+    ("filetype", 108, Kind::FileType),
+    ("obj_uid", 109, Kind::User),
+    ("obj_gid", 110, Kind::Group),
+    ("exe", 112, Kind::Path),
+    ("saddr_fam", 113, Kind::Family),
+    ("a0", 200, Kind::Number),
+    ("a1", 201, Kind::Number),
+    ("a2", 202, Kind::Number),
+    ("a3", 203, Kind::Number),
+    ("key", 210, Kind::Text),
+];
+
+/// The pairs that `-C` compares, in the order of AUDIT_COMPARE_…, which begins with 1.
+const PAIRS: &[(&str, &str)] = &[
+    ("uid", "obj_uid"),
+    ("gid", "obj_gid"),
+    ("euid", "obj_uid"),
+    ("egid", "obj_gid"),
+    ("auid", "obj_uid"),
+    ("suid", "obj_uid"),
+    ("sgid", "obj_gid"),
+    ("fsuid", "obj_uid"),
+    ("fsgid", "obj_gid"),
+    ("uid", "auid"),
+    ("uid", "euid"),
+    ("uid", "fsuid"),
+    ("uid", "suid"),
+    ("auid", "fsuid"),
+    ("auid", "suid"),
+    ("auid", "euid"),
+    ("euid", "suid"),
+    ("euid", "fsuid"),
+    ("suid", "fsuid"),
+    ("gid", "egid"),
+    ("gid", "fsgid"),
+    ("gid", "sgid"),
+    ("egid", "fsgid"),
+    ("egid", "sgid"),
+    ("sgid", "fsgid"),
+];
+
+/// Errors that rules name; any other is written as its number.
+const ERRORS: &[(&str, i32)] = &[
+    ("EPERM", 1),
+    ("ENOENT", 2),
+    ("EINTR", 4),
+    ("EIO", 5),
+    ("EAGAIN", 11),
+    ("ENOMEM", 12),
+    ("EACCES", 13),
+    ("EBUSY", 16),
+    ("EEXIST", 17),
+    ("ENOTDIR", 20),
+    ("EISDIR", 21),
+    ("EINVAL", 22),
+    ("ENOSPC", 28),
+    ("EROFS", 30),
+];
+
+const FILE_TYPES: &[(&str, u32)] = &[
+    ("fifo", 0o010_000),
+    ("character", 0o020_000),
+    ("dir", 0o040_000),
+    ("block", 0o060_000),
+    ("file", 0o100_000),
+    ("link", 0o120_000),
+    ("socket", 0o140_000),
+];
+
+const FAMILIES: &[(&str, u32)] =
+    &[("unix", 1), ("local", 1), ("inet", 2), ("inet6", 10), ("netlink", 16), ("packet", 17)];
+
+/// The kinds of records of the kernel's.
+const RECORDS: &[(u16, &str)] = &[
+    (1006, "LOGIN"),
+    (1300, "SYSCALL"),
+    (1302, "PATH"),
+    (1303, "IPC"),
+    (1304, "SOCKETCALL"),
+    (1305, "CONFIG_CHANGE"),
+    (1306, "SOCKADDR"),
+    (1307, "CWD"),
+    (1309, "EXECVE"),
+    (1311, "IPC_SET_PERM"),
+    (1312, "MQ_OPEN"),
+    (1313, "MQ_SENDRECV"),
+    (1314, "MQ_NOTIFY"),
+    (1315, "MQ_GETSETATTR"),
+    (1316, "KERNEL_OTHER"),
+    (1317, "FD_PAIR"),
+    (1318, "OBJ_PID"),
+    (1319, "TTY"),
+    (1320, "EOE"),
+    (1321, "BPRM_FCAPS"),
+    (1322, "CAPSET"),
+    (1323, "MMAP"),
+    (1324, "NETFILTER_PKT"),
+    (1325, "NETFILTER_CFG"),
+    (1326, "SECCOMP"),
+    (1327, "PROCTITLE"),
+    (1328, "FEATURE_CHANGE"),
+    (1330, "KERN_MODULE"),
+    (1331, "FANOTIFY"),
+    (1332, "TIME_INJOFFSET"),
+    (1333, "TIME_ADJNTPVAL"),
+    (1334, "BPF"),
+    (1335, "EVENT_LISTENER"),
+    (1336, "URINGOP"),
+    (1337, "OPENAT2"),
+    (1338, "DM_CTRL"),
+    (1339, "DM_EVENT"),
+    (1400, "AVC"),
+    (1700, "ANOM_PROMISCUOUS"),
+    (1701, "ANOM_ABEND"),
+    (1702, "ANOM_LINK"),
+];
+
+/// A kind of system call that rules name: its word, its number in the kernel, its table.
+struct Arch {
+    words: &'static [&'static str],
+    number: u32,
+    call: fn(&str) -> Option<u32>,
+}
+
+fn native(name: &str) -> Option<u32> {
+    syscalls::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn narrow(name: &str) -> Option<u32> {
+    syscalls::x86::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
+}
+
+#[cfg(target_arch = "aarch64")]
+fn narrow(name: &str) -> Option<u32> {
+    syscalls::arm::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
+}
+
+#[cfg(target_arch = "x86_64")]
+const ARCHS: &[Arch] = &[
+    Arch { words: &["b64", "x86_64"], number: 0xc000_003e, call: native },
+    Arch { words: &["b32", "i386", "i686"], number: 0x4000_0003, call: narrow },
+];
+#[cfg(target_arch = "aarch64")]
+const ARCHS: &[Arch] = &[
+    Arch { words: &["b64", "aarch64"], number: 0xc000_00b7, call: native },
+    Arch { words: &["b32", "arm"], number: 0x4000_0028, call: narrow },
+];
+#[cfg(target_arch = "riscv64")]
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3, call: native }];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+const ARCHS: &[Arch] = &[];
+
+/// A field of `-F`.
+pub(super) fn field(word: &str) -> Option<(u32, Kind)> {
+    FIELDS.iter().find(|(name, ..)| *name == word).map(|(_, id, kind)| (*id, *kind))
+}
+
+/// What `-C` compares, in either order.
+pub(super) fn pair(left: &str, right: &str) -> Option<u32> {
+    let place = PAIRS.iter().position(|pair| *pair == (left, right) || *pair == (right, left))?;
+    u32::try_from(place + 1).ok()
+}
+
+/// The kernel's number of an `arch=`.
+pub(super) fn arch(word: &str) -> Option<u32> {
+    ARCHS.iter().find(|arch| arch.words.contains(&word)).map(|arch| arch.number)
+}
+
+/// A system call's number, of an arch, or of this machine's own.
+pub(super) fn call(name: &str, of: Option<u32>) -> Option<u32> {
+    let arch = ARCHS.iter().find(|arch| of.is_none_or(|number| arch.number == number));
+    name.parse().ok().or_else(|| arch.map_or_else(|| native(name), |arch| (arch.call)(name)))
+}
+
+/// Bits of AUDIT_PERM_…, from letters of `rwxa`.
+pub(super) fn perm(letters: &str) -> Option<u32> {
+    let bit = |letter: char| "xwra".find(letter).map(|place| 1 << place);
+    letters.chars().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).filter(|bits| *bits != 0)
+}
+
+/// A number or a name, of the kind that a field takes.
+pub(super) fn value(kind: Kind, word: &str) -> Option<u32> {
+    let of = |table: &[(&str, u32)]| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    match kind {
+        Kind::Number => number(word),
+        Kind::User => unset(word).or_else(|| number(word)).or_else(|| account("/etc/passwd", word)),
+        Kind::Group => number(word).or_else(|| account("/etc/group", word)),
+        Kind::Exit => exit(word),
+        Kind::Arch => arch(word),
+        Kind::Perm => perm(word),
+        Kind::FileType => of(FILE_TYPES),
+        Kind::Family => number(word).or_else(|| of(FAMILIES)),
+        Kind::MessageType => {
+            number(word).or_else(|| RECORDS.iter().find(|(_, name)| *name == word).map(|(kind, _)| u32::from(*kind)))
+        }
+        Kind::Text | Kind::Path => None,
+    }
+}
+
+fn unset(word: &str) -> Option<u32> {
+    ["unset", "-1", "4294967295"].contains(&word).then_some(u32::MAX)
+}
+
+fn number(word: &str) -> Option<u32> {
+    match word.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => word
+            .parse::<i64>()
+            .ok()
+            .and_then(|value| u32::try_from(value).ok().or_else(|| i32::try_from(value).ok().map(i32::cast_unsigned))),
+    }
+}
+
+fn exit(word: &str) -> Option<u32> {
+    let (sign, name) = word.strip_prefix('-').map_or((1, word), |name| (-1, name));
+    let known = ERRORS.iter().find(|(error, _)| *error == name).map(|(_, value)| (sign * value).cast_unsigned());
+    known.or_else(|| number(word))
+}
+
+/// The number of a user or a group: the third of the fields that colons part.
+fn account(file: &str, name: &str) -> Option<u32> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.split(':').next() == Some(name))?;
+    line.split(':').nth(2)?.parse().ok()
+}
+
+/// The name of a kind of records, as trails have it.
+pub(super) fn record(kind: u16) -> Option<&'static str> {
+    RECORDS.binary_search_by_key(&kind, |(number, _)| *number).ok().map(|place| RECORDS[place].1)
+}
+
+/// The number of a kind of records.
+pub(super) fn record_named(word: &[u8]) -> Option<u16> {
+    RECORDS.iter().find(|(_, name)| name.as_bytes() == word).map(|(number, _)| *number)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_hold_together() {
+        assert!(RECORDS.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!((record(1300), record(1320), record(1301)), (Some("SYSCALL"), Some("EOE"), None));
+        assert_eq!(
+            (pair("auid", "obj_uid"), pair("obj_uid", "auid"), pair("sgid", "fsgid")),
+            (Some(5), Some(5), Some(25))
+        );
+        assert_eq!((perm("wa"), perm("rwxa"), perm("z"), perm("")), (Some(10), Some(15), None, None));
+    }
+
+    #[test]
+    fn values_in_their_ways_of_writing() {
+        assert_eq!(value(Kind::User, "unset"), Some(u32::MAX));
+        assert_eq!(value(Kind::User, "-1"), Some(u32::MAX));
+        assert_eq!(value(Kind::Exit, "-EACCES"), Some((-13_i32).cast_unsigned()));
+        assert_eq!(value(Kind::Number, "0x10"), Some(16));
+        assert_eq!(value(Kind::MessageType, "PROCTITLE"), Some(1327));
+        assert_eq!(value(Kind::Number, "many"), None);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn calls_by_their_arch() {
+        assert_eq!(
+            (call("open", None), call("openat", arch("b64")), call("open", arch("b32"))),
+            (Some(2), Some(257), Some(5))
+        );
+        assert_eq!((call("59", None), call("opne", None)), (Some(59), None));
+    }
+}
