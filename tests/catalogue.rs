@@ -259,3 +259,15 @@ fn conditions_have_what_they_are_switched_by() {
     let all = catalogue.tests.iter().filter(|test| test.roles.contains(&Role::Companion));
     assert_eq!(all.map(|test| test.id.clone()).collect::<BTreeSet<_>>(), companions, "companions of no condition");
 }
+
+/// A word that is no switch is another level of the one before it; one that begins with a switch is not.
+#[test]
+fn conditions_are_told_from_levels() {
+    let words = "thp=never,always,bpf+seccomp=argument,namespaces,nice=5+thp=never,always";
+    let names: Vec<String> = words.split(',').map(str::to_owned).collect();
+    let found = catalogue().expand_conditions(&names).unwrap();
+    let found: Vec<&str> = found.iter().map(|condition| condition.name.as_str()).collect();
+    let all =
+        ["thp=never", "thp=always", "bpf+seccomp=argument", "namespaces", "nice=5+thp=never", "nice=5+thp=always"];
+    assert_eq!(found, all);
+}

@@ -148,7 +148,8 @@ impl Catalogue {
         let mut whole: Vec<String> = Vec::new();
         for name in names {
             let before = whole.last().and_then(|before| before.rfind('=').map(|end| before[..=end].to_owned()));
-            let known = self.switches.iter().any(|switch| switch.id == parts(name).0);
+            let first = name.split('+').next().unwrap_or_default();
+            let known = self.switches.iter().any(|switch| switch.id == parts(first).0);
             whole.push(match before {
                 Some(before) if !known => before + name,
                 _ => name.clone(),
