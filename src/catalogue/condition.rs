@@ -35,7 +35,7 @@ pub struct Switch {
     /// A command that starts the measured programs, before their path.
     #[serde(default)]
     pub prefix: Vec<String>,
-    /// A test that runs beside the measured programs and counts what it sees.
+    /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.
     pub companion: Option<String>,
     /// What a shell does to switch it on, to prove that it is on, and to switch it off.
     pub enter: Option<String>,
