@@ -65,7 +65,7 @@ pub(super) fn name(one: &Comparison, room: Room) -> String {
     let name = place(&one.cell, room);
     match one.measure {
         Measure::Score => name,
-        Measure::Met => format!("{name} deadlines met"),
+        Measure::Met if room == Room::Wide => format!("{name} deadlines met"),
         measure => format!("{name} {}", measure.name()),
     }
 }
@@ -164,7 +164,7 @@ pub(super) fn floor(cost: &Cost) -> String {
     let among = if count == 1 { "in its one comparison".to_owned() } else { format!("over {count} comparisons") };
     format!(
         "a second arm of {against} in every block, compared with the first, flags {flags} {among}; the largest difference is {} \
-         ({}, {})",
+         ({}) in {}",
         delta(largest),
         interval(&largest.delta),
         name(largest, Room::Narrow)
@@ -200,7 +200,7 @@ pub(super) fn missing(results: &Results, cost: &Cost) -> Vec<(String, String)> {
 /// Tests that are named before they are counted.
 const FEW: usize = 6;
 
-/// Returns which tests under which conditions: `syscall, execl under audit=all`.
+/// Returns which tests under which conditions: `syscall; execl x2 under audit=all`.
 fn touches(missing: &[&Missing]) -> String {
     let mut tests: Vec<String> = Vec::new();
     let mut conditions: Vec<&str> = Vec::new();
@@ -216,7 +216,7 @@ fn touches(missing: &[&Missing]) -> String {
     let more = tests.len().saturating_sub(FEW);
     tests.truncate(FEW);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more} under {}", tests.join(", "), conditions.join(", "))
+    format!("{}{more} under {}", tests.join("; "), conditions.join(", "))
 }
 
 /// Returns what proves each condition, those of which nothing is known left out.
