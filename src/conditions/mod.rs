@@ -35,6 +35,13 @@ pub enum Refusal {
     Fatal(String),
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why)) = self;
+        f.write_str(why)
+    }
+}
+
 impl From<String> for Refusal {
     fn from(why: String) -> Refusal {
         Refusal::Failed(why)
