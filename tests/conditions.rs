@@ -78,8 +78,10 @@ impl Alone {
 }
 
 fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
-    let proof = entered.prove(&Seen { trial, start: 0, end: 1, companion });
-    proof.map(Option::unwrap_or_default).map_err(|refusal| format!("{refusal:?}"))
+    entered
+        .prove(&Seen { trial, start: 0, end: 1, companion })
+        .map(Option::unwrap_or_default)
+        .map_err(|refusal| refusal.to_string())
 }
 
 /// A trial of one program that reported values.
