@@ -67,8 +67,8 @@ impl Stage {
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let lock =
-            (0..600).find_map(|_| Lock::take().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok());
+        let wait = |_| Lock::take().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok();
+        let lock = (0..600).find_map(wait).unwrap();
         let own = [
             ("-e", setting("enabled")),
             ("-b", setting("backlog_limit")),
@@ -82,7 +82,7 @@ impl Stage {
         auditctl(&FOREIGN);
         let scratch = tempfile::Builder::new().prefix("unixmark-audit-").tempdir_in("/var/tmp").unwrap();
         let settings = Settings { scratch: scratch.path().to_path_buf(), ..Settings::default() };
-        Some(Stage { settings, before: state(), own, scratch, _lock: lock.unwrap(), _turn: turn })
+        Some(Stage { settings, before: state(), own, scratch, _lock: lock, _turn: turn })
     }
 
     /// Nothing where auditing may not be switched on.
@@ -119,14 +119,17 @@ impl Stage {
         assert_eq!(before, SENTINEL);
         entered.before_window();
         let start = monotonic();
+        // The clock of stamps is up to a tick or two behind: work at the very edges would be shared with what is outside.
+        std::thread::sleep(Duration::from_millis(30));
         work(self);
+        std::thread::sleep(Duration::from_millis(30));
         let end = monotonic();
         let evidence = entered.prove(&Seen { trial: &Trial::default(), start, end, companion: None });
         drop(entered);
         assert_ne!(fs::read_to_string("/proc/thread-self/loginuid").unwrap(), SENTINEL);
         ledger.put_back().unwrap();
         assert_eq!(state(), self.before);
-        evidence
+        evidence.map(Option::unwrap)
     }
 
     fn rules(&self, text: &str) -> String {
@@ -255,7 +258,6 @@ fn a_program_s_calls_are_counted_one_by_one() {
                 assert!(rules.contains(&format!("-S getppid -F success=1 -F auid={SENTINEL} -F key=mine")), "{rules}");
                 assert_eq!((setting("enabled"), setting("pid")), ("1".to_owned(), std::process::id().to_string()));
                 calls(&program, 1, 5000);
-                std::thread::sleep(Duration::from_millis(20));
                 assert!(stage.scratch.path().exists());
             })
             .unwrap();
@@ -298,7 +300,6 @@ fn degrees_from_no_rules_to_many() {
                 calls(&program, 1, 10);
                 fs::write(stage.scratch.path().join("file"), "").unwrap();
                 assert!(Command::new("touch").arg(stage.scratch.path().join("file")).status().unwrap().success());
-                std::thread::sleep(Duration::from_millis(20));
             })
             .unwrap();
         let rules = evidence.figures["rules"].0;
@@ -321,7 +322,7 @@ fn off_after_on_is_told_apart_from_never_on() {
     let now = monotonic();
     let evidence =
         entered.prove(&Seen { trial: &Trial::default(), start: now, end: now + 1, companion: None }).unwrap();
-    assert!(evidence.notes[0].contains("after it had been on"));
+    assert!(evidence.unwrap().notes[0].contains("after it had been on"));
     drop(entered);
     ledger.put_back().unwrap();
     assert_eq!(state(), stage.before);
@@ -385,12 +386,12 @@ fn auditd_itself_keeps_the_trail() {
         .measure(&level, |_| {
             assert_ne!(setting("pid"), std::process::id().to_string());
             calls(&program, 1, 1000);
-            std::thread::sleep(Duration::from_millis(20));
         })
         .unwrap();
     let trail = evidence.trail.unwrap();
     assert_eq!((trail.events, trail.lost), (1000, 0), "{trail:?}");
-    assert!(trail.sink_cpu_s > 0.0 && trail.records >= 2000, "{trail:?}");
+    assert!(trail.all_events == 1000 && trail.records == 2000, "{trail:?}");
+    assert!(trail.sink_cpu_s > 0.0, "{trail:?}");
     assert_eq!(fs::read_dir(stage.scratch.path()).unwrap().count(), 3, "its directory goes with it");
     assert_eq!(setting("pid"), "0");
 }
@@ -447,7 +448,6 @@ fn where_auditing_was_on_it_stays_on() {
             // Others keep their audit contexts.
             assert!(!auditctl(&["-l"]).contains("-a never,task"));
             calls(&program, 1, 1000);
-            std::thread::sleep(Duration::from_millis(20));
         })
         .unwrap();
     assert_eq!(evidence.trail.unwrap().events, 1000);
@@ -487,7 +487,8 @@ fn a_daemon_that_was_there_keeps_its_place() {
         calls(&program, 1, 1000);
         std::thread::sleep(Duration::from_millis(20));
     });
-    daemon.kill().unwrap();
+    let pid = rustix::process::Pid::from_child(&daemon);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     daemon.wait().unwrap();
     auditctl(&["-e", "0"]);
     let evidence = evidence.unwrap();

@@ -2,7 +2,7 @@
 //! that is started outside of the runner; it ends with the trial, and the ledger has how.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,10 +13,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::netlink::Control;
 use super::parse;
 use super::tally::Tally;
+use super::trail;
 use crate::conditions::{Flush, Ledger, TrailSettings, Undo, command};
 
 /// How long it may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it may take to write what it has.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// The configuration that is installed: how records are formatted and handed on is taken from it.
 const INSTALLED: &str = "/etc/audit/auditd.conf";
@@ -95,6 +99,7 @@ impl Auditd {
     /// # Errors
     /// Its log cannot be read, or its disk is full.
     pub(super) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
+        self.wait_for_the_end();
         self.end();
         let told =
             |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
@@ -110,6 +115,14 @@ impl Auditd {
             }
         }
         Ok(())
+    }
+
+    /// Waits until it has written the last record that there was: told to end, it would leave it.
+    fn wait_for_the_end(&self) {
+        let deadline = Instant::now() + DRAIN;
+        while !ends(&self.folder.join(LOGS[0])).unwrap_or(false) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn end(&mut self) {
@@ -180,6 +193,17 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
     text
 }
 
+/// Whether the last record of a trail is near the end of a log.
+fn ends(log: &Path) -> std::io::Result<bool> {
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(4096)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(parse::line);
+    Ok(lines.any(|(kind, record)| trail::is_end(kind, record)))
+}
+
 fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
@@ -218,12 +242,15 @@ mod tests {
     fn a_log_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.log");
-        let text = "type=DAEMON_START msg=audit(1.000:9): op=start\ntype=SYSCALL msg=audit(1.004:5): a auid=7 b\n\
+        let text = "type=DAEMON_START msg=audit(1.000:9999): op=start\ntype=SYSCALL msg=audit(1.004:5): a auid=7 b\n\
                     type=PROCTITLE msg=audit(1.004:5): proctitle=\"x\"\ntype=SYSCALL msg=audit(1.004:6): a auid=8 b\n";
         fs::write(&path, text).unwrap();
         let mut tally = Tally::new(7, 1000);
         count(File::open(&path).unwrap(), &mut tally).unwrap();
         let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
-        assert_eq!(tally.all(), (1, lengths as u64));
+        assert_eq!((tally.all(), tally.missing()), ((1, lengths as u64), 0));
+        assert!(!ends(&path).unwrap());
+        fs::write(&path, text.to_owned() + "type=TEST msg=audit(1.005:9): pid=1 msg='op=unixmark-end'\n").unwrap();
+        assert!(ends(&path).unwrap());
     }
 }

@@ -20,6 +20,8 @@ const ADD_RULE: u16 = 1011;
 const DELETE_RULE: u16 = 1012;
 const LIST_RULES: u16 = 1013;
 const GET_FEATURE: u16 = 1019;
+/// AUDIT_TEST: a message of a program's, which is a record like others and changes nothing.
+pub(super) const SAID: u16 = 1120;
 
 /// NLMSG_ERROR: an acknowledgement, or an error.
 const ACK: u16 = 2;
@@ -38,8 +40,8 @@ pub(super) const LONGEST: usize = 32 * 1024;
 /// AUDIT_NLGRP_READLOG as a mask: readers that the kernel does not wait for.
 const READERS: u32 = 1;
 
-/// What the kernel holds for a reader that is late, in bytes.
-const ROOM: usize = 8 << 20;
+/// What the kernel holds for a reader that is late, in bytes: half a second of two busy processors.
+const ROOM: usize = 32 << 20;
 
 /// How long the kernel may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -166,6 +168,12 @@ impl Control {
     pub(super) fn rules(&self) -> Result<Vec<Rule>, Errno> {
         let answers = self.ask(LIST_RULES, REQUEST, &[], DONE)?;
         Ok(answers.iter().filter_map(|bytes| Rule::decode(bytes)).collect())
+    }
+
+    /// Has a record made that says `text`.
+    pub(super) fn say(&self, text: &str) -> Result<(), Errno> {
+        // The kernel ends the text at its last byte.
+        self.ask(SAID, REQUEST_ACK, format!("{text}\0").as_bytes(), ACK).map(drop)
     }
 
     /// Sends a request and returns what is answered, up to and with a message of the kind `last`.

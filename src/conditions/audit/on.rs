@@ -69,7 +69,7 @@ struct Loaded {
 }
 
 impl On {
-    /// Switches auditing on: receiver, rules, and only then the switch and the programs' login uid.
+    /// Switches auditing on: receiver, rules, the programs' login uid, and only then the switch.
     pub(super) fn enter(control: Control, state: &State, text: Text, scene: &mut Scene<'_>) -> Result<On, String> {
         scope::is_free()?;
         let found = Found::from(state.status);
@@ -89,11 +89,14 @@ impl On {
         }
         notes.extend(about_others(state, receiver));
         let loaded = load(&control, &text, receiver, &mut notes)?;
+        // Before the switch, so that it leaves no event of the tool's own.
+        let login_uid = LoginUid::take()?;
         if state.status.enabled == 0 {
             state::mark()?;
             control.set(Lever::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))?;
         }
-        let login_uid = LoginUid::take()?;
+        // The first record of all: from its serial number on none may be missing, and auditd 3.0 loses it when it starts.
+        super::trail::begin(&control).map_err(|error| format!("no record can be made: {error}"))?;
         let (set, rules) = (status(&control)?, listed(&control)?);
         let (_heard, _login_uid) = (None, login_uid);
         let on = On { control, found, receiver, trail, auditd, set, rules, loaded, offset, notes, _heard, _login_uid };
@@ -146,6 +149,7 @@ impl On {
         if let Some(auditd) = &mut self.auditd {
             auditd.finish(&mut heard.tally)?;
         }
+        let missing = self.missing(heard);
         let now = status(&self.control)?;
         let tick = nanoseconds(clock_getres(ClockId::RealtimeCoarse)) as f64;
         let wall = |time: u64| (i128::from(time) + self.offset) as f64 / 1e6;
@@ -164,7 +168,7 @@ impl On {
             bytes: counted.bytes,
             all_events,
             all_bytes,
-            lost: u64::from(now.lost.wrapping_sub(self.set.lost)),
+            lost: u64::from(now.lost.wrapping_sub(self.set.lost)) + missing,
             waited_s: used(|sample| u64::from(sample.waited)) * tick / 1e9,
             backlog: heard.samples.iter().map(|sample| sample.backlog).max().unwrap_or(0),
             queued: if by_tally { counted.queued } else { (at_end.round() as u64).min(counted.records) },
@@ -172,6 +176,22 @@ impl On {
             kernel_cpu_s: used(|sample| sample.kernel) / 1e9,
             sink_cpu_s: used(|sample| sample.sink) / 1e9,
         })
+    }
+
+    /// Events that the kernel dropped without counting them.
+    fn missing(&mut self, heard: &Heard) -> u64 {
+        let missing = heard.tally.missing();
+        // A limited rate is counted; and who only listens knows no better than that it did not hear.
+        if missing == 0 || self.set.rate_limit > 0 {
+            return 0;
+        }
+        if let Receiver::Theirs(_) = self.receiver {
+            self.notes.push(format!("{missing} events were written too fast to be counted beside a daemon"));
+            return 0;
+        }
+        self.notes
+            .push(format!("{missing} events were dropped before they were received, and are counted as lost here"));
+        missing
     }
 
     /// What has to be said of a trail.
@@ -184,8 +204,8 @@ impl On {
                 trail.drain_s
             ));
         }
-        if heard.overruns > 0 && matches!(self.receiver, Receiver::Theirs(_)) {
-            self.notes.push(format!("records came too fast to be counted beside a daemon, {} times", heard.overruns));
+        if heard.overruns > 0 {
+            self.notes.push(format!("the kernel found no room on the socket for records, {} times", heard.overruns));
         }
         if self.set.waited.is_none() {
             self.notes.push("this kernel does not count how long processes waited for room".to_owned());
@@ -202,7 +222,7 @@ impl Active for On {
     fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let drained = self.drain(seen.end);
         let checked = self.check();
-        let mut heard = self.trail.finish().ok_or("it was proved before, or its thread died")?;
+        let mut heard = self.trail.finish(&self.control).ok_or("it was proved before, or its thread died")?;
         std::mem::replace(&mut heard.written, Ok(()))
             .map_err(|why| format!("{why}; make room there, or keep less of it (--trail-limit) or none"))?;
         checked?;
@@ -242,7 +262,12 @@ fn first_time() -> Option<String> {
 fn set_limits(control: &Control, backlog: u32) -> Result<(), String> {
     let told = |error: Errno| format!("the limits of auditing cannot be set: {error}");
     control.set(Lever::Failure, 0).map_err(told)?;
-    control.set(Lever::BacklogLimit, if backlog == 0 { BACKLOG } else { backlog }).map_err(told)
+    control.set(Lever::BacklogLimit, self::backlog(backlog)).map_err(told)
+}
+
+/// Records to be queued.
+fn backlog(asked: u32) -> u32 {
+    if asked == 0 { BACKLOG } else { asked }
 }
 
 /// Has the records received by whom the run wants, or by who did before.
@@ -283,7 +308,8 @@ fn receive(
     let now = nanoseconds(clock_gettime(ClockId::Monotonic));
     // Events of programs that were started earlier are counted as of now.
     let origin = u64::try_from((i128::from(now) + offset) / 1_000_000).unwrap_or(0);
-    let source = Source { socket, sink, daemon, kauditd: kauditd(), tally: Tally::new(SENTINEL, origin) };
+    let (kauditd, tally, backlog) = (kauditd(), Tally::new(SENTINEL, origin), backlog(settings.backlog));
+    let source = Source { socket, sink, daemon, kauditd, backlog, tally };
     Ok((receiver, source))
 }
 

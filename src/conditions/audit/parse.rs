@@ -23,6 +23,11 @@ pub(super) fn is_of_programs(kind: u16) -> bool {
     matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
 }
 
+/// Whether a record of a kind never comes first of its event: the system call does, or what stopped it.
+pub(super) fn is_detail(kind: u16) -> bool {
+    matches!(kind, END | 1302 | 1306 | 1307 | 1309 | 1317 | 1327)
+}
+
 /// Reads the stamp that a record begins with.
 pub(super) fn stamp(record: &[u8]) -> Option<Stamp> {
     let rest = record.strip_prefix(b"audit(")?;
@@ -39,13 +44,16 @@ pub(super) fn login_uid(record: &[u8]) -> Option<u32> {
     u32::try_from(uid).ok()
 }
 
-/// A line of auditd's log: its kind and its record.
+/// A line of auditd's log: its kind, 0 for one that is not known, and its record. What auditd says of itself is none.
 pub(super) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
     let rest = line.strip_prefix(b"type=")?;
     let end = rest.iter().position(|byte| *byte == b' ')?;
     let (word, record) = (&rest[..end], rest[end..].strip_prefix(b" msg=")?);
+    if word.starts_with(b"DAEMON_") {
+        return None;
+    }
     let unknown = || word.strip_prefix(b"UNKNOWN[").and_then(|rest| u16::try_from(digits(rest, b']')?.0).ok());
-    Some((words::record_named(word).or_else(unknown)?, record))
+    Some((words::record_named(word).or_else(unknown).unwrap_or(0), record))
 }
 
 /// A number and what stands after the byte that ends it.
@@ -92,6 +100,7 @@ mod tests {
         assert_eq!(line(b"type=CWD msg=audit(1.2:3): cwd=\"/\""), Some((1307, &b"audit(1.2:3): cwd=\"/\""[..])));
         assert_eq!(line(b"type=UNKNOWN[1390] msg=audit(1.2:3): x").map(|it| it.0), Some(1390));
         assert_eq!(line(b"type=DAEMON_START msg=audit(1.2:3): x"), None);
+        assert_eq!(line(b"type=USER_LOGIN msg=audit(1.2:3): x").map(|it| it.0), Some(0));
         assert_eq!(line(b"type=CWD"), None);
     }
 }

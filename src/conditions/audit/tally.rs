@@ -27,6 +27,8 @@ pub(super) struct Tally {
     bins: Vec<Bin>,
     /// The latest events by serial number, and whether each counts.
     open: Vec<(u64, bool)>,
+    /// The first and the last serial number, and how many different ones.
+    serials: Option<(u64, u64, u64)>,
 }
 
 /// What of a trail lies in a window.
@@ -44,13 +46,13 @@ pub(super) struct Counted {
 impl Tally {
     /// An empty one, for records from the time `origin` on, in milliseconds since 1970.
     pub(super) fn new(login_uid: u32, origin: u64) -> Tally {
-        Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS] }
+        Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
     }
 
     /// Takes in a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
     pub(super) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
-        let Some(stamp) = parse::stamp(record).filter(|_| parse::is_of_programs(kind)) else { return };
-        let (is_new, counts) = self.event(stamp, record);
+        let Some(stamp) = parse::stamp(record) else { return };
+        let (is_new, counts) = self.event(kind, stamp, record);
         if !counts {
             return;
         }
@@ -64,15 +66,25 @@ impl Tally {
         }
     }
 
-    /// Whether a record begins an event, and whether that counts: another login uid's does not.
-    fn event(&mut self, stamp: Stamp, record: &[u8]) -> (bool, bool) {
-        let login_uid = self.login_uid;
+    /// Whether a record begins an event, and whether that counts: another login uid's does not, nor one that begins with a
+    /// change of auditing, or whose beginning was before the trail's.
+    fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
+        let begins = parse::is_of_programs(kind) && !parse::is_detail(kind);
+        let counts = begins && parse::login_uid(record).is_none_or(|uid| uid == self.login_uid);
         let slot = &mut self.open[usize::try_from(stamp.serial).unwrap_or_default() % OPEN_EVENTS];
         if slot.0 == stamp.serial {
             return (false, slot.1);
         }
-        *slot = (stamp.serial, parse::login_uid(record).is_none_or(|uid| uid == login_uid));
-        (true, slot.1)
+        *slot = (stamp.serial, counts);
+        let (first, last, different) = self.serials.unwrap_or((stamp.serial, stamp.serial, 0));
+        self.serials = Some((first.min(stamp.serial), last.max(stamp.serial), different + 1));
+        (true, counts)
+    }
+
+    /// Events that never came: serial numbers that are missing between the first and the last. The kernel gives one to each
+    /// event that it writes, for whomever.
+    pub(super) fn missing(&self) -> u64 {
+        self.serials.map_or(0, |(first, last, different)| (last - first + 1).saturating_sub(different))
     }
 
     fn bin(&mut self, ms: u64) -> &mut Bin {
@@ -173,6 +185,27 @@ mod tests {
             tally.take(kind, format!("audit(0.001:{serial}): x").as_bytes(), 10, 2);
         }
         assert_eq!(tally.all(), (2, 40));
+    }
+
+    #[test]
+    fn events_that_never_came_leave_a_gap() {
+        let mut tally = Tally::new(US, 0);
+        assert_eq!(tally.missing(), 0);
+        for serial in [5, 3, 4, 9] {
+            event(&mut tally, 1, serial, 1, US);
+        }
+        tally.take(1120, b"audit(0.001:10): pid=1", 9, 1);
+        assert_eq!((tally.missing(), tally.all().0), (3, 4));
+    }
+
+    #[test]
+    fn half_an_event_is_none() {
+        let mut tally = Tally::new(US, 0);
+        tally.take(1327, b"audit(0.001:1): proctitle=\"x\"", 9, 1);
+        tally.take(1320, b"audit(0.001:1): ", 9, 1);
+        tally.take(1305, b"audit(0.001:2): op=set auid=77", 9, 1);
+        tally.take(1300, b"audit(0.001:2): pid=1 auid=77 uid=0", 9, 1);
+        assert_eq!(tally.all(), (0, 0));
     }
 
     #[test]

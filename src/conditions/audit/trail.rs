@@ -1,4 +1,9 @@
 //! The thread `trail`: takes records as fast as the kernel sends them, and looks at what auditing costs the machine meanwhile.
+//!
+//! Two ways of the kernel's (6.18) are met here. When the socket has been full for a tenth of a second, it drops its whole
+//! queue, and does not count that as lost unless it was started with audit=1: so the thread is early, the socket is large,
+//! and serial numbers are checked. And a process that goes to sleep for room just when the queue is emptied sleeps until the
+//! next record, or a whole minute where no other process makes one: so after a burst the thread makes one.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,9 +15,10 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, recv};
+use rustix::process::setpriority_process;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use super::netlink::{Control, HEADER, LONGEST};
+use super::netlink::{Control, HEADER, LONGEST, SAID};
 use super::parse;
 use super::sink::{self, Sink};
 use super::tally::Tally;
@@ -20,11 +26,23 @@ use super::tally::Tally;
 /// Nanoseconds between looks at the backlog and the clocks.
 const SAMPLE: u64 = 100_000_000;
 
-/// How long silence is waited for before the thread sees that it is to stop.
+/// How long silence is before the thread looks at what else there is to do.
 const SILENCE: Duration = Duration::from_millis(50);
 
-/// Nanoseconds after which a thread that is told to stop does, though records still come.
+/// What is said to begin a trail, to wake processes that sleep for room, and to end it.
+const BEGIN: &str = "op=unixmark-begin";
+const WAKE: &str = "op=unixmark-wake";
+const END: &str = "op=unixmark-end";
+
+/// Silences in which sleepers are woken after a burst: the kernel wakes one at a time.
+const WAKES: u32 = 4;
+
+/// Silences and nanoseconds after which a thread that is told to stop does, though the end was not heard.
+const LAST_SILENCES: u32 = 40;
 const STOP: u64 = 10_000_000_000;
+
+/// The scheduler's priority, as in the auditd.conf that comes with auditd.
+const NICE: i32 = -4;
 
 /// What auditing had cost by a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -51,6 +69,8 @@ pub(super) struct Source {
     pub daemon: Option<u32>,
     /// The kernel's thread.
     pub kauditd: Option<u32>,
+    /// Records that the kernel queues.
+    pub backlog: u32,
     /// What counts them.
     pub tally: Tally,
 }
@@ -85,13 +105,23 @@ impl Trail {
         let told = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("trail".to_owned())
-            .spawn(move || Listener { source, control, samples: Vec::new() }.listen(&told))
+            .spawn(move || {
+                // Where that is not permitted, it is as early as any other.
+                let _ = setpriority_process(None, NICE);
+                Listener { source, control, samples: Vec::new(), burst: 0, wakes: 0, ended: false }.listen(&told)
+            })
             .map_err(|error| format!("a thread for the trail cannot be started ({error})"))?;
         Ok(Trail { stop, thread: Some(thread) })
     }
 
-    /// Stops it as soon as nothing comes any more, and returns what it heard; nothing where that was done before.
-    pub(super) fn finish(&mut self) -> Option<Heard> {
+    /// Stops it when it has heard all that there was, and returns that; nothing where that was done before.
+    pub(super) fn finish(&mut self, control: &Control) -> Option<Heard> {
+        // Without the end it waits for silence.
+        let _ = end(control);
+        self.stop()
+    }
+
+    fn stop(&mut self) -> Option<Heard> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take()?.join().ok()
     }
@@ -99,8 +129,23 @@ impl Trail {
 
 impl Drop for Trail {
     fn drop(&mut self) {
-        self.finish();
+        self.stop();
     }
+}
+
+/// Has the first record made of a trail.
+pub(super) fn begin(control: &Control) -> Result<(), Errno> {
+    control.say(BEGIN)
+}
+
+/// Has the last record made that a trail is to have.
+pub(super) fn end(control: &Control) -> Result<(), Errno> {
+    control.say(END)
+}
+
+/// Whether a record is that one.
+pub(super) fn is_end(kind: u16, record: &[u8]) -> bool {
+    kind == SAID && record.windows(END.len()).any(|words| words == END.as_bytes())
 }
 
 /// What the thread works with.
@@ -108,34 +153,42 @@ struct Listener {
     source: Source,
     control: Control,
     samples: Vec<Sample>,
+    /// Records since it was silent.
+    burst: u32,
+    /// How often sleepers are still to be woken.
+    wakes: u32,
+    /// Whether the last record came.
+    ended: bool,
 }
 
 impl Listener {
     fn listen(mut self, stop: &AtomicBool) -> Heard {
         let mut buffer = vec![0; LONGEST];
-        let mut overruns = 0;
+        let (mut overruns, mut silences) = (0, 0);
         let mut failure = Ok(());
         let (mut next, mut deadline) = (0, None);
-        loop {
+        while !self.ended {
             let now = nanoseconds(clock_gettime(ClockId::Monotonic));
             if now >= next {
                 self.sample(now);
                 next = now + SAMPLE;
             }
-            if stop.load(Ordering::Relaxed) && now > *deadline.get_or_insert(now + STOP) {
+            let stopping = stop.load(Ordering::Relaxed);
+            if stopping && now > *deadline.get_or_insert(now + STOP) {
                 break;
             }
             match self.receive(&mut buffer) {
-                Ok(length) => self.take(&buffer[..length]),
+                Ok(length) => {
+                    self.take(&buffer[..length]);
+                    silences = 0;
+                }
                 Err(Errno::AGAIN) => {
-                    if let Some(sink) = &mut self.source.sink {
-                        sink.write();
-                    }
-                    if stop.load(Ordering::Relaxed) {
+                    self.rest();
+                    silences += 1;
+                    if stopping && (silences >= LAST_SILENCES || self.source.socket.is_none()) {
                         break;
                     }
                 }
-                // The kernel keeps what it could not send, and sends it again.
                 Err(Errno::NOBUFS) => overruns += 1,
                 Err(Errno::INTR) => {}
                 Err(error) => {
@@ -147,6 +200,22 @@ impl Listener {
         self.sample(nanoseconds(clock_gettime(ClockId::Monotonic)));
         let written = failure.and(self.source.sink.map_or(Ok(()), Sink::finish));
         Heard { tally: self.source.tally, samples: self.samples, overruns, written, _socket: self.source.socket }
+    }
+
+    /// What is done while nothing comes.
+    fn rest(&mut self) {
+        if let Some(sink) = &mut self.source.sink {
+            sink.write();
+        }
+        // So many records may have filled the queue.
+        if self.burst > self.source.backlog / 4 {
+            self.wakes = WAKES;
+        }
+        self.burst = 0;
+        if self.wakes > 0 {
+            self.wakes -= 1;
+            let _ = self.control.say(WAKE);
+        }
     }
 
     /// Waits for a record.
@@ -167,9 +236,11 @@ impl Listener {
         let end = record.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         let record = &record[..end];
         let now = nanoseconds(clock_gettime(ClockId::Realtime)) / 1_000_000;
+        self.burst += 1;
+        self.ended |= is_end(kind, record);
         self.source.tally.take(kind, record, sink::length(kind, record), now);
         // As auditd does, what only ends an event is left out.
-        let is_written = kind >= 1000 && kind != parse::END && kind != parse::REPLACE;
+        let is_written = kind >= 1000 && ![parse::END, parse::REPLACE, SAID].contains(&kind);
         if let Some(sink) = self.source.sink.as_mut().filter(|_| is_written) {
             sink.take(kind, record);
         }

@@ -129,6 +129,7 @@ const FAMILIES: &[(&str, u32)] =
 /// The kinds of records of the kernel's.
 const RECORDS: &[(u16, &str)] = &[
     (1006, "LOGIN"),
+    (1120, "TEST"),
     (1300, "SYSCALL"),
     (1302, "PATH"),
     (1303, "IPC"),
