@@ -6,7 +6,7 @@
 void confine_init(void);
 
 /* For slowed=PERCENT: called when the window opens, and whenever the timer is about to read what was done. */
-void confine_begin(void);
+void confine_begin(int with_pulse);
 void confine_pay(void);
 
 #endif

@@ -394,8 +394,7 @@ static void begin(int with_pulse)
     sleep_until(begun);
     getrusage(RUSAGE_SELF, &own_before);
     getrusage(RUSAGE_CHILDREN, &children_before);
-    if (with_pulse)
-        confine_begin();
+    confine_begin(with_pulse);
     begun = kit_now();
     if (pulsing)
         record((struct mark){0, begun}); /* of a team, whose first thread may begin late, what the others have done by then */

@@ -129,7 +129,7 @@ impl Stage {
         assert_ne!(fs::read_to_string("/proc/thread-self/loginuid").unwrap(), SENTINEL);
         ledger.put_back().unwrap();
         assert_eq!(state(), self.before);
-        evidence.map(Option::unwrap)
+        evidence.map(Option::unwrap).map_err(|refusal| refusal.to_string())
     }
 
     fn rules(&self, text: &str) -> String {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use unixmark::catalogue::{Arithmetic, Catalogue, Copies};
+use unixmark::catalogue::{Arithmetic, Catalogue, Copies, Means, Role};
 
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
@@ -193,4 +193,81 @@ fn labels_are_found_however_they_are_printed() {
         assert_eq!(catalogue.by_label(label).map(|test| test.id.as_str()), Some(id), "{label}");
     }
     assert!(catalogue.by_label("Quantum Throughput").is_none());
+}
+
+#[test]
+fn conditions_are_named_and_documented() {
+    let catalogue = catalogue();
+    let mut seen = BTreeSet::new();
+    for switch in &catalogue.switches {
+        let id = &switch.id;
+        assert!(seen.insert(id.clone()), "two conditions are called {id}");
+        assert!(
+            id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+            "{id} is awkward to type"
+        );
+        assert!(!switch.label.is_empty(), "{id}");
+        if switch.means == Means::Nothing {
+            continue;
+        }
+        assert!(switch.doc.split_whitespace().count() >= 20, "{id}: say what it is and what it does not show");
+        assert!(switch.doc.contains("not") || switch.doc.contains("no "), "{id}: say what it does not show");
+        let levels: BTreeSet<&String> = switch.levels.iter().collect();
+        assert_eq!(levels.len(), switch.levels.len(), "{id}: a level twice");
+        assert!(switch.levels.iter().all(|level| !level.contains(['+', ','])), "{id}: a level that no list can hold");
+        for text in &switch.texts {
+            let level = text.split_once('=').expect("LEVEL=TEXT").0;
+            assert!(switch.levels.iter().any(|known| known == level), "{id}: texts of no level '{level}'");
+        }
+        for need in &switch.needs {
+            let known = ["root", "tracefs"].contains(&need.as_str())
+                || ["tool:", "file:/"].iter().any(|kind| need.starts_with(kind) && need.len() > kind.len());
+            assert!(known, "{id}: no need '{need}'");
+        }
+        if let Some(against) = &switch.against {
+            catalogue.expand_conditions(std::slice::from_ref(against)).unwrap();
+        }
+    }
+}
+
+/// A row has what its means needs, and nothing that it does not look at.
+#[test]
+fn conditions_have_what_they_are_switched_by() {
+    let catalogue = catalogue();
+    let mut companions = BTreeSet::new();
+    for switch in &catalogue.switches {
+        let (id, means) = (&switch.id, switch.means);
+        assert_eq!(!switch.files.is_empty(), means == Means::File, "{id}: files");
+        assert!(switch.texts.is_empty() || means == Means::File, "{id}: texts");
+        assert!(switch.args.is_empty() || matches!(means, Means::Argument | Means::Beside), "{id}: args");
+        assert!(means != Means::Argument || !switch.args.is_empty(), "{id}: no args");
+        let beside = usize::from(!switch.prefix.is_empty()) + usize::from(switch.companion.is_some());
+        assert_eq!(beside, usize::from(means == Means::Beside), "{id}: a prefix or a companion");
+        for part in [&switch.enter, &switch.verify, &switch.leave] {
+            assert_eq!(part.is_some(), means == Means::Command, "{id}: enter, verify and leave");
+        }
+        if !switch.args.is_empty() && switch.companion.is_none() {
+            let asked_for = switch.args.iter().any(|word| word.contains("{level}"));
+            assert_eq!(asked_for, !switch.levels.is_empty(), "{id}: its level goes nowhere");
+        }
+        if let Some(name) = &switch.companion {
+            let test = catalogue.test(name).unwrap_or_else(|| panic!("{id}: there is no {name}"));
+            assert_eq!(test.roles, [Role::Companion], "{id}: {name} is no companion");
+            companions.insert(name.clone());
+        }
+    }
+    let all = catalogue.tests.iter().filter(|test| test.roles.contains(&Role::Companion));
+    assert_eq!(all.map(|test| test.id.clone()).collect::<BTreeSet<_>>(), companions, "companions of no condition");
+}
+
+/// A word that is no switch is another level of the one before it; one that begins with a switch is not.
+#[test]
+fn conditions_are_told_from_levels() {
+    let words = "thp=never,always,bpf+seccomp=argument,namespaces,nice=5+thp=never,always";
+    let names: Vec<String> = words.split(',').map(str::to_owned).collect();
+    let found = catalogue().expand_conditions(&names).unwrap();
+    let found: Vec<&str> = found.iter().map(|condition| condition.name.as_str()).collect();
+    let all =
+        ["thp=never", "thp=always", "bpf+seccomp=argument", "namespaces", "nice=5+thp=never", "nice=5+thp=always"];
+    assert_eq!(found, all);
 }

@@ -3,6 +3,8 @@
 
 #[path = "html/burnin.rs"]
 mod burnin;
+#[path = "html/cost.rs"]
+mod cost;
 #[path = "html/latency.rs"]
 mod latency;
 #[path = "html/page.rs"]

@@ -222,6 +222,11 @@ impl Results {
         } else if journal.end.as_ref().is_some_and(|end| end.reason == "interrupted") {
             results.warnings.push("the run was interrupted: this is what it had measured by then".to_owned());
         }
+        if journal.end.as_ref().is_some_and(|end| end.reason == "failed") {
+            let last =
+                journal.trials.iter().rev().find_map(|trial| trial.error.as_deref()).unwrap_or("no reason is known");
+            results.warnings.push(format!("the run ended, since every further trial would have failed: {last}"));
+        }
         if journal.run.procedure == "quick" {
             results.warnings.push("a quick run shows that things work; its figures are too few to compare".to_owned());
         }

@@ -35,7 +35,7 @@ pub struct Switch {
     /// A command that starts the measured programs, before their path.
     #[serde(default)]
     pub prefix: Vec<String>,
-    /// A test that runs beside the measured programs and counts what it sees.
+    /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.
     pub companion: Option<String>,
     /// What a shell does to switch it on, to prove that it is on, and to switch it off.
     pub enter: Option<String>,
@@ -148,7 +148,8 @@ impl Catalogue {
         let mut whole: Vec<String> = Vec::new();
         for name in names {
             let before = whole.last().and_then(|before| before.rfind('=').map(|end| before[..=end].to_owned()));
-            let known = self.switches.iter().any(|switch| switch.id == parts(name).0);
+            let first = name.split('+').next().unwrap_or_default();
+            let known = self.switches.iter().any(|switch| switch.id == parts(first).0);
             whole.push(match before {
                 Some(before) if !known => before + name,
                 _ => name.clone(),

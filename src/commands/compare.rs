@@ -232,8 +232,9 @@ fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> Stri
     };
     let runs: Vec<String> = arguments.runs.iter().zip(&comparisons.runs).map(name).collect();
     if let Some([base, condition]) = &arguments.conditions {
+        let against = if base == NONE { String::new() } else { format!(" --against {base}") };
         return format!(
-            "to see whether that was chance, measure only these again: `unixmark cost {condition} {tests} -c {copies}{load}`; then \
+            "to see whether that was chance, measure only these again: `unixmark cost {condition} {tests}{against} -c {copies}{load}`; then \
              `unixmark compare {} --conditions {base},{condition} --fail-on {size}% --confirm latest`",
             runs.join(" ")
         );

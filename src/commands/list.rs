@@ -90,6 +90,10 @@ fn conditions(catalogue: &Catalogue, long: bool) -> String {
 /// Why levels of a switch cannot be had here, each reason with the levels it is about; with none where it is about all.
 fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, String)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    if switch.levels.iter().any(String::is_empty) {
+        // What is written where is in the level.
+        return Vec::new();
+    }
     let whole = [""];
     let asked = if levels.is_empty() { &whole[..] } else { levels };
     for level in asked.iter().filter(|level| !level.ends_with(':')) {

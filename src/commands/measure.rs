@@ -331,6 +331,7 @@ pub(super) fn conclude(
     let (end, signal) = match outcome {
         Ok(Outcome::Complete) => (Ok("complete"), None),
         Ok(Outcome::Budget) => (Ok("budget"), None),
+        Ok(Outcome::Hopeless) => (Ok("failed"), None),
         Ok(Outcome::Broke) => (Ok("broke"), None),
         Ok(Outcome::Stopped(number)) => (Ok("interrupted"), Some(number)),
         Err(error) => (Err(error), None),

@@ -5,9 +5,14 @@
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
 
 mod audit;
+mod beside;
+mod cgroup;
 mod command;
+mod compiler;
 mod file;
 mod ledger;
+mod mount;
+mod tracing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +21,7 @@ use crate::catalogue::{Condition, Means, Switch};
 use crate::journal::{Evidence, Trial};
 use crate::machine::Machine;
 
+pub(crate) use cgroup::make as make_cgroup;
 pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
 
 /// Why a condition was not entered.
@@ -25,6 +31,15 @@ pub enum Refusal {
     Unavailable(String),
     /// It should have worked and did not.
     Failed(String),
+    /// Nothing can be measured any more, as on a full disk.
+    Fatal(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why)) = self;
+        f.write_str(why)
+    }
 }
 
 impl From<String> for Refusal {
@@ -96,7 +111,7 @@ pub struct Staging {
     pub cgroups: Vec<PathBuf>,
     /// A test that runs beside the programs as loads do and counts what it sees, with further arguments.
     pub companion: Option<(String, Vec<String>)>,
-    /// The build of the programs: `cc=NAME` or `portable`.
+    /// The build of the programs: `cc=NAME` or `build=NAME`.
     pub build: Option<String>,
 }
 
@@ -120,6 +135,11 @@ pub trait Active {
     /// # Errors
     /// A sentence saying why that is not proved.
     fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String>;
+
+    /// Whether what was not proved makes all further trials pointless, as a full disk does.
+    fn is_fatal(&self) -> bool {
+        false
+    }
 
     /// Called once when the programs are ready and their window has not opened.
     fn before_window(&mut self) {}
@@ -214,6 +234,7 @@ pub fn enter(
         let one = one(switch, level, &mut scene).map_err(|refusal| match refusal {
             Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
             Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
+            Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
         })?;
         active.push((Arc::clone(switch), one));
     }
@@ -224,8 +245,14 @@ fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Ac
     match switch.means {
         Means::File => file::enter(switch, level, scene),
         Means::Command => command::enter(switch, scene),
+        Means::Argument => Ok(beside::argument(switch, level, scene)),
+        Means::Beside => beside::enter(switch, level, scene),
+        Means::Cgroup => cgroup::enter(switch, level, scene),
+        Means::Mount => mount::enter(level, scene),
+        Means::Tracing => tracing::enter(scene),
+        Means::Build => Ok(compiler::enter(switch, level, scene)?),
         Means::Audit => audit::enter(level, scene),
-        means => Err(Refusal::Unavailable(format!("{means:?} is not built yet"))),
+        Means::Nothing => Err(Refusal::Failed("there is nothing to switch".to_owned())),
     }
 }
 
@@ -239,15 +266,18 @@ impl Entered {
     ///
     /// # Errors
     /// A sentence saying what is not proved.
-    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, String> {
+    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, Refusal> {
         if self.active.is_empty() {
             return Ok(None);
         }
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {
-            active
-                .prove(seen, &mut evidence)
-                .map_err(|why| format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))?;
+            active.prove(seen, &mut evidence).map_err(|why| match active.is_fatal() {
+                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
+                false => {
+                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
+                }
+            })?;
         }
         Ok(Some(evidence))
     }
@@ -260,6 +290,7 @@ impl Entered {
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
     for need in &switch.needs {
         let missing = match need.split_once(':') {
+            None if need == tracing::NEED => tracing::available(machine).err(),
             None if need == "root" => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
             Some(("tool", tool)) => {
                 command::find(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
@@ -273,6 +304,9 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
     }
     match switch.means {
         Means::File => file::available(switch, level, machine),
+        Means::Cgroup => cgroup::available(switch, level, machine),
+        Means::Mount => mount::available(level, machine),
+        Means::Build => compiler::available(switch, level),
         Means::Audit => audit::available(level, machine),
         _ => Ok(()),
     }

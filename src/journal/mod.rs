@@ -363,7 +363,7 @@ pub struct Warning {
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// complete, budget or interrupted.
+    /// complete, budget, broke, interrupted, or failed where every further trial would have.
     pub reason: String,
     /// Seconds since it began.
     pub seconds: f64,

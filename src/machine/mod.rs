@@ -30,6 +30,7 @@ pub use cgroup::levels as cgroups_above;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{Finding, Severity, doctor, examine};
 pub use facts::{Fact, facts};
+pub use mounts::device_folder;
 pub use noise::{Noise, Sample, sample};
 pub use parse::bytes as show_bytes;
 pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};

@@ -108,15 +108,25 @@ pub fn space(machine: &Machine, dir: &Path) -> Option<(u64, u64)> {
 
 /// A file of the block device below `mount`, such as `queue/rotational`.
 pub fn device_file(machine: &Machine, mount: &Mount, file: &str) -> Option<String> {
+    device_places(mount).iter().find_map(|place| machine.read(&format!("{place}/{file}")))
+}
+
+/// Where the block device below `mount` may be in /sys: btrfs and its like have a device number of their own, so the name is the
+/// second way in. A partition has no queue: its parent has.
+fn device_places(mount: &Mount) -> Vec<String> {
     let name = mount.source.rsplit('/').next().unwrap_or_default();
-    // btrfs and its like have a device number of their own, so the name is the second way in. A
-    // partition has no queue: its parent has.
-    let numbered = format!("/sys/dev/block/{}", mount.device);
-    let named = format!("/sys/class/block/{name}");
-    let places = if name.is_empty() { vec![numbered] } else { vec![numbered, named] };
-    places.iter().find_map(|place| {
-        machine.read(&format!("{place}/{file}")).or_else(|| machine.read(&format!("{place}/../{file}")))
-    })
+    let mut places = vec![format!("/sys/dev/block/{}", mount.device)];
+    if !name.is_empty() {
+        places.push(format!("/sys/class/block/{name}"));
+    }
+    places.iter().flat_map(|place| [place.clone(), format!("{place}/..")]).collect()
+}
+
+/// The directory in /sys of the block device that `dir` lies on; none of what is in memory or on another machine.
+pub fn device_folder(machine: &Machine, dir: &Path) -> Option<PathBuf> {
+    let places = device_places(&of(machine, dir)?);
+    let place = places.iter().find(|place| machine.exists(&format!("{place}/queue")))?;
+    machine.resolve(Path::new(place))
 }
 
 #[cfg(test)]

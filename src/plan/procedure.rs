@@ -80,7 +80,7 @@ const SCALE_SLICE: Duration = Duration::from_millis(100);
 
 /// Looks of `unixmark cost`: twelve blocks are the fewest whose exact p value survives among thirty tests.
 const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
-const COST_QUICK: u32 = 6;
+const COST_QUICK: u32 = 8;
 
 /// Windows of `unixmark cost`: a second, of which a quarter is a warm-up that fills the queues of auditing.
 const COST_SLICE: Duration = Duration::from_millis(125);

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::analysis::{BurnIn, Held, PERCENTILES, Results, Row};
+use crate::analysis::{BurnIn, Cost, Effect, Held, PERCENTILES, Results, Row};
 use crate::catalogue::Metric;
+use crate::report::cost;
 use crate::stats::Estimate;
 
 /// The columns that a run about scaling has besides, the law's the same in every line of a test.
@@ -18,15 +19,17 @@ pub(super) fn render(results: &Results) -> String {
          mean,spread,max,p50,p90,p95,p99,p99.9,deadlines_met,cpu_received,load_achieved",
     );
     text += if scaled { SCALING } else { "" };
+    text += if results.cost.is_some() { cost::csv::HEAD } else { "" };
     text.push('\n');
     let run = field(&results.run.name);
-    for row in &results.rows {
+    for row in results.rows.iter().chain(&results.controls) {
         let cell = &row.cell;
+        let effects = results.cost.as_ref().map_or(Vec::new(), |cost| cost::csv::effects(cost, results, row));
         let bound = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{run},{},{},{},{},{},{},{},{},{},{},{},ok,{},{}{}",
+            "{run},{},{},{},{},{},{},{},{},{},{},{},ok,{},{}{}{}",
             field(&cell.test),
             field(&cell.label),
             cell.copies,
@@ -41,7 +44,25 @@ pub(super) fn render(results: &Results) -> String {
             field(&row.warnings.join("; ")),
             latency(row),
             if scaled { scaling(results, row) } else { String::new() },
+            costs(results, effects.first().copied()),
         );
+        // Other measures of a latency have a line each, with their name as a figure of a burn-in has it.
+        for effect in effects.iter().skip(1) {
+            let one = &effect.comparison;
+            let (test, label, load) = (field(&cell.test), field(&cell.label), field(&cell.load));
+            let _ = writeln!(
+                text,
+                "{run},{test},{label},{},{load},{},{},{},{},,,{},ok,{}{}",
+                cell.copies,
+                field(&cell.condition),
+                one.measure.name(),
+                field(&one.unit),
+                one.b,
+                one.n.1,
+                ",".repeat(11),
+                costs(results, Some(*effect)),
+            );
+        }
     }
     if let Some(burnin) = &results.burnin {
         self::burnin(&mut text, &run, burnin);
@@ -50,7 +71,7 @@ pub(super) fn render(results: &Results) -> String {
         for missing in list {
             let _ = writeln!(
                 text,
-                "{run},{},{},{},{},{},,,,,,0,{status},{},,,,,,,,,,,{}",
+                "{run},{},{},{},{},{},,,,,,0,{status},{},,,,,,,,,,,{}{}",
                 field(&missing.test),
                 field(&missing.label),
                 missing.copies,
@@ -58,6 +79,7 @@ pub(super) fn render(results: &Results) -> String {
                 field(&missing.condition),
                 field(&missing.reason),
                 if scaled { no_scaling() } else { String::new() },
+                costs(results, None),
             );
         }
     }
@@ -67,6 +89,12 @@ pub(super) fn render(results: &Results) -> String {
 /// The columns of scaling, empty.
 fn no_scaling() -> String {
     ",".repeat(SCALING.matches(',').count())
+}
+
+/// The columns of cost, empty without an effect.
+fn costs(results: &Results, effect: Option<&Effect>) -> String {
+    let fields = |cost: &Cost| effect.map_or_else(cost::csv::nothing, |effect| cost::csv::fields(cost, effect));
+    results.cost.as_deref().map_or_else(String::new, fields)
 }
 
 fn metric(metric: Metric) -> &'static str {

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::burnin::{figures, tables, title};
+use super::cost::{self, Room, Table};
 use super::details::{Sheet, sheets};
 use super::scaling;
 use super::tasks::{NOT_INTERBENCH, Task, figure_of, share_of, tasks, told};
 use super::{Footnotes, copies, plus_minus, seconds, share};
-use crate::analysis::{BurnIn, Latency, Missing, Results, Row};
+use crate::analysis::{BurnIn, Cost, Latency, Missing, Results, Row};
 
 /// Returns the report.
 pub(super) fn render(results: &Results) -> String {
@@ -24,6 +25,11 @@ pub(super) fn render(results: &Results) -> String {
     );
     if let Some(burnin) = &results.burnin {
         self::burnin(&mut text, burnin);
+    }
+    if let Some(cost) = &results.cost {
+        self::cost(&mut text, results, cost);
+        end(&mut text, results, &notes);
+        return text;
     }
     for level in results.lists() {
         let _ = writeln!(text, "## {}\n", copies(level));
@@ -62,6 +68,12 @@ pub(super) fn render(results: &Results) -> String {
     for task in tasks(results) {
         self::task(&mut text, &task, &mut notes);
     }
+    end(&mut text, results, &notes);
+    text
+}
+
+/// The system, the notes and the warnings.
+fn end(text: &mut String, results: &Results, notes: &Footnotes) {
     let _ = writeln!(text, "## System\n\n| fact | value |\n|---|---|");
     for fact in &results.facts {
         let _ = writeln!(text, "| {} | {} |", escaped(&fact.label), escaped(&fact.value));
@@ -76,7 +88,63 @@ pub(super) fn render(results: &Results) -> String {
     if results.has_latencies() {
         let _ = writeln!(text, "\n> {}", escaped(NOT_INTERBENCH));
     }
-    text
+}
+
+/// What conditions cost.
+fn cost(text: &mut String, results: &Results, cost: &Cost) {
+    for sentence in cost::sentences(cost) {
+        let _ = writeln!(text, "**{}**\n", escaped(&sentence));
+    }
+    let room = Room::Wide;
+    if let Some(matrix) = cost::matrix(cost, room) {
+        cost_table(text, &matrix);
+    }
+    for condition in &cost.conditions {
+        cost_table(text, &cost::of_condition(cost, condition, room));
+        if let Some(beyond) = cost::beyond_table(cost, condition) {
+            cost_table(text, &beyond);
+        }
+    }
+    let after = cost::totals(cost, room).into_iter().chain(cost::storage(cost, room)).chain(cost::loads(cost, room));
+    after.chain(cost::control(cost)).for_each(|table| cost_table(text, &table));
+    let _ = writeln!(text, "A/A floor: {}.\n", escaped(&cost::floor(cost)));
+    for (condition, proofs) in cost::evidence(cost) {
+        let _ = writeln!(text, "## What proves {}\n", escaped(condition));
+        proofs.iter().for_each(|proof| item(text, proof));
+        text.push('\n');
+    }
+    let missing = cost::missing(results, cost);
+    if !missing.is_empty() {
+        let _ = writeln!(text, "## Not measured\n");
+        missing.iter().for_each(|(what, reason)| item(text, &format!("{what}: {reason}")));
+        text.push('\n');
+    }
+    let _ = writeln!(text, "## How to read it\n");
+    cost::notes(cost).iter().for_each(|note| item(text, note));
+    text.push('\n');
+}
+
+fn item(text: &mut String, content: &str) {
+    let _ = writeln!(text, "- {}", escaped(content));
+}
+
+fn cost_table(text: &mut String, table: &Table) {
+    let remark = if table.remark.is_empty() { String::new() } else { format!("{}\n\n", escaped(&table.remark)) };
+    let line = |fields: &mut dyn Iterator<Item = &String>| {
+        fields.map(|field| escaped(field)).collect::<Vec<String>>().join(" | ")
+    };
+    let names = line(&mut table.head.iter().map(|column| &column.name));
+    let sides: String = table
+        .head
+        .iter()
+        .enumerate()
+        .map(|(place, column)| if place == 0 || column.words { "---|" } else { "---:|" })
+        .collect();
+    let _ = writeln!(text, "## {}\n\n{remark}| {names} |\n|{sides}", escaped(&table.name));
+    for row in &table.rows {
+        let _ = writeln!(text, "| {} |", line(&mut row.iter()));
+    }
+    text.push('\n');
 }
 
 /// Faults that a page has room for.

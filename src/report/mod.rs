@@ -2,6 +2,7 @@
 
 pub(crate) mod burnin;
 pub mod compare;
+mod cost;
 mod csv;
 mod details;
 mod html;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::conditions::make_cgroup;
 use crate::machine::{Machine, cgroups_above};
 use crate::plan::Limit;
 
@@ -22,21 +23,13 @@ impl Cgroup {
     /// # Errors
     /// A sentence saying why none can be made here.
     pub fn make(machine: &Machine, limit: Limit) -> Result<Cgroup, String> {
-        let (controller, kind) = match limit {
-            Limit::Weight(_) => ("cpu", "weight"),
-            Limit::Memory(_) => ("memory", "limit"),
+        let controller = match limit {
+            Limit::Weight(_) => "cpu",
+            Limit::Memory(_) => "memory",
         };
-        let (v2, groups) = cgroups_above(machine, controller);
-        let (file, value) = setting(limit, v2);
-        let mut why = format!("there is no {controller} cgroup");
-        for group in groups {
-            let path = machine.path(&group).join(format!("{PREFIX}{}-{controller}", std::process::id()));
-            match make(&path, file, &value) {
-                Ok(()) => return Ok(Cgroup { path }),
-                Err(error) => why = format!("{} ({error})", path.display()),
-            }
-        }
-        Err(format!("no cgroup with a {kind} can be made here: {why}; it needs root, or a cgroup that was delegated"))
+        let (file, value) = setting(limit, cgroups_above(machine, controller).0);
+        let name = format!("{PREFIX}{}-{controller}", std::process::id());
+        make_cgroup(machine, controller, &name, (file, &value), &mut |_| Ok(())).map(|path| Cgroup { path })
     }
 
     /// Where it is.
@@ -59,16 +52,6 @@ fn setting(limit: Limit, v2: bool) -> (&'static str, String) {
         (Limit::Memory(bytes), true) => ("memory.max", bytes.to_string()),
         (Limit::Memory(bytes), false) => ("memory.limit_in_bytes", bytes.to_string()),
     }
-}
-
-/// The file exists only where the controller is on for children.
-fn make(path: &Path, file: &str, value: &str) -> std::io::Result<()> {
-    fs::create_dir(path)?;
-    let written = fs::File::options().write(true).open(path.join(file)).and_then(|_| fs::write(path.join(file), value));
-    if written.is_err() {
-        remove(path);
-    }
-    written
 }
 
 /// Removes one of our cgroups, whose last processes may still be dying; any other directory is left alone.

@@ -107,6 +107,8 @@ pub enum Outcome {
     Complete,
     /// The budget was spent first.
     Budget,
+    /// Something failed that would fail again and again.
+    Hopeless,
     /// A frame broke the limit that should end the run.
     Broke,
     /// A signal stopped it.
@@ -277,7 +279,7 @@ impl Run<'_> {
                     }))?;
                 }
                 Err(Failure::Stopped) => return Ok(Some(self.stopped())),
-                Err(Failure::Skip(why) | Failure::Error(why)) => {
+                Err(Failure::Skip(why) | Failure::Error(why) | Failure::Fatal(why)) => {
                     // Nothing given is measured by each program for itself.
                     self.given.insert(test.id.clone(), "0".to_owned());
                     let text =
@@ -300,11 +302,16 @@ impl Run<'_> {
         watch(Event::Begin { cell, number, block: round.block, command: self.command_line(cell), left, done });
         let at = self.began.elapsed().as_secs_f64();
         let measured = self.measure(cell)?;
+        let mut hopeless = false;
         let mut trial = match measured {
             Ok(trial) => trial,
             Err(Failure::Stopped) => return Ok(Some(self.stopped())),
             Err(Failure::Skip(reason)) => Trial { skip: Some(reason), ..Trial::default() },
             Err(Failure::Error(reason)) => Trial { error: Some(reason), ..Trial::default() },
+            Err(Failure::Fatal(reason)) => {
+                hopeless = true;
+                Trial { error: Some(reason), ..Trial::default() }
+            }
         };
         (trial.cell, trial.block, trial.at, trial.second) = (number, round.block, at, self.second);
         self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
@@ -314,6 +321,7 @@ impl Run<'_> {
         self.trials[number].push(trial);
         Ok(match self.bench.signals.stopped() {
             Some(signal) => Some(Outcome::Stopped(signal)),
+            None if hopeless => Some(Outcome::Hopeless),
             None => broke.then_some(Outcome::Broke),
         })
     }

@@ -7,7 +7,7 @@ use super::build::Programs;
 use super::cgroup::Cgroup;
 use super::trial::{Command, Failure, Scene};
 use crate::catalogue::{Copies, Test};
-use crate::conditions::{Entered, Refusal, Staging};
+use crate::conditions::{Entered, Staging};
 use crate::journal::Trial;
 use crate::plan::Cell;
 
@@ -37,12 +37,7 @@ impl<'a> Run<'a> {
         let mut entered = match &mut self.experiment {
             Some(experiment) if !cell.condition.parts.is_empty() => {
                 let scratch = self.scratch.kept("condition").map_err(error)?;
-                experiment.enter(&cell.condition, self.setting.machine, &scratch, folder).map_err(|refusal| {
-                    match refusal {
-                        Refusal::Unavailable(why) => Failure::Skip(why),
-                        Refusal::Failed(why) => Failure::Error(why),
-                    }
-                })?
+                experiment.enter(&cell.condition, self.setting.machine, &scratch, folder)?
             }
             _ => Entered::default(),
         };

@@ -12,7 +12,7 @@ use super::protocol::{self, Said};
 use super::signals::Signals;
 use super::steady::Steady;
 use crate::catalogue::{Metric, Test};
-use crate::conditions::{Entered, Seen};
+use crate::conditions::{Entered, Refusal, Seen};
 use crate::journal::{Background, Copy, Trial};
 use crate::machine::{Machine, Noise, sample};
 use crate::plan::Window;
@@ -92,6 +92,18 @@ pub(super) enum Failure {
     Skip(String),
     /// Something went wrong.
     Error(String),
+    /// Something went wrong, and will go wrong in every trial.
+    Fatal(String),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::Unavailable(why) => Failure::Skip(why),
+            Refusal::Failed(why) => Failure::Error(why),
+            Refusal::Fatal(why) => Failure::Fatal(why),
+        }
+    }
 }
 
 impl From<String> for Failure {
@@ -115,7 +127,7 @@ impl Failure {
         match self {
             Failure::Stopped => Failure::Stopped,
             Failure::Skip(why) => Failure::Skip(format!("{whose} {} cannot run here: {why}", test.id)),
-            Failure::Error(why) => Failure::Error(format!("{whose} {} failed: {why}", test.id)),
+            Failure::Error(why) | Failure::Fatal(why) => Failure::Error(format!("{whose} {} failed: {why}", test.id)),
         }
     }
 }

@@ -76,3 +76,18 @@ fn conditions_that_are_not_there() {
         assert!(output.status.code() == Some(2) && stderr(&output).contains(told), "{words}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_gate_names_the_condition_and_how_to_look_again() {
+    let place = place(&[drifting("a", 1, 0.2)]);
+    let output = place.unixmark("compare a --conditions none,audit=all --fail-on 5%").output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1));
+    for told in [
+        "syscall (score, 1 copies, load none, condition audit=all) is slower in B",
+        "`unixmark cost audit=all syscall -c 1`",
+        "`unixmark compare a --conditions none,audit=all --fail-on 5% --confirm latest`",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+}

@@ -45,6 +45,8 @@ pub(super) struct On {
     /// Wall clock less CLOCK_MONOTONIC, in ns.
     offset: i128,
     notes: Vec<String>,
+    /// Whether the trail cannot be written any more.
+    full: bool,
     _heard: Option<Heard>,
     _login_uid: LoginUid,
 }
@@ -99,7 +101,9 @@ impl On {
         super::trail::begin(&control).map_err(|error| format!("no record can be made: {error}"))?;
         let (set, rules) = (status(&control)?, listed(&control)?);
         let (_heard, _login_uid) = (None, login_uid);
-        let on = On { control, found, receiver, trail, auditd, set, rules, loaded, offset, notes, _heard, _login_uid };
+        let full = false;
+        let on =
+            On { control, found, receiver, trail, auditd, set, rules, loaded, offset, notes, full, _heard, _login_uid };
         on.check()?;
         Ok(on)
     }
@@ -219,12 +223,17 @@ impl On {
 }
 
 impl Active for On {
+    fn is_fatal(&self) -> bool {
+        self.full
+    }
+
     fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let drained = self.drain(seen.end);
         let checked = self.check();
         let mut heard = self.trail.finish(&self.control).ok_or("it was proved before, or its thread died")?;
-        std::mem::replace(&mut heard.written, Ok(()))
-            .map_err(|why| format!("{why}; make room there, or keep less of it (--trail-limit) or none"))?;
+        std::mem::replace(&mut heard.written, Ok(())).inspect_err(|_| self.full = true).map_err(|why| {
+            format!("{why}; make room there, or keep less of it (--trail-limit) or none (--sink count)")
+        })?;
         checked?;
         let trail = self.measure(&mut heard, seen, drained)?;
         if self.loaded.every_call && trail.events == 0 && trail.lost == 0 {

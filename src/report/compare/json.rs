@@ -63,16 +63,17 @@ struct Valued<'a> {
 
 /// An interval, null where it is unbounded.
 #[derive(Serialize)]
-struct Interval {
+pub(in crate::report) struct Interval {
     delta: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
 }
 
+/// One comparison, here and in a run about cost.
 #[derive(Serialize)]
-struct One<'a> {
+pub(in crate::report) struct One<'a> {
     run: &'a str,
-    against: &'static str,
+    against: &'a str,
     test: &'a str,
     label: &'a str,
     copies: u32,
@@ -137,7 +138,8 @@ struct Suspected<'a> {
     second: Option<One<'a>>,
 }
 
-fn interval(delta: &Estimate) -> Interval {
+/// Returns the interval of a difference.
+pub(in crate::report) fn interval(delta: &Estimate) -> Interval {
     let finite = |end: f64| end.is_finite().then_some(end);
     Interval { delta: finite(delta.value), low: finite(delta.low), high: finite(delta.high) }
 }
@@ -154,6 +156,11 @@ fn difference(fact: &Difference) -> Fact<'_> {
 }
 
 fn one<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> One<'a> {
+    row(comparison, all.against(), all.condition(&comparison.cell.condition))
+}
+
+/// Returns the row of a comparison with `against`, here and in a run about cost.
+pub(in crate::report) fn row<'a>(comparison: &'a Comparison, against: &'a str, condition: &'a str) -> One<'a> {
     let (same_within, could_have_seen) = match comparison.verdict {
         Verdict::Same(within) => (Some(within), None),
         Verdict::Undecided(could) => (None, Some(could).filter(|could| could.is_finite())),
@@ -162,12 +169,12 @@ fn one<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> One<'a> {
     let cell = &comparison.cell;
     One {
         run: &comparison.run,
-        against: all.against(),
+        against,
         test: &cell.test,
         label: &cell.label,
         copies: cell.copies,
         load: &cell.load,
-        condition: all.condition(&cell.condition),
+        condition,
         measure: comparison.measure.name(),
         unit: &comparison.unit,
         a: comparison.a,

@@ -1,9 +1,9 @@
 //! Comparisons for people and programs: text, JSON, Markdown and CSV from the same values.
 
 mod csv;
-mod json;
+pub(super) mod json;
 mod markdown;
-mod text;
+pub(super) mod text;
 mod thesis;
 
 use anyhow::Result;
@@ -53,7 +53,7 @@ fn size(value: f64) -> String {
 }
 
 /// Returns a difference with its sign: `-10.2`, `+1234`.
-fn signed(value: f64) -> String {
+pub(super) fn signed(value: f64) -> String {
     let text = if value.abs() >= 999.95 { format!("{value:+.0}") } else { format!("{value:+.1}") };
     if text.len() > 6 { format!("{value:+.1e}") } else { text }
 }
@@ -78,7 +78,7 @@ fn directions(all: &Comparisons) -> Option<String> {
 }
 
 /// Returns the interval of a difference: `-11.0..-9.4`, or `-∞..+∞`.
-fn interval(delta: &Estimate) -> String {
+pub(super) fn interval(delta: &Estimate) -> String {
     if delta.bounded() { format!("{}..{}", signed(delta.low), signed(delta.high)) } else { "-∞..+∞".to_owned() }
 }
 
@@ -96,7 +96,7 @@ fn factor(comparison: &Comparison) -> Option<String> {
 }
 
 /// Returns the verdict as a sentence: `slower (6.8x the time)`, `same within 0.4 %`, `undecided (could have seen 12 %)`.
-fn verdict(comparison: &Comparison) -> String {
+pub(super) fn verdict(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Same(within) => format!("same within {}{}", size(within), unit(comparison)),
         Verdict::Undecided(could) if could.is_infinite() => "undecided (no interval)".to_owned(),
@@ -109,7 +109,7 @@ fn verdict(comparison: &Comparison) -> String {
 }
 
 /// Returns a value in at most 8 columns.
-fn value(number: f64) -> String {
+pub(super) fn value(number: f64) -> String {
     match number.abs() {
         size if size >= 1e8 => format!("{number:.2e}"),
         size if size >= 1e5 => format!("{number:.0}"),
@@ -120,7 +120,7 @@ fn value(number: f64) -> String {
 }
 
 /// Returns a cell's coordinates beyond the test, as ` x4, load compile`: only what is not the usual.
-fn coordinates(copies: u32, load: &str, condition: &str) -> String {
+pub(super) fn coordinates(copies: u32, load: &str, condition: &str) -> String {
     let mut text = if copies == 1 { String::new() } else { format!(" x{copies}") };
     for (axis, name) in [("load", load), ("condition", condition)] {
         if name != "none" {
@@ -135,7 +135,7 @@ fn of_cell(cell: &Cell) -> String {
 }
 
 /// What is known of single numbers, each once with the tests it touches.
-fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
+pub(super) fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
     let mut found: Vec<(&str, Vec<String>)> = Vec::new();
     for one in comparisons {
         let cell = format!("{}{}", one.cell.test, of_cell(&one.cell));

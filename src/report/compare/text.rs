@@ -134,7 +134,7 @@ fn comparison(text: &mut String, one: &Comparison, before: Option<&Comparison>) 
 }
 
 /// The verdict in 16 columns; the legend below says the rest.
-fn verdict(one: &Comparison) -> String {
+pub(in crate::report) fn verdict(one: &Comparison) -> String {
     let unit = if one.measure.delta_unit() == "points" { "pt" } else { "%" };
     match one.verdict {
         Verdict::Same(within) => format!("same within {}{unit}", size(within)),

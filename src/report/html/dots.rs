@@ -184,7 +184,7 @@ fn draw_line(svg: &mut Svg, line: &Line, scale: &Scale, (top, bottom): (f64, f64
 }
 
 /// Draws the interval, without caps that a small one would hide under its mark; where an end does not exist, a short dashed line.
-fn whiskers(svg: &mut Svg, estimate: &Estimate, scale: &Scale, (x, y): (f64, f64), hue: &str) {
+pub(super) fn whiskers(svg: &mut Svg, estimate: &Estimate, scale: &Scale, (x, y): (f64, f64), hue: &str) {
     for (end, open) in [(estimate.low, -OPEN), (estimate.high, OPEN)] {
         match scale.at(end) {
             None => svg.line(&format!("open {hue}"), (x, y), (x + open, y)),
@@ -199,7 +199,7 @@ fn whiskers(svg: &mut Svg, estimate: &Estimate, scale: &Scale, (x, y): (f64, f64
 }
 
 /// Returns an arrow at the edge beyond which the value lies.
-fn arrow(x: f64, y: f64, scale: &Scale, value: f64) -> String {
+pub(super) fn arrow(x: f64, y: f64, scale: &Scale, value: f64) -> String {
     let back = if scale.is_below(value) { 5.0 } else { -5.0 };
     let (tip, tail) = (n(x), n(x + back));
     format!("M{tip} {}L{tail} {}L{tail} {}z", n(y), n(y - 3.5), n(y + 3.5))

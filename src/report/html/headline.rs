@@ -43,6 +43,10 @@ pub(super) struct Figure {
 /// Returns the indexes at each level, or without any the scores of a few tests.
 pub(super) fn headlines(results: &Results) -> Vec<Headline> {
     let mut headlines: Vec<Headline> = Vec::new();
+    if results.cost.is_some() {
+        // Its sentences stand there.
+        return headlines;
+    }
     for index in &results.indexes {
         add(&mut headlines, index_name(index), index_figure(results, index));
     }
@@ -140,12 +144,16 @@ pub(super) fn states(results: &Results) -> Vec<String> {
         "imported" => states.push("Imported: the figures are those that another suite printed."),
         _ => {}
     }
-    if results.indexes.iter().any(|index| !index.complete) {
+    if results.cost.is_none() && results.indexes.iter().any(|index| !index.complete) {
         states.push("Partial index: not every test of the index is in it.");
     }
     if results.rows.is_empty() && !results.burnin.as_ref().is_some_and(|burnin| burnin.has_worked()) {
         states.push("Nothing was measured: the reasons are below.");
-    } else if results.indexes.is_empty() && rates(results).next().is_some() && !results.run.is_scaling() {
+    } else if results.indexes.is_empty()
+        && rates(results).next().is_some()
+        && !results.run.is_scaling()
+        && results.cost.is_none()
+    {
         states.push("No index: none of the tests measured has a baseline.");
     }
     states.into_iter().map(str::to_owned).collect()

@@ -6,8 +6,10 @@
 
 mod burnin;
 mod charts;
+mod cost;
 mod curve;
 mod dots;
+mod forest;
 mod headline;
 mod heat;
 mod latency;
@@ -54,6 +56,7 @@ struct Page {
     latencies: Option<Latencies>,
     loads: Option<Loads>,
     scaling: Option<scaling::Part>,
+    cost: Option<cost::Part>,
     /// Whether rates were to be measured, or nothing was.
     rates: bool,
     sheets: Vec<Sheet>,
@@ -73,7 +76,9 @@ struct Page {
 /// The template cannot be rendered: a defect.
 pub(super) fn render(results: &Results) -> Result<String> {
     let mut notes = Footnotes::default();
-    let levels = tables::levels(results, &mut notes);
+    let cost = cost::part(results);
+    // What a run about cost measured stands in its own tables.
+    let levels = if cost.is_none() { tables::levels(results, &mut notes) } else { Vec::new() };
     let latencies = latency::latencies(results, &mut notes);
     let known = latencies.as_ref().map_or(&[][..], |latencies| &latencies.loads);
     let scaling = scaling::part(results, &mut notes);
@@ -88,17 +93,19 @@ pub(super) fn render(results: &Results) -> Result<String> {
         headlines: headline::headlines(results),
         manner: headline::manner(results),
         legend: legend(results, 0),
-        charts: index_charts(results),
+        charts: if results.cost.is_none() { index_charts(results) } else { Vec::new() },
         burnin: burnin::part(results),
-        rates: !levels.is_empty() || (latencies.is_none() && results.scaling.is_empty() && results.burnin.is_none()),
+        rates: !levels.is_empty()
+            || (latencies.is_none() && results.scaling.is_empty() && results.burnin.is_none() && cost.is_none()),
+        cost,
         scaling,
         levels,
         loads: loads::loads(results, known),
         latencies,
         sheets: tables::sheets(results, &mut notes),
         gain_legend: legend(results, 1),
-        gain_chart: charts::gains(results),
-        gains: tables::gains(results),
+        gain_chart: charts::gains(results).filter(|_| results.cost.is_none()),
+        gains: if results.cost.is_none() { tables::gains(results) } else { Vec::new() },
         panels: spread::panels(results),
         record: headline::record(results),
         facts: tables::facts(results),

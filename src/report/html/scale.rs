@@ -5,6 +5,8 @@
 pub(super) enum Kind {
     Linear,
     Log,
+    /// Linear around 0, logarithmic on either side from about 1 on.
+    Asinh,
 }
 
 /// An axis: values from `low` to `high` lie between the pixels `from` and `to`.
@@ -41,6 +43,15 @@ impl Scale {
         Some(Scale { kind: Kind::Log, low, high, from: 0.0, to: 1.0 })
     }
 
+    /// Returns an axis around 0 that is logarithmic on either side from about 1 on; it shows all `values` that are numbers,
+    /// and at least from -`least` to `least`.
+    pub(super) fn asinh(values: &[f64], least: f64) -> Scale {
+        let places = || values.iter().filter(|value| value.is_finite()).map(|value| value.asinh());
+        let (low, high) = (places().fold(-least.asinh(), f64::min), places().fold(least.asinh(), f64::max));
+        let margin = 0.03 * (high - low);
+        Scale { kind: Kind::Asinh, low: low - margin, high: high + margin, from: 0.0, to: 1.0 }
+    }
+
     /// Returns the axis between two pixels.
     pub(super) fn between(self, from: f64, to: f64) -> Scale {
         Scale { from, to, ..self }
@@ -68,12 +79,15 @@ impl Scale {
         match self.kind {
             Kind::Linear => linear_ticks(self.low, self.high),
             Kind::Log => log_ticks(self.low, self.high),
+            // The chart knows what its values mean.
+            Kind::Asinh => Vec::new(),
         }
     }
 
     fn inner(&self, value: f64) -> Option<f64> {
         match self.kind {
             Kind::Linear => value.is_finite().then_some(value),
+            Kind::Asinh => value.is_finite().then(|| value.asinh()),
             Kind::Log if value > 0.0 && value.is_finite() => Some(value.log10()),
             // A score of nothing, or an end below it, lies off the left edge of any such axis.
             Kind::Log if value <= 0.0 && value.is_finite() => Some(self.low - 1.0),
@@ -143,6 +157,17 @@ mod tests {
     fn linear_axis_has_round_ticks() {
         assert_eq!(Scale::linear(0.0, 2.2).ticks().len(), 5);
         assert_eq!(linear_ticks(0.0, 4.4), [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn an_axis_around_0_has_room_for_small_and_large() {
+        let scale = Scale::asinh(&[-400.0, 0.5, f64::NAN], 2.0).between(0.0, 100.0);
+        let [far, near, zero, other] = [-400.0, -1.0, 0.0, 1.0].map(|value| scale.at(value).unwrap());
+        assert!(
+            far < 4.0 && near - far > 50.0 && zero - near > 8.0 && other - zero > 8.0,
+            "{far} {near} {zero} {other}"
+        );
+        assert!(scale.shows(2.0) && scale.at(f64::NEG_INFINITY).is_none());
     }
 
     #[test]

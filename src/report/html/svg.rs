@@ -141,9 +141,15 @@ pub(super) fn outline(series: usize, at: (f64, f64), radius: f64) -> String {
 
 /// Returns the mark of a series as a picture of its own, for legends; words stand beside it.
 pub(super) fn key(series: usize) -> String {
-    let outline = outline(series, (7.0, 7.0), 4.6);
-    let hue = hue(series);
-    format!(r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {hue}" d="{outline}"/></svg>"#)
+    key_of(&hue(series), series)
+}
+
+/// Returns a mark of the given classes and shape as a picture of its own.
+pub(super) fn key_of(class: &str, shape: usize) -> String {
+    let outline = outline(shape, (7.0, 7.0), 4.6);
+    format!(
+        r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {class}" d="{outline}"/></svg>"#
+    )
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> String {

@@ -1,6 +1,7 @@
 //! The JSON report: docs/format.md names its keys. A bound that does not exist is null.
 
 mod burnin;
+mod cost;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -33,6 +34,8 @@ struct Report<'a> {
     scaling: Vec<Scaling<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     burnin: Option<BurnIn<'a>>,
+    #[serde(flatten)]
+    cost: Option<cost::Part<'a>>,
     skipped: &'a [Missing],
     errors: &'a [Missing],
     warnings: &'a [String],
@@ -426,6 +429,7 @@ pub(super) fn render(results: &Results) -> Result<String> {
         gains: results.gains.iter().map(gain).collect(),
         scaling: results.scaling.iter().map(scaling).collect(),
         burnin: results.burnin.as_deref().map(burnin::burnin),
+        cost: results.cost.as_deref().map(cost::part),
         skipped: &results.skipped,
         errors: &results.errors,
         warnings: &results.warnings,

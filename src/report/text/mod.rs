@@ -1,6 +1,7 @@
 //! The text report: UnixBench's layout with an interval beside every number, in 80 columns.
 
 mod burnin;
+mod cost;
 mod latency;
 mod scaling;
 
@@ -38,7 +39,17 @@ const HEADING: [(&str, &str); 12] = [
 pub(super) fn render(results: &Results) -> String {
     let mut text = String::new();
     let mut notes = Footnotes::default();
+    line(&mut text, &format!("{} — {}", results.run.name, results.run.tool));
+    line(&mut text, "");
+    if let Some(cost) = &results.cost {
+        cost::lead(&mut text, cost);
+    }
     heading(&mut text, results);
+    if let Some(cost) = &results.cost {
+        cost::tables(&mut text, results, cost);
+        results.warnings.iter().for_each(|warning| wrapped(&mut text, "Note: ", warning));
+        return text;
+    }
     if let Some(burnin) = &results.burnin {
         burnin::block(&mut text, burnin);
     }
@@ -97,8 +108,6 @@ fn wrapped(text: &mut String, lead: &str, content: &str) {
 
 fn heading(text: &mut String, results: &Results) {
     let run = &results.run;
-    line(text, &format!("{} — {}", run.name, run.tool));
-    line(text, "");
     for (name, title) in HEADING {
         if let Some(fact) = results.facts.iter().find(|fact| fact.name == name) {
             wrapped(text, &format!("  {:<14} ", format!("{title}:")), &fact.value);

@@ -93,7 +93,9 @@ pub fn burn_in(setting: &BurnSetting<'_>, writer: &mut Writer, watch: &mut dyn F
         Err(Stop::Journal(error)) => return Err(error),
         Err(Stop::Program(Failure::Stopped)) => None,
         Err(Stop::Program(Failure::Skip(reason))) => Some(Trial { skip: Some(reason), ..Trial::default() }),
-        Err(Stop::Program(Failure::Error(reason))) => Some(Trial { error: Some(reason), ..Trial::default() }),
+        Err(Stop::Program(Failure::Error(reason) | Failure::Fatal(reason))) => {
+            Some(Trial { error: Some(reason), ..Trial::default() })
+        }
     };
     if let Some(trial) = trial {
         fire.writer.append(&Record::Trial(Box::new(trial)))?;
