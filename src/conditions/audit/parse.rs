@@ -23,6 +23,11 @@ pub(super) fn is_of_programs(kind: u16) -> bool {
     matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
 }
 
+/// Whether a record of a kind never comes first of its event: the system call does, or what stopped it.
+pub(super) fn is_detail(kind: u16) -> bool {
+    matches!(kind, END | 1302 | 1306 | 1307 | 1309 | 1317 | 1327)
+}
+
 /// Reads the stamp that a record begins with.
 pub(super) fn stamp(record: &[u8]) -> Option<Stamp> {
     let rest = record.strip_prefix(b"audit(")?;

@@ -67,9 +67,10 @@ impl Tally {
     }
 
     /// Whether a record begins an event, and whether that counts: another login uid's does not, nor one that begins with a
-    /// change of auditing.
+    /// change of auditing, or whose beginning was before the trail's.
     fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
-        let counts = parse::is_of_programs(kind) && parse::login_uid(record).is_none_or(|uid| uid == self.login_uid);
+        let begins = parse::is_of_programs(kind) && !parse::is_detail(kind);
+        let counts = begins && parse::login_uid(record).is_none_or(|uid| uid == self.login_uid);
         let slot = &mut self.open[usize::try_from(stamp.serial).unwrap_or_default() % OPEN_EVENTS];
         if slot.0 == stamp.serial {
             return (false, slot.1);
@@ -195,6 +196,16 @@ mod tests {
         }
         tally.take(1120, b"audit(0.001:10): pid=1", 9, 1);
         assert_eq!((tally.missing(), tally.all().0), (3, 4));
+    }
+
+    #[test]
+    fn half_an_event_is_none() {
+        let mut tally = Tally::new(US, 0);
+        tally.take(1327, b"audit(0.001:1): proctitle=\"x\"", 9, 1);
+        tally.take(1320, b"audit(0.001:1): ", 9, 1);
+        tally.take(1305, b"audit(0.001:2): op=set auid=77", 9, 1);
+        tally.take(1300, b"audit(0.001:2): pid=1 auid=77 uid=0", 9, 1);
+        assert_eq!(tally.all(), (0, 0));
     }
 
     #[test]
