@@ -29,6 +29,9 @@ pub struct Switch {
     /// What to write for a level, where that is not the level itself: `LEVEL=TEXT`.
     #[serde(default)]
     pub texts: Vec<String>,
+    /// What a level is, at the beginning of a sentence: `LEVEL=Auditing every system call`.
+    #[serde(default)]
+    pub phrases: Vec<String>,
     /// Arguments of the measured programs; `{level}` stands for the level.
     #[serde(default)]
     pub args: Vec<String>,
@@ -109,8 +112,7 @@ impl Switch {
     /// Returns what is written for a level.
     #[must_use]
     pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
-        let named = |text: &'a String| text.split_once('=').filter(|(name, _)| *name == level).map(|(_, text)| text);
-        self.texts.iter().find_map(named).unwrap_or(level)
+        of_level(&self.texts, level).unwrap_or(level)
     }
 
     fn has(&self, level: &str) -> bool {
@@ -141,6 +143,14 @@ impl Catalogue {
             }
         }
         Ok(found)
+    }
+
+    /// Returns a condition's name as a sentence about it begins: what its row says of the level, or the name.
+    #[must_use]
+    pub fn phrase(&self, name: &str) -> String {
+        let row = self.levels_of(name).ok();
+        let phrase = row.as_ref().and_then(|(switch, levels)| of_level(&switch.phrases, levels.first()?));
+        phrase.unwrap_or(name).to_owned()
     }
 
     /// Returns the names with what a bare level leaves out put before it.
@@ -204,6 +214,11 @@ impl Catalogue {
             Some(level) => bail!("'{id}' has no level '{level}'; it has {}", switch.levels.join(", ")),
         }
     }
+}
+
+/// What a list of `LEVEL=TEXT` has for a level.
+fn of_level<'a>(texts: &'a [String], level: &str) -> Option<&'a str> {
+    texts.iter().find_map(|text| text.split_once('=').filter(|(name, _)| *name == level)).map(|(_, text)| text)
 }
 
 /// A word's switch, and its level after `=` or `:`.

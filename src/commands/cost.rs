@@ -61,8 +61,8 @@ pub(super) struct Arguments {
     /// Begin a trail anew after so many bytes: 200m, 4g
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = bytes)]
     trail_limit: u64,
-    /// Records of auditing that the kernel may queue
-    #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
+    /// Records of auditing that the kernel may queue; a long queue flatters what is measured before it is full
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
     /// Which processor each copy runs on
     #[arg(long, value_enum, value_name = "WHERE", default_value_t)]

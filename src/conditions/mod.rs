@@ -66,7 +66,7 @@ pub struct TrailSettings {
     pub flush: Flush,
     /// Bytes after which a file is begun anew; 0 is the default of 1 GiB.
     pub limit: u64,
-    /// Records that the kernel queues; 0 is the default of 8192.
+    /// Records that the kernel queues; 0 is the default of 1024, which is full before a window opens.
     pub backlog: u32,
 }
 

@@ -211,7 +211,10 @@ fn few_blocks_are_undecided_and_say_so() {
     let cost = Made::new(2, &["audit=off", ALL]).cost(&catalogue());
     assert!(cost.conditions[0].effects.is_empty());
     assert_eq!(cost.missing.len(), 2);
-    assert_eq!(cost.conditions[0].sentence, "What audit=all costs is not known: the run ended before it was measured.");
+    assert_eq!(
+        cost.conditions[0].sentence,
+        "Auditing every system call: the cost is not known: the run ended before it was measured."
+    );
 }
 
 #[test]

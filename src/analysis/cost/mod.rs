@@ -176,7 +176,7 @@ impl Cost {
                 let reason = missing.iter().find(|gap| gap.condition == *name).map(|gap| gap.reason.as_str());
                 Condition {
                     name: (*name).to_owned(),
-                    sentence: sentence::sentence(name, &effects, reason),
+                    sentence: sentence::sentence(&catalogue.phrase(name), &effects, reason),
                     totals,
                     evidence: trail::evidence(&arms, name),
                     effects,

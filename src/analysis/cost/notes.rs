@@ -10,6 +10,9 @@ use crate::stats::{Mean, Method, median, paired_shift, student_p, two_sample_shi
 /// A drift over the run is told from so many per cent on.
 const DRIFT: f64 = 2.0;
 
+/// From this share of records on, that they were still queued is told.
+const QUEUED: f64 = 0.05;
+
 /// Returns the notes of a whole run.
 pub(super) fn notes(
     journal: &Journal,
@@ -29,6 +32,7 @@ pub(super) fn notes(
     notes.extend(lost(arms));
     notes.extend(blind(&effects));
     notes.extend(apart(arms, conditions));
+    notes.extend(queued(&effects));
     if effects.iter().any(|effect| effect.comparison.method == Method::Student) {
         notes.push("fewer than six blocks: Student's t, which assumes log-normal noise".to_owned());
     }
@@ -39,6 +43,23 @@ pub(super) fn notes(
         );
     }
     notes
+}
+
+/// What of a trail was written only after the window: work that the figures do not have in them.
+fn queued(effects: &[&Effect]) -> Option<String> {
+    let share = |effect: &Effect| effect.trail.map_or(0.0, |trail| trail.queued);
+    let most = effects.iter().map(|effect| share(effect)).fold(0.0, f64::max);
+    let names =
+        effects.iter().filter(|effect| share(effect) > QUEUED).map(|effect| effect.comparison.cell.test.clone());
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "up to {:.0} % of a window's records were still queued when it closed, so that the figures hold while the queue \
+             fills and not for longer; a smaller --backlog is full sooner: {}",
+            100.0 * most,
+            listed(&names)
+        )
+    })
 }
 
 /// How many blocks stand behind the differences.

@@ -26,13 +26,13 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     let cells = speaking(effects);
     if cells.is_empty() {
         let reason = reason.unwrap_or("nothing was measured");
-        return format!("What {name} costs is not known: {reason}.");
+        return format!("{name}: the cost is not known: {reason}.");
     }
     let of = |kind: Kind| cells.iter().filter(|cell| cell.0 == kind).map(|cell| cell.1).collect::<Vec<&Effect>>();
     let (losses, gains, same, undecided) = (of(Kind::Loss), of(Kind::Gain), of(Kind::Same), of(Kind::Undecided));
     let labels = Labels { several: effects.iter().any(|one| copies(one) != copies(&effects[0])) };
     if cells.len() == undecided.len() {
-        return format!("What {name} costs is undecided in {}.", seen(&undecided, &labels, "all of"));
+        return format!("{name}: the cost is undecided in {}.", seen(&undecided, &labels, "all of"));
     }
     let mut parts: Vec<String> = vec![lost(name, &losses, &labels)];
     let slower = losses.iter().filter(|effect| effect.comparison.measure != Measure::Score);

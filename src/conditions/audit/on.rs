@@ -21,13 +21,10 @@ use crate::conditions::{Active, Scene, Seen, Sink as Goal, Undo};
 use crate::journal::{self, Evidence};
 
 /// Records that are queued before processes wait, where nothing else is asked for.
-const BACKLOG: u32 = 8192;
+const BACKLOG: u32 = 1024;
 
 /// How long the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
-
-/// Of the records of a window, the share that may be queued when it ends without a word.
-const FREE: f64 = 0.05;
 
 /// Auditing, on.
 pub(super) struct On {
@@ -199,15 +196,7 @@ impl On {
     }
 
     /// What has to be said of a trail.
-    fn remark(&mut self, trail: &journal::Trail, heard: &Heard) {
-        if trail.queued as f64 > FREE * trail.records as f64 {
-            self.notes.push(format!(
-                "{:.0} % of the window's records were still queued when it ended, and took {:.1} s more: the figures hold \
-                 while the queue fills, not for longer",
-                100.0 * trail.queued as f64 / trail.records.max(1) as f64,
-                trail.drain_s
-            ));
-        }
+    fn remark(&mut self, heard: &Heard) {
         if heard.overruns > 0 {
             self.notes.push(format!("the kernel found no room on the socket for records, {} times", heard.overruns));
         }
@@ -239,7 +228,7 @@ impl Active for On {
         if self.loaded.every_call && trail.events == 0 && trail.lost == 0 {
             return Err("every system call should be audited, and no event came from the window".to_owned());
         }
-        self.remark(&trail, &heard);
+        self.remark(&heard);
         self._heard = Some(heard);
         evidence.figures.insert("rules".to_owned(), (self.loaded.rules as f64, "rules".to_owned()));
         if self.loaded.rules < self.loaded.wanted {
