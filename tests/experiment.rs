@@ -128,7 +128,7 @@ doc = "x"
 id = "dies-with-guardian"
 label = "kills the tool and its guardian"
 means = "command"
-enter = "echo up > ROOT/flag; pkill -9 -P $PPID -f unixmark-guardian; kill -9 $PPID; sleep 1"
+enter = "echo up > ROOT/flag; pkill -9 -P $PPID -f unixmark-[g]uardian; kill -9 $PPID; sleep 1"
 verify = "true"
 leave = "rm -f ROOT/flag"
 doc = "x"
@@ -330,7 +330,7 @@ fn a_full_disk_under_the_trail_ends_the_run_with_its_reason() {
     let capped = format!("cost audit=all -i 1 syscall --trail-limit 1m --dir {}", small.display());
     let capped = bench.command(&capped).output().unwrap();
     assert!(Command::new("umount").arg(&small).status().unwrap().success());
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
     assert!(stderr(&output).contains("the trail could not be written"), "{}", stderr(&output));
     assert!(
         stdout(&output).contains("the run ended, since every further trial would have failed"),

@@ -121,11 +121,11 @@ fn the_sentence_says_what_is_lost_first() {
     };
     assert_eq!(
         within(sentence),
-        "audit=all costs 85 % of System Call Overhead (6.8x the time) and 15 % of Execl Throughput; \
+        "Auditing every system call costs 85 % of System Call Overhead (6.8x the time) and 15 % of Execl Throughput; \
          the same within x %: cpu (all 2 tests); 250 bytes of trail per call of System Call Overhead; no event lost."
     );
     let on = within(&cost.conditions[0].sentence);
-    assert_eq!(on, "audit=on costs nothing that could be seen; the same within x %: all its 4 tests.");
+    assert_eq!(on, "Auditing without a rule costs nothing that could be seen; the same within x %: all its 4 tests.");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn times_and_copies_are_told_apart() {
     assert!((one.time_factor().unwrap() - 1.65).abs() < 0.02);
     assert_eq!(
         cost.conditions[0].sentence,
-        "audit=all costs 86 % of getpid (4 copies) (7.4x the time) and 39 % of getpid (1 copy)."
+        "Auditing every system call costs 86 % of getpid (4 copies) (7.4x the time) and 39 % of getpid (1 copy)."
     );
     assert!(cost.conditions[0].totals.is_empty(), "one rate in each place");
 }
