@@ -226,7 +226,7 @@ fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
     let (bytes, calls) = (worst.trail?.bytes_per, worst.calls.filter(|calls| *calls > 0.0));
     let lost = if lost == 0 { "no event lost".to_owned() } else { format!("{lost} records lost") };
     if audited.iter().all(|effect| effect.trail.is_some_and(|trail| trail.bytes == 0)) {
-        return Some(format!("no trail; {lost}"));
+        return Some(format!("no trail, {lost}"));
     }
     let per = if calls.is_some() { "call" } else { "operation" };
     let bytes = bytes / calls.unwrap_or(1.0);

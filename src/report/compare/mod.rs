@@ -99,6 +99,9 @@ fn factor(comparison: &Comparison) -> Option<String> {
 pub(super) fn verdict(comparison: &Comparison) -> String {
     match comparison.verdict {
         Verdict::Same(within) => format!("same within {}{}", size(within), unit(comparison)),
+        Verdict::Undecided(could) if could.is_infinite() && comparison.delta.bounded() => {
+            "undecided (too few blocks or rounds)".to_owned()
+        }
         Verdict::Undecided(could) if could.is_infinite() => "undecided (no interval)".to_owned(),
         Verdict::Undecided(could) => format!("undecided (could have seen {}{})", size(could), unit(comparison)),
         decided => match factor(comparison) {
