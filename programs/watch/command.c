@@ -39,8 +39,11 @@ static int hear(int patience)
 {
     struct pollfd out = {.fd = output, .events = POLLIN};
     ssize_t n;
+    int ready;
 
-    if (poll(&out, 1, patience) <= 0)
+    while ((ready = poll(&out, 1, patience)) < 0 && errno == EINTR)
+        ;
+    if (ready <= 0)
         return -1;
     if (said_size > ROOM / 2) { /* the beginning is of no use any more */
         memmove(said, said + ROOM / 4, said_size - ROOM / 4);
@@ -159,6 +162,8 @@ static void wait_until_attached(const char *text)
         if (more < 0 && kit_abandoned())
             kit_leave();
     }
+    said_size = 0; /* what it said of its beginning is no count */
+    said[0] = '\0';
 }
 
 int main(int argc, char **argv)
