@@ -39,6 +39,9 @@ pub struct Catalogue {
     pub figures: Vec<Figure>,
 }
 
+/// The program of all graphics tests, which lies beside the tool.
+pub const GRAPHICS: &str = "unixmark-graphics";
+
 /// What runs in the background where nothing does.
 pub const NONE: &str = "none";
 
@@ -278,7 +281,25 @@ impl Test {
     /// The name of its program's binary.
     #[must_use]
     pub fn binary(&self) -> &str {
-        if self.define.is_empty() { self.program.rsplit('/').next().unwrap_or(&self.program) } else { self.base() }
+        if self.graphics().is_some() {
+            GRAPHICS
+        } else if self.define.is_empty() {
+            self.program.rsplit('/').next().unwrap_or(&self.program)
+        } else {
+            self.base()
+        }
+    }
+
+    /// The name under which the graphics program has it, if it is one of those.
+    #[must_use]
+    pub fn graphics(&self) -> Option<&str> {
+        self.program.strip_prefix("graphics/")
+    }
+
+    /// Whether its program is built from C files of ours.
+    #[must_use]
+    pub fn is_ours_in_c(&self) -> bool {
+        !self.is_foreign() && self.graphics().is_none()
     }
 
     /// Whether its program is an executable of the user's, and not one of ours.
@@ -293,9 +314,10 @@ impl Test {
         self.id.split(':').next().unwrap_or(&self.id)
     }
 
-    /// The C files of its program under `programs/`, the main one first.
+    /// The files of its program under `programs/`, the main one first: C, but of the graphics tests.
     pub fn units(&self) -> impl Iterator<Item = String> + '_ {
-        std::iter::once(&self.program).chain(&self.sources).map(|unit| format!("{unit}.c"))
+        let end = if self.graphics().is_some() { "rs" } else { "c" };
+        std::iter::once(&self.program).chain(&self.sources).map(move |unit| format!("{unit}.{end}"))
     }
 }
 

@@ -10,6 +10,8 @@ pub const TABLES: &[(&str, &str)] = &[
     ("calls.toml", include_str!("../../catalogue/calls.toml")),
     ("file.toml", include_str!("../../catalogue/file.toml")),
     ("session.toml", include_str!("../../catalogue/session.toml")),
+    ("2d.toml", include_str!("../../catalogue/2d.toml")),
+    ("3d.toml", include_str!("../../catalogue/3d.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
     ("burn.toml", include_str!("../../catalogue/burn.toml")),

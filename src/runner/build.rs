@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use crate::catalogue::Test;
+use crate::catalogue::{GRAPHICS, Test};
 use crate::journal::Build;
 use crate::machine::Machine;
 
@@ -27,6 +27,12 @@ pub enum Wanted {
     Native,
     /// Compiled with the tool, static, for any machine of the architecture
     Portable,
+}
+
+/// Returns the program of the graphics tests, which was built with the tool and lies beside it; nothing where it does not.
+pub fn graphics() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
+    path.exists().then_some(path)
 }
 
 /// Programs by the name of their build; the usual one has none.
@@ -153,7 +159,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let missing: Vec<&&Test> = tests
         .iter()
         .filter(|test| {
-            !test.is_foreign() && seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists()
+            test.is_ours_in_c() && seen.insert(test.binary()) && !folder.join("bin").join(test.binary()).exists()
         })
         .collect();
     compile_all(&folder, &missing, compiler, &flags)?;
@@ -239,7 +245,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let folder = cache()?.join(format!("portable-{}", &hash[..16]));
     install_files(&folder)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
-    for test in tests.iter().filter(|test| !test.is_foreign()) {
+    for test in tests.iter().filter(|test| test.is_ours_in_c()) {
         let target = folder.join("bin").join(test.binary());
         if !target.exists() {
             install(&target, binary, 0o755)?;

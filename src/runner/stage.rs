@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::Run;
-use super::build::Programs;
+use super::build::{Programs, graphics};
 use super::cgroup::Cgroup;
 use super::trial::{Command, Failure, Scene};
-use crate::catalogue::{Copies, Test};
+use crate::catalogue::{Copies, GRAPHICS, Test};
 use crate::conditions::{Entered, Staging};
 use crate::journal::Trial;
 use crate::plan::Cell;
@@ -83,7 +83,8 @@ impl<'a> Run<'a> {
             let word = word.replace("{programs}", &folder).replace("{copies}", &copies.to_string());
             self.given.iter().fold(word, |word, (name, number)| word.replace(&format!("{{{name}}}"), number))
         };
-        let mut words: Vec<String> = args.iter().map(filled).collect();
+        let name = test.graphics().map(str::to_owned);
+        let mut words: Vec<String> = name.into_iter().chain(args.iter().map(filled)).collect();
         if !test.command.is_empty() {
             words.push("--".to_owned());
             words.extend(test.command.iter().map(filled));
@@ -166,6 +167,13 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Failure> {
+        if test.graphics().is_some() {
+            return match (graphics(), &staging.build) {
+                (_, Some(_)) => Err(Failure::Skip("its program is no C and has one build only".to_owned())),
+                (Some(path), None) => Ok(path),
+                (None, None) => Err(Failure::Skip(format!("{GRAPHICS} is not there: put it beside unixmark"))),
+            };
+        }
         let build = staging.build.as_deref().unwrap_or_default();
         let programs = self.programs(build).ok_or_else(|| Failure::Error("its program was not built".to_owned()))?;
         programs.executable(test, copy).map_err(error)

@@ -1,0 +1,41 @@
+//! The graphics tests: `unixmark-graphics NAME key=value …` speaks the protocol of `programs/kit.h`.
+//!
+//! A program of its own, and in Rust: the tool needs neither a display nor a GL driver to be built and to start, and the
+//! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
+//! `catalogue/graphics.toml`.
+
+mod facts;
+mod gears;
+mod kit;
+mod x11perf;
+mod xvfb;
+
+use std::process::ExitCode;
+
+use kit::{Kit, Stop};
+
+/// The tests, by the name that follows the slash in their rows' `program`.
+const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_default();
+    let words: Vec<String> = words.collect();
+    match name.as_str() {
+        "facts" => return facts::tell(),
+        "xvfb" => return xvfb::hold(&words),
+        _ => {}
+    }
+    let Some((_, run)) = PROGRAMS.iter().find(|program| program.0 == name) else {
+        let names: Vec<&str> = PROGRAMS.iter().map(|program| program.0).collect();
+        return kit::say(&Stop::Error(format!("there is no '{name}' here: try one of {}", names.join(", "))));
+    };
+    let measured = Kit::new(words).and_then(|mut kit| {
+        run(&mut kit)?;
+        kit.finish()
+    });
+    match measured {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => kit::say(&stop),
+    }
+}
