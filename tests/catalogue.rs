@@ -79,7 +79,8 @@ fn scripts_and_data_exist() {
 #[test]
 fn a_binary_has_one_meaning() {
     let mut meanings: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-    for test in &catalogue().tests {
+    // The graphics program is one for all of its tests.
+    for test in catalogue().tests.iter().filter(|test| test.graphics().is_none()) {
         let meaning = (test.units().collect(), test.define.clone());
         let known = meanings.entry(test.binary().to_owned()).or_insert_with(|| meaning.clone());
         assert_eq!(*known, meaning, "{}: two programs are called {}", test.id, test.binary());
@@ -126,12 +127,14 @@ fn limits_are_known() {
 #[test]
 fn copies_and_groups_fit() {
     let catalogue = catalogue();
-    let kinds = ["cpu", "memory", "thread", "kernel", "calls", "disk", "session"];
+    let kinds = ["cpu", "memory", "thread", "kernel", "calls", "disk", "session", "2d", "draw", "3d"];
     let scale = catalogue.expand(&kinds.map(str::to_owned)).unwrap();
     for test in &catalogue.tests {
         let team = test.sources.iter().any(|unit| unit == "thread/team");
         assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
-        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session"].contains(&test.category.as_str())
+        let display = test.graphics().is_some();
+        assert!(!display || test.copies == Copies::One, "{}: a display is one", test.id);
+        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session", "2d", "3d"].contains(&test.category.as_str())
             && test.is_rate()
         {
             assert!(scale.iter().any(|known| known.id == test.id), "{} is in no group", test.id);
@@ -177,6 +180,26 @@ fn the_index_is_unixbench_s() {
         assert_eq!(test.baseline["system"], baseline, "{id}");
         assert_eq!(test.timebase, if unit == "lpm" { 60.0 } else { 1.0 }, "{id}");
     }
+}
+
+/// UnixBench's graphics tests (facts §1.10, baseline table).
+#[test]
+fn the_graphics_indices_are_unixbench_s() {
+    let catalogue = catalogue();
+    let parts = |index: &str| catalogue.tests.iter().filter(|test| test.baseline.contains_key(index)).count();
+    assert_eq!((parts("2d"), parts("3d")), (6, 1));
+    for test in catalogue.expand(&["2d".to_owned()]).unwrap() {
+        assert_eq!((test.classic.passes, test.unit.as_str(), test.timebase), (3, "score", 0.0), "{}", test.id);
+        assert!(test.baseline.get("2d").is_none_or(|baseline| *baseline == 15.0));
+        let tests = test.args.iter().find_map(|word| word.strip_prefix("tests=")).unwrap();
+        assert_eq!(tests.split(',').count(), 4, "{}: four sub-tests", test.id);
+    }
+    let gears = catalogue.test("ubgears").unwrap();
+    assert_eq!((gears.unit.as_str(), gears.baseline["3d"]), ("fps", 33.4));
+    assert_eq!((gears.classic.seconds, gears.classic.passes), (20, 3));
+    assert!(gears.args.contains(&"size=300x300".to_owned()));
+    let graphics = catalogue.expand(&["graphics".to_owned()]).unwrap();
+    assert_eq!((graphics.len(), catalogue.expand(&["gindex".to_owned()]).unwrap().len()), (7, 19));
 }
 
 #[test]

@@ -79,6 +79,11 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 
+/// A line of another program's, without anything a terminal or a line-based protocol would act on.
+pub fn printable(line: &str) -> String {
+    line.trim().chars().map(|c| if c.is_control() { '?' } else { c }).take(120).collect()
+}
+
 /// Prints why there is no result.
 pub fn say(stop: &Stop) -> ExitCode {
     let (line, code) = match stop {

@@ -8,23 +8,23 @@ mod facts;
 mod gears;
 mod kit;
 mod x11perf;
-mod xvfb;
 
 use std::process::ExitCode;
 
 use kit::{Kit, Stop};
 
+/// A test: it prepares itself, measures, and keeps what it has to report.
+type Program = fn(&mut Kit) -> Result<(), Stop>;
+
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, Program)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let name = words.next().unwrap_or_default();
     let words: Vec<String> = words.collect();
-    match name.as_str() {
-        "facts" => return facts::tell(),
-        "xvfb" => return xvfb::hold(&words),
-        _ => {}
+    if name == "facts" {
+        return facts::tell();
     }
     let Some((_, run)) = PROGRAMS.iter().find(|program| program.0 == name) else {
         let names: Vec<&str> = PROGRAMS.iter().map(|program| program.0).collect();

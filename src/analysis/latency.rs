@@ -149,7 +149,6 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
             delay as f64 / MS
         )
     }));
-    warnings.extend(notes(&measured));
     Some(Row {
         cell: cell.clone(),
         score,
@@ -370,22 +369,6 @@ fn figures(trial: &Trial) -> TrialFigures {
         p99: histogram.carries(0.99).then(|| histogram.quantile(0.99) / MS),
         met: frames(trial).any(|frames| frames.schedule.deadline > 0).then(|| met(trial)),
     }
-}
-
-/// What the programs had to say, each once, with how many trials said it.
-fn notes(measured: &[&Trial]) -> Vec<String> {
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for note in measured.iter().flat_map(|trial| trial.copies.iter().flat_map(|copy| &copy.notes)) {
-        match found.iter_mut().find(|known| known.0 == *note) {
-            Some(known) => known.1 += 1,
-            None => found.push((note.clone(), 1)),
-        }
-    }
-    let trials = measured.len();
-    found
-        .into_iter()
-        .map(|(note, times)| if times >= trials { note } else { format!("{note} ({times} of {trials} trials)") })
-        .collect()
 }
 
 #[cfg(test)]

@@ -275,6 +275,7 @@ impl Results {
                 row.load = Some(load);
                 row.warnings.extend(warnings);
             }
+            row.warnings.extend(notes(trials));
             row.details = details::details(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
             if let Some(reason) = failed.first() {
@@ -342,6 +343,25 @@ impl Results {
             scores: rows.map(|row| (row.cell.test.clone(), row.score.value)).collect(),
         }
     }
+}
+
+/// What the programs had to say, each once, with how many trials said it.
+fn notes(trials: &[&Trial]) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    for trial in trials {
+        let said: BTreeSet<&String> = trial.copies.iter().flat_map(|copy| &copy.notes).collect();
+        for note in said {
+            match found.iter_mut().find(|known| known.0 == *note) {
+                Some(known) => known.1 += 1,
+                None => found.push((note.clone(), 1)),
+            }
+        }
+    }
+    let trials = trials.iter().filter(|trial| !trial.copies.is_empty()).count();
+    found
+        .into_iter()
+        .map(|(note, times)| if times >= trials { note } else { format!("{note} ({times} of {trials} trials)") })
+        .collect()
 }
 
 /// Cells by condition, load and copies, then in catalogue order.

@@ -80,7 +80,7 @@ pub struct Test {
     /// What one count is worth in the unit.
     #[serde(default = "one")]
     pub scale: f64,
-    /// What must be there: `tool:NAME`.
+    /// What must be there: `tool:NAME`, or `tool:NAME:PACKAGE` where Debian's package is called otherwise.
     #[serde(default)]
     pub needs: Vec<String>,
     /// What the test may serve as.
@@ -103,7 +103,7 @@ pub struct Test {
     /// UnixBench's procedure for it.
     #[serde(default)]
     pub classic: Classic,
-    /// What the standard and quick procedures hand over besides `args`.
+    /// What the standard and quick procedures do otherwise.
     #[serde(default)]
     pub standard: Extra,
     /// Reference scores, by index.
@@ -175,12 +175,16 @@ pub struct Classic {
     pub args: Vec<String>,
 }
 
-/// Arguments that only some procedures hand over.
+/// What a test has in the procedures of short windows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extra {
     /// Arguments besides the row's.
+    #[serde(default)]
     pub args: Vec<String>,
+    /// About how long a trial takes besides its window, in seconds: for the estimate, and for patience.
+    #[serde(default)]
+    pub around: u32,
 }
 
 /// The right answer of a `check` line: a number, or the closed range it must lie in.

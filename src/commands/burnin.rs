@@ -160,6 +160,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
         manner,
         dir: &dir,
         tests: if own.is_some() { Vec::new() } else { vec![test] },
+        facts: Vec::new(),
         warnings: Vec::new(),
         run: Run { procedure: "burnin".to_owned(), ..Run::default() },
     })?;

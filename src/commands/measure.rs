@@ -15,7 +15,7 @@ use crate::analysis::{self, BurnIn, Comparison, Effect};
 use crate::catalogue::{Catalogue, Test};
 use crate::conditions::{Experiment, Settings};
 use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
-use crate::machine::{self, Machine};
+use crate::machine::{self, Fact, Machine};
 use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
 use crate::runner::{self, Builds, Measured, Outcome, Programs, Setting, Wanted};
@@ -26,6 +26,9 @@ pub(super) struct Options {
     /// Seed of the random order [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Have graphics tests draw on a private X server, Xvfb, that ends with the run
+    #[arg(long)]
+    xvfb: bool,
     #[command(flatten)]
     manner: Manner,
 }
@@ -165,13 +168,17 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let screen = manner.screen()?;
     let experiment = plan.switches().then(|| Experiment::begin(job.conditions.clone())).transpose()?;
     let mut builds = builds(machine, plan, &tests)?;
-    let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, warnings, run })?;
+    let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());
+    let canvas = if job.options.xvfb && graphics { runner::Display::private()? } else { runner::Display::default() };
+    let facts = if graphics { canvas.facts() } else { Vec::new() };
+    let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, facts, warnings, run })?;
     builds.extend(open.programs.clone().map(|programs| (String::new(), programs)));
     let setting = Setting {
         machine,
         plan,
         programs: &builds,
         own: own.as_deref(),
+        display: &canvas,
         dir: &dir,
         patience: manner.patience,
         screen,
@@ -208,6 +215,8 @@ pub(super) struct Opening<'a> {
     pub(super) dir: &'a Path,
     /// What is to be built.
     pub(super) tests: Vec<&'a Test>,
+    /// What is known of the display and not of the machine.
+    pub(super) facts: Vec<Fact>,
     pub(super) warnings: Vec<String>,
     /// What was asked for; the rest is filled in.
     pub(super) run: Run,
@@ -260,7 +269,7 @@ pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
         build: programs.as_ref().map(|programs| programs.build.clone()),
         ..opening.run
     })))?;
-    for fact in machine::facts(machine, dir) {
+    for fact in machine::facts(machine, dir).into_iter().chain(opening.facts) {
         writer.append(&Record::Fact(fact))?;
     }
     for text in warnings {

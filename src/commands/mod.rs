@@ -134,12 +134,18 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    // The guardian is no verb of the user's: see runner::guardian.
+    // The guardian and the private X server are no verbs of the user's: see runner::guardian and runner::display.
     if let [name, scratch] = &words[..]
         && name == runner::GUARDIAN
     {
         runner::guardian(&PathBuf::from(scratch));
         return ExitCode::SUCCESS;
+    }
+    if let [name, words @ ..] = &words[..]
+        && name == runner::XVFB
+    {
+        runner::xvfb(words);
+        return ExitCode::FAILURE;
     }
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,

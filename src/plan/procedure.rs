@@ -223,7 +223,7 @@ impl Procedure {
                 slice: self.slice,
                 slices: self.slices.0,
                 warmup: self.slices.1,
-                around: Duration::from_millis(150),
+                around: Duration::from_millis(150) + Duration::from_secs(test.standard.around.into()),
                 rest: false,
                 settle,
             },

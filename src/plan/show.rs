@@ -1,9 +1,11 @@
 //! A plan in words, for `--dry-run`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
 use super::{Cell, Kind, Plan};
+use crate::catalogue::Copies;
 
 /// Returns the plan as text: cells, windows, the order of the first block, the expected duration.
 #[must_use]
@@ -36,6 +38,11 @@ pub fn show(plan: &Plan) -> String {
             words(cell),
         );
         let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let one = plan.cells.iter().filter(|cell| cell.test.copies == Copies::One);
+    let one: BTreeSet<&str> = one.map(|cell| cell.test.id.as_str()).collect();
+    if !one.is_empty() {
+        let _ = writeln!(text, "\nnever more than one copy: {}", Vec::from_iter(one).join(", "));
     }
     if plan.procedure.kind != Kind::Classic
         && let Some(first) = plan.rounds().next()

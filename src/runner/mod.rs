@@ -3,6 +3,7 @@
 mod build;
 mod burnin;
 mod cgroup;
+mod display;
 mod guardian;
 mod program;
 mod protocol;
@@ -24,6 +25,7 @@ use crate::plan::{Cell, Kind, Plan, Round, Window};
 
 pub use build::{Builds, Programs, Wanted};
 pub use burnin::{BurnSetting, Burning, burn_in};
+pub use display::{Display, Variable, XVFB, xvfb};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 pub use protocol::{Said, Speech};
 
@@ -55,6 +57,8 @@ pub struct Setting<'a> {
     pub programs: &'a Builds,
     /// `--program`: an executable in place of the catalogue's.
     pub own: Option<&'a Path>,
+    /// What graphics tests draw on.
+    pub display: &'a Display,
     /// Under which directory the programs work.
     pub dir: &'a Path,
     /// How long a silent program is waited for.
@@ -255,7 +259,7 @@ impl Run<'_> {
             let folder = self.scratch.trial()?;
             let command = self.executable(test, 0, &Staging::default()).map(|path| {
                 let args = self.words(test, &test.args, 1);
-                Command { path, args, folder: &folder }
+                Command { path, args, folder: &folder, environment: &[] }
             });
             let scene = |command| Scene {
                 test,

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
 
+use super::display;
 use super::protocol::{Speech, short};
+use super::trial::Command as Asked;
 
 /// Of what goes to stderr, as much as a message can use.
 const MOST_STDERR: usize = 64 << 10;
@@ -39,17 +41,19 @@ pub enum Stage {
 }
 
 impl Program {
-    /// Spawns `path` in `folder`, leading a process group of its own.
+    /// Spawns an executable, leading a process group of its own.
     ///
     /// # Errors
     /// A sentence saying why it could not be started.
-    pub fn spawn(path: &Path, args: &[String], folder: &Path) -> Result<Program, String> {
+    pub fn spawn(asked: &Asked<'_>) -> Result<Program, String> {
+        let Asked { path, args, folder, environment } = asked;
         let why = |error: std::io::Error| refused(path, &error);
         let mut command = Command::new(path);
         // A program that makes a session of its own leads a group by that, and could not if it already led one.
         if !args.iter().any(|word| word == "session=1") {
             command.process_group(0);
         }
+        display::set(&mut command, environment);
         let mut child = command
             .args(args)
             .current_dir(folder)

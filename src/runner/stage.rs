@@ -92,8 +92,12 @@ impl<'a> Run<'a> {
         words
     }
 
-    fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Failure> {
+    fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Failure>
+    where
+        'a: 'f,
+    {
         can_run(&cell.test)?;
+        let environment = if cell.test.graphics().is_some() { self.setting.display.environment() } else { &[] };
         let mut own = cell.args.clone();
         own.extend(staging.args.iter().cloned());
         own.extend(joined(&staging.cgroups));
@@ -108,7 +112,8 @@ impl<'a> Run<'a> {
                 };
                 let mut args = own.clone();
                 args.extend(cell.pinned(copy * cell.threads(), cell.threads()));
-                Ok(started(staging, path, self.words(&cell.test, &args, cell.copies), folder))
+                let args = self.words(&cell.test, &args, cell.copies);
+                Ok(started(staging, Command { path, args, folder, environment }))
             })
             .collect()
     }
@@ -146,7 +151,8 @@ impl<'a> Run<'a> {
         paths.extend(staging.cgroups.iter().cloned());
         args.extend(joined(&paths));
         let path = self.executable(load, cell.copies, staging)?;
-        Ok((load, started(staging, path, self.words(load, &args, 1), folder)))
+        let args = self.words(load, &args, 1);
+        Ok((load, started(staging, Command { path, args, folder, environment: &[] })))
     }
 
     /// What a condition runs beside the programs is a test of the catalogue, by the usual build.
@@ -163,7 +169,7 @@ impl<'a> Run<'a> {
         can_run(test)?;
         let args = self.words(test, &test.args.iter().chain(args).cloned().collect::<Vec<_>>(), 1);
         let path = self.executable(test, cell.copies + 1, &Staging::default())?;
-        Ok((test, Command { path, args, folder }))
+        Ok((test, Command { path, args, folder, environment: &[] }))
     }
 
     pub(super) fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Failure> {
@@ -186,12 +192,12 @@ impl<'a> Run<'a> {
 }
 
 /// A program as its condition has it started.
-fn started<'f>(staging: &Staging, path: PathBuf, args: Vec<String>, folder: &'f Path) -> Command<'f> {
-    let Some((starter, words)) = staging.prefix.split_first() else { return Command { path, args, folder } };
-    let mut all = words.to_vec();
-    all.push(path.display().to_string());
-    all.extend(args);
-    Command { path: PathBuf::from(starter), args: all, folder }
+fn started<'f>(staging: &Staging, command: Command<'f>) -> Command<'f> {
+    let Some((starter, words)) = staging.prefix.split_first() else { return command };
+    let mut args = words.to_vec();
+    args.push(command.path.display().to_string());
+    args.extend(command.args);
+    Command { path: PathBuf::from(starter), args, ..command }
 }
 
 /// The argument by which a program joins control groups.
@@ -202,17 +208,23 @@ fn joined(paths: &[PathBuf]) -> Option<String> {
 
 pub(super) fn can_run(test: &Test) -> Result<(), Failure> {
     match missing_tool(&test.needs) {
-        Some(missing) => Err(Failure::Skip(format!("it needs `{missing}`, which is not installed here"))),
+        Some((tool, package)) => {
+            let help = package.map_or_else(String::new, |package| format!("; install the package {package}"));
+            Err(Failure::Skip(format!("it needs `{tool}`, which is not installed here{help}")))
+        }
         None => Ok(()),
     }
 }
 
-/// Returns the first of `needs` that asks for a tool that is not on the PATH.
-fn missing_tool(needs: &[String]) -> Option<&str> {
+/// Returns the first of `needs` that asks for a tool that is not on the PATH, and the package that has it.
+fn missing_tool(needs: &[String]) -> Option<(&str, Option<&str>)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = |tool: &str| {
         std::env::split_paths(&path)
             .any(|folder| rustix::fs::access(folder.join(tool), rustix::fs::Access::EXEC_OK).is_ok())
     };
-    needs.iter().filter_map(|need| need.strip_prefix("tool:")).find(|tool| !there(tool))
+    let tools = needs.iter().filter_map(|need| need.strip_prefix("tool:"));
+    let mut named =
+        tools.map(|tool| tool.split_once(':').map_or((tool, None), |(tool, package)| (tool, Some(package))));
+    named.find(|(tool, _)| !there(tool))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::display::Variable;
 use super::guardian::Guardian;
 use super::program::{Program, Stage};
 use super::protocol::{self, Said};
@@ -36,6 +37,8 @@ pub(super) struct Command<'a> {
     pub path: std::path::PathBuf,
     pub args: Vec<String>,
     pub folder: &'a Path,
+    /// What it finds in its environment besides the tool's own.
+    pub environment: &'a [Variable],
 }
 
 /// What a trial runs.
@@ -171,7 +174,7 @@ impl Bench<'_> {
     }
 
     pub fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
-        let mut program = Program::spawn(&command.path, &command.args, command.folder)?;
+        let mut program = Program::spawn(command)?;
         if let Err(error) = self.guardian.watch(program.group()) {
             program.end();
             return Err(format!("{error:#}"));
@@ -198,7 +201,7 @@ impl Bench<'_> {
             program.begin(start);
             program.tell(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
-        let limit = lead + window.length() + window.length() + self.patience;
+        let limit = lead + window.length() + window.length() + window.around + self.patience;
         let ended = |cast: &Cast| cast.copies.iter().all(Program::ended) || cast.load_ended() || cast.companion_ended();
         match self.wait(cast, limit, ended) {
             Waited::Done => {}

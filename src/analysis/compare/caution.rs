@@ -27,7 +27,7 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
         if fact.name == SPEED || found.iter().any(|known| known.name == fact.name) {
             continue;
         }
-        let values = grouped(runs, |results| value(results, &fact.name).unwrap_or("unknown").to_owned());
+        let values = grouped(runs, |results| Some(value(results, &fact.name).unwrap_or("unknown").to_owned()));
         if values.len() > 1 {
             found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), values });
         }
@@ -36,10 +36,10 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
 }
 
 /// Returns the distinct values with the letters of the runs that have them.
-fn grouped(runs: &[Compared], of: impl Fn(&Results) -> String) -> Vec<(Vec<String>, String)> {
+fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Vec<(Vec<String>, String)> {
     let mut groups: Vec<(Vec<String>, String)> = Vec::new();
     for run in runs {
-        let value = of(&run.results);
+        let Some(value) = of(&run.results) else { continue };
         match groups.iter_mut().find(|group| group.1 == value) {
             Some(group) => group.0.push(run.letter.clone()),
             None => groups.push((vec![run.letter.clone()], value)),
@@ -59,58 +59,74 @@ struct Common {
     advice: &'static str,
     /// Whether any difference may then be due to it.
     grave: bool,
-    of: fn(&Results) -> String,
+    /// None of a run of which it cannot be said.
+    of: fn(&Results) -> Option<String>,
 }
 
-const COMMON: [Common; 7] = [
+const COMMON: [Common; 9] = [
     Common {
         what: "builds",
         advice: "part of every difference may be the compiler's: try --build portable for all runs",
         grave: true,
         of: |results| {
-            results.build.as_ref().map_or("unknown".to_owned(), |build| {
+            Some(results.build.as_ref().map_or("unknown".to_owned(), |build| {
                 let hash: String = build.hash.chars().take(12).collect();
                 format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
-            })
+            }))
         },
     },
     Common {
         what: "hosts",
         advice: "these are differences between machines",
         grave: true,
-        of: |results| results.run.host.clone(),
+        of: |results| Some(results.run.host.clone()),
     },
     Common {
         what: "processors",
         advice: "these are differences between processors",
         grave: true,
-        of: |results| value(results, "cpu.model").unwrap_or("unknown").to_owned(),
+        of: |results| Some(value(results, "cpu.model").unwrap_or("unknown").to_owned()),
     },
     Common {
         what: "kernels",
         advice: "part of every difference may be the kernel's: boot the same for all runs",
         grave: true,
-        of: |results| value(results, "kernel.release").unwrap_or("unknown").to_owned(),
+        of: |results| Some(value(results, "kernel.release").unwrap_or("unknown").to_owned()),
     },
     Common {
         what: "procedures",
         advice: "they do not measure alike: use the same --procedure",
         grave: true,
-        of: |results| results.run.procedure.clone(),
+        of: |results| Some(results.run.procedure.clone()),
     },
     Common {
         what: "places of copies",
         advice: "use the same --pin",
         grave: true,
         of: |results| {
-            if results.run.pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {}", results.run.pin) }
+            let pin = &results.run.pin;
+            Some(if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") })
         },
     },
     Common {
         what: "tools",
         advice: "their programs may not do the same",
         grave: false,
-        of: |results| results.run.tool.clone(),
+        of: |results| Some(results.run.tool.clone()),
+    },
+    Common {
+        what: "renderers",
+        advice: "what a software renderer does is work of the processors, and says nothing of a graphics card",
+        grave: true,
+        of: |results| {
+            Some(format!("{} in {}", value(results, "graphics.gl_renderer")?, value(results, "graphics.rendering")?))
+        },
+    },
+    Common {
+        what: "display servers",
+        advice: "part of every difference in graphics may be the server's",
+        grave: true,
+        of: |results| value(results, "graphics.server").map(str::to_owned),
     },
 ];
 

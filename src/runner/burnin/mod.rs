@@ -113,7 +113,7 @@ fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f
         (None, Some(programs)) => programs.executable(setting.test, 0).map_err(|error| format!("{error:#}"))?,
         (None, None) => return Err(Failure::Error("its program was not built".to_owned())),
     };
-    Ok(Command { path, args: setting.asked.args.clone(), folder })
+    Ok(Command { path, args: setting.asked.args.clone(), folder, environment: &[] })
 }
 
 /// Why a burn-in has no result: the program's fault, or the journal's, which ends the run.
