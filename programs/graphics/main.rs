@@ -7,6 +7,7 @@
 mod facts;
 mod gears;
 mod kit;
+mod wayland;
 mod x11perf;
 mod xvfb;
 
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 use kit::{Kit, Stop};
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] =
+    &[("gears", gears::run), ("wayland", wayland::run), ("x11perf", x11perf::run)];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
