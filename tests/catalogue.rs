@@ -134,7 +134,8 @@ fn copies_and_groups_fit() {
         assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
         let display = test.graphics().is_some();
         assert!(!display || test.copies == Copies::One, "{}: a display is one", test.id);
-        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session", "2d", "3d"].contains(&test.category.as_str())
+        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session", "2d", "3d"]
+            .contains(&test.category.as_str())
             && test.is_rate()
         {
             assert!(scale.iter().any(|known| known.id == test.id), "{} is in no group", test.id);

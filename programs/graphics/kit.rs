@@ -51,6 +51,9 @@ pub struct Kit {
     /// Lines of the report.
     lines: Vec<String>,
     frames: Vec<Frame>,
+    /// Time from asking for a frame to its deadline, in ns (0: there is none), and frames that were dropped.
+    deadline: u64,
+    dropped: u64,
     slices: Vec<(u64, u64, u64)>,
     /// Slices that are wanted, their length, and the end of the current one.
     wanted: u64,
@@ -134,6 +137,8 @@ impl Kit {
             input: listen(),
             lines: Vec::new(),
             frames: Vec::new(),
+            deadline: 0,
+            dropped: 0,
             slices: Vec::new(),
             wanted: 0,
             length: 0,
@@ -285,6 +290,12 @@ impl Kit {
         self.frames.push(frame);
     }
 
+    /// Says what frames were to be: done so many ns after they were asked for (0: whenever); and how many were asked for and
+    /// never done.
+    pub fn plan(&mut self, deadline: u64, dropped: u64) {
+        (self.deadline, self.dropped) = (deadline, dropped);
+    }
+
     /// Since when there is anything to report of.
     pub fn begun(&self) -> u64 {
         self.edge - self.length
@@ -308,8 +319,8 @@ impl Kit {
             report += &format!("slice {start} {end} {count}\n");
         }
         if !self.frames.is_empty() {
-            // Events: there is no period and no deadline.
-            report += &format!("plan 0 0 0 {} response\n", self.frames.len());
+            // Events: there is no period.
+            report += &format!("plan 0 {} 0 {} response\n", self.deadline, self.frames.len() as u64 + self.dropped);
         }
         for Frame { planned, woke, done } in &self.frames {
             report += &format!("frame {planned} {woke} {done}\n");

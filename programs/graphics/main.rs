@@ -7,6 +7,7 @@
 mod facts;
 mod gears;
 mod kit;
+mod wayland;
 mod x11perf;
 
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use kit::{Kit, Stop};
 type Program = fn(&mut Kit) -> Result<(), Stop>;
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, Program)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, Program)] = &[("gears", gears::run), ("wayland", wayland::run), ("x11perf", x11perf::run)];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -1,0 +1,278 @@
+//! The graphics tests on real displays: private Xvfbs with llvmpipe, and none at all.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Place, stderr, stdout};
+use serde_json::Value;
+
+/// `unixmark run` with a private X server, in short windows; extra variables for its environment.
+fn run(place: &Place, words: &str, environment: &[(&str, &str)]) -> Value {
+    let scratch = place.scratch();
+    let mut command = place.unixmark(&format!("run --procedure quick --dir {} {words}", scratch.display()));
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").envs(environment.iter().copied());
+    let output = command.output().unwrap();
+    assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
+    place.json("latest")
+}
+
+/// The PATH with a fake x11perf before the system's.
+fn fake() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/graphics");
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+fn row<'a>(report: &'a Value, table: &str, test: &str) -> &'a Value {
+    let rows = report[table].as_array().unwrap();
+    rows.iter().find(|row| row["test"] == test).unwrap_or_else(|| panic!("no {test} in {table}: {report:#}"))
+}
+
+fn index<'a>(report: &'a Value, category: &str) -> &'a Value {
+    report["index"].as_array().unwrap().iter().find(|index| index["category"] == category).unwrap()
+}
+
+/// The X servers that this process's tool started.
+fn servers(tool: u32) -> Vec<String> {
+    common::processes_with(&format!("-auth /proc/{tool}/fd/"))
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn scores_and_indices_come_out_as_by_hand() {
+    let place = Place::new();
+    let path = fake();
+    let report = run(&place, "2d-rects 2d-window -i 1 --xvfb", &[("PATH", &path)]);
+    // (2 + 1 + 1/2 + 1/2) / 4 · 1000, and all four quotients 4.
+    assert_eq!(row(&report, "results", "2d-rects")["value"], 1000.0);
+    assert_eq!(row(&report, "results", "2d-window")["value"], 4000.0);
+    let index = index(&report, "2d");
+    assert_eq!((&index["complete"], &index["name"]), (&false.into(), &"2D Graphics Benchmarks".into()));
+    // 10·√(1000/15 · 4000/15) = 10 · 2000/15.
+    assert!((index["score"].as_f64().unwrap() - 20_000.0 / 15.0).abs() < 1e-9, "{index}");
+    let values = &row(&report, "results", "2d-rects")["values"];
+    assert_eq!(values["rect10"]["value"], 14_360_000.0, "{values}");
+}
+
+/// UnixBench's procedure: three repetitions, of which x11perf's own average counts.
+#[test]
+fn the_classic_procedure_takes_the_average() {
+    let place = Place::new();
+    let path = fake();
+    let report = run(&place, "2d-rects -i 1 --xvfb --procedure classic", &[("PATH", &path)]);
+    let row = row(&report, "results", "2d-rects");
+    assert_eq!((&row["value"], &row["n"]), (&1000.0.into(), &1.into()));
+}
+
+#[test]
+fn a_sub_test_that_fails_is_told_and_the_others_count() {
+    let place = Place::new();
+    let path = fake();
+    let report = run(&place, "2d-aashapes 2d-polys -i 1 --xvfb", &[("PATH", &path)]);
+    let shapes = row(&report, "results", "2d-aashapes");
+    // (1 + 2 + 3) / 3 · 1000.
+    assert_eq!(shapes["value"], 2000.0);
+    let told = shapes["warnings"].to_string();
+    assert!(told.contains("error in aa4trap300: x11perf was killed by signal 11"), "{told}");
+    assert!(told.contains("the mean of the other 3"), "{told}");
+    // None of four is an error row.
+    let reason = row(&report, "errors", "2d-polys")["reason"].to_string();
+    assert!(reason.contains("BadAlloc"), "{reason}");
+}
+
+/// x11perf's calibration takes seconds whatever it is asked for: two runs of five groups each, one after the other in two threads.
+fn groups(names: &str) {
+    let place = Place::new();
+    let report = run(&place, &format!("{names} -i 1 --xvfb"), &[]);
+    for name in names.split_whitespace() {
+        let row = row(&report, "results", name);
+        assert!(row["value"].as_f64().unwrap() > 0.0, "{row}");
+        let measured = row["values"].as_object().unwrap().len();
+        let failed = row["warnings"].to_string().matches("error in ").count();
+        assert_eq!(measured + failed, 4, "every sub-test has a rate or a reason: {row:#}");
+        assert!(measured >= 3, "{row:#}");
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn x11perf_s_groups_give_scores() {
+    groups("2d-rects 2d-lines 2d-circle 2d-ellipse 2d-shapes");
+}
+
+#[test]
+fn x11perf_s_other_groups_give_scores() {
+    groups("2d-aashapes 2d-polys 2d-text 2d-blit 2d-window");
+}
+
+#[test]
+fn our_own_drawing_comes_out_right() {
+    let place = Place::new();
+    let report = run(&place, "draw -i 2 --xvfb", &[]);
+    assert!(report["errors"].as_array().unwrap().is_empty(), "{:#}", report["errors"]);
+    assert!(report["skipped"].as_array().unwrap().is_empty(), "{:#}", report["skipped"]);
+    assert_eq!(report["results"].as_array().unwrap().len(), 10);
+    for (fact, value) in [("graphics.server", "Xvfb"), ("graphics.screen", "1280 x 1024, depth 24")] {
+        let found = report["facts"][fact].to_string();
+        assert!(found.contains(value), "{fact}: {found}");
+    }
+}
+
+/// The check values hold on an X display and off-screen, and the gears' known frame is the same picture in both.
+#[test]
+fn gears_render_the_known_frame() {
+    let place = Place::new();
+    let shown = run(&place, "3d -i 2 --xvfb", &[]);
+    let hidden = run(&place, "3d -i 2", &[]);
+    for (report, platform) in [(&shown, "x11"), (&hidden, "surfaceless")] {
+        assert!(report["errors"].as_array().unwrap().is_empty(), "{:#}", report["errors"]);
+        assert!(report["skipped"].as_array().unwrap().is_empty(), "{:#}", report["skipped"]);
+        assert_eq!(report["results"].as_array().unwrap().len(), 6);
+        let facts = &report["facts"];
+        assert_eq!(
+            (&facts["graphics.gl_platform"], &facts["graphics.rendering"]),
+            (&platform.into(), &"software".into())
+        );
+        assert!(facts["graphics.gl_renderer"].as_str().unwrap().contains("llvmpipe"), "{facts:#}");
+        let warnings = row(report, "results", "ubgears")["warnings"].to_string();
+        assert!(warnings.contains("software renderer"), "{warnings}");
+    }
+    let hash = |report: &Value| row(report, "results", "ubgears")["values"]["frame_hash"]["value"].clone();
+    assert!(hash(&shown).is_number() && hash(&shown) == hash(&hidden), "{} {}", hash(&shown), hash(&hidden));
+    // 10 · fps / 33.4.
+    let index = index(&shown, "3d");
+    let fps = row(&shown, "results", "ubgears")["value"].as_f64().unwrap();
+    assert_eq!(index["complete"], true);
+    assert!((index["score"].as_f64().unwrap() - fps * 10.0 / 33.4).abs() < 1e-6, "{index}");
+}
+
+#[test]
+fn what_is_missing_is_a_row_with_what_would_help() {
+    let place = Place::new();
+    let report = run(&place, "2d-text draw-rects -c 1", &[]);
+    for test in ["2d-text", "draw-rects"] {
+        let reason = row(&report, "skipped", test)["reason"].to_string();
+        assert!(reason.contains("--xvfb") && reason.contains("package xvfb"), "{reason}");
+    }
+    let dead = run(&place, "2d-text draw-rects -c 1", &[("DISPLAY", ":4095")]);
+    for test in ["2d-text", "draw-rects"] {
+        let reason = row(&dead, "skipped", test)["reason"].to_string();
+        assert!(reason.contains(":4095"), "{reason}");
+    }
+    let bare = run(&place, "2d-text -c 1", &[("PATH", "/nowhere"), ("CC", "/usr/bin/cc")]);
+    let reason = row(&bare, "skipped", "2d-text")["reason"].to_string();
+    assert!(reason.contains("x11perf") && reason.contains("x11-apps"), "{reason}");
+    let output = place.unixmark("run 2d-text --xvfb").env("PATH", "/nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("install the package xvfb"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_plan_says_that_there_is_one_copy() {
+    let place = Place::new();
+    let output = place.unixmark("run gindex -c 1,4 --dry-run").output().unwrap();
+    let text = stdout(&output);
+    let copies = |test: &str| text.lines().filter(|line| line.split_whitespace().nth(1) == Some(test)).count();
+    assert_eq!((copies("syscall"), copies("ubgears"), copies("2d-blit")), (2, 1, 1), "{text}");
+    assert!(text.contains("never more than one copy: 2d-aashapes"), "{text}");
+}
+
+/// The tool with an x11perf that takes a minute, and its X server.
+fn begun(place: &Place) -> Child {
+    let tool = assert_cmd::cargo::cargo_bin("unixmark");
+    let scratch = place.scratch();
+    let child = std::process::Command::new(tool)
+        .args(["run", "2d-text", "-q", "--xvfb", "--dir"])
+        .arg(&scratch)
+        .env("PATH", fake())
+        .env("UNIXMARK_RESULTS", place.results())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mark = scratch.display().to_string();
+    wait_until("x11perf is at work", || {
+        common::processes_with(&mark).iter().any(|line| line.contains("x11perf -repeat"))
+    });
+    assert_eq!(servers(child.id()).len(), 1);
+    child
+}
+
+/// The number of the display that the X server of this process has, by its lock.
+fn display(server: &str) -> Option<u32> {
+    let mut locks = std::fs::read_dir("/tmp").unwrap().flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let number = name.strip_prefix(".X")?.strip_suffix("-lock")?.parse().ok()?;
+        let owner = std::fs::read_to_string(entry.path()).ok()?;
+        Some((owner.trim().to_owned(), number))
+    });
+    locks.find(|(owner, _)| owner == server).map(|(_, number)| number)
+}
+
+/// Neither processes, files of the X server nor the scratch directory's may stay.
+fn nothing_is_left(place: &Place, tool: u32, server: &str, number: u32) {
+    let mark = place.scratch().display().to_string();
+    wait_until("the programs end", || common::processes_with(&mark).is_empty());
+    wait_until("the X server ends", || servers(tool).is_empty());
+    wait_until("its lock goes", || display(server).is_none());
+    let files = [format!("/tmp/.X{number}-lock"), format!("/tmp/.X11-unix/X{number}")];
+    // Another test's server may have the number now; then both files are its.
+    wait_until("its socket goes", || {
+        files.iter().all(|file| Path::new(file).exists()) || !Path::new(&files[1]).exists()
+    });
+    wait_until("the scratch directory is empty", || std::fs::read_dir(place.scratch()).unwrap().next().is_none());
+}
+
+/// The process that a line of /proc is about.
+fn process(line: &str) -> String {
+    line.split(':').next().unwrap().to_owned()
+}
+
+#[test]
+fn killed_in_the_middle_nothing_stays() {
+    for signal in ["KILL", "INT", "TERM"] {
+        let place = Place::new();
+        let mut tool = begun(&place);
+        let server = process(&servers(tool.id())[0]);
+        let number = display(&server).expect("it has a lock");
+        kill(signal, &tool.id().to_string());
+        tool.wait().unwrap();
+        nothing_is_left(&place, tool.id(), &server, number);
+    }
+}
+
+/// An X server that is killed leaves its lock and its socket; the tool takes them away, and tells why there is no score.
+#[test]
+fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
+    let place = Place::new();
+    let mut tool = begun(&place);
+    let server = process(&servers(tool.id())[0]);
+    let number = display(&server).expect("it has a lock");
+    kill("KILL", &server);
+    // What x11perf would notice by itself the fake does not.
+    for line in common::processes_with(&place.scratch().display().to_string()) {
+        if line.contains("x11perf -repeat") {
+            kill("KILL", &process(&line));
+        }
+    }
+    assert_eq!(tool.wait().unwrap().code(), Some(3));
+    nothing_is_left(&place, tool.id(), &server, number);
+    let report = place.json("latest");
+    let reason = row(&report, "errors", "2d-text")["reason"].to_string();
+    assert!(reason.contains("x11perf") || reason.contains("display"), "{reason}");
+}
+
+fn kill(signal: &str, process: &str) {
+    let status = std::process::Command::new("kill").args([&format!("-{signal}"), process]).status().unwrap();
+    assert!(status.success(), "kill -{signal} {process}");
+}
