@@ -130,6 +130,22 @@ fn what_is_missing_has_a_row() {
 }
 
 #[test]
+fn a_software_renderer_is_never_taken_for_a_card() {
+    let drawn = |name: &str, seed: u64, renderer: &str, rendering: &str| {
+        let made = Made::new(name, seed).rate("ubgears", 900.0, 8).fact("graphics.gl_renderer", renderer);
+        made.fact("graphics.rendering", rendering).fact("graphics.server", "Xorg")
+    };
+    let card = || drawn("card", 3, "AMD Radeon RX 7600", "hardware");
+    let software = drawn("software", 4, "llvmpipe (LLVM 15.0.6, 256 bits)", "software");
+    let place = place(&[card(), software, Made::new("none", 5).rate("ubgears", 900.0, 8)]);
+    let report = text(&place, "card software").split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "the renderers differ: AMD Radeon RX 7600 in hardware (A), llvmpipe (LLVM 15.0.6, 256 bits) in software (B)";
+    assert!(report.contains(told) && report.contains("not comparable as they are"), "{report}");
+    // Of a run that drew nothing there is nothing to say.
+    assert!(!text(&place, "card none").contains("renderers"));
+}
+
+#[test]
 fn unlike_runs_are_never_compared_silently() {
     let a = Made::new("a", 9).rate("syscall", 1e6, 8).fact("kernel.release", "6.1").fact("run.work-speed", "1000000");
     let b = Made::new("b", 10).rate("syscall", 1e6, 8).fact("kernel.release", "6.2").fact("run.work-speed", "1200000");
