@@ -139,7 +139,8 @@ fn a_software_renderer_is_never_taken_for_a_card() {
     let software = drawn("software", 4, "llvmpipe (LLVM 15.0.6, 256 bits)", "software");
     let place = place(&[card(), software, Made::new("none", 5).rate("ubgears", 900.0, 8)]);
     let report = text(&place, "card software").split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = "the renderers differ: AMD Radeon RX 7600 in hardware (A), llvmpipe (LLVM 15.0.6, 256 bits) in software (B)";
+    let told =
+        "the renderers differ: AMD Radeon RX 7600 in hardware (A), llvmpipe (LLVM 15.0.6, 256 bits) in software (B)";
     assert!(report.contains(told) && report.contains("not comparable as they are"), "{report}");
     // Of a run that drew nothing there is nothing to say.
     assert!(!text(&place, "card none").contains("renderers"));

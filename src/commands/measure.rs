@@ -169,7 +169,8 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let experiment = plan.switches().then(|| Experiment::begin(job.conditions.clone())).transpose()?;
     let mut builds = builds(machine, plan, &tests)?;
     let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());
-    let canvas = if job.options.xvfb && graphics { runner::Display::private()? } else { runner::Display::default() };
+    let mut canvas =
+        if job.options.xvfb && graphics { runner::Display::private()? } else { runner::Display::default() };
     let facts = if graphics { canvas.facts() } else { Vec::new() };
     let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, facts, warnings, run })?;
     builds.extend(open.programs.clone().map(|programs| (String::new(), programs)));
@@ -189,6 +190,10 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let mut display = Display::new(plan, loudness, manner.watch, &open.name, machine)?;
     let outcome = runner::run(&setting, experiment, &mut open.writer, &mut |event| display.show(&event));
     drop(display);
+    if let Some(text) = canvas.died() {
+        say(&format!("warning: {text}"));
+        open.writer.append(&Record::Warning(Warning { cell: None, text }))?;
+    }
     conclude(open, outcome, catalogue, loudness, job.gate)
 }
 

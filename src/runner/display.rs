@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -36,8 +37,7 @@ pub type Variable = (&'static str, Option<String>);
 /// What graphics tests draw on.
 #[derive(Debug, Default)]
 pub struct Display {
-    /// Held, not used: it ends with this.
-    _server: Option<Server>,
+    server: Option<Server>,
     environment: Vec<Variable>,
 }
 
@@ -54,13 +54,20 @@ impl Display {
             ("XAUTHORITY", Some(path(&server.authority))),
             ("WAYLAND_DISPLAY", None),
         ];
-        Ok(Display { _server: Some(server), environment })
+        Ok(Display { server: Some(server), environment })
     }
 
     /// What programs that draw on it find in their environment.
     #[must_use]
     pub fn environment(&self) -> &[Variable] {
         &self.environment
+    }
+
+    /// Returns why the private X server has ended by itself, if it has.
+    pub fn died(&mut self) -> Option<String> {
+        let server = self.server.as_mut()?;
+        let status = server.child.try_wait().ok()??;
+        Some(format!("the private X server ended in the middle of the run ({status}): {}", server.last_words()))
     }
 
     /// Returns what is known of the display and of the GL driver, as far as either answers.
@@ -112,12 +119,14 @@ struct Server {
     number: u32,
     /// Held open: clients find it below /proc, and it is gone with this process.
     authority: File,
+    /// Its stderr.
+    said: File,
 }
 
 impl Server {
     fn start() -> Result<Server> {
         let authority = authority().context("the authority of a private X server cannot be made")?;
-        let mut said = memory("xvfb")?;
+        let said = memory("xvfb")?;
         let mut child = Command::new("/proc/self/exe")
             .arg0(XVFB)
             .arg(std::process::id().to_string())
@@ -131,15 +140,18 @@ impl Server {
             .spawn()
             .context("a private X server cannot be started")?;
         let number = child.stdout.take().and_then(number);
-        let mut server = Server { child, number: number.unwrap_or_default(), authority };
+        let mut server = Server { child, number: number.unwrap_or_default(), authority, said };
         if number.is_none() {
             server.end();
-            let mut text = String::new();
-            let _ = said.rewind().and_then(|()| said.read_to_string(&mut text));
-            let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim();
-            bail!("the private X server did not start: {last}");
+            bail!("the private X server did not start: {}", server.last_words());
         }
         Ok(server)
+    }
+
+    fn last_words(&mut self) -> String {
+        let mut text = String::new();
+        let _ = self.said.rewind().and_then(|()| self.said.read_to_string(&mut text));
+        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim().to_owned()
     }
 
     /// Ends it as it wants to be ended, so that it removes its lock and its socket.
@@ -156,13 +168,12 @@ impl Server {
         let _ = self.child.wait();
     }
 
-    /// Removes what a server leaves that was killed: its lock, if it is its own, and the socket beside it.
+    /// Removes what a server leaves that was killed: its socket, unless another server has the number by now. With -displayfd
+    /// it has no lock.
     fn sweep(&self) {
-        let lock = format!("/tmp/.X{}-lock", self.number);
-        let owner = std::fs::read_to_string(&lock).unwrap_or_default();
-        if owner.trim() == self.child.id().to_string() {
-            let _ = std::fs::remove_file(lock);
-            let _ = std::fs::remove_file(format!("/tmp/.X11-unix/X{}", self.number));
+        let socket = format!("/tmp/.X11-unix/X{}", self.number);
+        if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+            let _ = std::fs::remove_file(socket);
         }
     }
 }
