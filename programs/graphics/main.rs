@@ -4,9 +4,11 @@
 //! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
 //! `catalogue/graphics.toml`.
 
+mod draw;
 mod facts;
 mod gears;
 mod kit;
+mod x;
 mod x11perf;
 mod xvfb;
 
@@ -15,7 +17,8 @@ use std::process::ExitCode;
 use kit::{Kit, Stop};
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] =
+    &[("draw", draw::run), ("gears", gears::run), ("x11perf", x11perf::run)];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
