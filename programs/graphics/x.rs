@@ -27,6 +27,10 @@ use crate::kit::Stop;
 /// How long the server may take to answer at all, and to show a window.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often a connection that broke off is tried again, and after which time.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// A connection to the X server that DISPLAY names.
 pub struct X {
     pub conn: RustConnection,
@@ -99,7 +103,7 @@ pub fn connect() -> Result<X, Stop> {
     // A server that hangs is waited for in a thread of its own, since the connection itself knows no limit.
     std::thread::spawn(move || {
         // Nobody may wait any more.
-        let _ = sender.send(RustConnection::connect(Some(&name)));
+        let _ = sender.send(patiently(&name));
     });
     let why = match answer.recv_timeout(PATIENCE) {
         Ok(Ok((conn, number))) => {
@@ -110,6 +114,27 @@ pub fn connect() -> Result<X, Stop> {
         Err(_) => format!("does not answer within {} s", PATIENCE.as_secs()),
     };
     Err(Stop::Skip(format!("the X display {display} {why}: try another DISPLAY, or --xvfb (package xvfb)")))
+}
+
+/// Connects, and again where that breaks off: a server whose last client has just gone starts anew, and drops those who come
+/// meanwhile, even such as it has greeted.
+fn patiently(display: &str) -> Result<(RustConnection, usize), ConnectError> {
+    let mut tries = 0;
+    loop {
+        match greet(display) {
+            Err(ConnectError::IoError(_) | ConnectError::Incomplete { .. }) if tries < TRIES => tries += 1,
+            other => return other,
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn greet(display: &str) -> Result<(RustConnection, usize), ConnectError> {
+    let (conn, number) = RustConnection::connect(Some(display))?;
+    match conn.get_input_focus().map_err(ReplyError::from).and_then(|answer| answer.reply()) {
+        Err(ReplyError::ConnectionError(ConnectionError::IoError(error))) => Err(ConnectError::IoError(error)),
+        _ => Ok((conn, number)),
+    }
 }
 
 fn reason(error: &ConnectError) -> String {

@@ -63,7 +63,7 @@ impl<'a> Canvas<'a> {
     pub fn color(turn: u64) -> u32 {
         match Self::index(turn) as u32 {
             0 => 0xff_ffff,
-            index => index * 0x04_31c7 & 0xff_ffff,
+            index => (index * 0x04_31c7) & 0xff_ffff,
         }
     }
 
