@@ -194,17 +194,16 @@ fn begun(place: &Place) -> Child {
     let tool = assert_cmd::cargo::cargo_bin("unixmark");
     let scratch = place.scratch();
     let child = std::process::Command::new(tool)
-        .args(["run", "2d-text", "-q", "--xvfb", "--dir"])
+        .args(["run", "2d-text", "-i", "1", "-q", "--xvfb", "--dir"])
         .arg(&scratch)
         .env("PATH", fake())
         .env("UNIXMARK_RESULTS", place.results())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mark = scratch.display().to_string();
     wait_until("x11perf is at work", || common::processes_with(&mark).iter().any(|line| line.contains("sleep 60")));
-    assert_eq!(servers(child.id()).len(), 1);
+    assert_eq!(servers(child.id()).len(), 1, "{:?}", common::processes_with("Xvfb"));
     child
 }
 

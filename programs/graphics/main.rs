@@ -2,12 +2,14 @@
 //!
 //! A program of its own, and in Rust: the tool needs neither a display nor a GL driver to be built and to start, and the
 //! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
-//! `catalogue/graphics.toml`.
+//! `catalogue/2d.toml` or `3d.toml`.
 
+mod draw;
 mod facts;
 mod gears;
 mod kit;
 mod wayland;
+mod x;
 mod x11perf;
 
 use std::process::ExitCode;
@@ -18,7 +20,8 @@ use kit::{Kit, Stop};
 type Program = fn(&mut Kit) -> Result<(), Stop>;
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, Program)] = &[("gears", gears::run), ("wayland", wayland::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, Program)] =
+    &[("draw", draw::run), ("gears", gears::run), ("wayland", wayland::run), ("x11perf", x11perf::run)];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

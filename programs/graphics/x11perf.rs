@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use rustix::process::Pid;
 
 use crate::kit::{self, Kit, Stop, guard, now};
+use crate::x;
 
 /// A sub-test and its reference rate, per second.
 struct Part {
@@ -33,9 +34,9 @@ pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     let parts = parts(&kit.text("tests").unwrap_or_default())?;
     let manner = Manner { repeat: kit.number("repeat", 1, 1..=100)?, time: kit.number("time", 1, 1..=1000)? };
     let together = kit.number("together", 1, 0..=1)? == 1;
-    if std::env::var_os("DISPLAY").is_none() {
-        return Err(Stop::Skip("there is no X display: set DISPLAY, or try --xvfb (package xvfb)".to_owned()));
-    }
+    // Kept, so that the server does not start anew between two x11perfs.
+    let display = x::connect()?;
+    kit.server(display.server());
     kit.start()?;
     let start = now();
     let mut measured = Measured::default();
