@@ -4,9 +4,16 @@
 //! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
 //! `catalogue/graphics.toml`.
 
+mod canvas;
 mod facts;
+mod fill;
 mod gears;
+mod gl;
 mod kit;
+mod picture;
+mod readback;
+mod texture;
+mod triangles;
 mod x11perf;
 mod xvfb;
 
@@ -15,7 +22,14 @@ use std::process::ExitCode;
 use kit::{Kit, Stop};
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[("gears", gears::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, fn(&mut Kit) -> Result<(), Stop>)] = &[
+    ("fill", fill::run),
+    ("gears", gears::run),
+    ("readback", readback::run),
+    ("texture", texture::run),
+    ("triangles", triangles::run),
+    ("x11perf", x11perf::run),
+];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
