@@ -6,13 +6,13 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::kit::printable;
-use crate::{wayland, x};
+use crate::{gl, wayland, x};
 
 /// Name in the journal, name for people, and value.
 pub type Fact = (&'static str, &'static str, String);
 
 /// Who knows any.
-const SOURCES: &[fn() -> Vec<Fact>] = &[wayland::facts, x::facts];
+const SOURCES: &[fn() -> Vec<Fact>] = &[wayland::facts, x::facts, gl::facts];
 
 pub fn tell() -> ExitCode {
     let mut out = std::io::stdout();

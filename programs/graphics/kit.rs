@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 use rustix::thread::CpuSet;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -20,6 +20,9 @@ pub const SECOND: u64 = 1_000_000_000;
 
 /// As `programs/kit.c` has it.
 const MOST_SLICES: u64 = 4096;
+
+/// Pictures are so wide and high at most; a driver may allow less.
+const LARGEST: u32 = 16384;
 
 /// A child that must not outlive the program; 0 where there is none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
@@ -113,7 +116,8 @@ fn listen() -> Receiver<String> {
         if let Some(child) = Pid::from_raw(CHILD.load(Ordering::SeqCst)) {
             let _ = kill_process(child, Signal::KILL);
         }
-        std::process::exit(0);
+        // Not exit(): it would take down a GL driver under the thread that draws.
+        let _ = kill_process(getpid(), Signal::KILL);
     });
     input
 }
@@ -207,6 +211,17 @@ impl Kit {
         Ok(self.whole(name, Some(missing), range)?.unwrap_or(missing))
     }
 
+    /// The value of `size=`, in pixels, which is `missing` where it was not given.
+    ///
+    /// # Errors
+    /// It is no size.
+    pub fn size(&mut self, missing: (u32, u32)) -> Result<(u32, u32), Stop> {
+        let Some(text) = self.text("size") else { return Ok(missing) };
+        size(&text).ok_or_else(|| {
+            Stop::Error(format!("size={text} is no size: try WIDTHxHEIGHT, both from 1 to {LARGEST}, as size=300x300"))
+        })
+    }
+
     /// Keeps a `value` line.
     pub fn value(&mut self, name: &str, number: f64, unit: &str) {
         self.lines.push(format!("value {name} {number} {unit}"));
@@ -296,16 +311,6 @@ impl Kit {
         (self.deadline, self.dropped) = (deadline, dropped);
     }
 
-    /// Since when there is anything to report of.
-    pub fn begun(&self) -> u64 {
-        self.edge - self.length
-    }
-
-    /// How long the window is, in ns.
-    pub fn window(&self) -> u64 {
-        self.length * self.wanted
-    }
-
     /// Prints the report.
     ///
     /// # Errors
@@ -347,6 +352,13 @@ impl Kit {
     }
 }
 
+/// Reads `WIDTHxHEIGHT`.
+fn size(text: &str) -> Option<(u32, u32)> {
+    let side = |word: &str| word.parse().ok().filter(|side| (1..=LARGEST).contains(side));
+    let (width, height) = text.split_once('x')?;
+    Some((side(width)?, side(height)?))
+}
+
 /// Reads `go START SLICE SLICES`.
 fn go(line: &str) -> Result<(u64, u64, u64), Stop> {
     let numbers: Option<Vec<u64>> =
@@ -386,4 +398,26 @@ fn usage(before: &Spent, after: &Spent) -> String {
     ];
     let words: Vec<String> = numbers.iter().map(|number| number.max(&0).to_string()).collect();
     format!("usage {}\n", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_two_sides() {
+        assert_eq!(size("640x480"), Some((640, 480)));
+        for wrong in ["", "640", "640x", "x480", "0x480", "640x-1", "640x16385", "640x480x2", "640x99999999999"] {
+            assert_eq!(size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn go_is_three_numbers() {
+        assert!(matches!(go("go 5 1000 4"), Ok((5, 1000, 4))));
+        assert!(matches!(go("go 0 0 0"), Err(Stop::Skip(_))), "it is no load");
+        for wrong in ["", "go", "go 1 2", "go 1 0 4", "go 1 2 3 4", "go -1 2 3", "go 1 2 5000", "stop"] {
+            assert!(matches!(go(wrong), Err(Stop::Error(_))), "{wrong}");
+        }
+    }
 }

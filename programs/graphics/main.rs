@@ -4,10 +4,17 @@
 //! libraries that speak to both are Rust's. A test is one module here, one line below, and a row in
 //! `catalogue/2d.toml` or `3d.toml`.
 
+mod canvas;
 mod draw;
 mod facts;
+mod fill;
 mod gears;
+mod gl;
 mod kit;
+mod picture;
+mod readback;
+mod texture;
+mod triangles;
 mod wayland;
 mod x;
 mod x11perf;
@@ -20,8 +27,16 @@ use kit::{Kit, Stop};
 type Program = fn(&mut Kit) -> Result<(), Stop>;
 
 /// The tests, by the name that follows the slash in their rows' `program`.
-const PROGRAMS: &[(&str, Program)] =
-    &[("draw", draw::run), ("gears", gears::run), ("wayland", wayland::run), ("x11perf", x11perf::run)];
+const PROGRAMS: &[(&str, Program)] = &[
+    ("draw", draw::run),
+    ("fill", fill::run),
+    ("gears", gears::run),
+    ("readback", readback::run),
+    ("texture", texture::run),
+    ("triangles", triangles::run),
+    ("wayland", wayland::run),
+    ("x11perf", x11perf::run),
+];
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);

@@ -151,7 +151,8 @@ impl Server {
     fn last_words(&mut self) -> String {
         let mut text = String::new();
         let _ = self.said.rewind().and_then(|()| self.said.read_to_string(&mut text));
-        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim().to_owned()
+        let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
+        lines.rev().find(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned()
     }
 
     /// Ends it as it wants to be ended, so that it removes its lock and its socket.
