@@ -200,13 +200,18 @@ pub fn xvfb(words: &[OsString]) {
     let _ = writeln!(std::io::stderr(), "Xvfb cannot be run ({error}); install the package xvfb");
 }
 
-/// The number of the display, once the server listens.
+/// The number of the display, once the server listens. It is written digits first and line end later, by a server that gives
+/// up where nobody reads that.
 fn number(mut pipe: ChildStdout) -> Option<u32> {
-    let mut ready = [PollFd::new(&pipe, PollFlags::IN)];
-    poll(&mut ready, Some(&Timespec { tv_sec: PATIENCE, tv_nsec: 0 })).ok().filter(|ready| *ready > 0)?;
-    let mut bytes = [0; 16];
-    let length = pipe.read(&mut bytes).ok()?;
-    std::str::from_utf8(&bytes[..length]).ok()?.trim().parse().ok()
+    let mut text = String::new();
+    while !text.ends_with('\n') {
+        let mut ready = [PollFd::new(&pipe, PollFlags::IN)];
+        poll(&mut ready, Some(&Timespec { tv_sec: PATIENCE, tv_nsec: 0 })).ok().filter(|ready| *ready > 0)?;
+        let mut bytes = [0; 16];
+        let length = pipe.read(&mut bytes).ok().filter(|length| *length > 0)?;
+        text += std::str::from_utf8(&bytes[..length]).ok()?;
+    }
+    text.trim().parse().ok()
 }
 
 /// A file in memory that others of the same user can open.
