@@ -19,6 +19,8 @@ struct Part {
 struct Manner {
     repeat: u64,
     time: u64,
+    /// Requests of each repetition; 0 where x11perf is to find out how many fill the time, which takes it longer than that.
+    reps: u64,
 }
 
 /// The sub-tests that were measured, with their rates per second, and why the others were not.
@@ -28,11 +30,15 @@ struct Measured<'a> {
     failures: Vec<(&'a Part, String)>,
 }
 
-/// Measures the group: `tests=NAME:REFERENCE,…`, each `repeat` times for `time` seconds, `together=1` by one x11perf, which
-/// saves the seconds in which it finds out what a round trip takes.
+/// Measures the group: `tests=NAME:REFERENCE,…`, each `repeat` times for `time` seconds or `reps` requests, `together=1` by one
+/// x11perf, which saves the seconds in which it finds out what a round trip takes.
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     let parts = parts(&kit.text("tests").unwrap_or_default())?;
-    let manner = Manner { repeat: kit.number("repeat", 1, 1..=100)?, time: kit.number("time", 1, 1..=1000)? };
+    let manner = Manner {
+        repeat: kit.number("repeat", 1, 1..=100)?,
+        time: kit.number("time", 1, 1..=1000)?,
+        reps: kit.number("reps", 0, 0..=1_000_000_000)?,
+    };
     let together = kit.number("together", 1, 0..=1)? == 1;
     // Kept, so that the server does not start anew between two x11perfs.
     let display = x::connect()?;
@@ -100,6 +106,7 @@ fn x11perf(parts: &[Part], manner: &Manner) -> Result<(Vec<f64>, String), Stop> 
     let why = |error| Stop::Error(format!("x11perf cannot be run: {error}; is the package x11-apps whole?"));
     let child = Command::new("x11perf")
         .args(["-repeat", &manner.repeat.to_string(), "-subs", "25", "-time", &manner.time.to_string()])
+        .args((manner.reps > 0).then(|| ["-reps".to_owned(), manner.reps.to_string()]).into_iter().flatten())
         .args(parts.iter().map(|part| format!("-{}", part.name)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

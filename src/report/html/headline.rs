@@ -10,7 +10,15 @@ use crate::report::{copies, plus_minus};
 use crate::stats::Estimate;
 
 /// The facts that say in one line what was measured.
-const LEAD: [&str; 5] = ["system.os", "kernel.release", "cpu.model", "memory.total", "system.virtualisation"];
+const LEAD: [&str; 7] = [
+    "system.os",
+    "kernel.release",
+    "cpu.model",
+    "memory.total",
+    "system.virtualisation",
+    "graphics.server",
+    "graphics.gl_renderer",
+];
 /// Most tests whose scores stand at the top where there is no index.
 const FEW: usize = 3;
 

@@ -20,7 +20,7 @@ const VALUE: usize = 17;
 
 /// The facts that stand in the heading, and what they are called there; the others are in the HTML
 /// and JSON reports.
-const HEADING: [(&str, &str); 12] = [
+const HEADING: [(&str, &str); 14] = [
     ("system.os", "System"),
     ("kernel.release", "Kernel"),
     ("cpu.model", "Processor"),
@@ -33,6 +33,8 @@ const HEADING: [(&str, &str); 12] = [
     ("storage.file_system", "File system"),
     ("software.libc", "C library"),
     ("software.shell", "Shell"),
+    ("graphics.server", "Display"),
+    ("graphics.gl_renderer", "Renderer"),
 ];
 
 /// Returns the report.
