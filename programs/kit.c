@@ -223,6 +223,7 @@ static void watch_load(struct mark here)
     if (poll(&in, 1, 0) > 0) {
         ssize_t n = read(input, words, sizeof words - 1);
         if (n <= 0) {
+            here = done_so_far(); /* some only count when stdin has closed, which it may have since they looked */
             kit_slice(begun, here.ns, here.count - load_base);
             finish();
         }

@@ -159,24 +159,14 @@ static void *help(void *buffer)
 
 static void hire(struct copy *copy)
 {
-    pthread_attr_t attributes;
-    sigset_t alarm;
-
-    sigemptyset(&alarm);
-    sigaddset(&alarm, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarm, NULL);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 256 << 10);
     pthread_mutex_init(&copy->lock, NULL);
     pthread_barrier_init(&copy->start, NULL, depth);
     for (unsigned i = 1; i < depth; i++) {
-        pthread_t thread;
-        int why = pthread_create(&thread, &attributes, help, copy->buffers + i * block);
+        int why = team_thread(help, copy->buffers + i * block);
         if (why)
             kit_skip("%u threads for each copy were refused (%s): try a smaller depth= or a higher `ulimit -u`", depth,
                      strerror(why));
     }
-    pthread_attr_destroy(&attributes);
 }
 
 static void work(struct kit_thread *me)

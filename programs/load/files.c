@@ -23,6 +23,7 @@ enum {
     LEAST = 64,
     MOST = 1024,
     SYNC_EVERY = 32, /* MiB: so that the time spent is that of the disk */
+    DEEPEST = 16,    /* directories below ours that are removed */
 };
 
 #define LONGEST_FILL INT64_C(20000000000)
@@ -181,19 +182,27 @@ struct entry {
 };
 
 static char folder[64];
+static int above = -1; /* the directory it is in, which is not always the current one any more */
 
 const char *files_folder(const char *what)
 {
+    above = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     snprintf(folder, sizeof folder, "%s-%ld", what, (long)getpid());
-    if (mkdir(folder, 0700) != 0)
+    if (above < 0 || mkdir(folder, 0700) != 0)
         kit_error("cannot make the directory %s (%s): try another --dir", folder, strerror(errno));
     return folder;
 }
 
-void files_remove_folder(void)
+/* "." and ".." begin with a dot as hidden files do. */
+static int is_own(const char *name)
 {
-    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    uint64_t entries[512]; /* aligned as the entries are */
+    return name[0] != '.' || (name[1] != '\0' && (name[1] != '.' || name[2] != '\0'));
+}
+
+static void remove_tree(int parent, const char *name, int depth)
+{
+    int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    uint64_t entries[256]; /* aligned as the entries are */
     long n;
 
     if (directory < 0)
@@ -201,9 +210,16 @@ void files_remove_folder(void)
     while ((n = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
         for (long at = 0; at < n;) {
             const struct entry *entry = (const void *)((const char *)entries + at);
-            unlinkat(directory, (const char *)entry + offsetof(struct entry, name), 0);
+            const char *inner = (const char *)entry + offsetof(struct entry, name);
+            if (is_own(inner) && unlinkat(directory, inner, 0) != 0 && errno == EISDIR && depth < DEEPEST)
+                remove_tree(directory, inner, depth + 1);
             at += entry->length;
         }
     close(directory);
-    rmdir(folder);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void files_remove_folder(void)
+{
+    remove_tree(above, folder, 0);
 }

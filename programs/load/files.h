@@ -28,10 +28,10 @@ void files_forget(int file);
 /* MemTotal, MemAvailable and the like of /proc/meminfo, in MiB. */
 long files_memory(const char *what);
 
-/* A directory of this process's own for small files: its name begins with `what`. The end removes it and them. */
+/* Makes a directory of this process's own for small files, below the current one: its name begins with `what`. */
 const char *files_folder(const char *what);
 
-/* Removes that directory, in which nobody may be writing any more. Async-signal-safe. */
+/* Removes that directory and all in it, in which nobody may be writing any more. Async-signal-safe. */
 void files_remove_folder(void);
 
 /* Writes a whole small file, or fails with an error. */

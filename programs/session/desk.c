@@ -8,60 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "load/crew.h"
+#include "load/files.h"
 
 enum {
     NOT_FOUND = 99,
-    DEEPEST = 16, /* directories below the desk that are removed */
 };
 
 #define END_LIMIT INT64_C(1000000000)
 
-static char folder[64];
-static int above = -1; /* the directory the tool started us in */
+static const char *folder;
 static void (*after)(int finished);
 
 /* --- the end --- */
-
-/* What getdents64(2) returns; the C library's readdir allocates, which a signal handler must not. */
-struct entry {
-    uint64_t inode;
-    int64_t next;
-    uint16_t length;
-    uint8_t type;
-    char name[1];
-};
-
-/* "." and ".." begin with a dot as hidden files do. */
-static int is_own(const char *name)
-{
-    return name[0] != '.' || (name[1] != '\0' && (name[1] != '.' || name[2] != '\0'));
-}
-
-static void remove_tree(int parent, const char *name, int depth)
-{
-    int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    uint64_t entries[256]; /* aligned as the entries are */
-    long n;
-
-    if (directory < 0)
-        return;
-    while ((n = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
-        for (long at = 0; at < n;) {
-            const struct entry *entry = (const void *)((const char *)entries + at);
-            const char *inner = (const char *)entry + offsetof(struct entry, name);
-            if (is_own(inner) && unlinkat(directory, inner, 0) != 0 && errno == EISDIR && depth < DEEPEST)
-                remove_tree(directory, inner, depth + 1);
-            at += entry->length;
-        }
-    close(directory);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
 
 static void clean(int finished)
 {
@@ -71,7 +33,7 @@ static void clean(int finished)
     if (first)
         first(finished);
     crew_reap(END_LIMIT);
-    remove_tree(above, folder, 0);
+    files_remove_folder();
 }
 
 void desk_after(void (*clean_first)(int finished))
@@ -96,10 +58,9 @@ static void set_environment(void)
 void desk_open(const char *work)
 {
     kit_detach_stdio();
-    above = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    snprintf(folder, sizeof folder, "%s-%ld", work, (long)getpid());
-    if (above < 0 || mkdir(folder, 0700) != 0 || chdir(folder) != 0)
-        kit_error("cannot make the directory %s (%s): try another --dir", folder, strerror(errno));
+    folder = files_folder(work);
+    if (chdir(folder) != 0)
+        kit_error("cannot enter the directory %s (%s)", folder, strerror(errno));
     crew_adopt();
     kit_at_end(clean);
     set_environment();

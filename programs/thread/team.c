@@ -40,25 +40,31 @@ static void *member(void *own)
     return NULL;
 }
 
-/* Their stacks are small, so that thousands fit; the timer's signal is for the first thread only. */
-static void create_members(void)
+int team_thread(void *(*work)(void *), void *own)
 {
     pthread_attr_t attributes;
+    pthread_t thread;
     sigset_t alarm;
+    int why;
 
     sigemptyset(&alarm);
     sigaddset(&alarm, SIGALRM);
     pthread_sigmask(SIG_BLOCK, &alarm, NULL);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 256 << 10);
+    why = pthread_create(&thread, &attributes, work, own);
+    pthread_attr_destroy(&attributes);
+    return why;
+}
+
+static void create_members(void)
+{
     for (int i = 1; i < number; i++) {
-        pthread_t thread;
-        int why = pthread_create(&thread, &attributes, member, threads + i);
+        int why = team_thread(member, threads + i);
         if (why)
             kit_error("cannot start thread %d of %d (%s): try fewer copies, or a higher `ulimit -u`", i + 1, number,
                       strerror(why));
     }
-    pthread_attr_destroy(&attributes);
 }
 
 void team_start(void (*work)(struct kit_thread *me))

@@ -3,8 +3,8 @@
  *
  *     attached=TEXT     the line it prints when it has begun to count
  *
- * At the end its stdin closes and it gets SIGINT, and the first number of the last line in which it prints one is the count. Its
- * stdin closes too when this program dies, however that is.
+ * At the end its stdin closes, and the first number of the last line in which it prints one is the count. Its stdin closes too
+ * when this program dies, however that is. No signal: bpftrace 0.17 misses one that comes between two of its waits.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -103,12 +103,13 @@ static unsigned long last_number(void)
 /* Called by the timer: 0 until the tool is gone or wants the count. */
 static unsigned long count(void)
 {
-    struct pollfd in = {.fd = STDIN_FILENO};
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    if (poll(&in, 1, 0) <= 0 || !(in.revents & (POLLHUP | POLLERR)))
-        return 0;
+    /* While there is something to read, the beginning of the slice may be still to come. */
+    if (input < 0 || poll(&in, 1, 0) <= 0 || in.revents & POLLIN)
+        return counted;
     close(input);
-    kill(child, SIGINT);
+    input = -1;
     while (hear(LAST) > 0)
         ;
     counted = last_number();

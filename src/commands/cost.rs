@@ -82,19 +82,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         backlog: arguments.backlog,
     };
     let job = Job {
-        options: &arguments.options,
-        catalogue: &catalogue,
-        machine: &machine,
-        plan: &plan,
-        own: None,
-        baseline: None,
-        indexes: Vec::new(),
-        comment: "",
-        console: false,
         pin: arguments.pin,
         view: COST,
         conditions: Settings { trail, ..Settings::default() },
         gate: arguments.fail_on,
+        ..Job::new(&arguments.options, &catalogue, &machine, &plan)
     };
     measure::carry_out(&job)
 }
@@ -136,11 +128,8 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         control: true,
         procedure: Procedure::cost(kind, arguments.budget, arguments.iterations),
         seed: arguments.options.seed(),
-        test_args: Vec::new(),
-        load_args: Vec::new(),
-        load_number: None,
-        load_weight: None,
         pin: arguments.pin.order(&machine::topology(machine)),
+        ..Request::default()
     };
     Plan::new(&request, catalogue)
 }

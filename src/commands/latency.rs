@@ -8,9 +8,8 @@ use anyhow::{Context, Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Condition, Metric, NONE, Test};
-use crate::conditions::Settings;
 use crate::machine::{self, Machine};
-use crate::plan::{Kind, Pin, Plan, Procedure, Request};
+use crate::plan::{Kind, Plan, Procedure, Request};
 
 /// Interbench's name for its row of the user's own.
 const CUSTOM: &str = "custom";
@@ -209,19 +208,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let machine = Machine::here();
     let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
     let job = Job {
-        options: &arguments.options,
-        catalogue: &catalogue,
-        machine: &machine,
-        plan: &plan,
-        own: None,
-        baseline: None,
-        indexes: Vec::new(),
         comment: &arguments.comment,
         console: arguments.console,
-        pin: Pin::None,
-        view: "",
-        conditions: Settings::default(),
-        gate: None,
+        ..Job::new(&arguments.options, &catalogue, &machine, &plan)
     };
     measure::carry_out(&job)
 }
@@ -255,7 +244,6 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         copies: vec![1],
         loads: loads(arguments, catalogue)?,
         conditions: vec![Condition::none()],
-        control: false,
         procedure,
         seed: arguments.options.seed(),
         test_args: task_words(arguments, first),
@@ -265,7 +253,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
             Placement::Cgroup(weight) => Some(weight),
             Placement::Same | Placement::Session => None,
         },
-        pin: Vec::new(),
+        ..Request::default()
     };
     Plan::new(&request, catalogue)
 }

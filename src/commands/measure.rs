@@ -112,6 +112,27 @@ pub(super) struct Job<'a> {
     pub(super) gate: Option<f64>,
 }
 
+impl<'a> Job<'a> {
+    /// A plan of which nothing else is asked.
+    pub(super) fn new(options: &'a Options, catalogue: &'a Catalogue, machine: &'a Machine, plan: &'a Plan) -> Job<'a> {
+        Job {
+            options,
+            catalogue,
+            machine,
+            plan,
+            own: None,
+            baseline: None,
+            indexes: Vec::new(),
+            comment: "",
+            console: false,
+            pin: Pin::None,
+            view: "",
+            conditions: Settings::default(),
+            gate: None,
+        }
+    }
+}
+
 /// Reads a length of time.
 pub(super) fn duration(text: &str) -> Result<Duration> {
     let parsed = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());

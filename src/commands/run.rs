@@ -10,7 +10,6 @@ use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share, unique};
 use super::{Status, usage};
 use crate::catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
-use crate::conditions::Settings;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -59,19 +58,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let machine = Machine::here();
     let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
     let job = Job {
-        options: &arguments.options,
-        catalogue: &catalogue,
-        machine: &machine,
-        plan: &plan,
         own: arguments.program.as_deref(),
         baseline: arguments.baseline.as_deref(),
         indexes: indexes(&catalogue, &arguments.names),
-        comment: "",
-        console: false,
         pin: arguments.pin,
-        view: "",
-        conditions: Settings::default(),
-        gate: None,
+        ..Job::new(&arguments.options, &catalogue, &machine, &plan)
     };
     measure::carry_out(&job)
 }
@@ -96,14 +87,10 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         copies,
         loads: catalogue.expand_loads(&arguments.load)?,
         conditions: catalogue.expand_conditions(&arguments.condition)?,
-        control: false,
         procedure,
         seed: arguments.options.seed(),
-        test_args: Vec::new(),
-        load_args: Vec::new(),
-        load_number: None,
-        load_weight: None,
         pin: arguments.pin.order(&machine::topology(machine)),
+        ..Request::default()
     };
     Plan::new(&request, catalogue)
 }

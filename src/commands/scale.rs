@@ -8,7 +8,6 @@ use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share};
 use super::{Status, usage};
 use crate::catalogue::{Catalogue, Condition, Metric};
-use crate::conditions::Settings;
 use crate::journal::SCALING;
 use crate::machine::{self, Machine};
 use crate::plan::{Kind, Pin, Plan, Procedure, Request};
@@ -54,21 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
     let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
-    let job = Job {
-        options: &arguments.options,
-        catalogue: &catalogue,
-        machine: &machine,
-        plan: &plan,
-        own: None,
-        baseline: None,
-        indexes: Vec::new(),
-        comment: "",
-        console: false,
-        pin: arguments.pin,
-        view: SCALING,
-        conditions: Settings::default(),
-        gate: None,
-    };
+    let job = Job { pin: arguments.pin, view: SCALING, ..Job::new(&arguments.options, &catalogue, &machine, &plan) };
     measure::carry_out(&job)
 }
 
@@ -91,14 +76,10 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
         copies,
         loads: catalogue.expand_loads(&arguments.load)?,
         conditions: vec![Condition::none()],
-        control: false,
         procedure: Procedure::scale(kind, arguments.precision, arguments.budget, arguments.iterations),
         seed: arguments.options.seed(),
-        test_args: Vec::new(),
-        load_args: Vec::new(),
-        load_number: None,
-        load_weight: None,
         pin: arguments.pin.order(&machine::topology(machine)),
+        ..Request::default()
     };
     Plan::new(&request, catalogue)
 }

@@ -25,7 +25,7 @@ pub use procedure::{Kind, Procedure, Window};
 pub use show::{clock, show};
 
 /// What the user asked for, in the catalogue's words.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The tests, in order.
     pub tests: Vec<Arc<Test>>,

@@ -102,6 +102,12 @@ impl Kind {
     }
 }
 
+impl Default for Procedure {
+    fn default() -> Procedure {
+        Procedure::new(Kind::Standard, None, None, None)
+    }
+}
+
 impl Procedure {
     /// Returns the procedure of `kind` with the user's wishes: a `precision` to reach (a share), a
     /// `budget` to keep, and UnixBench's number of `passes`.

@@ -1,7 +1,7 @@
 //! Two independent samples: Hodges and Lehmann's shift with the Mann-Whitney interval.
 
-use super::ranks::{Null, middle, positive, smallest};
-use super::{Estimate, Method, Shift, welch_shift};
+use super::ranks::{Null, smallest};
+use super::{Method, Shift, welch_shift};
 
 /// Up to this product of the sizes the distribution is exact; beyond it the normal approximation is as good.
 const EXACT: usize = 2500;
@@ -13,8 +13,7 @@ const EXACT: usize = 2500;
 #[must_use]
 pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
     let null = rank_sum(base.len(), other.len());
-    let k = null.rank();
-    if base.is_empty() || other.is_empty() || k == 0 {
+    if base.is_empty() || other.is_empty() || null.rank() == 0 {
         return welch_shift(base, other);
     }
     let (mut a, mut b) = (base.to_vec(), other.to_vec());
@@ -22,15 +21,7 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
     b.sort_by(f64::total_cmp);
     let tally = |x: f64| differences_to(&a, &b, x);
     let ends = (b[0] - a[a.len() - 1], b[b.len() - 1] - a[0]);
-    Shift {
-        estimate: Estimate {
-            value: middle(null.top, ends, &tally),
-            low: smallest(k, ends, &tally),
-            high: smallest(null.top + 1 - k, ends, &tally),
-        },
-        p: null.p(positive(null.top, &tally)),
-        method: Method::RankSum,
-    }
+    null.shift(ends, &tally, Method::RankSum)
 }
 
 /// Returns half the width of the interval of [`two_sample_shift`] that leaves out the truth with probability `level`;

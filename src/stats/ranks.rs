@@ -2,9 +2,7 @@
 //! are never written down.
 
 use super::tail::{normal_p, normal_quantile};
-
-/// Probability beyond each end of an interval; a little more, for probabilities that binary cannot hold.
-const BEYOND: f64 = 0.025 + 1e-12;
+use super::{Estimate, Method, Shift};
 
 /// The 97.5 % quantile of the standard normal distribution.
 pub(super) const NORMAL_975: f64 = 1.959_964;
@@ -23,18 +21,16 @@ impl Null {
     /// Returns k of the distribution-free 95 % interval: its ends are the k-th smallest and the k-th largest of the
     /// `top` values; 0 where so few values carry none. k is the largest with P(statistic < k) ≤ 2.5 %.
     pub(super) fn rank(&self) -> u64 {
-        if let Some(exact) = &self.exact {
-            return below(exact, BEYOND);
-        }
-        // With the continuity correction; no fewer than nothing.
-        (self.top as f64 / 2.0 - NORMAL_975 * self.deviation + 0.5).floor().max(0.0) as u64
+        self.rank_at(0.05)
     }
 
     /// Returns k of the interval that leaves out a true value with probability `level`.
     pub(super) fn rank_at(&self, level: f64) -> u64 {
         match &self.exact {
+            // A little more, for probabilities that binary cannot hold.
             Some(exact) => below(exact, level / 2.0 + 1e-12),
             None => {
+                // With the continuity correction; no fewer than nothing.
                 let quantile = normal_quantile(level);
                 (self.top as f64 / 2.0 - quantile * self.deviation + 0.5).floor().max(0.0) as u64
             }
@@ -54,6 +50,21 @@ impl Null {
             }
         };
         (2.0_f64 * one_side).min(1.0)
+    }
+
+    /// Returns the shift by a test's statistic: the median of the `top` values that `tally` counts, all of them between
+    /// `ends`, with the interval from the k-th smallest to the k-th largest of them and the test's p value.
+    pub(super) fn shift(&self, ends: (f64, f64), tally: Tally<'_>, method: Method) -> Shift {
+        let k = self.rank();
+        Shift {
+            estimate: Estimate {
+                value: middle(self.top, ends, tally),
+                low: smallest(k, ends, tally),
+                high: smallest(self.top + 1 - k, ends, tally),
+            },
+            p: self.p(positive(self.top, tally)),
+            method,
+        }
     }
 }
 
@@ -96,13 +107,13 @@ pub(super) fn smallest(k: u64, (mut low, mut high): (f64, f64), tally: Tally<'_>
 }
 
 /// Returns the median of the `count` values that `tally` counts.
-pub(super) fn middle(count: u64, ends: (f64, f64), tally: Tally<'_>) -> f64 {
+fn middle(count: u64, ends: (f64, f64), tally: Tally<'_>) -> f64 {
     let upper = smallest(count / 2 + 1, ends, tally);
     if count.is_multiple_of(2) { f64::midpoint(smallest(count / 2, ends, tally), upper) } else { upper }
 }
 
 /// Returns how many of `count` values are above 0, where a 0 counts as a half.
-pub(super) fn positive(count: u64, tally: Tally<'_>) -> f64 {
+fn positive(count: u64, tally: Tally<'_>) -> f64 {
     let (below, not_above) = (tally(0.0_f64.next_down()).0, tally(0.0).0);
     (count - not_above) as f64 + (not_above - below) as f64 / 2.0
 }

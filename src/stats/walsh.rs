@@ -1,7 +1,7 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
-use super::ranks::{Null, middle, positive, smallest};
-use super::{Estimate, Mean, Method, Shift, median, student_quantile, student_shift};
+use super::ranks::{Null, smallest};
+use super::{Mean, Method, Shift, median, student_quantile, student_shift};
 
 /// Up to this many differences the distribution is exact.
 const EXACT: usize = 50;
@@ -22,17 +22,7 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
     sorted.sort_by(f64::total_cmp);
     let tally = |x: f64| averages_to(&sorted, x);
     let ends = (sorted[0], sorted[sorted.len() - 1]);
-    let null = signed_rank(sorted.len());
-    let k = null.rank();
-    Shift {
-        estimate: Estimate {
-            value: middle(null.top, ends, &tally),
-            low: smallest(k, ends, &tally),
-            high: smallest(null.top + 1 - k, ends, &tally),
-        },
-        p: null.p(positive(null.top, &tally)),
-        method: Method::SignedRank,
-    }
+    signed_rank(sorted.len()).shift(ends, &tally, Method::SignedRank)
 }
 
 /// Returns half the width of the interval of [`paired_shift`] that leaves out the truth with probability `level`: a

@@ -30,6 +30,8 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use super::compare::RATE;
 use super::{Comparison, Measure, Missing, Row, Verdict};
 use crate::catalogue::Catalogue;
@@ -112,22 +114,24 @@ pub struct Effect {
 }
 
 /// What auditing wrote per operation, in the windows of all trials, and in total.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct TrailFigures {
-    /// Events per count of the test.
-    pub events_per: f64,
-    /// Bytes per count.
-    pub bytes_per: f64,
-    /// Bytes per event.
-    pub bytes_per_event: f64,
-    /// Bytes per second of the window.
-    pub bytes_per_second: f64,
     /// Events of all trials, with the programs' start and end.
     pub events: u64,
     /// Bytes of all trials.
     pub bytes: u64,
     /// Records that the kernel dropped.
     pub lost: u64,
+    /// Events per count of the test.
+    #[serde(rename = "events_per_op")]
+    pub events_per: f64,
+    /// Bytes per count.
+    #[serde(rename = "bytes_per_op")]
+    pub bytes_per: f64,
+    /// Bytes per event.
+    pub bytes_per_event: f64,
+    /// Bytes per second of the window.
+    pub bytes_per_second: f64,
     /// Seconds that processes slept for room in the backlog, per second of the window.
     pub waited: f64,
     /// The longest backlog.

@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::catalogue::{Catalogue, Condition};
     use crate::journal::Copy;
-    use crate::plan::{Kind, Procedure, Request};
+    use crate::plan::Request;
 
     fn plan() -> Plan {
         let catalogue = Catalogue::load().unwrap();
@@ -202,14 +202,8 @@ mod tests {
             copies: vec![1, 2],
             loads: vec![None],
             conditions: vec![Condition::none()],
-            control: false,
-            procedure: Procedure::new(Kind::Standard, None, None, None),
             seed: 1,
-            test_args: Vec::new(),
-            load_args: Vec::new(),
-            load_number: None,
-            load_weight: None,
-            pin: Vec::new(),
+            ..Request::default()
         };
         Plan::new(&request, &catalogue).unwrap()
     }

@@ -25,23 +25,7 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_ns: Option<(f64, f64)>,
     #[serde(flatten)]
-    trail: Option<Trail>,
-}
-
-/// Events, bytes and lost are of all trials; shares are of the windows.
-#[derive(Serialize)]
-struct Trail {
-    events: u64,
-    bytes: u64,
-    lost: u64,
-    events_per_op: f64,
-    bytes_per_op: f64,
-    bytes_per_event: f64,
-    bytes_per_second: f64,
-    waited: f64,
-    backlog: u32,
-    queued: f64,
-    outside_cpu: f64,
+    trail: Option<TrailFigures>,
 }
 
 #[derive(Serialize)]
@@ -98,23 +82,7 @@ fn row<'a>(effect: &'a Effect, against: &'a str, condition: &'a str) -> Row<'a> 
         confirmed: effect.confirmed,
         calls: effect.calls,
         cpu_ns: effect.cpu_ns,
-        trail: effect.trail.as_ref().map(trail),
-    }
-}
-
-fn trail(trail: &TrailFigures) -> Trail {
-    Trail {
-        events: trail.events,
-        bytes: trail.bytes,
-        lost: trail.lost,
-        events_per_op: trail.events_per,
-        bytes_per_op: trail.bytes_per,
-        bytes_per_event: trail.bytes_per_event,
-        bytes_per_second: trail.bytes_per_second,
-        waited: trail.waited,
-        backlog: trail.backlog,
-        queued: trail.queued,
-        outside_cpu: trail.outside_cpu,
+        trail: effect.trail,
     }
 }
 
