@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -273,4 +274,58 @@ fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
 fn kill(signal: &str, process: &str) {
     let status = std::process::Command::new("kill").args([&format!("-{signal}"), process]).status().unwrap();
     assert!(status.success(), "kill -{signal} {process}");
+}
+
+/// The graphics program by hand, off-screen, with `words`.
+fn by_hand(words: &str) -> Child {
+    let program = assert_cmd::cargo::cargo_bin("unixmark-graphics");
+    std::process::Command::new(program)
+        .args(words.split_whitespace())
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// A line at a time, so that the program is where the test wants it.
+fn says(program: &mut Child) -> impl Iterator<Item = String> + use<> {
+    BufReader::new(program.stdout.take().unwrap()).lines().map(Result::unwrap)
+}
+
+#[test]
+fn the_end_of_stdin_ends_a_program() {
+    for begun in [false, true] {
+        let mut program = by_hand("gears");
+        let mut lines = says(&mut program);
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        if begun {
+            program.stdin.as_mut().unwrap().write_all(b"go 0 60000000000 10\n").unwrap();
+        }
+        drop(program.stdin.take());
+        wait_until("it ends", || program.try_wait().unwrap().is_some());
+        assert_eq!(lines.next(), None, "silently");
+    }
+}
+
+#[test]
+fn wrong_words_are_met_with_a_sentence() {
+    for (words, told) in [
+        ("", "error there is no '' here: try one of draw, fill, gears"),
+        ("gears size=0x300", "error size=0x300 is no size: try WIDTHxHEIGHT"),
+        ("gears teeth", "error 'teeth' is no argument: try key=value"),
+        ("gears teeth=20", "skip the graphics programs know no argument teeth="),
+        ("gears cpu=all", "error cpu=all is not a whole number"),
+        ("draw what=rects", "skip there is no X display"),
+        ("x11perf tests=rect10", "error 'rect10' is no sub-test: try tests=rect10:7180000"),
+        ("wayland", "skip there is no Wayland display"),
+    ] {
+        let mut program = by_hand(words);
+        let said = says(&mut program).next().unwrap_or_default();
+        assert!(said.starts_with(told), "{words}: {said}");
+        // Waiting closes stdin, which may be faster than a GL driver's end.
+        let code = program.wait().unwrap().code();
+        assert!(code.is_none_or(|code| (code == 0) == told.starts_with("skip")), "{words}: {code:?}");
+    }
 }

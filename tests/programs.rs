@@ -21,10 +21,15 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// Every test whose program is in C; the others have tests/graphics.rs.
+fn tests() -> impl Iterator<Item = Arc<Test>> {
+    Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_ours_in_c())
+}
+
 /// One test per binary.
 fn binaries() -> Vec<Arc<Test>> {
     let mut seen = BTreeMap::new();
-    for test in Catalogue::load().unwrap().tests {
+    for test in tests() {
         seen.entry(test.binary().to_owned()).or_insert(test);
     }
     seen.into_values().collect()
@@ -190,7 +195,7 @@ fn every_test_gives_right_answers_under_sanitizers() {
     let flags = [STRICT, &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]].concat();
     let folder = tempfile::tempdir().unwrap();
     let mut built: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for test in Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate()) {
+    for test in tests().filter(|test| test.is_rate()) {
         let binary = built
             .entry(test.binary().to_owned())
             .or_insert_with(|| compile(&test, folder.path(), "cc", &flags))
@@ -211,7 +216,7 @@ fn every_test_gives_right_answers_as_it_is_measured() {
         let mut built: BTreeMap<String, PathBuf> = BTreeMap::new();
         // Other flags than those that are measured with matter where the work is the processor's alone.
         let wanted = |test: &Test| flags == UNIXBENCH || ["cpu", "memory"].contains(&test.category.as_str());
-        for test in Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate() && wanted(test)) {
+        for test in tests().filter(|test| test.is_rate() && wanted(test)) {
             let binary = built
                 .entry(test.binary().to_owned())
                 .or_insert_with(|| compile(&test, folder.path(), cc, flags))
