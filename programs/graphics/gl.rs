@@ -274,12 +274,14 @@ impl Gl {
         }
     }
 
-    /// Shows the frame where there is a window, and waits until all is drawn.
+    /// Shows the frame where there is a window, in whose queue the driver holds back who is too fast; else waits until all is drawn.
     ///
     /// # Errors
     /// The window is gone.
     pub fn show(&self) -> Result<(), Stop> {
-        self.place.swap()?;
+        if self.windowed() {
+            return self.place.swap();
+        }
         self.finish();
         Ok(())
     }
