@@ -50,6 +50,13 @@ fn burn_ins() {
     }
 }
 
+/// Indices of graphics in blocks of their own, by a software renderer, with a sub-test that x11perf fails at.
+#[test]
+fn graphics() {
+    insta::assert_snapshot!("graphics_text", report("graphics", Format::Text));
+    insta::assert_snapshot!("graphics_markdown", report("graphics", Format::Markdown));
+}
+
 #[test]
 fn a_run_about_scaling() {
     insta::assert_snapshot!("scaling_text", report("scaling", Format::Text));

@@ -80,13 +80,20 @@ fn the_classic_procedure_takes_the_average() {
 fn a_sub_test_that_fails_is_told_and_the_others_count() {
     let place = Place::new();
     let path = fake();
-    let report = run(&place, "2d-aashapes 2d-polys -i 1 --xvfb", &[("PATH", &path)]);
+    let report = run(&place, "2d-aashapes 2d-circle 2d-polys -i 1 --xvfb", &[("PATH", &path)]);
     let shapes = row(&report, "results", "2d-aashapes");
     // (1 + 2 + 3) / 3 · 1000.
     assert_eq!(shapes["value"], 2000.0);
     let told = shapes["warnings"].to_string();
     assert!(told.contains("error in aa4trap300: x11perf was killed by signal 11"), "{told}");
     assert!(told.contains("the mean of the other 3"), "{told}");
+    // (2 + 4) / 2 · 1000: one is left out in the middle, without an error, and one is unknown.
+    let circle = row(&report, "results", "2d-circle");
+    assert_eq!(circle["value"], 3000.0, "{circle:#}");
+    let told = circle["warnings"].to_string();
+    assert!(told.contains("error in wddcircle100: x11perf says 'Could not load font"), "{told}");
+    assert!(told.contains("error in fspcircle100: this x11perf has no such sub-test"), "{told}");
+    assert_eq!(circle["values"]["wpcircle100"]["value"], 156_000.0);
     // None of four is an error row.
     let reason = row(&report, "errors", "2d-polys")["reason"].to_string();
     assert!(reason.contains("BadAlloc"), "{reason}");
@@ -180,6 +187,14 @@ fn what_is_missing_is_a_row_with_what_would_help() {
     let bare = run(&place, "2d-text -c 1", &[("PATH", "/nowhere")]);
     let reason = row(&bare, "skipped", "2d-text")["reason"].to_string();
     assert!(reason.contains("x11perf") && reason.contains("x11-apps"), "{reason}");
+    // A library that is none, before the system's.
+    let folder = place.root.path().join("libraries");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("libEGL.so.1"), "none").unwrap();
+    let blind = run(&place, "3d -c 1", &[("LD_LIBRARY_PATH", folder.to_str().unwrap())]);
+    assert_eq!(blind["skipped"].as_array().unwrap().len(), 6, "{:#}", blind["errors"]);
+    let reason = row(&blind, "skipped", "ubgears")["reason"].to_string();
+    assert!(reason.contains("EGL cannot be loaded") && reason.contains("install libegl1"), "{reason}");
     let output = place.unixmark("run 2d-text --xvfb").env("PATH", "/nowhere").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("install the package xvfb"), "{}", stderr(&output));

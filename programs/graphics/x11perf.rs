@@ -2,16 +2,17 @@
 //! rates, each divided by that of a laptop of 2006 and times 1000, with one decimal (facts: UnixBench 6.0.0, gfx-x11).
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use rustix::process::Pid;
 
 use crate::kit::{self, Kit, Stop, guard, now};
 use crate::x;
 
-/// A sub-test and its reference rate, per second.
+/// A sub-test, how x11perf calls it in its output, and its reference rate, per second.
 struct Part {
     name: String,
+    label: String,
     reference: f64,
 }
 
@@ -33,7 +34,7 @@ struct Measured<'a> {
 /// Measures the group: `tests=NAME:REFERENCE,…`, each `repeat` times for `time` seconds or `reps` requests, `together=1` by one
 /// x11perf, which saves the seconds in which it finds out what a round trip takes.
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
-    let parts = parts(&kit.text("tests").unwrap_or_default())?;
+    let mut parts = parts(&kit.text("tests").unwrap_or_default())?;
     let manner = Manner {
         repeat: kit.number("repeat", 1, 1..=100)?,
         time: kit.number("time", 1, 1..=1000)?,
@@ -43,10 +44,15 @@ pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     // Kept, so that the server does not start anew between two x11perfs.
     let display = x::connect()?;
     kit.server(display.server());
+    for part in &mut parts {
+        part.label = label(&part.name)?.unwrap_or_default();
+    }
+    let (parts, strangers): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| !part.label.is_empty());
+    let stranger = |part| (part, "this x11perf has no such sub-test".to_owned());
+    let mut measured = Measured { failures: strangers.iter().map(stranger).collect(), ..Measured::default() };
     kit.start()?;
     let start = now();
-    let mut measured = Measured::default();
-    for some in parts.chunks(if together { parts.len() } else { 1 }) {
+    for some in parts.chunks(if together { parts.len().max(1) } else { 1 }) {
         measured.take(some, &manner)?;
     }
     kit.slice(start, now(), measured.rates.len() as u64);
@@ -58,23 +64,27 @@ fn parts(text: &str) -> Result<Vec<Part>, Stop> {
     let part = |word: &str| {
         let (name, reference) = word.split_once(':')?;
         let reference = reference.parse().ok().filter(|reference| *reference > 0.0)?;
-        Some(Part { name: name.to_owned(), reference })
+        Some(Part { name: name.to_owned(), label: String::new(), reference })
     };
     let wrong = |word: &str| Stop::Error(format!("'{word}' is no sub-test: try tests=rect10:7180000"));
     text.split(',').map(|word| part(word).ok_or_else(|| wrong(word))).collect()
 }
 
 impl<'a> Measured<'a> {
-    /// Measures `parts`, going on after one that x11perf fails at.
-    fn take(&mut self, mut parts: &'a [Part], manner: &Manner) -> Result<(), Stop> {
-        while !parts.is_empty() {
-            let (rates, failure) = x11perf(parts, manner)?;
-            self.rates.extend(parts.iter().zip(&rates).map(|(part, rate)| (part, *rate)));
-            parts = &parts[rates.len().min(parts.len())..];
-            if let Some((part, rest)) = parts.split_first() {
-                self.failures.push((part, failure));
-                parts = rest;
-            }
+    /// Measures `parts`. Where x11perf ends before its time, the first without a rate is held to be the reason, and the others
+    /// are tried again.
+    fn take(&mut self, parts: &'a [Part], manner: &Manner) -> Result<(), Stop> {
+        let mut left: Vec<&Part> = parts.iter().collect();
+        while !left.is_empty() {
+            let output = x11perf(&left, manner)?;
+            let text = String::from_utf8_lossy(&output.stdout);
+            let rates = rates(&text, manner.repeat);
+            let rate = |part: &Part| rates.iter().find(|(label, _)| *label == part.label).map(|(_, rate)| *rate);
+            self.rates.extend(left.iter().filter_map(|part| Some((*part, rate(part)?))));
+            left.retain(|part| rate(part).is_none());
+            let why = complaint(&output);
+            let failed = if output.status.success() { left.len() } else { left.len().min(1) };
+            self.failures.extend(left.drain(..failed).map(|part| (part, why.clone())));
         }
         Ok(())
     }
@@ -101,40 +111,65 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// Runs x11perf over `parts`; returns the rates per second of those that it came through, in order, and why not of more.
-fn x11perf(parts: &[Part], manner: &Manner) -> Result<(Vec<f64>, String), Stop> {
-    let why = |error| Stop::Error(format!("x11perf cannot be run: {error}; is the package x11-apps whole?"));
-    let child = Command::new("x11perf")
-        .args(["-repeat", &manner.repeat.to_string(), "-subs", "25", "-time", &manner.time.to_string()])
+/// Runs x11perf over `parts` and returns what it said.
+fn x11perf(parts: &[&Part], manner: &Manner) -> Result<Output, Stop> {
+    let child = command()
+        .args(["-repeat", &manner.repeat.to_string(), "-time", &manner.time.to_string()])
         .args((manner.reps > 0).then(|| ["-reps".to_owned(), manner.reps.to_string()]).into_iter().flatten())
         .args(parts.iter().map(|part| format!("-{}", part.name)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(why)?;
+        .map_err(broken)?;
     guard(i32::try_from(child.id()).ok().and_then(Pid::from_raw));
     let output = child.wait_with_output();
     guard(None);
-    let output = output.map_err(why)?;
-    // Of several repetitions the last line is their average.
-    let kind = if manner.repeat > 1 { " trep @ " } else { " reps @ " };
-    let text = String::from_utf8_lossy(&output.stdout);
-    let rates = text.lines().filter(|line| line.contains(kind)).filter_map(rate).collect();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().rev().find(|line| !line.trim().is_empty()).map(kit::printable);
-    let failure = match (said, output.status.signal()) {
+    output.map_err(broken)
+}
+
+/// UnixBench's x11perf: 25 windows, where windows are what is measured.
+fn command() -> Command {
+    let mut command = Command::new("x11perf");
+    command.args(["-subs", "25"]);
+    command
+}
+
+fn broken(error: std::io::Error) -> Stop {
+    Stop::Error(format!("x11perf cannot be run: {error}; is the package x11-apps whole?"))
+}
+
+/// How x11perf calls a sub-test; nothing where it has none of that name.
+fn label(name: &str) -> Result<Option<String>, Stop> {
+    let output = command().arg("-labels").arg(format!("-{name}")).stdin(Stdio::null()).output().map_err(broken)?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    Ok(Some(text).filter(|text| output.status.success() && !text.is_empty()))
+}
+
+/// The rates per second by label, of lines such as `21600000 trep @   0.0004 msec (2250000.0/sec): 100x100 rectangle`.
+fn rates(text: &str, repeat: u64) -> Vec<(&str, f64)> {
+    // Of several repetitions one more line is their average.
+    let kind = if repeat > 1 { " trep @ " } else { " reps @ " };
+    let rate = |line: &'_ str| -> Option<f64> {
+        let (rate, _) = line.split_once('(')?.1.split_once("/sec)")?;
+        rate.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0)
+    };
+    let lines = text.lines().filter(|line| line.contains(kind));
+    lines.filter_map(|line| Some((line.split_once("/sec): ")?.1.trim(), rate(line)?))).collect()
+}
+
+/// Why x11perf has no rate for a sub-test.
+fn complaint(output: &Output) -> String {
+    let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(kit::printable).collect::<Vec<_>>();
+    let (said, printed) = (lines(&output.stderr), lines(&output.stdout));
+    let omitted = printed.iter().rfind(|line| line.contains("omitted"));
+    let said = said.iter().rfind(|line| !line.is_empty()).or(omitted);
+    match (said, output.status.signal()) {
+        (Some(said), _) if said.contains("font") => format!("x11perf says '{said}' (package xfonts-base)"),
         (Some(said), _) => format!("x11perf says '{said}'"),
         (None, Some(signal)) => format!("x11perf was killed by signal {signal}"),
         (None, None) => "x11perf printed no rate for it".to_owned(),
-    };
-    Ok((rates, failure))
-}
-
-/// The rate per second in `21600000 trep @   0.0004 msec (2250000.0/sec): 100x100 rectangle`.
-fn rate(line: &str) -> Option<f64> {
-    let (rate, _) = line.split_once('(')?.1.split_once("/sec)")?;
-    rate.trim().parse().ok().filter(|rate: &f64| *rate > 0.0)
+    }
 }
 
 #[cfg(test)]
@@ -142,11 +177,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_read_as_x11perf_prints_them() {
-        assert_eq!(rate("  21600000 trep @   0.0004 msec (2250000.0/sec): 100x100 rectangle"), Some(2_250_000.0));
-        assert_eq!(rate("       240 reps @   4.8503 msec (   206.0/sec): PutImage XY 500x500 square"), Some(206.0));
-        assert_eq!(rate("Sync time adjustment is 0.0545 msecs."), None);
-        assert_eq!(rate("         1 reps @   0.0000 msec (inf/sec"), None);
+    fn rates_are_read_by_label() {
+        let text = "Sync time adjustment is 0.0545 msecs.\n\n\
+            7200000 reps @   0.0004 msec (2240000.0/sec): 100x100 rectangle\n\
+            7200000 trep @   0.0004 msec (2250000.0/sec): 100x100 rectangle\n\n\
+            Could not load font '-misc-fixed-*', benchmark omitted\n\
+            240 reps @   4.8503 msec (   206.0/sec): Hide/expose window via popup (25 kids)\n\
+            1 reps @   0.0000 msec (inf/sec): nothing\n";
+        let each = [("100x100 rectangle", 2_240_000.0), ("Hide/expose window via popup (25 kids)", 206.0)];
+        assert_eq!(rates(text, 1), each);
+        assert_eq!(rates(text, 3), [("100x100 rectangle", 2_250_000.0)]);
     }
 
     #[test]

@@ -12,7 +12,6 @@ pub const TABLES: &[(&str, &str)] = &[
     ("session.toml", include_str!("../../catalogue/session.toml")),
     ("2d.toml", include_str!("../../catalogue/2d.toml")),
     ("3d.toml", include_str!("../../catalogue/3d.toml")),
-    ("wayland.toml", include_str!("../../catalogue/wayland.toml")),
     ("interactive.toml", include_str!("../../catalogue/interactive.toml")),
     ("loads.toml", include_str!("../../catalogue/loads.toml")),
     ("burn.toml", include_str!("../../catalogue/burn.toml")),
