@@ -4,7 +4,6 @@
 #![allow(unsafe_code)]
 
 mod egl;
-mod window;
 
 use glow::HasContext;
 

@@ -36,6 +36,15 @@ pub enum Stop {
     Error(String),
 }
 
+impl Stop {
+    /// Why.
+    pub fn why(self) -> String {
+        match self {
+            Stop::Skip(why) | Stop::Error(why) => why,
+        }
+    }
+}
+
 /// One frame of an interactive test, in ns of CLOCK_MONOTONIC.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame {

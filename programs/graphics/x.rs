@@ -14,8 +14,8 @@ use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
-    ChangeWindowAttributesAux, ConnectionExt, CreateWindowAux, EventMask, ImageFormat, ImageOrder, Screen, Visibility,
-    VisualClass, Visualtype, WindowClass,
+    ChangeWindowAttributesAux, ColormapAlloc, ConnectionExt, CreateWindowAux, Depth, EventMask, ImageFormat,
+    ImageOrder, Screen, Visibility, VisualClass, Visualtype, WindowClass,
 };
 use x11rb::rust_connection::RustConnection;
 use x11rb::x11_utils::X11Error;
@@ -41,6 +41,14 @@ pub struct X {
 /// Where the red, the green and the blue of a pixel are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format([u32; 3]);
+
+/// A way in which windows show pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    visual: u32,
+    /// Bits of a pixel that are shown.
+    pub depth: u8,
+}
 
 /// A part of a window, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,11 +220,22 @@ impl X {
         }
     }
 
+    /// How the screen's root shows pixels.
+    pub fn look(&self) -> Look {
+        Look { visual: self.screen().root_visual, depth: self.screen().root_depth }
+    }
+
+    /// How the visual of that number does, if the screen has it.
+    pub fn look_of(&self, visual: u32) -> Option<Look> {
+        let has = |depth: &&Depth| depth.visuals.iter().any(|known| known.visual_id == visual);
+        self.screen().allowed_depths.iter().find(has).map(|depth| Look { visual, depth: depth.depth })
+    }
+
     /// Shows a window that no window manager touches, in the upper left corner, and waits until it can be drawn into.
     ///
     /// # Errors
     /// The screen is too small (a skip), or the server does not show it.
-    pub fn window(&self, width: u16, height: u16, background: u32) -> Result<u32, Stop> {
+    pub fn window(&self, width: u16, height: u16, look: Look, background: u32) -> Result<u32, Stop> {
         let screen = self.screen();
         if screen.width_in_pixels < width || screen.height_in_pixels < height {
             return Err(Stop::Skip(format!(
@@ -224,24 +243,17 @@ impl X {
                 screen.width_in_pixels, screen.height_in_pixels
             )));
         }
-        let window = self.id()?;
-        let shown = EventMask::EXPOSURE | EventMask::VISIBILITY_CHANGE;
-        let values =
-            CreateWindowAux::new().background_pixel(background).override_redirect(1).event_mask(shown).border_pixel(0);
-        let (class, visual) = (WindowClass::INPUT_OUTPUT, screen.root_visual);
-        self.conn.create_window(
-            screen.root_depth,
-            window,
-            screen.root,
-            0,
-            0,
-            width,
-            height,
-            0,
-            class,
-            visual,
-            &values,
-        )?;
+        let (window, colours) = (self.id()?, self.id()?);
+        self.conn.create_colormap(ColormapAlloc::NONE, colours, screen.root, look.visual)?;
+        // A border's colour must be given where the visual is not the root's.
+        let values = CreateWindowAux::new()
+            .background_pixel(background)
+            .border_pixel(0)
+            .override_redirect(1)
+            .event_mask(EventMask::EXPOSURE | EventMask::VISIBILITY_CHANGE)
+            .colormap(colours);
+        let (depth, class, root) = (look.depth, WindowClass::INPUT_OUTPUT, screen.root);
+        self.conn.create_window(depth, window, root, 0, 0, width, height, 0, class, look.visual, &values)?;
         self.conn.map_window(window)?;
         self.conn.flush()?;
         self.exposed()?;

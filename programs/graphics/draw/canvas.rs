@@ -30,7 +30,7 @@ impl<'a> Canvas<'a> {
     /// The screen is not one that answers can be read from (a skip), or the server refuses.
     pub fn new(x: &'a X) -> Result<Canvas<'a>, Stop> {
         let format = x.format()?;
-        let window = x.window(EDGE, EDGE, format.pixel(GROUND))?;
+        let window = x.window(EDGE, EDGE, x.look(), format.pixel(GROUND))?;
         let mut contexts = [0; COLORS];
         for (turn, context) in (0..).zip(&mut contexts) {
             *context = x.id()?;

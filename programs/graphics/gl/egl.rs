@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use khronos_egl::{self as egl, Config, Display, DynamicInstance, EGL1_4, Enum, Int, Surface};
 use rustix::process::Pid;
 
-use super::window::Screen;
 use crate::kit::Stop;
+use crate::x::{self, X};
 
 type Egl = DynamicInstance<EGL1_4>;
 
@@ -27,7 +27,7 @@ pub struct Place {
     egl: Egl,
     display: Display,
     /// What frames are shown on, and the connection that keeps the window.
-    window: Option<(Surface, Screen)>,
+    window: Option<(Surface, X)>,
     /// x11, surfaceless, device or default.
     pub platform: &'static str,
 }
@@ -76,7 +76,7 @@ impl Place {
 
     /// The X server that shows frames, where it is on this machine.
     pub fn server(&self) -> Option<Pid> {
-        self.window.as_ref().and_then(|(_, screen)| screen.server())
+        self.window.as_ref().and_then(|(_, x)| x.server())
     }
 
     /// Shows the frame, where there is a window.
@@ -104,7 +104,7 @@ fn load() -> Result<Egl, Stop> {
 
 /// A context on the X display that `$DISPLAY` names.
 fn on_x(egl: Egl, window: Option<(u32, u32)>) -> Result<Place, String> {
-    let screen = Screen::connect()?;
+    let x = x::connect().map_err(Stop::why)?;
     if !extensions(&egl).contains("_platform_x11") {
         return Err("this EGL knows no X11".to_owned());
     }
@@ -114,22 +114,23 @@ fn on_x(egl: Egl, window: Option<(u32, u32)>) -> Result<Place, String> {
         begin(&egl, display, config, None)?;
         return Ok(Place { egl, display, window: None, platform: "x11" });
     };
-    let visual = |config: &Config| {
+    let look = |config: &Config| {
         let id = egl.get_config_attrib(display, *config, egl::NATIVE_VISUAL_ID).ok()?;
-        Some((*config, screen.visual(u32::try_from(id).ok()?)?))
+        Some((*config, x.look_of(u32::try_from(id).ok()?)?))
     };
     let all = configs(&egl, display, egl::WINDOW_BIT)?;
     // A visual deeper than the root's may be see-through where there is a compositor.
-    let best = all.iter().filter_map(visual).min_by_key(|(_, visual)| !visual.as_root);
-    let (config, visual) = best.ok_or("no configuration of this EGL has a visual of the screen")?;
-    let id = screen.window(visual, width, height)?;
+    let best = all.iter().filter_map(look).min_by_key(|(_, look)| look.depth != x.look().depth);
+    let (config, look) = best.ok_or("no configuration of this EGL has a visual of the screen")?;
+    // Sizes are 16384 at most.
+    let id = x.window(width as u16, height as u16, look, 0).map_err(Stop::why)?;
     // SAFETY: EGL's native window on X11 is the window's number, and the window is there.
     let surface = unsafe { egl.create_window_surface(display, config, id as usize as *mut c_void, None) };
     let surface = surface.map_err(|why| format!("the window gets no surface ({why:?})"))?;
     begin(&egl, display, config, Some(surface))?;
     // The refresh of the screen shall not bound the rate.
     egl.swap_interval(display, 0).map_err(|why| format!("frames cannot be shown without waiting ({why:?})"))?;
-    Ok(Place { egl, display, window: Some((surface, screen)), platform: "x11" })
+    Ok(Place { egl, display, window: Some((surface, x)), platform: "x11" })
 }
 
 /// A context without a display server.
