@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod catalogue;
 pub mod commands;
 pub mod conditions;
+pub mod fleet;
 pub mod interop;
 pub mod journal;
 pub mod machine;

@@ -14,7 +14,7 @@ use super::{Results, Status, print, report, say, usage};
 use crate::analysis::{self, BurnIn, Comparison, Effect};
 use crate::catalogue::{Catalogue, Test};
 use crate::conditions::{Experiment, Settings};
-use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
+use crate::journal::{self, Attempt, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
 use crate::machine::{self, Fact, Machine};
 use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
@@ -58,7 +58,38 @@ pub(super) struct Manner {
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     watch: bool,
     #[command(flatten)]
+    fleet: Part,
+    #[command(flatten)]
     pub(super) results: Results,
+}
+
+/// Which part of a fleet run is measured. Engines say it by their variables, people by options.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Fleets")]
+struct Part {
+    /// Write the journal to stdout, and no report, for an engine that collects it
+    #[arg(long, conflicts_with = "watch")]
+    emit: bool,
+    /// Measure for the fleet run of this name, as the only one on this host
+    #[arg(long, value_name = "NAME", env = "UNIXMARK_FLEET", hide_env_values = true)]
+    fleet: Option<String>,
+    /// The name of this node [default: Slurm's, or the host's]
+    #[arg(long, value_name = "NAME", env = "UNIXMARK_NODE", hide_env_values = true, requires = "fleet")]
+    node: Option<String>,
+}
+
+impl Part {
+    /// Which attempt it is, of a machine that is called `host`.
+    fn attempt(&self, host: &str) -> Option<Attempt> {
+        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let number = |name: &str| said(name).and_then(|text| text.parse().ok());
+        Some(Attempt {
+            run: self.fleet.clone()?,
+            node: self.node.clone().or_else(|| said("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
+            task: said("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
+            attempt: number("UNIXMARK_ATTEMPT").or_else(|| number("SLURM_RESTART_COUNT")).unwrap_or(0),
+        })
+    }
 }
 
 impl Options {
@@ -71,7 +102,7 @@ impl Options {
 impl Manner {
     /// How much is to be said.
     pub(super) fn loudness(&self) -> Loudness {
-        Loudness::of(self.quiet, self.verbose)
+        Loudness::of(self.quiet || self.fleet.emit, self.verbose)
     }
 
     /// The terminal that is to be drawn on as a whole, if one is.
@@ -258,6 +289,7 @@ pub(super) struct Open {
     began: Instant,
     /// Held until the end: the kernel gives the name back however the tool ends.
     place: Place,
+    _alone: Option<UnixListener>,
 }
 
 /// What is said where two runs go on at once.
@@ -269,6 +301,7 @@ const SHARED: &str = "another unixmark run was going on on this machine: the fig
 /// The run cannot be kept, or its programs cannot be built.
 pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
     let Opening { machine, store, manner, dir, tests, .. } = opening;
+    let alone = manner.fleet.fleet.as_ref().map(|_| Place::alone()).transpose()?;
     let place = Place::take();
     let mut warnings: Vec<String> = place.shared().then(|| SHARED.to_owned()).into_iter().collect();
     let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
@@ -284,9 +317,13 @@ pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
     warnings.extend(opening.warnings);
     let began = Instant::now();
     let mut writer = Writer::create(&directory)?;
+    if manner.fleet.emit {
+        writer.emit();
+    }
     writer.append(&Record::Run(Box::new(Run {
         format: FORMAT.to_owned(),
         name: name.clone(),
+        fleet: manner.fleet.attempt(&host),
         host,
         tool: concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned(),
         started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
@@ -304,7 +341,7 @@ pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
         }
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
-    Ok(Open { writer, programs, name, directory, began, place })
+    Ok(Open { writer, programs, name, directory, began, place, _alone: alone })
 }
 
 /// The results directory of a run that is only shown.
@@ -440,6 +477,19 @@ struct Place {
 
 impl Place {
     const NUMBERS: std::ops::Range<u32> = 0..16;
+
+    /// Has this host to itself, among those that ask for that.
+    ///
+    /// # Errors
+    /// Another has it, or measures here without having asked.
+    fn alone() -> Result<UnixListener> {
+        let name = SocketAddr::from_abstract_name("unixmark-alone")?;
+        let taken = UnixListener::bind_addr(&name);
+        if taken.is_err() || Place::NUMBERS.any(|number| Place::bind(number).is_err()) {
+            bail!("another unixmark measures on this host, which a fleet's run has to itself; try again when it has ended");
+        }
+        Ok(taken?)
+    }
 
     /// Takes the first name that is free.
     fn take() -> Place {

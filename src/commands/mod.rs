@@ -2,10 +2,12 @@
 
 mod burnin;
 mod burning;
+mod collect;
 mod compare;
 mod completions;
 mod cost;
 mod doctor;
+mod fleet;
 mod import;
 mod latency;
 mod list;
@@ -62,6 +64,10 @@ enum Verb {
     Compare(compare::Arguments),
     /// Turn reports of UnixBench, BYTE and Lbench into runs
     Import(import::Arguments),
+    /// Make one fleet run of many nodes' journals
+    Collect(collect::Arguments),
+    /// Say what came of a fleet run
+    Fleet(fleet::Arguments),
     /// Show tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),
     /// Say what will spoil a run here, and how to mend it
@@ -182,6 +188,8 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
+        Verb::Collect(arguments) => collect::run(&arguments),
+        Verb::Fleet(arguments) => fleet::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),

@@ -105,6 +105,9 @@ pub struct Run {
     /// Where copies ran: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
+    /// Which attempt of which node's part of a fleet run it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Attempt>,
     /// What begins beyond so many copies (SMT siblings, a second NUMA node, …); beyond none where it is so at every level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub borders: Vec<(u32, String)>,
@@ -128,6 +131,21 @@ impl Run {
     pub fn is_cost(&self) -> bool {
         self.view == COST
     }
+}
+
+/// One attempt at one node's part of a fleet run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The fleet run's name.
+    pub run: String,
+    /// The node's name, as the engine has it.
+    pub node: String,
+    /// Which of the node's tasks.
+    #[serde(default)]
+    pub task: String,
+    /// How often it was begun before.
+    #[serde(default)]
+    pub attempt: u32,
 }
 
 /// How the measured programs were built.

@@ -13,6 +13,8 @@ use super::{FILE, Record};
 pub struct Writer {
     file: File,
     path: PathBuf,
+    /// Whether every line goes to stdout as well.
+    emits: bool,
 }
 
 impl Writer {
@@ -27,7 +29,12 @@ impl Writer {
             .create_new(true)
             .open(&path)
             .with_context(|| format!("the journal {} cannot be created", path.display()))?;
-        Ok(Writer { file, path })
+        Ok(Writer { file, path, emits: false })
+    }
+
+    /// Has every line go to stdout as well, for whoever moves it elsewhere.
+    pub fn emit(&mut self) {
+        self.emits = true;
     }
 
     /// Appends one line by one write, so that a reader sees whole lines or the last one cut.
@@ -38,6 +45,10 @@ impl Writer {
     pub fn append(&mut self, record: &Record) -> Result<()> {
         let mut line = serde_json::to_vec(record).context("a journal line cannot be encoded")?;
         line.push(b'\n');
+        if self.emits {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&line).and_then(|()| out.flush()).context("the journal cannot be written to stdout")?;
+        }
         self.file.write_all(&line).with_context(|| {
             format!(
                 "the journal {} cannot be written; what was measured so far is kept: make room, then start a new run",

@@ -1,0 +1,52 @@
+//! `unixmark collect`: one fleet run of many nodes' journals.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use super::fleet::table;
+use super::{Status, print, say, usage};
+use crate::fleet::{Fleet, State, collect};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Journals, and directories with journals (*.jsonl) at any depth
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// The fleet run's directory, made where it is not there
+    #[arg(long, value_name = "DIR")]
+    into: PathBuf,
+    /// Take in this fleet run alone [default: the directory's, else the first that is found]
+    #[arg(long, value_name = "NAME")]
+    run: Option<String>,
+    /// The nodes that should deliver
+    #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
+    expect: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let Arguments { sources, into, run, expect } = arguments;
+    if let Some(missing) = sources.iter().find(|source| !source.exists()) {
+        return Err(usage(anyhow::anyhow!("there is nothing at {}", missing.display())));
+    }
+    let known = Fleet::name(into).map_err(usage)?;
+    let name = run.clone().or(known);
+    let collected = collect(sources, into, name.as_deref())?;
+    for refused in &collected.refused {
+        say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
+    }
+    let Some(name) = collected.run else {
+        bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
+    };
+    Fleet::expect(into, &name, expect)?;
+    let fleet = Fleet::read(into)?;
+    print(&table(&fleet))?;
+    say(&format!("{} journals were taken in, {} were there already", collected.taken, collected.known));
+    Ok(if fleet.entries.iter().all(|entry| entry.state == State::Missing) {
+        Status::Nothing
+    } else if fleet.is_complete() {
+        Status::Fine
+    } else {
+        Status::Failed
+    })
+}

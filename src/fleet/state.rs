@@ -1,0 +1,250 @@
+//! A fleet run as its directory has it: what each node delivered, and whether that is all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::collect::NODES;
+use crate::journal::{self, Attempt, Journal};
+
+/// The file that says which fleet run a directory is of.
+const MANIFEST: &str = "fleet.json";
+
+/// The version of that file.
+const FORMAT: &str = "unixmark-fleet/1";
+
+/// How journals end that hold all that was asked for.
+const WHOLE: [&str; 2] = ["complete", "budget"];
+
+/// The manifest.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Manifest {
+    format: String,
+    /// The fleet run's name.
+    run: String,
+    /// The nodes that should deliver.
+    expected: BTreeSet<String>,
+}
+
+/// What a node's part of a fleet run came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A whole run is there.
+    Whole,
+    /// A run is there that was cut short, interrupted, or failed.
+    Partial,
+    /// Nothing is there of a node that should deliver.
+    Missing,
+}
+
+impl State {
+    /// Its word in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Whole => "whole",
+            State::Partial => "partial",
+            State::Missing => "missing",
+        }
+    }
+}
+
+/// One task of one node.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// The node.
+    pub node: String,
+    /// Which of its tasks.
+    pub task: String,
+    /// What it came to.
+    pub state: State,
+    /// Why it is not whole.
+    pub reason: Option<String>,
+    /// What else a reader must know: further attempts, another build than the others'.
+    pub notes: Vec<String>,
+    /// The attempt that counts, if there is any.
+    pub attempt: Option<u32>,
+    /// Its journal.
+    pub journal: Option<PathBuf>,
+}
+
+/// A fleet run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fleet {
+    /// Its name.
+    pub run: String,
+    /// Its parts, by node and task.
+    pub entries: Vec<Entry>,
+}
+
+impl Fleet {
+    /// Says which nodes should deliver, besides those that were said before.
+    ///
+    /// # Errors
+    /// The directory is of another fleet run, or cannot be written.
+    pub fn expect(directory: &Path, run: &str, nodes: &[String]) -> Result<()> {
+        let mut manifest = manifest(directory)?.unwrap_or_default();
+        if !manifest.run.is_empty() && manifest.run != run {
+            bail!("{} has the fleet run '{}' and not '{run}'; try another directory", directory.display(), manifest.run);
+        }
+        manifest.format = FORMAT.to_owned();
+        manifest.run = run.to_owned();
+        manifest.expected.extend(nodes.iter().cloned());
+        let target = directory.join(MANIFEST);
+        let partial = directory.join(format!(".{MANIFEST}.{}", std::process::id()));
+        let text = serde_json::to_string_pretty(&manifest)? + "\n";
+        fs::create_dir_all(directory)
+            .and_then(|()| fs::write(&partial, text))
+            .and_then(|()| fs::rename(&partial, &target))
+            .with_context(|| format!("{} cannot be written; make room or try another directory", target.display()))
+    }
+
+    /// The name of the fleet run in `directory`, if there is one.
+    ///
+    /// # Errors
+    /// What says so is damaged, or of a later version.
+    pub fn name(directory: &Path) -> Result<Option<String>> {
+        Ok(manifest(directory)?.map(|manifest| manifest.run))
+    }
+
+    /// Reads the fleet run in `directory`: the same files give the same entries.
+    ///
+    /// # Errors
+    /// It has none, or cannot be read.
+    pub fn read(directory: &Path) -> Result<Fleet> {
+        let Some(Manifest { run, expected, .. }) = manifest(directory)? else {
+            bail!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display());
+        };
+        let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
+        for part in delivered(directory)? {
+            parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part);
+        }
+        let nodes: BTreeSet<String> = parts.keys().map(|(node, _)| node.clone()).collect();
+        let usual = usual_build(&parts);
+        let mut entries: Vec<Entry> =
+            parts.into_iter().map(|(key, parts)| entry(key, parts, usual.as_deref(), &expected)).collect();
+        entries.extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing));
+        entries.sort_by(|a, b| (&a.node, &a.task).cmp(&(&b.node, &b.task)));
+        Ok(Fleet { run, entries })
+    }
+
+    /// Whether every node has delivered a whole run.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.entries.iter().all(|entry| entry.state == State::Whole)
+    }
+}
+
+/// A journal that was delivered.
+struct Part {
+    attempt: Attempt,
+    path: PathBuf,
+    started: String,
+    build: Option<String>,
+    /// Why it is not whole.
+    fault: Option<String>,
+}
+
+fn manifest(directory: &Path) -> Result<Option<Manifest>> {
+    let path = directory.join(MANIFEST);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    };
+    let manifest: Manifest = serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+    if manifest.format != FORMAT {
+        bail!("{} is of the format '{}'; this version reads '{FORMAT}'", path.display(), manifest.format);
+    }
+    Ok(Some(manifest))
+}
+
+fn delivered(directory: &Path) -> Result<Vec<Part>> {
+    let folder = directory.join(NODES);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", folder.display())),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
+        // What a collector that was killed left behind begins with a dot.
+        if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths.into_iter().map(part).collect()
+}
+
+fn part(path: PathBuf) -> Result<Part> {
+    let journal = journal::read(&path)?;
+    let attempt = journal.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
+    let build = journal.run.build.as_ref().map(|build| build.hash.clone());
+    Ok(Part { fault: fault(&journal), started: journal.run.started, build, attempt, path })
+}
+
+/// Why a journal is not whole.
+fn fault(journal: &Journal) -> Option<String> {
+    match &journal.end {
+        None => Some(format!("its journal was cut short after {} trials", journal.trials.len())),
+        Some(end) if WHOLE.contains(&end.reason.as_str()) => None,
+        Some(end) => Some(format!("its run ended as '{}' after {} trials", end.reason, journal.trials.len())),
+    }
+}
+
+/// The build that most nodes have, the least of several.
+fn usual_build(parts: &BTreeMap<(String, String), Vec<Part>>) -> Option<String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for build in parts.values().flatten().filter_map(|part| part.build.as_ref()) {
+        *counts.entry(build).or_default() += 1;
+    }
+    let most = counts.values().max().copied()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(build, _)| build.clone())
+}
+
+/// Of several attempts the first that is whole counts, else the first.
+fn entry((node, task): (String, String), mut parts: Vec<Part>, usual: Option<&str>, expected: &BTreeSet<String>) -> Entry {
+    parts.sort_by(|a, b| {
+        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt, part.started.clone(), part.path.clone());
+        key(a).cmp(&key(b))
+    });
+    let mut notes = Vec::new();
+    if parts.len() > 1 {
+        notes.push(format!("{} attempts were delivered, of which attempt {} counts", parts.len(), parts[0].attempt.attempt));
+    }
+    // Sorted above; a group has one part at least.
+    let part = parts.swap_remove(0);
+    if part.build.is_some() && part.build.as_deref() != usual {
+        notes.push("its programs are of another build than most nodes'".to_owned());
+    }
+    if !expected.is_empty() && !expected.contains(&node) {
+        notes.push("nobody expected it".to_owned());
+    }
+    Entry {
+        node,
+        task,
+        state: if part.fault.is_some() { State::Partial } else { State::Whole },
+        reason: part.fault,
+        notes,
+        attempt: Some(part.attempt.attempt),
+        journal: Some(part.path),
+    }
+}
+
+fn missing(node: String) -> Entry {
+    Entry {
+        node,
+        task: String::new(),
+        state: State::Missing,
+        reason: Some("no journal of it was found".to_owned()),
+        notes: Vec::new(),
+        attempt: None,
+        journal: None,
+    }
+}

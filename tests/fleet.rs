@@ -1,0 +1,160 @@
+//! Fleet runs: what nodes hand over, however it gets here, makes one fleet run.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use common::{Place, stderr, stdout};
+use serde_json::Value;
+
+/// A host measures one thing at a time for fleets, so that the tests of this file take turns.
+static HOST: Mutex<()> = Mutex::new(());
+
+/// A journal as a node emits it: measured by a fake program in the quick procedure.
+fn emitted(place: &Place, node: &str, attempt: u32) -> String {
+    let _turn = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = place
+        .unixmark(&format!(
+            "run --procedure quick --dir {} --program {} -c 1 -i 2 --fleet night --node {node} --emit",
+            place.scratch().display(),
+            common::fake("honest").display()
+        ))
+        .env("UNIXMARK_ATTEMPT", attempt.to_string())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
+}
+
+fn write(place: &Place, name: &str, text: &str) -> PathBuf {
+    let path = place.root.path().join("sources").join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn collect(place: &Place, words: &str) -> (i32, String, String) {
+    let root = place.root.path().display();
+    let output = place.unixmark(&format!("collect {root}/sources --into {root}/fleet {words}")).output().unwrap();
+    (output.status.code().unwrap(), stdout(&output), stderr(&output))
+}
+
+fn status(place: &Place) -> Value {
+    let output = place.unixmark(&format!("fleet status {}/fleet --json", place.root.path().display())).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Names and contents of every file below a directory.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn three_nodes_make_one_fleet_run() {
+    let place = Place::new();
+    for node in ["a1", "a2", "a3"] {
+        write(&place, &format!("{node}/out.jsonl"), &emitted(&place, node, 0));
+    }
+    let (code, text, _) = collect(&place, "--expect a1,a2,a3");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("fleet run night: 3 whole\n"), "{text}");
+    let first = contents(&place.root.path().join("fleet"));
+    // Again, and from what was collected: the same bytes.
+    let (code, _, said) = collect(&place, "--expect a1,a2,a3");
+    assert!(code == 0 && said.contains("0 journals were taken in, 3 were there already"), "{said}");
+    assert_eq!(contents(&place.root.path().join("fleet")), first);
+}
+
+#[test]
+fn what_is_missing_partial_or_delivered_twice_is_told() {
+    let place = Place::new();
+    let whole = emitted(&place, "a1", 0);
+    write(&place, "a1.jsonl", &whole);
+    write(&place, "requeued/a1.jsonl", &emitted(&place, "a1", 1));
+    let cut = emitted(&place, "a2", 0);
+    write(&place, "a2.jsonl", &cut[..cut.len() - 20]);
+    let (code, text, _) = collect(&place, "--expect a1,a2,a3");
+    assert_eq!(code, 1, "{text}");
+    assert!(text.starts_with("fleet run night: 1 whole, 1 partial, 1 missing\n"), "{text}");
+    let entries = status(&place)["entries"].clone();
+    let entry = |node: &str| entries.as_array().unwrap().iter().find(|entry| entry["node"] == node).unwrap().clone();
+    assert_eq!((&entry("a1")["state"], &entry("a1")["attempt"]), (&"whole".into(), &0.into()));
+    assert!(entry("a1")["notes"].to_string().contains("2 attempts were delivered, of which attempt 0 counts"));
+    assert!(entry("a2")["reason"].to_string().contains("cut short after"), "{entries:#}");
+    assert!(entry("a3")["reason"].to_string().contains("no journal"), "{entries:#}");
+    // The longer journal of the same attempt takes the place of the shorter.
+    write(&place, "a2.jsonl", &cut);
+    let (code, text, _) = collect(&place, "");
+    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 1 missing\n"), "{text}");
+}
+
+#[test]
+fn what_is_no_part_of_it_is_refused_with_the_reason() {
+    let place = Place::new();
+    let good = emitted(&place, "a1", 0);
+    write(&place, "good.jsonl", &good);
+    write(&place, "newer.jsonl", &good.replace("unixmark-run/1", "unixmark-run/9"));
+    write(&place, "foreign.jsonl", "{\"type\":\"benchmark\"}\n");
+    write(&place, "other.jsonl", &good.replace("\"run\":\"night\"", "\"run\":\"day\""));
+    write(&place, "alone.jsonl", &good.replace("\"fleet\":", "\"flotilla\":"));
+    write(&place, "empty.jsonl", "");
+    let (code, text, said) = collect(&place, "--run night");
+    assert!(code == 0 && text.starts_with("fleet run night: 1 whole\n"), "{text}");
+    for reason in
+        ["unixmark-run/9", "not a unixmark run", "of the fleet run 'day'", "made without --fleet", "holds no run"]
+    {
+        assert!(said.contains(reason), "{reason}: {said}");
+    }
+}
+
+/// A hostile name breaks no path.
+#[test]
+fn names_of_nodes_lead_nowhere() {
+    let place = Place::new();
+    let good = emitted(&place, "a1", 0);
+    for (number, node) in ["../../../etc/cron.d/x", "a/b", ".", "", "x\\u0000y", &"n".repeat(500)].iter().enumerate() {
+        write(&place, &format!("{number}.jsonl"), &good.replace("\"node\":\"a1\"", &format!("\"node\":\"{node}\"")));
+    }
+    let (code, text, said) = collect(&place, "");
+    assert_eq!(code, 0, "{text}{said}");
+    let entries = status(&place)["entries"].as_array().unwrap().len();
+    assert_eq!(entries, 6);
+    let files = contents(&place.root.path().join("fleet"));
+    assert_eq!(files.len(), 7, "six journals and the manifest: {files:?}");
+}
+
+#[test]
+fn a_host_runs_one_fleet_s_measurement_at_a_time() {
+    let _turn = HOST.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let slow = common::fake("honest");
+    let words = format!("run --dir {} --program {} -c 1 -i 20 -q", place.scratch().display(), slow.display());
+    let tool = assert_cmd::cargo::cargo_bin("unixmark");
+    let mut first = std::process::Command::new(tool)
+        .args(words.split_whitespace())
+        .env("UNIXMARK_RESULTS", place.results())
+        .spawn()
+        .unwrap();
+    let started = std::time::Instant::now();
+    while std::fs::read_dir(place.results()).is_err() {
+        assert!(started.elapsed().as_secs() < 20);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = place.unixmark(&format!("{words} --fleet night")).output().unwrap();
+    assert_eq!(second.status.code(), Some(3));
+    assert!(stderr(&second).contains("another unixmark measures on this host"), "{}", stderr(&second));
+    first.kill().unwrap();
+    first.wait().unwrap();
+}
