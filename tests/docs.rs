@@ -1,12 +1,20 @@
 //! The documents' `$` lines do what they say.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
 
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// In a directory that goes with the test, where the guide's reader would have the repository.
 #[test]
 fn guide() {
-    let results = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    for folder in ["docs", "tests"] {
+        symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), place.path().join(folder)).unwrap();
+    }
+    std::env::set_current_dir(place.path()).unwrap();
     trycmd::TestCases::new()
-        .env("UNIXMARK_RESULTS", results.path().to_str().unwrap())
-        .register_bin("unixmark", std::path::Path::new(env!("CARGO_BIN_EXE_unixmark")))
+        .env("UNIXMARK_RESULTS", place.path().join("results").to_str().unwrap())
+        .register_bin("unixmark", Path::new(env!("CARGO_BIN_EXE_unixmark")))
         .case("docs/guide.md")
         .run();
 }

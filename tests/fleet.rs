@@ -42,7 +42,8 @@ fn collect(place: &Place, words: &str) -> (i32, String, String) {
 }
 
 fn status(place: &Place) -> Value {
-    let output = place.unixmark(&format!("fleet status {}/fleet --json", place.root.path().display())).output().unwrap();
+    let output =
+        place.unixmark(&format!("fleet status {}/fleet --json", place.root.path().display())).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -65,7 +66,10 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn three_nodes_make_one_fleet_run() {
     let place = Place::new();
     for node in ["a1", "a2", "a3"] {
-        write(&place, &format!("{node}/out.jsonl"), &emitted(&place, node, 0));
+        // As pdsh, clush and parallel name them.
+        let name = if node == "a1" { "out.jsonl" } else { "stdout" };
+        write(&place, &format!("{node}/{name}"), &emitted(&place, node, 0));
+        write(&place, &format!("{node}/stderr"), "expected duration: 1 s at most\n");
     }
     let (code, text, _) = collect(&place, "--expect a1,a2,a3");
     assert_eq!(code, 0, "{text}");

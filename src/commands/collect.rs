@@ -10,7 +10,7 @@ use crate::fleet::{Fleet, State, collect};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Journals, and directories with journals (*.jsonl) at any depth
+    /// Journals, and directories with journals at any depth
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// The fleet run's directory, made where it is not there

@@ -485,8 +485,10 @@ impl Place {
     fn alone() -> Result<UnixListener> {
         let name = SocketAddr::from_abstract_name("unixmark-alone")?;
         let taken = UnixListener::bind_addr(&name);
-        if taken.is_err() || Place::NUMBERS.any(|number| Place::bind(number).is_err()) {
-            bail!("another unixmark measures on this host, which a fleet's run has to itself; try again when it has ended");
+        if taken.is_err() || Place::NUMBERS.into_iter().any(|number| Place::bind(number).is_err()) {
+            bail!(
+                "another unixmark measures on this host, which a fleet's run has to itself; try again when it has ended"
+            );
         }
         Ok(taken?)
     }

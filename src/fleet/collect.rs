@@ -1,6 +1,7 @@
 //! Gathering journals into a fleet's directory.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -61,7 +62,7 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>) -> Result<C
     Ok(collected)
 }
 
-/// Every journal at or below `path`.
+/// Every file at or below `path` that is or claims to be a journal.
 fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let why = || format!("{} cannot be read", path.display());
     if !fs::metadata(path).with_context(why)?.is_dir() {
@@ -74,11 +75,18 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let kind = fs::symlink_metadata(&path).with_context(why)?.file_type();
         if kind.is_dir() {
             gather(&path, files)?;
-        } else if kind.is_file() && path.extension().is_some_and(|end| end == "jsonl") {
+        } else if kind.is_file() && (path.extension().is_some_and(|end| end == "jsonl") || begins_as_one(&path)) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a file begins as journals do: engines name what a node printed as they like, and keep other files beside it.
+fn begins_as_one(path: &Path) -> bool {
+    const BEGIN: &[u8] = br#"{"type":"run","#;
+    let mut bytes = [0; BEGIN.len()];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut bytes)).is_ok() && bytes == BEGIN
 }
 
 /// Which attempt a journal is of.
@@ -112,7 +120,8 @@ fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
             byte => format!("%{byte:02x}"),
         });
-        bytes.collect()
+        // A name that begins with a dot would be taken for a half-written file.
+        Some(bytes.collect::<String>()).filter(|plain| !plain.is_empty()).unwrap_or_else(|| "%".to_owned())
     };
     let Attempt { run, node, task, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));

@@ -68,7 +68,7 @@ pub struct Entry {
     pub notes: Vec<String>,
     /// The attempt that counts, if there is any.
     pub attempt: Option<u32>,
-    /// Its journal.
+    /// Its journal, below the fleet run's directory.
     pub journal: Option<PathBuf>,
 }
 
@@ -89,7 +89,11 @@ impl Fleet {
     pub fn expect(directory: &Path, run: &str, nodes: &[String]) -> Result<()> {
         let mut manifest = manifest(directory)?.unwrap_or_default();
         if !manifest.run.is_empty() && manifest.run != run {
-            bail!("{} has the fleet run '{}' and not '{run}'; try another directory", directory.display(), manifest.run);
+            bail!(
+                "{} has the fleet run '{}' and not '{run}'; try another directory",
+                directory.display(),
+                manifest.run
+            );
         }
         manifest.format = FORMAT.to_owned();
         manifest.run = run.to_owned();
@@ -209,14 +213,23 @@ fn usual_build(parts: &BTreeMap<(String, String), Vec<Part>>) -> Option<String> 
 }
 
 /// Of several attempts the first that is whole counts, else the first.
-fn entry((node, task): (String, String), mut parts: Vec<Part>, usual: Option<&str>, expected: &BTreeSet<String>) -> Entry {
+fn entry(
+    (node, task): (String, String),
+    mut parts: Vec<Part>,
+    usual: Option<&str>,
+    expected: &BTreeSet<String>,
+) -> Entry {
     parts.sort_by(|a, b| {
         let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt, part.started.clone(), part.path.clone());
         key(a).cmp(&key(b))
     });
     let mut notes = Vec::new();
     if parts.len() > 1 {
-        notes.push(format!("{} attempts were delivered, of which attempt {} counts", parts.len(), parts[0].attempt.attempt));
+        notes.push(format!(
+            "{} attempts were delivered, of which attempt {} counts",
+            parts.len(),
+            parts[0].attempt.attempt
+        ));
     }
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
@@ -233,7 +246,7 @@ fn entry((node, task): (String, String), mut parts: Vec<Part>, usual: Option<&st
         reason: part.fault,
         notes,
         attempt: Some(part.attempt.attempt),
-        journal: Some(part.path),
+        journal: part.path.file_name().map(|name| Path::new(NODES).join(name)),
     }
 }
 
