@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::{Catalogue, NONE, Role, Test};
+use super::{Catalogue, Group, NONE, Role, Test};
 
 impl Catalogue {
     /// Returns the test called `id`.
@@ -74,7 +74,7 @@ impl Catalogue {
             return Ok(self.tests.iter().filter(|test| test.is_rate()).cloned().collect());
         }
         if let Some(group) = self.groups.iter().find(|group| group.id == name) {
-            return self.expand(&group.members);
+            return self.expand(&self.names(group));
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
         let names = names.map(String::as_str);
@@ -83,6 +83,16 @@ impl Catalogue {
         } else {
             unknown("test or group", name, names, "")
         })
+    }
+
+    /// Returns the names of a group's members.
+    #[must_use]
+    pub fn names(&self, group: &Group) -> Vec<String> {
+        let every = |test: &&Arc<Test>| {
+            test.is_rate() && group.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
+        };
+        let of_it = self.tests.iter().filter(every).map(|test| test.id.clone());
+        group.members.iter().cloned().chain(of_it).collect()
     }
 
     /// Returns the test that a report of UnixBench or BYTE calls `label`, however its white space,

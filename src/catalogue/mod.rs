@@ -228,7 +228,10 @@ pub struct Group {
     /// The name on the command line.
     pub id: String,
     /// Tests or other groups.
+    #[serde(default)]
     pub members: Vec<String>,
+    /// The category or the program whose tests are its members, those that are measured as rates, in their order.
+    pub every: Option<String>,
     /// What it is for.
     pub doc: String,
 }

@@ -109,7 +109,10 @@ fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, 
 }
 
 fn groups(catalogue: &Catalogue, long: bool) -> String {
-    rows(catalogue.groups.iter().map(|group| (group.id.as_str(), group.members.join(" "), group.doc.as_str())), long)
+    rows(
+        catalogue.groups.iter().map(|group| (group.id.as_str(), catalogue.names(group).join(" "), group.doc.as_str())),
+        long,
+    )
 }
 
 /// One line per row, with the documentation under it if wanted.
