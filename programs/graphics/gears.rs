@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use crate::gl::{Gl, Mesh, Uniform};
+use crate::gl::{Gl, Mesh, OPAQUE, Uniform};
 use crate::kit::{Kit, SECOND, Stop, now};
 use crate::picture::{Unit, prove};
 
@@ -22,11 +22,6 @@ const VERTEX: &str = "
         shade = colour * (0.2 + max(dot(mat3(view) * normal, LAMP), 0.0));
         gl_Position = projection * (view * vec4(point, 1.0));
     }";
-const FRAGMENT: &str = "
-    precision mediump float;
-    in vec3 shade;
-    out vec4 pixel;
-    void main() { pixel = vec4(shade, 1.0); }";
 
 /// One gear, and how it turns: by `speed` times the angle, from `start`, in degrees.
 struct Gear {
@@ -121,7 +116,7 @@ pub fn run(kit: &mut Kit) -> Result<(), Stop> {
 
 impl Scene<'_> {
     fn new(gl: &Gl, width: u32, height: u32) -> Result<Scene<'_>, Stop> {
-        let shader = gl.shader(VERTEX, FRAGMENT)?;
+        let shader = gl.shader(VERTEX, OPAQUE)?;
         gl.solid();
         // The shorter side of the picture shows as much as both sides of a square.
         let shorter = width.min(height) as f32;

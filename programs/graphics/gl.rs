@@ -7,11 +7,19 @@ mod egl;
 
 use glow::HasContext;
 
+use crate::facts::Fact;
 use crate::kit::{Kit, Stop};
 use egl::Place;
 
 /// Renderers that draw with processors, as their names have it.
 const SOFTWARE: [&str; 5] = ["llvmpipe", "softpipe", "swrast", "swiftshader", "software rasterizer"];
+
+/// The fragment shader that gives a pixel the `shade` its corners have, and covers what is there.
+pub const OPAQUE: &str = "
+    precision mediump float;
+    in vec3 shade;
+    out vec4 pixel;
+    void main() { pixel = vec4(shade, 1.0); }";
 
 /// A context that is current, and where it draws to.
 pub struct Gl {
@@ -319,7 +327,7 @@ impl Gl {
 }
 
 /// What draws here, as (name, label, value); nothing where there is no GL.
-pub fn facts() -> Vec<(&'static str, &'static str, String)> {
+pub fn facts() -> Vec<Fact> {
     let Ok((gl, _)) = Gl::new(None) else { return Vec::new() };
     // SAFETY: the context is current.
     let tells = |name: u32| unsafe { gl.gl.get_parameter_string(name) };

@@ -15,6 +15,8 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use rustix::thread::CpuSet;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::server;
+
 /// A second in ns.
 pub const SECOND: u64 = 1_000_000_000;
 
@@ -169,7 +171,7 @@ impl Kit {
     /// `cpu=` and `nice=`, as every program has them, for what is to come and all threads that it starts.
     fn place(&mut self) -> Result<(), Stop> {
         let refused = |what: &str, error: rustix::io::Errno| Stop::Skip(format!("the kernel refuses {what}: {error}"));
-        if let Some(cpu) = self.whole("cpu", None, 0..=4095)? {
+        if let Some(cpu) = self.whole("cpu", 0..=4095)? {
             let mut set = CpuSet::new();
             set.set(cpu as usize);
             rustix::thread::sched_setaffinity(None, &set).map_err(|error| refused("that processor", error))?;
@@ -191,17 +193,8 @@ impl Kit {
         value
     }
 
-    /// A whole number within `range`; `missing` where it was not given.
-    ///
-    /// # Errors
-    /// It is no such number.
-    pub fn whole(
-        &mut self,
-        name: &str,
-        missing: Option<u64>,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Result<Option<u64>, Stop> {
-        let Some(text) = self.text(name) else { return Ok(missing) };
+    fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<Option<u64>, Stop> {
+        let Some(text) = self.text(name) else { return Ok(None) };
         match text.parse() {
             Ok(number) if range.contains(&number) => Ok(Some(number)),
             _ => Err(Stop::Error(format!(
@@ -217,7 +210,7 @@ impl Kit {
     /// # Errors
     /// It is no such number.
     pub fn number(&mut self, name: &str, missing: u64, range: std::ops::RangeInclusive<u64>) -> Result<u64, Stop> {
-        Ok(self.whole(name, Some(missing), range)?.unwrap_or(missing))
+        Ok(self.whole(name, range)?.unwrap_or(missing))
     }
 
     /// The value of `size=`, in pixels, which is `missing` where it was not given.
@@ -356,7 +349,7 @@ impl Kit {
         Ok(Spent {
             own: getrusage(UsageWho::RUSAGE_SELF).map_err(why)?,
             children: getrusage(UsageWho::RUSAGE_CHILDREN).map_err(why)?,
-            server: self.server.and_then(time_of).unwrap_or_default(),
+            server: self.server.and_then(server::time).unwrap_or_default(),
         })
     }
 }
@@ -377,16 +370,6 @@ fn go(line: &str) -> Result<(u64, u64, u64), Stop> {
         Some([start, length, slices]) if *length > 0 && *slices <= MOST_SLICES => Ok((*start, *length, *slices)),
         _ => Err(Stop::Error(format!("'{line}' is not a line I wait for: try 'go START_NS SLICE_NS SLICES'"))),
     }
-}
-
-/// User and system time of another process, in ns.
-fn time_of(process: Pid) -> Option<(i64, i64)> {
-    let text = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // The name in parentheses may hold anything; what follows its end begins with the third field.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let tick = i64::try_from(SECOND / rustix::param::clock_ticks_per_second()).ok()?;
-    let time = |field: usize| Some(fields.get(field)?.parse::<i64>().ok()? * tick);
-    Some((time(11)?, time(12)?))
 }
 
 fn usage(before: &Spent, after: &Spent) -> String {

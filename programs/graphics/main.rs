@@ -13,6 +13,7 @@ mod gl;
 mod kit;
 mod picture;
 mod readback;
+mod server;
 mod texture;
 mod triangles;
 mod wayland;

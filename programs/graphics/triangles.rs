@@ -1,6 +1,7 @@
 //! Triangles: a fine net of them covers the picture once, and is drawn over and over.
 
 use crate::canvas::Canvas;
+use crate::gl::OPAQUE;
 use crate::kit::{Kit, Stop};
 use crate::picture::{Unit, prove};
 
@@ -14,15 +15,10 @@ const VERTEX: &str = "
         shade = knot;
         gl_Position = vec4(knot.xy * 2.0 - 1.0, 0.0, 1.0);
     }";
-const FRAGMENT: &str = "
-    precision mediump float;
-    in vec3 shade;
-    out vec4 pixel;
-    void main() { pixel = vec4(shade, 1.0); }";
 
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
     let canvas = Canvas::open(kit, (512, 512))?;
-    canvas.gl.shader(VERTEX, FRAGMENT)?;
+    canvas.gl.shader(VERTEX, OPAQUE)?;
     let (knots, corners) = net();
     let net = canvas.gl.mesh(&[3], &knots, &corners)?;
     canvas.gl.draw(&net, 1);

@@ -6,9 +6,9 @@
 mod client;
 mod window;
 
-use rustix::process::Pid;
-
+use crate::facts::Fact;
 use crate::kit::{Frame, Kit, SECOND, Stop};
+use crate::server;
 use client::{Client, HIDDEN, Heard};
 use window::Window;
 
@@ -82,10 +82,10 @@ fn interval(shown: &[Frame]) -> Option<u64> {
 }
 
 /// What there is to draw on, as rows of the journal's facts; none where there is no Wayland display.
-pub fn facts() -> Vec<(&'static str, &'static str, String)> {
+pub fn facts() -> Vec<Fact> {
     let Ok(mut client) = Client::connect() else { return Vec::new() };
     let mut facts = Vec::new();
-    if let Some(name) = client.peer().and_then(name_of) {
+    if let Some(name) = client.peer().and_then(server::name) {
         facts.push(("graphics.server", "Display server", format!("Wayland, {name}")));
         facts.push(("graphics.compositor", "Compositor", name));
     } else {
@@ -98,11 +98,6 @@ pub fn facts() -> Vec<(&'static str, &'static str, String)> {
         }
     }
     facts
-}
-
-fn name_of(process: Pid) -> Option<String> {
-    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.as_raw_nonzero())).ok()?;
-    Some(name.trim_end().to_owned())
 }
 
 #[cfg(test)]

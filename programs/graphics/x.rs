@@ -7,8 +7,6 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::AddressFamily;
-use rustix::net::sockopt::{socket_domain, socket_peercred};
 use rustix::process::Pid;
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
@@ -23,6 +21,7 @@ use x11rb::x11_utils::X11Error;
 pub use about::facts;
 
 use crate::kit::Stop;
+use crate::server;
 
 /// How long the server may take to answer at all, and to show a window.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -115,7 +114,7 @@ pub fn connect() -> Result<X, Stop> {
     });
     let why = match answer.recv_timeout(PATIENCE) {
         Ok(Ok((conn, number))) => {
-            let server = peer(&conn);
+            let server = server::peer(conn.stream().as_fd());
             return Ok(X { conn, number, server });
         }
         Ok(Err(error)) => reason(&error),
@@ -153,16 +152,6 @@ fn reason(error: &ConnectError) -> String {
         ConnectError::InvalidScreen => "has no such screen".to_owned(),
         error => format!("does not answer ({error})"),
     }
-}
-
-/// The process that listens on the other side, where that is on this machine and can be seen from here.
-fn peer(conn: &RustConnection) -> Option<Pid> {
-    let stream = conn.stream().as_fd();
-    if socket_domain(stream) != Ok(AddressFamily::UNIX) {
-        return None;
-    }
-    let pid = socket_peercred(stream).ok()?.pid;
-    std::fs::exists(format!("/proc/{}/stat", pid.as_raw_nonzero())).is_ok_and(|there| there).then_some(pid)
 }
 
 impl X {

@@ -13,6 +13,7 @@ use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_prese
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
 use crate::kit::{Frame, SECOND, Stop, now};
+use crate::server;
 
 /// Pictures that a window draws in turn: one is shown, one is on its way, one is drawn.
 pub const BUFFERS: usize = 3;
@@ -94,8 +95,7 @@ impl Client {
 
     /// The compositor's process, or who began to listen in its place.
     pub fn peer(&self) -> Option<Pid> {
-        let backend = self.connection.backend();
-        Some(rustix::net::sockopt::socket_peercred(backend.poll_fd()).ok()?.pid)
+        server::peer(self.connection.backend().poll_fd())
     }
 
     /// Who makes objects hear.

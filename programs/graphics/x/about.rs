@@ -5,10 +5,12 @@ use x11rb::protocol::randr::{self, ConnectionExt as _, ModeFlag, ModeInfo};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt};
 
 use super::{X, connect};
+use crate::facts::Fact;
 use crate::kit::Stop;
+use crate::server;
 
 /// Facts of the display as name, label and value; none where there is no display.
-pub fn facts() -> Vec<(&'static str, &'static str, String)> {
+pub fn facts() -> Vec<Fact> {
     let Ok(x) = connect() else { return Vec::new() };
     let screen = x.screen();
     let size = format!("{} x {}, depth {}", screen.width_in_pixels, screen.height_in_pixels, screen.root_depth);
@@ -26,9 +28,8 @@ pub fn facts() -> Vec<(&'static str, &'static str, String)> {
 fn server(x: &X) -> String {
     let setup = x.conn.setup();
     let vendor = format!("{} {}", String::from_utf8_lossy(&setup.vendor), release(&setup.vendor, setup.release_number));
-    let path = x.server().map(|pid| format!("/proc/{}/comm", pid.as_raw_nonzero()));
-    match path.and_then(|path| std::fs::read_to_string(path).ok()) {
-        Some(name) => format!("{}, {vendor}", name.trim()),
+    match x.server().and_then(server::name) {
+        Some(name) => format!("{name}, {vendor}"),
         None => vendor,
     }
 }
