@@ -1,4 +1,4 @@
-//! `unixmark fleet`: what came of a fleet run.
+//! `unixmark fleet`: what came of a fleet run; and what measuring for one takes.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use clap::Subcommand;
 
 use super::{Status, print};
 use crate::fleet::{Fleet, State};
+use crate::journal::Attempt;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -26,6 +27,40 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Which part of a fleet run is measured. Engines say it by their variables, people by options.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Fleets")]
+pub(super) struct Part {
+    /// Write the journal to stdout, and no report, for an engine that collects it
+    #[arg(long, conflicts_with = "watch")]
+    pub(super) emit: bool,
+    /// Measure for the fleet run of this name, as the only one on this host
+    #[arg(long, value_name = "NAME", env = "UNIXMARK_FLEET", hide_env_values = true)]
+    fleet: Option<String>,
+    /// The name of this node [default: Slurm's, or the host's]
+    #[arg(long, value_name = "NAME", env = "UNIXMARK_NODE", hide_env_values = true, requires = "fleet")]
+    node: Option<String>,
+}
+
+impl Part {
+    /// Whether it is for a fleet run at all.
+    pub(super) fn is_part(&self) -> bool {
+        self.fleet.is_some()
+    }
+
+    /// Which attempt it is, of a machine that is called `host`.
+    pub(super) fn attempt(&self, host: &str) -> Option<Attempt> {
+        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let number = |name: &str| said(name).and_then(|text| text.parse().ok());
+        Some(Attempt {
+            run: self.fleet.clone()?,
+            node: self.node.clone().or_else(|| said("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
+            task: said("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
+            attempt: number("UNIXMARK_ATTEMPT").or_else(|| number("SLURM_RESTART_COUNT")).unwrap_or(0),
+        })
+    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {

@@ -1,20 +1,19 @@
 //! What every measuring command does with its plan: journal, programs, runner, reports.
 
-use std::io::ErrorKind;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::fleet::Part;
+use super::place::Place;
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
 use crate::analysis::{self, BurnIn, Comparison, Effect};
 use crate::catalogue::{Catalogue, Test};
 use crate::conditions::{Experiment, Settings};
-use crate::journal::{self, Attempt, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
+use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
 use crate::machine::{self, Fact, Machine};
 use crate::plan::{self, Pin, Plan};
 use crate::report::{Format, render};
@@ -61,35 +60,6 @@ pub(super) struct Manner {
     fleet: Part,
     #[command(flatten)]
     pub(super) results: Results,
-}
-
-/// Which part of a fleet run is measured. Engines say it by their variables, people by options.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Fleets")]
-struct Part {
-    /// Write the journal to stdout, and no report, for an engine that collects it
-    #[arg(long, conflicts_with = "watch")]
-    emit: bool,
-    /// Measure for the fleet run of this name, as the only one on this host
-    #[arg(long, value_name = "NAME", env = "UNIXMARK_FLEET", hide_env_values = true)]
-    fleet: Option<String>,
-    /// The name of this node [default: Slurm's, or the host's]
-    #[arg(long, value_name = "NAME", env = "UNIXMARK_NODE", hide_env_values = true, requires = "fleet")]
-    node: Option<String>,
-}
-
-impl Part {
-    /// Which attempt it is, of a machine that is called `host`.
-    fn attempt(&self, host: &str) -> Option<Attempt> {
-        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let number = |name: &str| said(name).and_then(|text| text.parse().ok());
-        Some(Attempt {
-            run: self.fleet.clone()?,
-            node: self.node.clone().or_else(|| said("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
-            task: said("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
-            attempt: number("UNIXMARK_ATTEMPT").or_else(|| number("SLURM_RESTART_COUNT")).unwrap_or(0),
-        })
-    }
 }
 
 impl Options {
@@ -289,7 +259,6 @@ pub(super) struct Open {
     began: Instant,
     /// Held until the end: the kernel gives the name back however the tool ends.
     place: Place,
-    _alone: Option<UnixListener>,
 }
 
 /// What is said where two runs go on at once.
@@ -301,8 +270,7 @@ const SHARED: &str = "another unixmark run was going on on this machine: the fig
 /// The run cannot be kept, or its programs cannot be built.
 pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
     let Opening { machine, store, manner, dir, tests, .. } = opening;
-    let alone = manner.fleet.fleet.as_ref().map(|_| Place::alone()).transpose()?;
-    let place = Place::take();
+    let place = if manner.fleet.is_part() { Place::alone()? } else { Place::take() };
     let mut warnings: Vec<String> = place.shared().then(|| SHARED.to_owned()).into_iter().collect();
     let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
     let (name, directory) = store.create(&host, &today())?;
@@ -341,7 +309,7 @@ pub(super) fn open(opening: Opening<'_>) -> Result<Open> {
         }
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
-    Ok(Open { writer, programs, name, directory, began, place, _alone: alone })
+    Ok(Open { writer, programs, name, directory, began, place })
 }
 
 /// The results directory of a run that is only shown.
@@ -465,51 +433,4 @@ fn told(effect: &Effect) -> String {
         cell.condition,
         -delta.value
     )
-}
-
-/// One of a few names that one process of the machine can have at a time. An abstract socket needs no
-/// file, works across users and is gone with its process, however that ends.
-struct Place {
-    number: Option<u32>,
-    /// Held, not used: the name is this process's as long as the socket is open.
-    _socket: Option<UnixListener>,
-}
-
-impl Place {
-    const NUMBERS: std::ops::Range<u32> = 0..16;
-
-    /// Has this host to itself, among those that ask for that.
-    ///
-    /// # Errors
-    /// Another has it, or measures here without having asked.
-    fn alone() -> Result<UnixListener> {
-        let name = SocketAddr::from_abstract_name("unixmark-alone")?;
-        let taken = UnixListener::bind_addr(&name);
-        if taken.is_err() || Place::NUMBERS.into_iter().any(|number| Place::bind(number).is_err()) {
-            bail!(
-                "another unixmark measures on this host, which a fleet's run has to itself; try again when it has ended"
-            );
-        }
-        Ok(taken?)
-    }
-
-    /// Takes the first name that is free.
-    fn take() -> Place {
-        let mut numbers = Place::NUMBERS;
-        let free = numbers.find_map(|number| Some((number, Place::bind(number).ok()?)));
-        match free {
-            Some((number, socket)) => Place { number: Some(number), _socket: Some(socket) },
-            None => Place { number: None, _socket: None },
-        }
-    }
-
-    /// Whether another process has one of the names now.
-    fn shared(&self) -> bool {
-        let mut others = Place::NUMBERS.filter(|number| Some(*number) != self.number);
-        others.any(|number| Place::bind(number).is_err_and(|error| error.kind() == ErrorKind::AddrInUse))
-    }
-
-    fn bind(number: u32) -> std::io::Result<UnixListener> {
-        UnixListener::bind_addr(&SocketAddr::from_abstract_name(format!("unixmark-run-{number}"))?)
-    }
 }

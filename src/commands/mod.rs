@@ -13,6 +13,7 @@ mod latency;
 mod list;
 mod man;
 mod measure;
+mod place;
 mod progress;
 mod report;
 mod restore;

@@ -2,14 +2,13 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::{audit, command};
+use crate::machine::Name;
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -80,7 +79,8 @@ pub struct Ledger {
 /// One experiment at a time: held for as long as a run may switch anything on the machine.
 #[derive(Debug)]
 pub struct Lock {
-    _socket: UnixListener,
+    /// Held, not used.
+    _name: Name,
 }
 
 impl Lock {
@@ -89,14 +89,9 @@ impl Lock {
     /// # Errors
     /// Another run has it.
     pub fn take() -> Result<Lock> {
-        // An abstract name needs no file, works across users and goes with its process, however that ends.
-        let name = SocketAddr::from_abstract_name("unixmark-conditions")?;
-        match UnixListener::bind_addr(&name) {
-            Ok(socket) => Ok(Lock { _socket: socket }),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-                bail!("another unixmark is switching conditions on this machine; wait until it has ended")
-            }
-            Err(error) => Err(error).context("the lock of conditions cannot be taken"),
+        match Name::take("unixmark-conditions").context("the lock of conditions cannot be taken")? {
+            Some(name) => Ok(Lock { _name: name }),
+            None => bail!("another unixmark is switching conditions on this machine; wait until it has ended"),
         }
     }
 }

@@ -7,6 +7,7 @@
 mod audit;
 mod beside;
 mod cgroup;
+mod child;
 mod command;
 mod compiler;
 mod file;
@@ -22,6 +23,7 @@ use crate::journal::{Evidence, Trial};
 use crate::machine::Machine;
 
 pub(crate) use cgroup::make as make_cgroup;
+pub(crate) use child::end;
 pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
 
 /// Why a condition was not entered.

@@ -102,12 +102,13 @@ fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal) -> Resu
     let target = folder.join(file_name(attempt, &journal.run.started, journal.run.seed));
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
     fs::create_dir_all(&folder).with_context(why)?;
-    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let length = fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?.len();
     // The same attempt, gathered while it went on and again when it had ended: the longer one holds the shorter.
-    if fs::metadata(&target).is_ok_and(|there| there.len() >= bytes.len() as u64) {
+    if fs::metadata(&target).is_ok_and(|there| there.len() >= length) {
         return Ok(false);
     }
     let partial = folder.join(format!(".{}.{}", std::process::id(), target.file_name().unwrap_or_default().display()));
+    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, &target)).with_context(why)?;
     Ok(true)
 }

@@ -19,6 +19,7 @@ mod frequency;
 mod kernel;
 mod link;
 mod mounts;
+mod name;
 mod noise;
 mod parse;
 mod sensors;
@@ -31,6 +32,7 @@ pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usa
 pub use doctor::{Finding, Severity, doctor, examine};
 pub use facts::{Fact, facts};
 pub use mounts::device_folder;
+pub use name::Name;
 pub use noise::{Noise, Sample, sample};
 pub use parse::bytes as show_bytes;
 pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};

@@ -9,14 +9,15 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::build::graphics;
+use crate::conditions::end;
 use crate::machine::Fact;
 
 /// The name under which this executable becomes the private X server.
@@ -27,6 +28,9 @@ const SCREEN: &str = "1280x1024x24";
 
 /// How long a server or a GL driver may take to answer, in seconds.
 const PATIENCE: i64 = 20;
+
+/// How long the private server may take to end.
+const END: Duration = Duration::from_secs(5);
 
 /// The group of reports that its facts belong to.
 const GROUP: &str = "Graphics";
@@ -142,7 +146,7 @@ impl Server {
         let number = child.stdout.take().and_then(number);
         let mut server = Server { child, number: number.unwrap_or_default(), authority, said };
         if number.is_none() {
-            server.end();
+            end(&mut server.child, END);
             bail!("the private X server did not start: {}", server.last_words());
         }
         Ok(server)
@@ -153,20 +157,6 @@ impl Server {
         let _ = self.said.rewind().and_then(|()| self.said.read_to_string(&mut text));
         let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
         lines.rev().find(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned()
-    }
-
-    /// Ends it as it wants to be ended, so that it removes its lock and its socket.
-    fn end(&mut self) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid.filter(|_| matches!(self.child.try_wait(), Ok(None))) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let deadline = Instant::now() + Duration::from_secs(5);
-        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 
     /// Removes what a server leaves that was killed: its socket, unless another server has the number by now. With -displayfd
@@ -181,7 +171,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end();
+        // On SIGTERM it removes its socket by itself.
+        end(&mut self.child, END);
         self.sweep();
     }
 }

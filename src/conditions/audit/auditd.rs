@@ -8,13 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
-
 use super::netlink::Control;
 use super::parse;
 use super::tally::Tally;
 use super::trail;
-use crate::conditions::{Flush, Ledger, TrailSettings, Undo, command};
+use crate::conditions::{Flush, Ledger, TrailSettings, Undo, command, end};
 
 /// How long it may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -100,7 +98,7 @@ impl Auditd {
     /// Its log cannot be read, or its disk is full.
     pub(super) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.wait_for_the_end();
-        self.end();
+        end(&mut self.child, PATIENCE);
         let told =
             |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
         let room = rustix::fs::statvfs(&self.folder).map_err(|error| told(&error))?;
@@ -124,28 +122,11 @@ impl Auditd {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
-
-    fn end(&mut self) {
-        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let deadline = Instant::now() + PATIENCE;
-        while Instant::now() < deadline {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Drop for Auditd {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.end();
-        }
+        end(&mut self.child, PATIENCE);
     }
 }
 
