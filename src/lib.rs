@@ -2,6 +2,7 @@
 //! change to it costs. `ARCHITECTURE.md` is the map; imports run one way, down its list.
 
 pub mod analysis;
+pub mod archive;
 pub mod catalogue;
 pub mod commands;
 pub mod conditions;

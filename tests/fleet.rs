@@ -136,7 +136,7 @@ fn names_of_nodes_lead_nowhere() {
     let entries = status(&place)["entries"].as_array().unwrap().len();
     assert_eq!(entries, 6);
     let files = contents(&place.root.path().join("fleet"));
-    assert_eq!(files.len(), 7, "six journals and the manifest: {files:?}");
+    assert_eq!(files.len(), 13, "six journals with what they came to, and the manifest: {files:?}");
 }
 
 #[test]

@@ -139,6 +139,7 @@ fn empty() -> Results {
         },
         build: None,
         seconds: 0.0,
+        trials: 0,
         end: Some("complete".to_owned()),
         facts: Vec::new(),
         rows: Vec::new(),

@@ -8,10 +8,11 @@ mod index;
 mod latency;
 mod scaling;
 mod score;
+mod summary;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, Metric, NONE};
 use crate::journal::{Baseline, Build, Cell, Journal, Run, Trial};
@@ -28,6 +29,7 @@ pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use scaling::{Clock, Level, Scaling};
+pub use summary::{Bounds, Composite, Figure, Summary};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
 #[must_use]
@@ -74,6 +76,8 @@ pub struct Results {
     pub build: Option<Build>,
     /// When the first trial began and the last ended, in seconds since the start.
     pub seconds: f64,
+    /// Trials in the journal.
+    pub trials: usize,
     /// complete, budget, interrupted; absent when the journal was cut short.
     pub end: Option<String>,
     /// What is known of the system.
@@ -135,7 +139,7 @@ pub struct Sample {
 }
 
 /// A cell without a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// The test.
     pub test: String,
@@ -196,6 +200,7 @@ impl Results {
                 .end
                 .as_ref()
                 .map_or_else(|| journal.trials.last().map_or(0.0, |trial| trial.at), |end| end.seconds),
+            trials: journal.trials.len(),
             end: journal.end.as_ref().map(|end| end.reason.clone()),
             facts: journal.facts.clone(),
             rows: Vec::new(),

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 
 use super::fleet::table;
 use super::{Status, print, say, usage};
+use crate::catalogue::Catalogue;
 use crate::fleet::{Fleet, State, collect};
 
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let known = Fleet::name(into).map_err(usage)?;
     let name = run.clone().or(known);
-    let collected = collect(sources, into, name.as_deref())?;
+    let catalogue = Catalogue::load()?;
+    let collected = collect(sources, into, name.as_deref(), &catalogue)?;
     for refused in &collected.refused {
         say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
     }
@@ -39,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
     Fleet::expect(into, &name, expect)?;
-    let fleet = Fleet::read(into)?;
+    let fleet = Fleet::read(into, &catalogue)?;
     print(&table(&fleet))?;
     say(&format!("{} journals were taken in, {} were there already", collected.taken, collected.known));
     Ok(if fleet.entries.iter().all(|entry| entry.state == State::Missing) {

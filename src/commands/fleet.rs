@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::{Status, print};
+use crate::catalogue::Catalogue;
 use crate::fleet::{Fleet, State};
 use crate::journal::Attempt;
 
@@ -65,7 +66,7 @@ impl Part {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let Verb::Status { directory, json } = &arguments.verb;
-    let fleet = Fleet::read(directory)?;
+    let fleet = Fleet::read(directory, &Catalogue::load()?)?;
     print(&if *json { serde_json::to_string_pretty(&fleet)? + "\n" } else { table(&fleet) })?;
     Ok(if fleet.is_complete() { Status::Fine } else { Status::Failed })
 }

@@ -6,8 +6,9 @@ use anyhow::{Context, Result};
 
 use super::{Results, Status, print};
 use crate::analysis;
+use crate::archive;
 use crate::catalogue::Catalogue;
-use crate::journal::{self, Baseline, Store};
+use crate::journal::{self, Baseline, FILE, Store};
 use crate::report::{Format, render};
 
 #[derive(Debug, clap::Args)]
@@ -41,8 +42,9 @@ pub(super) fn baseline(store: &Store, catalogue: &Catalogue, name: &str) -> Resu
     Ok(analysis::Results::new(&journal, catalogue, None).as_baseline())
 }
 
-/// Writes every form of report into the run's directory.
+/// Writes every form of report into the run's directory, and what it came to beside its journal.
 pub(super) fn write_all(results: &analysis::Results, directory: &Path) -> Result<()> {
+    archive::keep(results, &directory.join(FILE))?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
         std::fs::write(&path, render(results, format)?).with_context(|| {

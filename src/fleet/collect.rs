@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::journal::{self, Attempt, Journal};
+use crate::analysis::Results;
+use crate::archive;
+use crate::catalogue::Catalogue;
+use crate::journal::{self, Attempt, Journal, write_whole};
 
 /// Where a fleet's directory has its journals.
 pub(super) const NODES: &str = "nodes";
@@ -39,7 +42,7 @@ pub struct Refused {
 ///
 /// # Errors
 /// A source cannot be read, or the fleet's directory cannot be written.
-pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>) -> Result<Collected> {
+pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: &Catalogue) -> Result<Collected> {
     let mut files = Vec::new();
     for source in sources {
         gather(source, &mut files)?;
@@ -50,7 +53,11 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>) -> Result<C
         match identity(&path) {
             Ok((attempt, journal)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
                 collected.run.get_or_insert_with(|| attempt.run.clone());
-                if store(&path, into, &attempt, &journal)? { collected.taken += 1 } else { collected.known += 1 }
+                if store(&path, into, &attempt, &journal, catalogue)? {
+                    collected.taken += 1
+                } else {
+                    collected.known += 1
+                }
             }
             Ok((attempt, _)) => {
                 let reason = format!("it is of the fleet run '{}'", attempt.run);
@@ -97,7 +104,7 @@ fn identity(path: &Path) -> Result<(Attempt, Journal)> {
 }
 
 /// Puts a journal into the fleet's directory, unless what is there is as long; returns whether it did.
-fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal) -> Result<bool> {
+fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal, catalogue: &Catalogue) -> Result<bool> {
     let folder = into.join(NODES);
     let target = folder.join(file_name(attempt, &journal.run.started, journal.run.seed));
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
@@ -107,9 +114,9 @@ fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal) -> Resu
     if fs::metadata(&target).is_ok_and(|there| there.len() >= length) {
         return Ok(false);
     }
-    let partial = folder.join(format!(".{}.{}", std::process::id(), target.file_name().unwrap_or_default().display()));
     let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, &target)).with_context(why)?;
+    write_whole(&target, &bytes).with_context(why)?;
+    archive::keep(&Results::new(journal, catalogue, None), &target)?;
     Ok(true)
 }
 

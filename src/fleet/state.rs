@@ -8,7 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::collect::NODES;
-use crate::journal::{self, Attempt, Journal};
+use crate::analysis::Summary;
+use crate::archive;
+use crate::catalogue::Catalogue;
+use crate::journal::{Attempt, write_whole};
 
 /// The file that says which fleet run a directory is of.
 const MANIFEST: &str = "fleet.json";
@@ -70,6 +73,9 @@ pub struct Entry {
     pub attempt: Option<u32>,
     /// Its journal, below the fleet run's directory.
     pub journal: Option<PathBuf>,
+    /// What it came to.
+    #[serde(skip)]
+    pub summary: Option<Box<Summary>>,
 }
 
 /// A fleet run.
@@ -99,11 +105,9 @@ impl Fleet {
         manifest.run = run.to_owned();
         manifest.expected.extend(nodes.iter().cloned());
         let target = directory.join(MANIFEST);
-        let partial = directory.join(format!(".{MANIFEST}.{}", std::process::id()));
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
         fs::create_dir_all(directory)
-            .and_then(|()| fs::write(&partial, text))
-            .and_then(|()| fs::rename(&partial, &target))
+            .and_then(|()| write_whole(&target, text.as_bytes()))
             .with_context(|| format!("{} cannot be written; make room or try another directory", target.display()))
     }
 
@@ -119,12 +123,12 @@ impl Fleet {
     ///
     /// # Errors
     /// It has none, or cannot be read.
-    pub fn read(directory: &Path) -> Result<Fleet> {
+    pub fn read(directory: &Path, catalogue: &Catalogue) -> Result<Fleet> {
         let Some(Manifest { run, expected, .. }) = manifest(directory)? else {
             bail!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display());
         };
         let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
-        for part in delivered(directory)? {
+        for part in delivered(directory, catalogue)? {
             parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part);
         }
         let nodes: BTreeSet<String> = parts.keys().map(|(node, _)| node.clone()).collect();
@@ -147,10 +151,15 @@ impl Fleet {
 struct Part {
     attempt: Attempt,
     path: PathBuf,
-    started: String,
-    build: Option<String>,
+    summary: Summary,
     /// Why it is not whole.
     fault: Option<String>,
+}
+
+impl Part {
+    fn build(&self) -> Option<&String> {
+        self.summary.run.build.as_ref().map(|build| &build.hash)
+    }
 }
 
 fn manifest(directory: &Path) -> Result<Option<Manifest>> {
@@ -167,7 +176,7 @@ fn manifest(directory: &Path) -> Result<Option<Manifest>> {
     Ok(Some(manifest))
 }
 
-fn delivered(directory: &Path) -> Result<Vec<Part>> {
+fn delivered(directory: &Path, catalogue: &Catalogue) -> Result<Vec<Part>> {
     let folder = directory.join(NODES);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -177,35 +186,34 @@ fn delivered(directory: &Path) -> Result<Vec<Part>> {
     let mut paths = Vec::new();
     for entry in entries {
         let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
-        // What a collector that was killed left behind begins with a dot.
-        if !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+        // What a collector that was killed left behind ends otherwise.
+        if path.extension().is_some_and(|end| end == "jsonl") {
             paths.push(path);
         }
     }
     paths.sort();
-    paths.into_iter().map(part).collect()
+    paths.into_iter().map(|path| part(path, catalogue)).collect()
 }
 
-fn part(path: PathBuf) -> Result<Part> {
-    let journal = journal::read(&path)?;
-    let attempt = journal.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
-    let build = journal.run.build.as_ref().map(|build| build.hash.clone());
-    Ok(Part { fault: fault(&journal), started: journal.run.started, build, attempt, path })
+fn part(path: PathBuf, catalogue: &Catalogue) -> Result<Part> {
+    let summary = archive::summary(&path, catalogue)?;
+    let attempt = summary.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
+    Ok(Part { fault: fault(&summary), summary, attempt, path })
 }
 
-/// Why a journal is not whole.
-fn fault(journal: &Journal) -> Option<String> {
-    match &journal.end {
-        None => Some(format!("its journal was cut short after {} trials", journal.trials.len())),
-        Some(end) if WHOLE.contains(&end.reason.as_str()) => None,
-        Some(end) => Some(format!("its run ended as '{}' after {} trials", end.reason, journal.trials.len())),
+/// Why a run is not whole.
+fn fault(summary: &Summary) -> Option<String> {
+    match summary.end.as_deref() {
+        None => Some(format!("its journal was cut short after {} trials", summary.trials)),
+        Some(reason) if WHOLE.contains(&reason) => None,
+        Some(reason) => Some(format!("its run ended as '{reason}' after {} trials", summary.trials)),
     }
 }
 
 /// The build that most nodes have, the least of several.
 fn usual_build(parts: &BTreeMap<(String, String), Vec<Part>>) -> Option<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
-    for build in parts.values().flatten().filter_map(|part| part.build.as_ref()) {
+    for build in parts.values().flatten().filter_map(Part::build) {
         *counts.entry(build).or_default() += 1;
     }
     let most = counts.values().max().copied()?;
@@ -220,8 +228,9 @@ fn entry(
     expected: &BTreeSet<String>,
 ) -> Entry {
     parts.sort_by(|a, b| {
-        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt, part.started.clone(), part.path.clone());
-        key(a).cmp(&key(b))
+        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt);
+        let when = |part: &Part| (part.summary.run.started.clone(), part.path.clone());
+        key(a).cmp(&key(b)).then_with(|| when(a).cmp(&when(b)))
     });
     let mut notes = Vec::new();
     if parts.len() > 1 {
@@ -233,7 +242,7 @@ fn entry(
     }
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
-    if part.build.is_some() && part.build.as_deref() != usual {
+    if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
         notes.push("its programs are of another build than most nodes'".to_owned());
     }
     if !expected.is_empty() && !expected.contains(&node) {
@@ -247,6 +256,7 @@ fn entry(
         notes,
         attempt: Some(part.attempt.attempt),
         journal: part.path.file_name().map(|name| Path::new(NODES).join(name)),
+        summary: Some(Box::new(part.summary)),
     }
 }
 
@@ -259,5 +269,6 @@ fn missing(node: String) -> Entry {
         notes: Vec::new(),
         attempt: None,
         journal: None,
+        summary: None,
     }
 }

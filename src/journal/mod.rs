@@ -8,6 +8,7 @@ mod evidence;
 mod frames;
 mod reader;
 mod store;
+mod whole;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub use evidence::{Evidence, Trail};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::read;
 pub use store::{Listed, Store, today};
+pub use whole::write_whole;
 pub use writer::Writer;
 
 /// The version of the format that is written; readers take any `unixmark-run/1`.
