@@ -81,6 +81,50 @@ fn three_nodes_make_one_fleet_run() {
     assert_eq!(contents(&place.root.path().join("fleet")), first);
 }
 
+/// Eight collectors at once, of which some are killed, leave what one leaves.
+#[test]
+fn collectors_do_not_disturb_each_other() {
+    let place = Place::new();
+    let first = emitted(&place, "n0", 0);
+    for number in 0..40 {
+        let text = first.replace("\"node\":\"n0\"", &format!("\"node\":\"n{number}\""));
+        // The same attempt as it was half way, which some collectors meet first.
+        write(&place, &format!("a/{number}.jsonl"), &text[..text.rfind("{\"type\":\"end\"").unwrap()]);
+        write(&place, &format!("b/{number}.jsonl"), &text);
+    }
+    let root = place.root.path();
+    let collector = |into: &str, order: [&str; 2], node: usize| {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("unixmark"));
+        command.arg("collect").args(order.map(|folder| root.join("sources").join(folder)));
+        command.arg("--into").arg(root.join(into)).arg("--expect").arg(format!("n{node}"));
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    for node in 0..8 {
+        collector("one", ["a", "b"], node).wait().unwrap();
+    }
+    let mut collectors: Vec<_> = (0..8)
+        .map(|node| (node, collector("many", if node % 2 == 0 { ["a", "b"] } else { ["b", "a"] }, node)))
+        .collect();
+    for (node, collector) in collectors.iter_mut().filter(|(node, _)| node % 3 == 0) {
+        std::thread::sleep(std::time::Duration::from_millis(10 * *node as u64));
+        collector.kill().unwrap();
+    }
+    for (_, collector) in &mut collectors {
+        collector.wait().unwrap();
+    }
+    // Those that were killed begin anew.
+    for node in (0..8).step_by(3) {
+        collector("many", ["b", "a"], node).wait().unwrap();
+    }
+    let (one, many) = (contents(&root.join("one")), contents(&root.join("many")));
+    assert_eq!(one.len(), 82, "forty journals with what they came to, the manifest and the lock");
+    let names = |of: &[(PathBuf, Vec<u8>)], folder: &str| -> Vec<(PathBuf, Vec<u8>)> {
+        let inside = |path: &Path| path.strip_prefix(root.join(folder)).unwrap().to_path_buf();
+        of.iter().map(|(path, bytes)| (inside(path), bytes.clone())).collect()
+    };
+    assert_eq!(names(&many, "many"), names(&one, "one"));
+}
+
 #[test]
 fn what_is_missing_partial_or_delivered_twice_is_told() {
     let place = Place::new();
@@ -136,7 +180,7 @@ fn names_of_nodes_lead_nowhere() {
     let entries = status(&place)["entries"].as_array().unwrap().len();
     assert_eq!(entries, 6);
     let files = contents(&place.root.path().join("fleet"));
-    assert_eq!(files.len(), 13, "six journals with what they came to, and the manifest: {files:?}");
+    assert_eq!(files.len(), 14, "six journals with what they came to, the manifest and the lock: {files:?}");
 }
 
 #[test]

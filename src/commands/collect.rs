@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::fleet::table;
 use super::{Status, print, say, usage};
 use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State, collect};
+use crate::fleet::{Fleet, State, alone, collect};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -30,6 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("there is nothing at {}", missing.display())));
     }
+    let _alone = alone(into)?;
     let known = Fleet::name(into).map_err(usage)?;
     let name = run.clone().or(known);
     let catalogue = Catalogue::load()?;

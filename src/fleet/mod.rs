@@ -5,8 +5,10 @@
 //! is ([`Attempt`](crate::journal::Attempt)), so that collecting is a matter of files: the same ones give the same fleet,
 //! however often, in which order and by how many collectors they are gathered.
 
+mod alone;
 mod collect;
 mod state;
 
+pub use alone::alone;
 pub use collect::{Collected, Refused, collect};
 pub use state::{Entry, Fleet, State};
