@@ -4,6 +4,7 @@ mod burnin;
 mod compare;
 mod cost;
 mod details;
+pub mod fleet;
 mod index;
 mod latency;
 mod scaling;

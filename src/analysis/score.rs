@@ -9,6 +9,10 @@ use crate::stats::{Estimate, log_interval, median, median_interval};
 const STEAL: f64 = 0.02;
 const FOREIGN: f64 = 0.05;
 
+/// How the remarks of disturbances begin: reports of fleets know them by it.
+pub(super) const STEAL_WORDS: &str = "the hypervisor took";
+pub(super) const FOREIGN_WORDS: &str = "other processes used";
+
 /// Seconds of a window of which disturbances are told.
 const SHORTEST: f64 = 0.2;
 
@@ -174,7 +178,7 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
-        found.push(format!("the hypervisor took {} % of the processors' time (steal)", about(median(&steal))));
+        found.push(format!("{STEAL_WORDS} {} % of the processors' time (steal)", about(median(&steal))));
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
@@ -186,7 +190,7 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
     });
     if median(&foreign) > FOREIGN {
-        found.push(format!("other processes used {} % of the processors' time", about(median(&foreign))));
+        found.push(format!("{FOREIGN_WORDS} {} % of the processors' time", about(median(&foreign))));
     }
     found
 }

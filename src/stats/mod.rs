@@ -2,8 +2,10 @@
 
 mod bootstrap;
 mod fdr;
+mod fisher;
 mod histogram;
 mod median;
+mod outlying;
 mod rank_sum;
 mod ranks;
 mod serial;
@@ -16,8 +18,10 @@ mod welch;
 
 pub use bootstrap::{Sampled, mean_half_width};
 pub use fdr::false_discovery_rates;
+pub use fisher::fisher_p;
 pub use histogram::Histogram;
 pub use median::{median, median_interval};
+pub use outlying::{Outlying, outlying};
 pub use rank_sum::{two_sample_half_width, two_sample_shift};
 pub use serial::{Serial, serial};
 pub use shift::{Method, Shift};
