@@ -1,5 +1,7 @@
 //! `unixmark fleet`: what came of a fleet run; and what measuring for one takes.
 
+mod report;
+
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -28,6 +30,8 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Say which nodes are slow, at what, by how much, and what they have in common
+    Report(report::Arguments),
 }
 
 /// Which part of a fleet run is measured. Engines say it by their variables, people by options.
@@ -65,7 +69,10 @@ impl Part {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let Verb::Status { directory, json } = &arguments.verb;
+    let (directory, json) = match &arguments.verb {
+        Verb::Report(arguments) => return report::run(arguments),
+        Verb::Status { directory, json } => (directory, json),
+    };
     let fleet = Fleet::read(directory, &Catalogue::load()?)?;
     print(&if *json { serde_json::to_string_pretty(&fleet)? + "\n" } else { table(&fleet) })?;
     Ok(if fleet.is_complete() { Status::Fine } else { Status::Failed })

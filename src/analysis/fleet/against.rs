@@ -93,22 +93,28 @@ fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) ->
     found.into_iter().zip(q).map(change).collect()
 }
 
+/// A node's place, the column, and how unlike the others it changed.
+type Found = (usize, Option<usize>, judge::Deviation);
+
 /// Nodes that changed unlike the others of their group.
 fn unlike(differences: &[Vec<Option<Cell>>], columns: usize, places: &Places<'_>, threshold: f64) -> Vec<Outlier> {
     let mut rank = vec![0; places.order.len()];
     places.order.iter().enumerate().for_each(|(place, delivered)| rank[*delivered] = place);
-    let mut found: Vec<(usize, Option<usize>, judge::Deviation)> = Vec::new();
+    let (mut cells, mut nodes) = (Vec::new(), Vec::new());
     for family in places.families.iter().filter(|family| family.nodes.len() >= FEWEST) {
-        let cells = |column: usize| family.nodes.iter().map(|node| differences[*node][column]).collect::<Vec<_>>();
-        let judged: Vec<Judged> = (0..columns).map(|column| judge::column(&cells(column))).collect();
-        let together = judge::together(&judged, family.nodes.len());
-        for (column, judged) in std::iter::once((None, &together)).chain((0..).map(Some).zip(&judged)) {
+        let of = |column: usize| family.nodes.iter().map(|node| differences[*node][column]).collect::<Vec<_>>();
+        let verdicts = judge::group(&(0..columns).map(of).collect::<Vec<_>>(), family.nodes.len());
+        let all = |judged: &Judged, column: Option<usize>| -> Vec<Found> {
             let members = judged.deviations.iter().zip(&family.nodes);
-            found.extend(members.filter_map(|(one, node)| Some((rank[*node], column, (*one)?))));
-        }
+            members.filter_map(|(one, node)| Some((rank[*node], column, (*one)?))).collect()
+        };
+        nodes.extend(all(&verdicts.together, None));
+        verdicts.columns.iter().enumerate().for_each(|(column, judged)| cells.extend(all(judged, Some(column))));
     }
-    let q = false_discovery_rates(&found.iter().map(|(_, _, one)| one.p).collect::<Vec<f64>>());
-    let mut outliers: Vec<Outlier> = (found.into_iter().zip(q))
+    let p = |found: &[Found]| found.iter().map(|(_, _, one)| one.p).collect::<Vec<f64>>();
+    let (of_cells, of_nodes) = judge::rates(&p(&cells), &p(&nodes));
+    let found = cells.into_iter().chain(nodes).zip(of_cells.into_iter().chain(of_nodes));
+    let mut outliers: Vec<Outlier> = found
         .filter_map(|((node, column, one), q)| {
             let deviation = one.percent();
             let named = named(deviation.value, q, threshold)?;

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 
-use super::judge::{self, Judged};
+use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table};
 use super::{Asked, Column, Delivered, FEWEST, FleetReport, Group, Named, Node, Outlier, Value};
 use super::{against, facts, groups, notes, ranking, spread};
 use crate::analysis::compare::RATE;
 use crate::catalogue::Metric;
-use crate::stats::{Estimate, false_discovery_rates};
+use crate::stats::Estimate;
 
 /// Half-widths of 95 % intervals in standard errors.
 const NORMAL_975: f64 = 1.96;
@@ -19,10 +19,8 @@ pub(super) struct Family {
     name: String,
     /// The places of its nodes in what was delivered.
     pub(super) nodes: Vec<usize>,
-    /// What is judged of each column.
-    columns: Vec<Judged>,
-    /// What is judged of all together.
-    together: Judged,
+    /// What is judged of them.
+    verdicts: Verdicts,
 }
 
 impl FleetReport {
@@ -100,20 +98,21 @@ impl FleetReport {
     /// Names what is beyond chance over the whole report, and beyond the threshold.
     fn name(&mut self) {
         let judged: Vec<bool> = self.groups.iter().map(|group| group.judged).collect();
-        let mut p = Vec::new();
+        let (mut cells, mut nodes) = (Vec::new(), Vec::new());
         for node in self.nodes.iter().filter(|node| judged[node.group]) {
-            p.extend(node.values.iter().flatten().map(|value| value.p));
-            p.extend(node.overall.value.is_finite().then_some(node.p));
+            cells.extend(node.values.iter().flatten().map(|value| value.p));
+            nodes.extend(node.overall.value.is_finite().then_some(node.p));
         }
-        let mut q = false_discovery_rates(&p).into_iter();
+        let (cells, nodes) = judge::rates(&cells, &nodes);
+        let (mut cells, mut nodes) = (cells.into_iter(), nodes.into_iter());
         let threshold = self.threshold;
         for node in self.nodes.iter_mut().filter(|node| judged[node.group]) {
             for value in node.values.iter_mut().flatten() {
-                value.q = q.next().unwrap_or(1.0);
+                value.q = cells.next().unwrap_or(1.0);
                 value.named = named(value.deviation.value, value.q, threshold);
             }
             if node.overall.value.is_finite() {
-                node.q = q.next().unwrap_or(1.0);
+                node.q = nodes.next().unwrap_or(1.0);
                 node.named = named(100.0 * (node.overall.value - 1.0), node.q, threshold);
             }
         }
@@ -178,13 +177,13 @@ pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
 
 fn family(name: String, nodes: Vec<usize>, table: &Table<'_>) -> Family {
     let cells = |column: usize| nodes.iter().map(|node| table.rows[*node][column]).collect::<Vec<Option<Cell>>>();
-    let columns: Vec<Judged> = (0..table.columns.len()).map(|column| judge::column(&cells(column))).collect();
-    let together = judge::together(&columns, nodes.len());
-    Family { name, nodes, columns, together }
+    let cells: Vec<Vec<Option<Cell>>> = (0..table.columns.len()).map(cells).collect();
+    let verdicts = judge::group(&cells, nodes.len());
+    Family { name, nodes, verdicts }
 }
 
 fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
-    let logs: Vec<f64> = (family.columns.iter().zip(columns))
+    let logs: Vec<f64> = (family.verdicts.columns.iter().zip(columns))
         .map(|(judged, column)| judged.centre - turned(column.metric, column.typical.value))
         .filter(|log| log.is_finite())
         .collect();
@@ -207,8 +206,8 @@ fn figure(metric: Metric, log: f64, error: f64) -> Estimate {
 fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
     let about = table.columns[place];
     let all: Vec<Option<Cell>> = table.rows.iter().map(|row| row[place]).collect();
-    let fleet = judge::column(&all);
-    let judged: Vec<&Judged> = families.iter().map(|family| &family.columns[place]).collect();
+    let (centre, error) = judge::typical(&all);
+    let judged: Vec<&Judged> = families.iter().map(|family| &family.verdicts.columns[place]).collect();
     let cells: Vec<Vec<Option<Cell>>> =
         families.iter().map(|family| family.nodes.iter().map(|node| all[*node]).collect()).collect();
     let typical_of =
@@ -222,7 +221,7 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
         unit: about.unit.clone(),
         metric: about.metric,
         nodes: all.iter().flatten().count(),
-        typical: figure(about.metric, fleet.centre, fleet.error),
+        typical: figure(about.metric, centre, error),
         typical_of: judged.iter().map(typical_of).collect(),
         spread: spread::spread(&cells, &judged),
     }
@@ -233,6 +232,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
     let mut nodes: Vec<Option<Node>> = vec![None; delivered.len()];
     for (group, family) in families.iter().enumerate() {
         let overall: Vec<Option<Estimate>> = family
+            .verdicts
             .together
             .deviations
             .iter()
@@ -241,7 +241,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
         let mut ranks = ranking::ranges(&overall.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
         for (member, place) in family.nodes.iter().enumerate() {
             let value = |column: usize| {
-                let deviation = family.columns[column].deviations[member]?;
+                let deviation = family.verdicts.columns[column].deviations[member]?;
                 let value = table.rows[*place][column]?.figure;
                 Some(Value { value, deviation: deviation.percent(), p: deviation.p, q: 1.0, named: None })
             };
@@ -250,7 +250,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
                 group,
                 whole: delivered[*place].whole,
                 overall: overall[member].unwrap_or(Estimate::alone(f64::NAN)),
-                p: family.together.deviations[member].map_or(1.0, |one| one.p),
+                p: family.verdicts.together.deviations[member].map_or(1.0, |one| one.p),
                 q: 1.0,
                 named: None,
                 rank: overall[member].and_then(|_| ranks.next()).unwrap_or((0, 0)),

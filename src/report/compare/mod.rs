@@ -42,7 +42,7 @@ pub fn render(comparisons: &Comparisons, gate: Option<&Gate>, format: Format) ->
 const TOLD_FACTOR: f64 = 2.0;
 
 /// Returns a size without its sign: two figures, at least a tenth, rounded away from 0; `∞` from a thousand on.
-fn size(value: f64) -> String {
+pub(super) fn size(value: f64) -> String {
     // A little less, since 0.1 × 10 may be more than 1 in binary.
     let up = |scale: f64| (value.abs() * scale - 1e-9).ceil() / scale;
     match up(10.0) {

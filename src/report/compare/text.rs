@@ -6,7 +6,7 @@ use super::{coordinates, difference, directions, factor, interval, of_cell, sign
 use crate::analysis::{Comparison, Comparisons, Measure, NotCompared, Total, Verdict};
 
 /// The report's width.
-pub(super) const WIDTH: usize = 80;
+pub(in crate::report) const WIDTH: usize = 80;
 const NAME: usize = 19;
 
 /// Returns the report.
@@ -39,13 +39,13 @@ pub(super) fn render(all: &Comparisons) -> String {
 }
 
 /// Appends a line; writing to a String cannot fail.
-pub(super) fn line(text: &mut String, line: &str) {
+pub(in crate::report) fn line(text: &mut String, line: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
 /// Appends `content` in lines of the report's width, the first after `lead`, the others under it. A word that is longer
 /// than a line is broken.
-pub(super) fn wrapped(text: &mut String, lead: &str, content: &str) {
+pub(in crate::report) fn wrapped(text: &mut String, lead: &str, content: &str) {
     if lead.chars().count() > WIDTH / 2 {
         // A long lead is wrapped with the rest.
         return wrapped(text, "  ", &format!("{lead} {content}"));

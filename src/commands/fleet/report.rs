@@ -1,0 +1,74 @@
+//! `unixmark fleet report`: which nodes are slow, at what, by how much, and what they have in common.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use super::super::values::percent;
+use super::super::{Status, print, usage};
+use crate::analysis::fleet::{Asked, By, Delivered, FleetReport};
+use crate::catalogue::Catalogue;
+use crate::fleet::{Fleet, State};
+use crate::report::fleet::{Format, render};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The fleet run's directory
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Compare nodes within groups of the same value of this fact, as kernel.release; none: all with each other [default: the
+    /// type of machine]
+    #[arg(long, value_name = "FACT")]
+    by: Option<String>,
+    /// Name no node, and call no change, that is smaller than this
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
+    threshold: f64,
+    /// Compare with the fleet run in this directory, node by node: before an upgrade and after it
+    #[arg(long, value_name = "DIR")]
+    against: Option<PathBuf>,
+    /// The form
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let catalogue = Catalogue::load()?;
+    let fleet = Fleet::read(&arguments.directory, &catalogue)?;
+    let before = arguments.against.as_ref().map(|directory| Fleet::read(directory, &catalogue)).transpose()?;
+    let (names, old) = (names(&fleet), before.as_ref().map(self::names).unwrap_or_default());
+    let delivered = delivered(&fleet, &names);
+    if delivered.is_empty() {
+        bail!("no node of the fleet run has delivered anything; `unixmark fleet status` tells why");
+    }
+    let old = before.as_ref().map(|fleet| (fleet.run.as_str(), self::delivered(fleet, &old)));
+    let by = match arguments.by.as_deref() {
+        None => By::Machine,
+        Some("none") => By::Nothing,
+        Some(fact) => By::Fact(fact.to_owned()),
+    };
+    let asked = Asked { by, threshold: arguments.threshold };
+    let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
+        .map_err(usage)?;
+    print(&render(&fleet, &report, arguments.format)?)?;
+    Ok(Status::Fine)
+}
+
+/// What the parts are called: the node, with the task where it has several.
+fn names(fleet: &Fleet) -> Vec<String> {
+    let mut tasks: HashMap<&str, usize> = HashMap::new();
+    fleet.entries.iter().for_each(|entry| *tasks.entry(&entry.node).or_default() += 1);
+    let name = |entry: &crate::fleet::Entry| match tasks[entry.node.as_str()] {
+        1 => entry.node.clone(),
+        _ => format!("{} task {}", entry.node, entry.task),
+    };
+    fleet.entries.iter().map(name).collect()
+}
+
+fn delivered<'a>(fleet: &'a Fleet, names: &'a [String]) -> Vec<Delivered<'a>> {
+    let part = |(entry, name): (&'a crate::fleet::Entry, &'a String)| {
+        let summary = entry.summary.as_deref()?;
+        Some(Delivered { node: name, whole: entry.state == State::Whole, summary })
+    };
+    fleet.entries.iter().zip(names).filter_map(part).collect()
+}
