@@ -5,6 +5,7 @@ pub mod compare;
 mod cost;
 mod csv;
 mod details;
+pub mod fleet;
 mod html;
 mod json;
 mod markdown;
