@@ -5,6 +5,8 @@
 mod burnin;
 #[path = "html/cost.rs"]
 mod cost;
+#[path = "html/fleet.rs"]
+mod fleet;
 #[path = "html/latency.rs"]
 mod latency;
 #[path = "html/page.rs"]

@@ -5,7 +5,7 @@ pub mod compare;
 mod cost;
 mod csv;
 mod details;
-pub(crate) mod fleet;
+pub mod fleet;
 mod html;
 mod json;
 mod markdown;

@@ -11,11 +11,15 @@ use crate::analysis::fleet::{Change, Column, FleetReport};
 use crate::fleet::Fleet;
 use crate::stats::Estimate;
 
+pub(super) use text::headline;
+
 /// A form of fleet report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For a terminal of 80 columns
     Text,
+    /// One self-contained file with a map of nodes and tests
+    Html,
     /// Everything, for programs
     Json,
 }
@@ -23,10 +27,11 @@ pub enum Format {
 /// Returns the report of a fleet run with the states of its nodes.
 ///
 /// # Errors
-/// A value cannot be encoded: a defect.
+/// A value cannot be encoded, or a template not be rendered: a defect.
 pub fn render(fleet: &Fleet, report: &FleetReport, format: Format) -> Result<String> {
     match format {
         Format::Text => Ok(text::render(fleet, report)),
+        Format::Html => super::html::fleet::render(report, &fleet.entries),
         Format::Json => json::render(fleet, report),
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn render(fleet: &Fleet, report: &FleetReport) -> String {
 }
 
 /// The answer in a sentence or three.
-fn headline(report: &FleetReport) -> String {
+pub(in crate::report) fn headline(report: &FleetReport) -> String {
     let count = report.nodes.len();
     let slow = report.slow();
     let fast = report.named(Named::Fast).into_iter().filter(|(node, _)| slow.iter().all(|(other, _)| other != node));

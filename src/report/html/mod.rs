@@ -9,6 +9,7 @@ mod charts;
 mod cost;
 mod curve;
 mod dots;
+pub(super) mod fleet;
 mod forest;
 mod headline;
 mod heat;
