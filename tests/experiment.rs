@@ -50,7 +50,7 @@ impl Bench {
     }
 
     fn cost(&self, words: &str) -> Output {
-        self.command(&format!("cost --dir {} {words}", self.place.scratch().display())).output().unwrap()
+        self.command(&format!("cost --quick --dir {} {words}", self.place.scratch().display())).output().unwrap()
     }
 
     fn file(&self, name: &str) -> std::path::PathBuf {
@@ -172,8 +172,8 @@ fn a_tool_killed_at_any_step_leaves_nothing() {
         bench.is_put_back();
     }
     // While it measures, at any moment.
-    for moment in [200, 700, 1100, 1500, 1900, 2600] {
-        let words = format!("cost --dir {} swappiness=10+flag -i 9 syscall", bench.place.scratch().display());
+    for moment in [200, 400, 600, 800, 1100, 1500] {
+        let words = format!("cost --quick --dir {} swappiness=10+flag -i 9 syscall", bench.place.scratch().display());
         let mut child = bench.command(&words).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(moment));
         child.kill().unwrap();
@@ -209,7 +209,7 @@ fn where_the_guardian_died_too_restore_puts_it_back() {
 #[test]
 fn two_experiments_at_once_are_refused() {
     let Some(bench) = Bench::new() else { return };
-    let words = format!("cost --dir {} flag -i 50 syscall", bench.place.scratch().display());
+    let words = format!("cost --quick --dir {} flag -i 50 syscall", bench.place.scratch().display());
     let mut first = bench.command(&words).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while !bench.file("flag").exists() && Instant::now() < deadline {
@@ -236,7 +236,7 @@ fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
     assert_eq!((&one["verdict"], &one["confirmed"]), (&"slower".into(), &true.into()), "{one}");
     let end = |name: &str| one[name].as_f64().unwrap();
     assert!(end("low") < -25.0 && end("high") < -10.0, "{one}");
-    let output = bench.cost("arg:slowed=0.1 -i 8 --fail-on 30% arithoh");
+    let output = bench.cost("arg:slowed=40 -i 6 --fail-on 60% arithoh");
     assert!(output.status.success(), "{}", stdout(&output));
 }
 
@@ -254,7 +254,7 @@ fn without_rights_it_measures_what_it_can() {
     let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
         .arg(&tool)
-        .args(["cost", "audit=all,nice=10", "--against", "none", "-i", "2", "syscall", "--dir"])
+        .args(["cost", "--quick", "audit=all,nice=10", "--against", "none", "-i", "2", "syscall", "--dir"])
         .arg(bench.place.scratch())
         .env("UNIXMARK_RESULTS", root.join("results-of-nobody"))
         .env("XDG_STATE_HOME", root.join("state-of-nobody"))

@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     /// What runs in the background
     #[arg(long, value_name = "L,…", value_delimiter = ',', default_value = "none")]
     load: Vec<String>,
-    /// Eight blocks: the grossest differences
+    /// Eight blocks of short windows: the grossest differences
     #[arg(long)]
     quick: bool,
     /// Blocks: each arm once, in random order [default: 12, and up to 48 until the intervals are narrow]

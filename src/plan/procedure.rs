@@ -85,6 +85,7 @@ const COST_QUICK: u32 = 8;
 /// Windows of `unixmark cost`: a second, of which a quarter is a warm-up that fills the queues of auditing.
 const COST_SLICE: Duration = Duration::from_millis(125);
 const COST_SLICES: (u32, u32) = (8, 2);
+const COST_QUICK_SLICES: (u32, u32) = (3, 1);
 const COST_FRAMES: Duration = Duration::from_secs(2);
 
 /// Blocks are begun as long as a budget lasts, but not for ever.
@@ -152,7 +153,7 @@ impl Procedure {
         let mut procedure = Procedure::new(kind, None, budget, fixed);
         procedure.frames = procedure.frames.min(COST_FRAMES);
         procedure.slice = COST_SLICE;
-        procedure.slices = COST_SLICES;
+        procedure.slices = if kind == Kind::Quick { COST_QUICK_SLICES } else { COST_SLICES };
         if fixed.is_none() {
             procedure.looks = LOOKS;
             (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
