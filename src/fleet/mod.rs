@@ -9,4 +9,4 @@ mod collect;
 mod state;
 
 pub use collect::{Collected, Refused, collect};
-pub use state::{Entry, Fleet, State};
+pub use state::{Entry, Fleet, Journals, State, journals};
