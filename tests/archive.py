@@ -7,7 +7,7 @@ import json, re, sys, time
 def blocks(text):
     """The document's code: (last heading, what stands after the fence, code)."""
     heading = ""
-    for found in re.finditer(r"^#+ (.*)$|^```(\w[^\n]*)\n(.*?)^```$", text, re.M | re.S):
+    for found in re.finditer(r"^#+ ([^\n]*)$|^```(\w[^\n]*)\n(.*?)^```$", text, re.M | re.S):
         if found[1]:
             heading = found[1]
         else:
