@@ -10,6 +10,7 @@ mod latency;
 mod scaling;
 mod score;
 mod summary;
+mod trend;
 
 use std::collections::BTreeSet;
 
@@ -31,6 +32,7 @@ pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use scaling::{Clock, Level, Scaling};
 pub use summary::{Bounds, Composite, Figure, Summary};
+pub use trend::{Change, Latest, Point, Series, Trend};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
 #[must_use]

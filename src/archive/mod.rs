@@ -1,5 +1,10 @@
-//! Many runs at once: what each came to is kept beside its journal, so that questions of thousands of runs read no journal.
+//! Many runs at once: what each came to is kept beside its journal, so that questions of thousands of runs read no journal, and
+//! goes to an archive of Parquet files, which engines for tables read.
 
+mod name;
+mod parquet;
 mod summary;
 
+pub use name::{encoded, hash};
+pub use parquet::{FORMAT, Place, Table, facts, results, samples};
 pub use summary::{keep, summary};

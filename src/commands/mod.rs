@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod cost;
 mod doctor;
+mod export;
 mod fleet;
 mod import;
 mod latency;
@@ -19,6 +20,7 @@ mod report;
 mod restore;
 mod run;
 mod scale;
+mod trend;
 mod values;
 mod watch;
 
@@ -65,6 +67,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// Turn reports of UnixBench, BYTE and Lbench into runs
     Import(import::Arguments),
+    /// Write runs into an archive, of which engines for tables answer questions
+    Export(export::Arguments),
     /// Make one fleet run of many nodes' journals
     Collect(collect::Arguments),
     /// Say what came of a fleet run
@@ -189,6 +193,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Collect(arguments) => collect::run(&arguments),
         Verb::Fleet(arguments) => fleet::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::{Results, Status, print};
+use super::{Results, Status, print, trend};
 use crate::analysis;
 use crate::archive;
 use crate::catalogue::Catalogue;
@@ -22,6 +22,12 @@ pub(super) struct Arguments {
     /// Divide by the scores of this run instead of George's
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
+    /// Show this test, or index, over all runs in place of one run
+    #[arg(long, value_name = "TEST", conflicts_with_all = ["run", "baseline"])]
+    trend: Option<String>,
+    /// Runs of this host, or `all` [default: the host of the latest run with the test]
+    #[arg(long, value_name = "NAME", requires = "trend")]
+    host: Option<String>,
     #[command(flatten)]
     results: Results,
 }
@@ -29,6 +35,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     let catalogue = Catalogue::load()?;
+    if let Some(test) = &arguments.trend {
+        return trend::run(test, arguments.host.as_deref(), arguments.format, &store, &catalogue);
+    }
     let baseline = arguments.baseline.as_deref().map(|name| baseline(&store, &catalogue, name)).transpose()?;
     let journal = journal::read(&store.find(&arguments.run)?)?;
     let results = analysis::Results::new(&journal, &catalogue, baseline.as_ref());

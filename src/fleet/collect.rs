@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use crate::analysis::Results;
-use crate::archive;
+use crate::archive::{self, encoded, hash};
 use crate::catalogue::Catalogue;
 use crate::journal::{self, Attempt, Journal, write_whole};
 
 /// Where a fleet's directory has its journals.
 pub(super) const NODES: &str = "nodes";
+
+/// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file systems' 255.
+const LONGEST: usize = 80;
 
 /// What became of the files that were looked at.
 #[derive(Debug, Default)]
@@ -123,20 +126,10 @@ fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal, catalog
 /// The name of an attempt's file: a hostile node name makes a strange one, and none that leads anywhere else. A node that is
 /// requeued by an engine which does not count is told apart by when it began.
 fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
-    let plain = |text: &str| -> String {
-        let bytes = text.bytes().take(80).map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' => char::from(byte).to_string(),
-            byte => format!("%{byte:02x}"),
-        });
-        // A name that begins with a dot would be taken for a half-written file.
-        Some(bytes.collect::<String>()).filter(|plain| !plain.is_empty()).unwrap_or_else(|| "%".to_owned())
-    };
+    // An empty name would leave one that begins with a dot, which would be taken for a half-written file.
+    let plain =
+        |text: &str| Some(encoded(text, LONGEST)).filter(|name| !name.is_empty()).unwrap_or_else(|| "%".to_owned());
     let Attempt { run, node, task, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
     format!("{}.{}.{attempt}.{hash:016x}.jsonl", plain(node), plain(task))
-}
-
-/// FNV-1a of 64 bits: names of equal beginnings stay apart.
-fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -11,4 +11,4 @@ mod state;
 
 pub use alone::alone;
 pub use collect::{Collected, Refused, collect};
-pub use state::{Entry, Fleet, State};
+pub use state::{Entry, Fleet, Journals, State, journals};

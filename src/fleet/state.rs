@@ -176,7 +176,58 @@ fn manifest(directory: &Path) -> Result<Option<Manifest>> {
     Ok(Some(manifest))
 }
 
+/// The journals of a fleet run.
+#[derive(Debug, Default)]
+pub struct Journals {
+    /// One of each task of each node; those that cannot be read are among them.
+    pub counting: Vec<PathBuf>,
+    /// Further attempts.
+    pub superseded: Vec<PathBuf>,
+}
+
+/// Returns which journals in a fleet's directory count, without reading those of which there is one attempt.
+///
+/// # Errors
+/// The directory has no fleet run, or cannot be read.
+pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
+    if manifest(directory)?.is_none() {
+        bail!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display());
+    }
+    let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in paths(directory)? {
+        // NODE.TASK.ATTEMPT.HASH.jsonl
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        tasks.entry(name.rsplitn(4, '.').last().unwrap_or_default().to_owned()).or_default().push(path);
+    }
+    let mut journals = Journals::default();
+    for paths in tasks.into_values() {
+        if paths.len() == 1 {
+            journals.counting.extend(paths);
+            continue;
+        }
+        let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
+        for path in paths {
+            match part(path.clone(), catalogue) {
+                Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
+                Err(_) => journals.counting.push(path),
+            }
+        }
+        for mut attempts in parts.into_values() {
+            sort(&mut attempts);
+            let mut paths = attempts.into_iter().map(|part| part.path);
+            journals.counting.extend(paths.next());
+            journals.superseded.extend(paths);
+        }
+    }
+    journals.counting.sort();
+    Ok(journals)
+}
+
 fn delivered(directory: &Path, catalogue: &Catalogue) -> Result<Vec<Part>> {
+    paths(directory)?.into_iter().map(|path| part(path, catalogue)).collect()
+}
+
+fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     let folder = directory.join(NODES);
     let entries = match fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -192,7 +243,7 @@ fn delivered(directory: &Path, catalogue: &Catalogue) -> Result<Vec<Part>> {
         }
     }
     paths.sort();
-    paths.into_iter().map(|path| part(path, catalogue)).collect()
+    Ok(paths)
 }
 
 fn part(path: PathBuf, catalogue: &Catalogue) -> Result<Part> {
@@ -220,18 +271,22 @@ fn usual_build(parts: &BTreeMap<(String, String), Vec<Part>>) -> Option<String> 
     counts.into_iter().find(|(_, count)| *count == most).map(|(build, _)| build.clone())
 }
 
-/// Of several attempts the first that is whole counts, else the first.
+/// Puts the attempt that counts first: the first that is whole, else the first.
+fn sort(parts: &mut [Part]) {
+    parts.sort_by(|a, b| {
+        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt);
+        let when = |part: &Part| (part.summary.run.started.clone(), part.path.clone());
+        key(a).cmp(&key(b)).then_with(|| when(a).cmp(&when(b)))
+    });
+}
+
 fn entry(
     (node, task): (String, String),
     mut parts: Vec<Part>,
     usual: Option<&str>,
     expected: &BTreeSet<String>,
 ) -> Entry {
-    parts.sort_by(|a, b| {
-        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt);
-        let when = |part: &Part| (part.summary.run.started.clone(), part.path.clone());
-        key(a).cmp(&key(b)).then_with(|| when(a).cmp(&when(b)))
-    });
+    sort(&mut parts);
     let mut notes = Vec::new();
     if parts.len() > 1 {
         notes.push(format!(

@@ -12,6 +12,7 @@ mod markdown;
 mod scaling;
 mod tasks;
 mod text;
+pub mod trend;
 
 use anyhow::Result;
 

@@ -84,12 +84,12 @@ pub(super) fn render(results: &Results) -> String {
 }
 
 /// Appends a line; writing to a String cannot fail.
-fn line(text: &mut String, line: &str) {
+pub(super) fn line(text: &mut String, line: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
 /// Appends `content` in lines of the report's width, the first after `lead`, the others under it.
-fn wrapped(text: &mut String, lead: &str, content: &str) {
+pub(super) fn wrapped(text: &mut String, lead: &str, content: &str) {
     let indent = lead.chars().count();
     let mut current = lead.to_owned();
     let mut empty = true;
@@ -185,7 +185,7 @@ fn score_line(text: &mut String, row: &Row, unit: usize, notes: &mut Footnotes) 
 }
 
 /// UnixBench's one decimal, and more of a small number.
-fn score(value: f64) -> String {
+pub(super) fn score(value: f64) -> String {
     match value.abs() {
         size if size < 1.0 => format!("{value:.4}"),
         size if size < 10.0 => format!("{value:.3}"),

@@ -1,0 +1,59 @@
+//! Names that come from outside as names of files: none leads anywhere else, and equal beginnings stay apart.
+
+/// Returns `text` as a part of a file's name of at most `most` bytes, encoded as Hive encodes the values of partitions: what
+/// is not a letter, a digit or one of `-._` becomes `%XX`. Letters of other scripts stay as they are, since readers do not
+/// agree on how to decode them. Empty text stays empty.
+#[must_use]
+pub fn encoded(text: &str, most: usize) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        // Spark takes a name that begins with a dot or a line for hidden.
+        let is_plain = match c {
+            '.' | '_' => !name.is_empty(),
+            c => !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-',
+        };
+        let part = if is_plain { c.to_string() } else { format!("%{:02X}", u32::from(c)) };
+        if name.len() + part.len() > most {
+            break;
+        }
+        name += &part;
+    }
+    name
+}
+
+/// Returns the FNV-1a hash of 64 bits.
+#[must_use]
+pub fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_nowhere() {
+        for (text, name) in [
+            ("node1.example.org", "node1.example.org"),
+            ("../x", "%2E.%2Fx"),
+            ("_x", "%5Fx"),
+            ("a/b=c", "a%2Fb%3Dc"),
+            ("a'b\"; DROP TABLE", "a%27b%22%3B%20DROP%20TABLE"),
+            ("ü\0", "ü%00"),
+            ("", ""),
+        ] {
+            assert_eq!(encoded(text, 80), name);
+        }
+        assert_eq!(encoded("aé", 2), "a", "a letter of two bytes is not cut in the middle");
+        assert_eq!(encoded("/////", 8), "%2F%2F");
+    }
+
+    /// Check values of draft-eastlake-fnv.
+    #[test]
+    fn hashes() {
+        assert_eq!(
+            (hash(""), hash("a"), hash("foobar")),
+            (0xcbf2_9ce4_8422_2325, 0xaf63_dc4c_8601_ec8c, 0x8594_4171_f739_67e8)
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! `unixmark export --parquet DIR`: runs into an archive.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+
+use super::{Results, Status, say};
+use crate::archive::{self, Place};
+use crate::catalogue::Catalogue;
+use crate::fleet;
+use crate::journal::FILE;
+
+/// The tables of the archive; a run without rows in one has no file there.
+const TABLES: [(&str, MakeTable); 3] =
+    [("results", archive::results), ("samples", archive::samples), ("facts", archive::facts)];
+
+type MakeTable = fn(&str, &crate::analysis::Summary) -> archive::Table;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Write Parquet files below this directory, in place of those that were written for the same runs before
+    #[arg(long, value_name = "DIR", required = true)]
+    parquet: PathBuf,
+    /// Export the fleet run in this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "runs")]
+    fleet: Option<PathBuf>,
+    /// Which runs [default: all in the results directory]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    #[command(flatten)]
+    results: Results,
+}
+
+/// How many runs and rows went into the archive.
+#[derive(Debug, Default)]
+struct Exported {
+    runs: usize,
+    results: usize,
+    samples: usize,
+    left_out: usize,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let catalogue = Catalogue::load()?;
+    let archive = &arguments.parquet;
+    let journals = match &arguments.fleet {
+        Some(directory) => {
+            let fleet::Journals { counting, superseded } = fleet::journals(directory, &catalogue)?;
+            // What was exported before a better attempt came in.
+            for path in superseded {
+                let place = Place::of(&archive::summary(&path, &catalogue)?.run);
+                TABLES.iter().try_for_each(|(name, _)| place.remove(archive, name))?;
+            }
+            counting
+        }
+        None => runs(arguments)?,
+    };
+    let exported = export(&journals, archive, &catalogue)?;
+    say(&format!(
+        "{} runs with {} results and {} samples were exported{}",
+        exported.runs,
+        exported.results,
+        exported.samples,
+        if exported.left_out > 0 { format!(", {} were left out", exported.left_out) } else { String::new() }
+    ));
+    Ok(if exported.left_out > 0 { Status::Failed } else { Status::Fine })
+}
+
+/// The journals of the runs that are asked for.
+fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
+    let store = arguments.results.store()?;
+    let found = match &arguments.runs[..] {
+        [] => store.list()?.into_iter().map(|run| run.path).collect(),
+        names => names.iter().map(|name| store.find(name)).collect::<Result<Vec<_>>>()?,
+    };
+    Ok(found.into_iter().map(|path| if path.is_dir() { path.join(FILE) } else { path }).collect())
+}
+
+/// Exports every journal that can be read, on all processors, and tells of the others.
+fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result<Exported> {
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Exported> {
+        let mut exported = Exported::default();
+        while let Some(journal) = journals.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match archive::summary(journal, catalogue) {
+                Ok(summary) => {
+                    let rows = put(&summary, archive).inspect_err(|_| next.store(journals.len(), Ordering::Relaxed))?;
+                    exported.runs += 1;
+                    exported.results += rows[0];
+                    exported.samples += rows[1];
+                }
+                Err(why) => {
+                    say(&format!("left out: {why:#}"));
+                    exported.left_out += 1;
+                }
+            }
+        }
+        Ok(exported)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(journals.len());
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_fold(Exported::default(), |all, worker| {
+            let one = worker.join().ok().context("exporting ended by a fault of the tool's own")??;
+            Ok(Exported {
+                runs: all.runs + one.runs,
+                results: all.results + one.results,
+                samples: all.samples + one.samples,
+                left_out: all.left_out + one.left_out,
+            })
+        })
+    })
+}
+
+/// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
+fn put(summary: &crate::analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
+    let place = Place::of(&summary.run);
+    let mut rows = [0; TABLES.len()];
+    for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {
+        let table = make(&place.id, summary);
+        *count = table.rows();
+        if table.rows() > 0 {
+            place.write(archive, name, &table)?;
+        } else {
+            place.remove(archive, name)?;
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,73 @@
+//! `unixmark report --trend TEST`: one test over the runs of the results directory.
+
+use anyhow::{Result, bail};
+
+use super::{Status, print, say, usage};
+use crate::analysis::{Summary, Trend};
+use crate::archive;
+use crate::catalogue::{Catalogue, nearest};
+use crate::journal::{FILE, Store};
+use crate::report::{Format, trend};
+
+/// Every host, in place of a name.
+const ALL: &str = "all";
+
+/// Prints the trend of a test, or an index, on one host or all. No journal is read of which there is a summary.
+pub(super) fn run(
+    test: &str,
+    host: Option<&str>,
+    format: Format,
+    store: &Store,
+    catalogue: &Catalogue,
+) -> Result<Status> {
+    if !matches!(format, Format::Text | Format::Json) {
+        return Err(usage(anyhow::anyhow!("a trend is text or JSON; try --format json")));
+    }
+    let mut status = Status::Fine;
+    let mut with: Vec<Summary> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut hosts: Vec<String> = Vec::new();
+    for listed in store.list()? {
+        match archive::summary(&listed.path.join(FILE), catalogue) {
+            Ok(summary) if has(&summary, test) => {
+                hosts.push(summary.run.host.clone());
+                with.push(summary);
+            }
+            Ok(summary) => names.extend(tests(&summary).map(str::to_owned)),
+            Err(why) => {
+                say(&format!("left out: {why:#}"));
+                status = Status::Failed;
+            }
+        }
+    }
+    if with.is_empty() {
+        match nearest(test, names.iter().map(String::as_str)) {
+            Some(near) => bail!("no run in {} has the test '{test}'; did you mean '{near}'?", store.root().display()),
+            None => {
+                bail!("no run in {} has the test '{test}'; `unixmark list runs` shows them", store.root().display())
+            }
+        }
+    }
+    let latest = with.iter().max_by_key(|summary| summary.run.started.parse::<jiff::Timestamp>().ok());
+    let host = host.map_or_else(|| latest.map(|summary| summary.run.host.clone()).unwrap_or_default(), str::to_owned);
+    with.retain(|summary| host == ALL || summary.run.host == host);
+    if with.is_empty() {
+        match nearest(&host, hosts.iter().map(String::as_str)) {
+            Some(near) => bail!("no run with the test '{test}' is of the host '{host}'; did you mean '{near}'?"),
+            None => bail!("no run with the test '{test}' is of the host '{host}'; --host all shows those there are"),
+        }
+    }
+    let of = Trend::new(test, &with);
+    print(&if format == Format::Json { trend::json(&of)? } else { trend::text(&of) })?;
+    Ok(status)
+}
+
+/// The tests and indexes that a run has figures of.
+fn tests(summary: &Summary) -> impl Iterator<Item = &str> {
+    let figures = summary.figures.iter().map(|figure| figure.test.as_str());
+    figures.chain(summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str()))
+}
+
+fn has(summary: &Summary, test: &str) -> bool {
+    tests(summary).any(|name| name == test)
+}
