@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
-use super::{Status, print};
+use super::{Status, print, slurm};
 use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State};
+use crate::fleet::{self, Fleet, State};
 use crate::journal::Attempt;
 
 #[derive(Debug, clap::Args)]
@@ -19,6 +19,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Measure on nodes of a Slurm cluster, each in a job of its own
+    Slurm(slurm::Arguments),
     /// Say which nodes have delivered, and what is wrong with the others
     Status {
         /// The fleet run's directory
@@ -65,8 +67,12 @@ impl Part {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let Verb::Status { directory, json } = &arguments.verb;
-    let fleet = Fleet::read(directory, &Catalogue::load()?)?;
+    let (directory, json) = match &arguments.verb {
+        Verb::Slurm(arguments) => return slurm::run(arguments),
+        Verb::Status { directory, json } => (directory, json),
+    };
+    let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;
+    fleet::slurm::explain(&mut fleet, directory)?;
     print(&if *json { serde_json::to_string_pretty(&fleet)? + "\n" } else { table(&fleet) })?;
     Ok(if fleet.is_complete() { Status::Fine } else { Status::Failed })
 }
@@ -75,7 +81,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 pub(super) fn table(fleet: &Fleet) -> String {
     let count = |state: State| fleet.entries.iter().filter(|entry| entry.state == state).count();
     let of = |state: State| Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0);
-    let counts: Vec<String> = [State::Whole, State::Partial, State::Missing].into_iter().filter_map(of).collect();
+    let states = [State::Whole, State::Partial, State::Late, State::Missing];
+    let counts: Vec<String> = states.into_iter().filter_map(of).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "fleet run {}: {}\n", fleet.run, counts.join(", "));

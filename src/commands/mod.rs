@@ -19,6 +19,7 @@ mod report;
 mod restore;
 mod run;
 mod scale;
+mod slurm;
 mod values;
 mod watch;
 

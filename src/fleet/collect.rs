@@ -137,6 +137,6 @@ fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
 }
 
 /// FNV-1a of 64 bits: names of equal beginnings stay apart.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

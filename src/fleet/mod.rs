@@ -6,6 +6,7 @@
 //! however often, in which order and by how many collectors they are gathered.
 
 mod collect;
+pub mod slurm;
 mod state;
 
 pub use collect::{Collected, Refused, collect};
