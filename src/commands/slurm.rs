@@ -29,7 +29,7 @@ const NAPS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)
 )]
 pub(super) struct Arguments {
     /// Where jobs are queued [default: Slurm's]
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     partition: Option<String>,
     /// The nodes, as Slurm writes them: n[1-3],n7 [default: all of the partition that take jobs]
     #[arg(long, value_name = "LIST")]
@@ -201,7 +201,10 @@ fn count(going: &[&Job], all: usize) -> String {
     let (running, ended) = (going.len() - waiting, all.saturating_sub(going.len()));
     let counts = [(waiting, "waiting"), (running, "running"), (ended, "ended")];
     let words: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    let why = going.iter().find(|job| job.waits() && !job.is_held()).map(|job| format!(" (for {})", job.reason));
+    let why = going
+        .iter()
+        .find(|job| job.waits() && !job.is_held() && job.reason != "None")
+        .map(|job| format!(" (for {})", job.reason));
     format!("{}{}", words.join(", "), why.unwrap_or_default())
 }
 
