@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use cluster::{Cluster, await_until};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -30,7 +30,8 @@ fn measuring(blocks: &str) -> Vec<String> {
 fn start(cluster: &Cluster, name: &str, options: &[&str], words: &[String]) -> Child {
     let said = fs::File::create(cluster.path().join(format!("{name}.said"))).unwrap();
     let mut command = unixmark(cluster, &["fleet", "slurm", "--name", name]);
-    command.args(options).arg("--").args(words).stdout(Stdio::null()).stderr(said);
+    let both = said.try_clone().unwrap();
+    command.args(options).arg("--").args(words).stdout(both).stderr(said);
     // A group of its own: with it dies what entered the namespaces for it.
     command.process_group(0).spawn().unwrap()
 }
