@@ -7,22 +7,22 @@ use anyhow::{Result, bail};
 use super::fleet::table;
 use super::{Status, print, say, usage};
 use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State, alone, collect};
+use crate::fleet::{Fleet, alone, collect, slurm};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Journals, and directories with journals at any depth
     #[arg(required = true, value_name = "SOURCE")]
-    sources: Vec<PathBuf>,
+    pub(super) sources: Vec<PathBuf>,
     /// The fleet run's directory, made where it is not there
     #[arg(long, value_name = "DIR")]
-    into: PathBuf,
+    pub(super) into: PathBuf,
     /// Take in this fleet run alone [default: the directory's, else the first that is found]
     #[arg(long, value_name = "NAME")]
-    run: Option<String>,
+    pub(super) run: Option<String>,
     /// The nodes that should deliver
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
-    expect: Vec<String>,
+    pub(super) expect: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
@@ -42,10 +42,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
     Fleet::expect(into, &name, expect)?;
-    let fleet = Fleet::read(into, &catalogue)?;
+    let mut fleet = Fleet::read(into, &catalogue)?;
+    slurm::explain(&mut fleet, into)?;
     print(&table(&fleet))?;
     say(&format!("{} journals were taken in, {} were there already", collected.taken, collected.known));
-    Ok(if fleet.entries.iter().all(|entry| entry.state == State::Missing) {
+    Ok(if fleet.entries.iter().all(|entry| entry.journal.is_none()) {
         Status::Nothing
     } else if fleet.is_complete() {
         Status::Fine

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
-use super::{Status, print};
+use super::{Status, print, slurm};
 use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State};
+use crate::fleet::{self, Fleet, State};
 use crate::journal::Attempt;
 
 #[derive(Debug, clap::Args)]
@@ -21,6 +21,8 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Measure on nodes of a Slurm cluster, each in a job of its own
+    Slurm(slurm::Arguments),
     /// Say which nodes have delivered, and what is wrong with the others
     Status {
         /// The fleet run's directory
@@ -71,9 +73,11 @@ impl Part {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (directory, json) = match &arguments.verb {
         Verb::Report(arguments) => return report::run(arguments),
+        Verb::Slurm(arguments) => return slurm::run(arguments),
         Verb::Status { directory, json } => (directory, json),
     };
-    let fleet = Fleet::read(directory, &Catalogue::load()?)?;
+    let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;
+    fleet::slurm::explain(&mut fleet, directory)?;
     print(&if *json { serde_json::to_string_pretty(&fleet)? + "\n" } else { table(&fleet) })?;
     Ok(if fleet.is_complete() { Status::Fine } else { Status::Failed })
 }
@@ -82,7 +86,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 pub(super) fn table(fleet: &Fleet) -> String {
     let count = |state: State| fleet.entries.iter().filter(|entry| entry.state == state).count();
     let of = |state: State| Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0);
-    let counts: Vec<String> = [State::Whole, State::Partial, State::Missing].into_iter().filter_map(of).collect();
+    let states = [State::Whole, State::Partial, State::Late, State::Missing];
+    let counts: Vec<String> = states.into_iter().filter_map(of).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "fleet run {}: {}\n", fleet.run, counts.join(", "));

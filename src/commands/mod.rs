@@ -20,6 +20,7 @@ mod report;
 mod restore;
 mod run;
 mod scale;
+mod slurm;
 mod trend;
 mod values;
 mod watch;

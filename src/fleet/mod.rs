@@ -7,6 +7,7 @@
 
 mod alone;
 mod collect;
+pub mod slurm;
 mod state;
 
 pub use alone::alone;

@@ -40,6 +40,8 @@ pub enum State {
     Whole,
     /// A run is there that was cut short, interrupted, or failed.
     Partial,
+    /// No whole run is there yet, and the engine still has the node's job.
+    Late,
     /// Nothing is there of a node that should deliver.
     Missing,
 }
@@ -51,6 +53,7 @@ impl State {
         match self {
             State::Whole => "whole",
             State::Partial => "partial",
+            State::Late => "late",
             State::Missing => "missing",
         }
     }

@@ -30,7 +30,7 @@ pub use guardian::{NAME as GUARDIAN, main as guardian};
 pub use protocol::{Said, Speech};
 
 use guardian::{Guardian, Scratch};
-use signals::Signals;
+pub use signals::Signals;
 use stage::can_run;
 use trial::{Bench, Command, Failure, Scene};
 

@@ -1,0 +1,224 @@
+//! `unixmark fleet slurm`: submits a fleet run, and watches it for as long as it is not closed.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, bail};
+use jiff::{Timestamp, Zoned};
+
+use super::measure::duration;
+use super::{Status, collect, say, usage};
+use crate::fleet::Fleet;
+use crate::fleet::slurm::{self, Job, Place, Record, Request};
+use crate::runner::Signals;
+
+/// The verbs that measure once and end.
+const VERBS: [&str; 4] = ["run", "latency", "scale", "cost"];
+
+/// What is ours to say.
+const OURS: [&str; 3] = ["--emit", "--fleet", "--node"];
+
+/// How long the queue is left alone: at first, and at most.
+const NAPS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Accounts, qualities of service and constraints are sbatch's variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_CONSTRAINT."
+)]
+pub(super) struct Arguments {
+    /// Where jobs are queued [default: Slurm's]
+    #[arg(short, long, value_name = "NAME")]
+    partition: Option<String>,
+    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all of the partition that take jobs]
+    #[arg(long, value_name = "LIST")]
+    nodes: Option<String>,
+    /// The fleet run's name [default: of the date and time]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The fleet run's directory, on a file system that the nodes share [default: the name, here]
+    #[arg(long, value_name = "DIR")]
+    into: Option<PathBuf>,
+    /// Submit, and do not wait for the results
+    #[arg(long)]
+    detach: bool,
+    /// The most that a node's measuring may take
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2h")]
+    time: Duration,
+    /// The most that a node is waited for: then its job is removed
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30m")]
+    give_up: Duration,
+    /// What each node measures, after `--`: run, latency, scale or cost, with its arguments
+    #[arg(last = true, required = true, value_name = "VERB …")]
+    words: Vec<OsString>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    check(&arguments.words).map_err(usage)?;
+    let name = arguments.name.clone().unwrap_or_else(|| Zoned::now().strftime("fleet-%Y-%m-%d-%H%M%S").to_string());
+    let into = arguments.into.clone().unwrap_or_else(|| PathBuf::from(name.replace('/', "-")));
+    let into =
+        std::path::absolute(&into).with_context(|| format!("'{}' is no directory", into.display())).map_err(usage)?;
+    if Record::read(&into).map_err(usage)?.is_some() {
+        return Err(usage(anyhow!("{} has a submission already; try another directory", into.display())));
+    }
+    let partition = slurm::partition(arguments.partition.as_deref())?;
+    let nodes = choose(&partition, arguments.nodes.as_deref())?;
+    Fleet::expect(&into, &name, &nodes).map_err(usage)?;
+    let signals = Signals::install()?;
+    let request = Request {
+        run: &name,
+        partition: &partition,
+        nodes: &nodes,
+        words: &arguments.words,
+        time: arguments.time,
+        give_up: arguments.give_up,
+    };
+    let submitted = slurm::submit(&into, &request, || signals.stopped().is_some())?;
+    let record = submitted.record;
+    let job = &record.submission.job;
+    if let Some(error) = submitted.broke {
+        say(&after(&into, job));
+        let (done, all) = (record.jobs.len(), nodes.len());
+        return Err(error.context(format!("{done} of {all} nodes have a job, and then submitting ended")));
+    }
+    say(&format!("fleet run {name}: {} jobs of the name {job} in the partition {partition}", nodes.len()));
+    if arguments.detach {
+        say(&after(&into, job));
+        return Ok(Status::Fine);
+    }
+    match watch(&record, &signals) {
+        Watched::Ended => conclude(&into, &record),
+        Watched::Overdue => {
+            say(&after(&into, job));
+            bail!("Slurm still has jobs that should have ended; `squeue --name={job}` shows them");
+        }
+        Watched::Closed(signal) => {
+            say(&format!("\nthe jobs go on\n{}", after(&into, job)));
+            Ok(Status::Signal(signal))
+        }
+    }
+}
+
+/// Refuses what no node can measure for a fleet.
+fn check(words: &[OsString]) -> Result<()> {
+    let verb = words.first().and_then(|word| word.to_str()).unwrap_or_default();
+    if !VERBS.contains(&verb) {
+        bail!("'{verb}' does not measure for a fleet; after -- say run, latency, scale or cost");
+    }
+    let said = |word: &OsString| {
+        let word = word.to_str()?;
+        OURS.into_iter()
+            .find(|ours| word.strip_prefix(ours).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+    };
+    if let Some(ours) = words.iter().take_while(|word| *word != "--").find_map(said) {
+        bail!("{ours} is what `fleet slurm` says to the nodes; leave it out");
+    }
+    slurm::rehearse(words)
+}
+
+/// The nodes that get a job: those that were named, else those of the partition that take one now.
+fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
+    let nodes = slurm::nodes(partition, list)?;
+    let mut chosen = Vec::new();
+    for node in nodes {
+        match node.away {
+            Some(why) if list.is_some() => say(&format!("{} takes no job now ({why}): it is waited for", node.name)),
+            Some(why) => {
+                say(&format!("{} is left out: it takes no job now ({why})", node.name));
+                continue;
+            }
+            None => {}
+        }
+        chosen.push(node.name);
+    }
+    if chosen.is_empty() {
+        bail!("no node of the partition {partition} takes a job now; `sinfo -N -p {partition}` shows them");
+    }
+    Ok(chosen)
+}
+
+/// How to go on without this command.
+fn after(into: &Path, job: &str) -> String {
+    let into = into.display();
+    format!(
+        "unixmark fleet status {into}                     says how far they are\n\
+         unixmark collect {into}/slurm/journals --into {into}   takes in what is there, as the last job does\n\
+         scancel --name={job}   ends them"
+    )
+}
+
+/// How watching ended.
+enum Watched {
+    /// No node's job goes on.
+    Ended,
+    /// Jobs go on that Slurm should have ended.
+    Overdue,
+    /// By a signal.
+    Closed(i32),
+}
+
+/// Watches the jobs: frees those that are held, and says what has changed.
+fn watch(record: &Record, signals: &Signals) -> Watched {
+    let mut nap = NAPS[0];
+    let mut last = String::new();
+    loop {
+        let now = match slurm::jobs(&record.submission.job) {
+            Ok(jobs) => {
+                // A job that cannot be freed begins by itself, later.
+                jobs.iter().filter(|job| job.is_held()).for_each(|job| drop(slurm::free(&job.id)));
+                let going = jobs.iter().filter(|job| !job.node.is_empty() && !job.has_ended());
+                let going: Vec<&Job> = going.collect();
+                if going.is_empty() {
+                    return Watched::Ended;
+                }
+                count(&going, record.jobs.len())
+            }
+            Err(error) => format!("Slurm does not answer, and is asked again: {error:#}"),
+        };
+        if now != last {
+            say(&now);
+            last = now;
+        }
+        if Timestamp::now() > record.submission.until {
+            return Watched::Overdue;
+        }
+        let until = Instant::now() + nap;
+        while Instant::now() < until {
+            if let Some(signal) = signals.stopped() {
+                return Watched::Closed(signal);
+            }
+            sleep(Duration::from_millis(50));
+        }
+        nap = (nap * 3 / 2).min(NAPS[1]);
+    }
+}
+
+/// How many jobs wait, run and have ended.
+fn count(going: &[&Job], all: usize) -> String {
+    let waiting = going.iter().filter(|job| job.waits()).count();
+    let (running, ended) = (going.len() - waiting, all.saturating_sub(going.len()));
+    let counts = [(waiting, "waiting"), (running, "running"), (ended, "ended")];
+    let words: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let why = going
+        .iter()
+        .find(|job| job.waits() && !job.is_held() && job.reason != "None")
+        .map(|job| format!(" (for {})", job.reason));
+    format!("{}{}", words.join(", "), why.unwrap_or_default())
+}
+
+/// Collects what the nodes wrote, as the collector does: whoever comes second changes nothing.
+fn conclude(into: &Path, record: &Record) -> Result<Status> {
+    let status = collect::run(&collect::Arguments {
+        sources: vec![Place::of(into).journals()],
+        into: into.to_path_buf(),
+        run: Some(record.submission.run.clone()),
+        expect: Vec::new(),
+    })?;
+    if let (Status::Fine, Some(id)) = (status, &record.collector) {
+        // Nothing is left for it. It may have ended by itself.
+        let _ = slurm::cancel(id);
+    }
+    Ok(status)
+}
