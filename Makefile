@@ -6,7 +6,8 @@ TOOL = target/release/unixmark
 # What the tool needs to build and its programs to run, and what only the tests need.
 RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
-              sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston
+              sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
+              slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Switching kernel auditing on leaves its mark until the machine starts anew: only where it is asked for, as .ci/run does.
 TEST_TOOLS += $(if $(UNIXMARK_TEST_AUDIT),auditctl:auditd strace:strace)
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
