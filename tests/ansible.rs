@@ -74,17 +74,18 @@ impl Cluster {
 
     /// Cuts every ssh connection of a node, as a network would.
     fn cut_connections(&self, node: &str) {
-        let outside = std::fs::read_to_string(self.path(&format!("run/{node}.pid"))).unwrap();
-        let inside = std::fs::read_link(format!("/proc/{}/ns/pid_for_children", outside.trim())).unwrap();
-        let mut cut = 0;
-        for session in processes_with("sshd: root") {
-            let pid = session.split(':').next().unwrap();
-            if std::fs::read_link(format!("/proc/{pid}/ns/pid")).is_ok_and(|namespace| namespace == inside) {
-                kill(pid);
-                cut += 1;
-            }
-        }
-        assert!(cut > 0, "{node} had no connection");
+        let script = r#"
+            inside=$(readlink "/proc/$(cat "$0")/ns/pid_for_children") cut=1
+            for process in /proc/[0-9]*; do
+                [ "$(readlink "$process/ns/pid")" = "$inside" ] || continue
+                grep -q "^sshd: root" "$process/cmdline" || continue
+                kill -9 "${process#/proc/}" && cut=0
+            done
+            exit "$cut""#;
+        let mut command = Command::new(here("tests/cluster/cluster"));
+        command.arg("in").arg(self.place.path()).args(["sh", "-c", script]).arg(self.path(&format!("run/{node}.pid")));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{node} had no connection: {}", stderr(&output));
     }
 
     /// A program that measures nothing before `gate` is there.
@@ -105,8 +106,8 @@ impl Cluster {
         // Its symbols would be a hundred megabytes to every node.
         let tool = self.path("unixmark");
         if !tool.exists() {
-            let status = Command::new("strip").arg("-o").arg(&tool).arg(assert_cmd::cargo::cargo_bin("unixmark"));
-            assert!({ status }.status().unwrap().success());
+            let whole = assert_cmd::cargo::cargo_bin("unixmark");
+            assert!(Command::new("strip").arg("-o").arg(&tool).arg(whole).status().unwrap().success());
         }
         let text = format!(
             "{}\n[all:vars]\nansible_user=root\nansible_ssh_common_args=-F {}\nunixmark_binary={}\nunixmark_poll=1\n{more}\n",
@@ -160,7 +161,9 @@ fn three_machines_of_which_some_fail() {
         eprintln!("skipped: machines in namespaces need root");
         return;
     }
+    let begun = Instant::now();
     let mut cluster = Cluster::up();
+    eprintln!("up {:?}", begun.elapsed());
     let mark = cluster.place.path().display().to_string();
     let gated = cluster.gated();
     let evil = format!("\"x=$(touch {mark}/evil) \\\\ ''; exit\"");
@@ -178,6 +181,7 @@ fn three_machines_of_which_some_fail() {
     cluster.cut_connections("n1");
     let when = std::fs::read_to_string(began("n1")).unwrap();
 
+    eprintln!("A {:?}", begun.elapsed());
     // Played again it picks up what goes on, and outlives a cut connection.
     let mut controller = cluster.play("first", &[]).spawn().unwrap();
     let mut lines = BufReader::new(controller.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -197,14 +201,15 @@ fn three_machines_of_which_some_fail() {
     let journals = std::fs::read_dir(cluster.path("fleet/nodes")).unwrap().map(|entry| entry.unwrap().path());
     for path in journals.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
         let journal = std::fs::read_to_string(path).unwrap();
-        assert!(journal.contains(r#"\\ '; exit""#), "the argument did not arrive: {}", &journal[..600]);
+        assert!(journal.contains(r#"\\ ''; exit""#), "the argument did not arrive: {}", &journal[..600]);
     }
     assert!(cluster.left("n1").is_empty() && cluster.left("n2").is_empty(), "{:?}", cluster.left("n1"));
 
+    eprintln!("B {:?}", begun.elapsed());
     // One after the other, with a tool that is there: one fails, one takes too long, one is whole.
     cluster.tell("start 3");
     std::fs::remove_file(cluster.path("gate")).unwrap();
-    let wrong = "n1 unixmark_arguments=['run','nonsense']".to_owned();
+    let wrong = "n1 \"unixmark_arguments=['run','nonsense']\"".to_owned();
     let slow = format!("n2 unixmark_timeout=2 \"{}\"", arguments(&gated, "'a=b'"));
     let good = format!("n3 \"{}\"", arguments(&common::fake("honest"), "'a=b'"));
     let installed = format!("unixmark_installed={mark}/unixmark");
@@ -219,6 +224,7 @@ fn three_machines_of_which_some_fail() {
     assert!(said.contains("fleet run day: 1 whole, 1 partial, 1 missing"), "{said}");
     assert!(said.contains("'nonsense'"), "what was wrong on n1 is told: {said}");
     assert!(cluster.left("n1").is_empty() && cluster.left("n3").is_empty(), "{:?}", cluster.left("n1"));
+    eprintln!("C {:?}", begun.elapsed());
     // What took too long goes on, and is whole later.
     std::fs::write(cluster.path("gate"), "").unwrap();
     words.extend(["--limit", "n2"]);
@@ -227,6 +233,7 @@ fn three_machines_of_which_some_fail() {
     assert!(said.contains("fleet run day: 2 whole, 1 missing") && !said.contains("attempts"), "{said}");
     assert!(cluster.left("n2").is_empty(), "{:?}", cluster.left("n2"));
 
+    eprintln!("D {:?}", begun.elapsed());
     drop(cluster);
     wait_until("the end of all processes", || processes_with(&mark).is_empty());
     assert!(!Path::new(&mark).exists());
