@@ -79,7 +79,9 @@ pub(super) fn facts(delivered: &[Delivered<'_>], slow: &[bool]) -> (Vec<Trait>, 
         if counts.len() < 2 && fact.values.iter().all(Option::is_some) {
             continue;
         }
-        differing.push(differs(name, fact, &counts));
+        if !is_of_a_moment(name) {
+            differing.push(differs(name, fact, &counts));
+        }
         let known = fact.values.iter().flatten().count();
         if is_of_a_moment(name) || 2 * counts.len() > known {
             traits.extend(binned(name, fact, slow));

@@ -72,7 +72,7 @@ pub struct FleetReport {
     pub outliers: Vec<Outlier>,
     /// Facts that slow nodes have in common, least p first.
     pub traits: Vec<Trait>,
-    /// Facts that are not the same on all nodes, in the order of reports.
+    /// Facts that are not the same on all nodes, in the order of reports, without those that are true of a moment only.
     pub differing: Vec<Differing>,
     /// What became of the nodes since another fleet run.
     pub against: Option<Against>,

@@ -369,9 +369,9 @@ fn reading(text: &mut String, report: &FleetReport) {
         100.0 * RATE
     );
     wrapped(text, "How to read: ", &named);
-    let spread = "how one trial on a node differs from the next, nodes of a group from each other, and groups: standard deviations. A \
+    let spread = "within a node from trial to trial, between nodes of a group, and between groups, as standard deviations. A \
                   place is the best and worst within the group that the intervals allow.";
-    wrapped(text, "within, between, groups: ", spread);
+    wrapped(text, "Spread: ", spread);
     for note in &report.notes {
         wrapped(text, "Note: ", &format!("{note}."));
     }

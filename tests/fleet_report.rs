@@ -1,0 +1,374 @@
+//! Which nodes of a fleet are slow: by simulation, and in a fleet made of a recorded run. `bench/slow` measures a real one.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use common::{Place, stderr, stdout};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use serde_json::{Value, json};
+use unixmark::analysis::Summary;
+use unixmark::analysis::fleet::{Asked, By, Delivered, FleetReport, Named};
+
+const TESTS: usize = 12;
+
+/// A standard normal number (Box and Muller 1958).
+fn normal(random: &mut Pcg64Mcg) -> f64 {
+    let (u, v): (f64, f64) = (1.0 - random.random::<f64>(), random.random());
+    (-2.0 * u.ln()).sqrt() * (2.0 * std::f64::consts::PI * v).cos()
+}
+
+/// How nodes differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tails {
+    Normal,
+    /// Student's t with five degrees of freedom.
+    Heavy,
+}
+
+impl Tails {
+    fn draw(self, random: &mut Pcg64Mcg) -> f64 {
+        let number = normal(random);
+        match self {
+            Tails::Normal => number,
+            Tails::Heavy => {
+                let squares: f64 = (0..5).map(|_| normal(random).powi(2)).sum();
+                number / (squares / 5.0).sqrt()
+            }
+        }
+    }
+}
+
+/// A run's summary with these figures: value and standard error of the logarithm.
+fn summary(figures: &[(f64, f64)], facts: &[(&str, &str)]) -> Summary {
+    let figure = |(test, (log, error)): (usize, &(f64, f64))| {
+        json!({"test": format!("t{test}"), "label": format!("Test {test}"), "copies": 1, "load": "none", "condition": "none",
+            "metric": if test % 3 == 2 { "time" } else { "rate" }, "unit": "lps", "n": 6,
+            "value": turned(test, *log), "low": turned(test, *log) * (-1.96 * error).exp(),
+            "high": turned(test, *log) * (1.96 * error).exp()})
+    };
+    let fact = |(name, value): &(&str, &str)| json!({"name": name, "label": name, "group": "System", "value": value});
+    serde_json::from_value(json!({
+        "format": "unixmark-summary/1", "made_by": "unixmark 0", "journal_bytes": 1, "end": "complete", "seconds": 1.0,
+        "trials": 1, "indexes": [], "skipped": [], "errors": [],
+        "run": {"format": "unixmark-run/1", "name": "r", "host": "h", "tool": "unixmark 0", "started": "", "seed": 1,
+            "procedure": "standard", "arguments": [], "cpus": 2},
+        "facts": facts.iter().map(fact).collect::<Vec<Value>>(),
+        "figures": figures.iter().enumerate().map(figure).collect::<Vec<Value>>(),
+    }))
+    .unwrap()
+}
+
+/// Every third test is a time: less is better.
+fn turned(test: usize, log: f64) -> f64 {
+    1000.0 * (if test % 3 == 2 { -log } else { log }).exp()
+}
+
+fn report(summaries: &[Summary], by: By) -> FleetReport {
+    let names: Vec<String> = (0..summaries.len()).map(|node| format!("n{node}")).collect();
+    let delivered: Vec<Delivered<'_>> =
+        names.iter().zip(summaries).map(|(node, summary)| Delivered { node, whole: true, summary }).collect();
+    FleetReport::new("night", &delivered, None, &Asked { by, threshold: 3.0 }).unwrap()
+}
+
+fn slow(report: &FleetReport) -> BTreeSet<String> {
+    report.slow().into_iter().map(|(node, _)| report.nodes[node].name.clone()).collect()
+}
+
+fn named(report: &FleetReport) -> BTreeSet<String> {
+    report.outliers.iter().map(|one| report.nodes[one.node].name.clone()).collect()
+}
+
+/// A fleet whose nodes differ by 1 to 2 % with what measuring adds (six trials each); of a noisy one every seventh node is measured
+/// six times worse. The first `planted` nodes are 10 % slow.
+fn fleet(random: &mut Pcg64Mcg, nodes: usize, tails: Tails, noisy: bool, planted: usize) -> Vec<Summary> {
+    let tests: Vec<(f64, f64)> =
+        (0..TESTS).map(|_| (0.008 + 0.008 * random.random::<f64>(), 0.003 + 0.007 * random.random::<f64>())).collect();
+    (0..nodes)
+        .map(|node| {
+            let times = if noisy && random.random::<f64>() < 0.15 { 6.0 } else { 1.0 };
+            let figures: Vec<(f64, f64)> = tests
+                .iter()
+                .map(|(between, within)| {
+                    let trials: Vec<f64> = (0..6).map(|_| within * times * 6.0_f64.sqrt() * normal(random)).collect();
+                    let mean = trials.iter().sum::<f64>() / 6.0;
+                    let variance = trials.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / 5.0;
+                    let loss = if node < planted { 0.9_f64.ln() } else { 0.0 };
+                    (between * tails.draw(random) + mean + loss, (variance / 6.0).sqrt())
+                })
+                .collect();
+            summary(&figures, &[])
+        })
+        .collect()
+}
+
+#[test]
+fn a_fleet_without_a_slow_node_names_nobody() {
+    let mut random = Pcg64Mcg::seed_from_u64(71);
+    for (nodes, times) in [(5, 120), (8, 120), (16, 100), (64, 40), (1000, 4)] {
+        for tails in [Tails::Normal, Tails::Heavy] {
+            for noisy in [false, true] {
+                let wrong = (0..times)
+                    .filter(|_| !named(&report(&fleet(&mut random, nodes, tails, noisy, 0), By::Nothing)).is_empty())
+                    .count();
+                assert!(wrong * 20 <= times, "{nodes} nodes, {tails:?}, noisy {noisy}: {wrong} of {times}");
+            }
+        }
+    }
+}
+
+/// All of the slow ones are named, and hardly ever another.
+#[test]
+fn slow_nodes_are_named_among_honest_ones() {
+    let mut random = Pcg64Mcg::seed_from_u64(72);
+    for (nodes, planted, times) in [(8, 1, 60), (16, 1, 60), (16, 3, 60), (64, 1, 20), (64, 8, 20), (1000, 3, 3)] {
+        let wanted: BTreeSet<String> = (0..planted).map(|node| format!("n{node}")).collect();
+        let (mut found, mut others) = (0, 0);
+        for _ in 0..times {
+            let slow = slow(&report(&fleet(&mut random, nodes, Tails::Normal, false, planted), By::Nothing));
+            found += usize::from(wanted.is_subset(&slow));
+            others += usize::from(!slow.is_subset(&wanted));
+        }
+        assert!(found * 10 >= times * 9, "{planted} of {nodes}: found in {found} of {times}");
+        assert!(others * 5 <= times, "{planted} of {nodes}: others in {others} of {times}");
+    }
+}
+
+#[test]
+fn a_single_test_is_told() {
+    let mut random = Pcg64Mcg::seed_from_u64(73);
+    let mut summaries = fleet(&mut random, 40, Tails::Normal, false, 0);
+    let figures: Vec<(f64, f64)> = (0..TESTS).map(|test| (if test == 4 { -0.2 } else { 0.0 }, 0.004)).collect();
+    summaries[7] = summary(&figures, &[]);
+    let report = report(&summaries, By::Nothing);
+    let worst = report.outliers.first().unwrap();
+    assert_eq!((report.nodes[worst.node].name.as_str(), worst.column, worst.named), ("n7", Some(4), Named::Slow));
+    assert!((worst.deviation.value + 18.1).abs() < 1.5 && worst.deviation.low < worst.deviation.value, "{worst:?}");
+    // Over all it is one twelfth of that: below the threshold.
+    assert_eq!(report.nodes[worst.node].named, None);
+}
+
+#[test]
+fn variation_is_split() {
+    let mut random = Pcg64Mcg::seed_from_u64(74);
+    let facts = |node: usize| [("cpu.model", if node < 60 { "old" } else { "new" })];
+    let summaries: Vec<Summary> = (0..120)
+        .map(|node| {
+            let group = if node < 60 { -0.05 } else { 0.05 };
+            let figures: Vec<(f64, f64)> =
+                (0..TESTS).map(|_| (group + 0.02 * normal(&mut random) + 0.01 * normal(&mut random), 0.01)).collect();
+            summary(&figures, &facts(node))
+        })
+        .collect();
+    let report = report(&summaries, By::Machine);
+    assert_eq!(report.groups.iter().map(|group| group.nodes).collect::<Vec<_>>(), [60, 60]);
+    let ratio = report.groups[0].overall.unwrap() / report.groups[1].overall.unwrap();
+    assert!((ratio.ln().abs() - 0.1).abs() < 0.01, "{:?}", report.groups);
+    let mean = |of: &dyn Fn(usize) -> f64| (0..TESTS).map(of).sum::<f64>() / TESTS as f64;
+    let between = mean(&|column| report.columns[column].spread.between);
+    let groups = mean(&|column| report.columns[column].spread.groups.unwrap());
+    assert!((between - 2.0).abs() < 0.3, "{between}");
+    // Two groups at ±0.05: a standard deviation of 0.0707.
+    assert!((groups - 7.3).abs() < 0.5, "{groups}");
+}
+
+#[test]
+fn what_slow_nodes_have_in_common_is_told_and_what_every_node_has_alone_is_not() {
+    let mut random = Pcg64Mcg::seed_from_u64(75);
+    let mut summaries = fleet(&mut random, 30, Tails::Normal, false, 3);
+    for (node, summary) in summaries.iter_mut().enumerate() {
+        let mut add = |name: &str, value: String| {
+            let fact = json!({"name": name, "label": name, "group": "System", "value": value});
+            summary.facts.push(serde_json::from_value(fact).unwrap());
+        };
+        add("system.host", format!("h{node}"));
+        add("cpu.microcode", if node < 3 || node == 9 { "0x1" } else { "0x2" }.to_owned());
+        add("kernel.release", format!("6.{}", node % 3));
+        add("system.uptime", format!("{} days", if node < 3 { 400 + node } else { node }));
+    }
+    let report = report(&summaries, By::Nothing);
+    assert_eq!(slow(&report).len(), 3);
+    let traits: Vec<(&str, &str)> = report.traits.iter().map(|one| (one.name.as_str(), one.value.as_str())).collect();
+    assert_eq!(traits, [("cpu.microcode", "0x1"), ("system.uptime", "at least 26 days")], "{:?}", report.traits);
+    let first = &report.traits[0];
+    assert_eq!((first.slow_with, first.slow, first.others_with, first.others), (3, 3, 1, 27));
+    // (4 choose 3) of (30 choose 3).
+    assert!((first.p - 4.0 / 4060.0).abs() < 1e-9, "{}", first.p);
+    let host = report.differing.iter().find(|fact| fact.name == "system.host").unwrap();
+    assert_eq!((host.distinct, host.values.len()), (30, 12));
+}
+
+#[test]
+fn groups_are_by_any_fact_and_small_ones_name_nobody() {
+    let nodes = |count: usize, model: &str, log: f64| -> Vec<Summary> {
+        (0..count)
+            .map(|node| {
+                let log = log + 0.001 * node as f64;
+                let figures = if node == 0 { vec![(log - 0.5, 0.001); 3] } else { vec![(log, 0.001); 3] };
+                summary(&figures, &[("cpu.model", model), ("kernel.release", "6.1")])
+            })
+            .collect()
+    };
+    let summaries = [nodes(9, "big", 0.0), nodes(4, "small", -1.0)].concat();
+    let by_machine = report(&summaries, By::Machine);
+    assert_eq!(slow(&by_machine), BTreeSet::from(["n0".to_owned()]));
+    assert_eq!(
+        by_machine.groups.iter().map(|group| (group.nodes, group.judged)).collect::<Vec<_>>(),
+        [(9, true), (4, false)]
+    );
+    assert!(by_machine.notes.iter().any(|note| note.contains("fewer than 5 nodes")), "{:?}", by_machine.notes);
+    let by_kernel = report(&summaries, By::Fact("kernel.release".to_owned()));
+    assert_eq!(by_kernel.groups.len(), 1);
+    // Without groups the small machines are far off, each of them.
+    assert_eq!(slow(&report(&summaries, By::Nothing)).len(), 5);
+    let delivered = [Delivered { node: "n", whole: true, summary: &summaries[0] }];
+    let asked = Asked { by: By::Fact("kernel.releas".to_owned()), threshold: 3.0 };
+    let error = FleetReport::new("night", &delivered, None, &asked).unwrap_err().to_string();
+    assert!(error.contains("did you mean 'kernel.release'"), "{error}");
+}
+
+#[test]
+fn two_fleet_runs_are_compared_by_node() {
+    let mut random = Pcg64Mcg::seed_from_u64(76);
+    let own: Vec<f64> = (0..20).map(|_| 0.1 * normal(&mut random)).collect();
+    let mut run = |gain: f64, strange: Option<usize>, kernel: &str| -> Vec<Summary> {
+        own.iter()
+            .enumerate()
+            .map(|(node, own)| {
+                let loss = if strange == Some(node) { -0.15 } else { 0.0 };
+                let figures: Vec<(f64, f64)> = (0..TESTS)
+                    .map(|test| {
+                        let gain = if test == 1 { gain } else { 0.0 };
+                        (own + loss + gain + 0.005 * normal(&mut random), 0.004)
+                    })
+                    .collect();
+                summary(&figures, &[("kernel.release", kernel)])
+            })
+            .collect()
+    };
+    let (before, after) = (run(0.0, None, "6.1"), run(-0.08, Some(11), "6.2"));
+    let names: Vec<String> = (0..21).map(|node| format!("n{node}")).collect();
+    // One node left, another came.
+    let of = |summaries: &'static [Summary], from: usize| -> Vec<Delivered<'static>> {
+        let names: &'static [String] = Box::leak(names.clone().into_boxed_slice());
+        let summaries = summaries.iter().enumerate();
+        summaries.map(|(place, summary)| Delivered { node: &names[place + from], whole: true, summary }).collect()
+    };
+    let (before, after) =
+        (of(before.leak(), 0), of([after.clone(), vec![after[0].clone()]].concat()[1..].to_vec().leak(), 1));
+    let asked = Asked { by: By::Nothing, threshold: 3.0 };
+    let report = FleetReport::new("after", &after, Some(("before", &before)), &asked).unwrap();
+    let against = report.against.as_ref().unwrap();
+    assert_eq!(
+        (against.pairs, &against.only_before[..], &against.only_after[..]),
+        (19, &["n0".to_owned()][..], &["n20".to_owned()][..])
+    );
+    let words: Vec<&str> = against.changes.iter().map(|change| change.verdict.word()).collect();
+    let column = |column: usize| against.changes.iter().find(|change| change.column == Some(column)).unwrap();
+    assert_eq!((column(1).verdict.word(), column(0).verdict.word()), ("slower", "same"), "{words:?}");
+    assert!((column(1).delta.value + 7.7).abs() < 1.0, "{:?}", column(1));
+    let strange: BTreeSet<&str> = against.unlike.iter().map(|one| report.nodes[one.node].name.as_str()).collect();
+    assert_eq!(strange, BTreeSet::from(["n11"]));
+    let fact = &against.facts[0];
+    assert_eq!(
+        (fact.name.as_str(), fact.before.as_str(), fact.after.as_str(), fact.nodes),
+        ("kernel.release", "6.1", "6.2", 19)
+    );
+}
+
+/// Ten nodes, made of the recorded run `index`: whatever its programs counted, times what a node deviates by in a test (1.2 %).
+/// The seventh is 10 % slow, has an old microcode, and its neighbours took processor time. `change` has each journal's text.
+fn collected(place: &Place, change: impl Fn(usize, String) -> String) -> PathBuf {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/index/run.jsonl");
+    let recorded = std::fs::read_to_string(recorded).unwrap();
+    let lines: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut random = Pcg64Mcg::seed_from_u64(77);
+    let sources = place.root.path().join("sources");
+    std::fs::create_dir(&sources).unwrap();
+    for node in 1..=10 {
+        let slow = node == 7;
+        let speeds: Vec<f64> =
+            (0..10).map(|_| (0.012 * normal(&mut random)).exp() * if slow { 0.9 } else { 1.0 }).collect();
+        let mut text = String::new();
+        for mut line in lines.clone() {
+            if line["type"] == "run" {
+                line["fleet"] = json!({"run": "night", "node": format!("n{node}"), "task": "0", "attempt": 0});
+            }
+            if line["type"] == "cell" && line["id"] == 0 {
+                let microcode = if slow { "0xb000038" } else { "0xb000040" };
+                for (name, value) in [("cpu.microcode", microcode.to_owned()), ("system.host", format!("host{node}"))] {
+                    text += &json!({"type": "fact", "name": name, "label": name, "group": "Processor", "value": value})
+                        .to_string();
+                    text.push('\n');
+                }
+            }
+            let speed = line["cell"].as_u64().map(|cell| speeds[cell as usize]);
+            for copy in line["copies"].as_array_mut().into_iter().flatten() {
+                for slice in copy["slices"].as_array_mut().into_iter().flatten() {
+                    slice[2] = json!((slice[2].as_f64().unwrap() * speed.unwrap()).round() as u64);
+                }
+            }
+            if slow && line["noise"].is_object() {
+                line["noise"]["steal_s"] = json!(0.1);
+            }
+            text += &line.to_string();
+            text.push('\n');
+        }
+        std::fs::write(sources.join(format!("{node:02}.jsonl")), change(node, text)).unwrap();
+    }
+    let into = place.root.path().join("fleet");
+    place.unixmark(&format!("collect {} --into {}", sources.display(), into.display())).output().unwrap();
+    into
+}
+
+fn fleet_report(place: &Place, directory: &Path, words: &str) -> (i32, String, String) {
+    let output = place.unixmark(&format!("fleet report {} {words}", directory.display())).output().unwrap();
+    (output.status.code().unwrap(), stdout(&output), stderr(&output))
+}
+
+#[test]
+fn the_slow_node_of_a_fleet_is_named() {
+    let place = Place::new();
+    let directory = collected(&place, |_, text| text);
+    let (code, text, said) = fleet_report(&place, &directory, "");
+    assert_eq!(code, 0, "{said}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!("fleet_text", text);
+    let (_, json, _) = fleet_report(&place, &directory, "--format json");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["format"], "unixmark-fleet-report/1");
+    let slow: BTreeSet<&str> =
+        json["outliers"].as_array().unwrap().iter().map(|one| one["node"].as_str().unwrap()).collect();
+    assert_eq!(slow, BTreeSet::from(["n7"]));
+    assert_eq!(json["columns"].as_array().unwrap().len(), json["nodes"][0]["values"].as_array().unwrap().len());
+    // The same fleet against itself: nothing changed, on no node.
+    let (code, text, said) = fleet_report(&place, &directory, &format!("--against {}", directory.display()));
+    assert!(code == 0 && !text.contains("slower than") && text.contains("same within"), "{text}{said}");
+    let (code, _, said) = fleet_report(&place, &directory, "--by cpu.microcod");
+    assert!(code == 2 && said.contains("did you mean 'cpu.microcode'"), "{said}");
+}
+
+/// Names that would move a terminal's cursor, of 500 letters, or of nothing; and a node that delivered half.
+#[test]
+fn hostile_names_and_cut_journals_do_not_break_it() {
+    let place = Place::new();
+    let names = ["\\u001b[2J\\u001b[31m", "a\\nb\\rc", &"n".repeat(500), "", "\\u202etxt", "<b>&amp;"];
+    let into = collected(&place, |node, text| match names.get(node - 1) {
+        Some(name) => text.replace(&format!("\"node\":\"n{node}\""), &format!("\"node\":\"{name}\"")),
+        None if node == 9 => text[..text.len() * 2 / 3].to_owned(),
+        None => text,
+    });
+    place.unixmark(&format!("collect {} --into {0} --expect gone", into.display())).output().unwrap();
+    let (code, text, said) = fleet_report(&place, &into, "");
+    assert_eq!(code, 0, "{said}");
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control()) && !text.contains('\u{202e}'), "{text:?}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for words in ["Delivered: 9 of 11 whole", "gone missing: no journal", "n9 partial: its journal was cut short"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let (code, json, _) = fleet_report(&place, &into, "--format json");
+    assert!(code == 0 && serde_json::from_str::<Value>(&json).is_ok());
+}
