@@ -101,7 +101,7 @@ impl Cluster {
         path
     }
 
-    /// Writes an inventory; a node's line may have variables of its own.
+    /// Writes an inventory of nodes without Python; a node's line may have variables of its own.
     fn inventory(&self, name: &str, nodes: [&str; 3], more: &str) {
         // Its symbols would be a hundred megabytes to every node.
         let tool = self.path("unixmark");
@@ -110,7 +110,8 @@ impl Cluster {
             assert!(Command::new("strip").arg("-o").arg(&tool).arg(whole).status().unwrap().success());
         }
         let text = format!(
-            "{}\n[all:vars]\nansible_user=root\nansible_ssh_common_args=-F {}\nunixmark_binary={}\nunixmark_poll=1\n{more}\n",
+            "{}\n[all:vars]\nansible_user=root\nansible_ssh_common_args=-F {}\nunixmark_binary={}\nunixmark_poll=1\n\
+             ansible_python_interpreter=/nowhere\n{more}\n",
             nodes.join("\n"),
             self.path("ssh_config").display(),
             tool.display(),

@@ -46,7 +46,7 @@ start)
 	until [ -s pid ]; do sleep 0.1; done
 	;;
 look)
-	echo "unixmark: $(state) $(cat "$dir/began/at" || echo 0) $(cat "$dir/ended" 2>/dev/null || echo none)"
+	echo "unixmark: $(state) $(cat "$dir/began/at" 2>/dev/null || echo 0) $(cat "$dir/ended" 2>/dev/null || echo none)"
 	tail -n 3 "$dir/messages" 2>/dev/null || true
 	;;
 fetch)
