@@ -10,7 +10,7 @@ TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-li
               slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Switching kernel auditing on leaves its mark until the machine starts anew: only where it is asked for, as .ci/run does.
 TEST_TOOLS += $(if $(UNIXMARK_TEST_AUDIT),auditctl:auditd strace:strace)
-BENCH_TOOLS = $(RUN_TOOLS) python3:python3 time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
+BENCH_TOOLS = $(RUN_TOOLS) python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
 
 .PHONY: run test build bench clean run-tools test-tools bench-tools

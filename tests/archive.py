@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """archive.py duckdb|spark DOCUMENT: makes the views of docs/archive.md in the working directory, asks its questions, and prints
-the answers as JSON: [{"question", "columns", "rows", "seconds"}]."""
+the answers as JSON: [{"question", "columns", "rows", "seconds", "cpu_seconds"}]."""
 import json, re, sys, time
 
 
@@ -46,10 +46,10 @@ ask, prepare = {"duckdb": duckdb, "spark": spark}[sys.argv[1]]()
 answers = []
 for heading, kind, code in blocks(open(sys.argv[2]).read()):
     if kind == "sql":
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.process_time()
         columns, rows = ask(code)
-        seconds = time.monotonic() - began
-        answers.append({"question": heading, "columns": columns, "rows": rows, "seconds": seconds})
+        seconds, cpu = time.monotonic() - began, time.process_time() - worked
+        answers.append({"question": heading, "columns": columns, "rows": rows, "seconds": seconds, "cpu_seconds": cpu})
     else:
         prepare(kind, code)
 json.dump(answers, sys.stdout, default=str)

@@ -12,6 +12,8 @@ use std::process::{Command, Stdio};
 use common::{Place, stderr, stdout};
 use corpus::{Made, Recorded};
 use serde_json::Value;
+use unixmark::archive;
+use unixmark::catalogue::Catalogue;
 
 const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
 
@@ -140,6 +142,30 @@ fn what_is_exported_is_what_reports_show() {
     });
     assert!(unscored > 0);
     assert_eq!(counts[0], serde_json::json!([unscored, 0, 0]));
+}
+
+#[test]
+fn every_column_is_documented_and_every_file_tells_its_version() {
+    let place = Place::new();
+    let journal = keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let summary = archive::summary(&journal, &Catalogue::load().unwrap()).unwrap();
+    let text = std::fs::read_to_string("docs/format.md").unwrap();
+    let start = text.find("`unixmark-parquet/1`").unwrap();
+    let section = &text[start..start + text[start..].find("\n## ").unwrap()];
+    for table in [archive::results("", &summary), archive::samples("", &summary), archive::facts("", &summary)] {
+        for (name, kind) in table.columns() {
+            // A line of the table that has both, or the sentences on the smaller tables.
+            let told = section.lines().any(|line| line.contains(&format!("`{name}`")) && line.contains(kind));
+            assert!(told || kind == "string" && section.contains(&format!("`{name}`")), "{name} {kind}");
+        }
+    }
+    export_all(&place);
+    let files = contents(&place.root.path().join("archive"));
+    assert_eq!(files.len(), 3);
+    for (path, bytes) in files {
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(text.contains("unixmark.format") && text.contains("unixmark-parquet/1"), "{}", path.display());
+    }
 }
 
 /// Eight hosts of a kind and one of another, six months, a kernel between; a fleet; and what is planted.

@@ -76,10 +76,10 @@ pub struct Point {
 pub struct Change {
     /// What it is called.
     pub name: &'static str,
-    /// What it was; null where that is not known.
-    pub before: Option<String>,
+    /// What it was.
+    pub before: String,
     /// What it is.
-    pub after: Option<String>,
+    pub after: String,
 }
 
 /// The latest run of a series beside those before it.
@@ -162,9 +162,9 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
 
 fn point(summary: &Summary, score: Bounds, before: Option<&Summary>) -> Point {
     let change = |(name, value): &(&'static str, Value)| {
-        let (before, after) = (value(before?), value(summary));
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        (before != after).then(|| Change { name, before: owned(before), after: owned(after) })
+        // What only one of the two journals tells is no change that is known.
+        let (before, after) = (value(before?)?, value(summary)?);
+        (before != after).then(|| Change { name, before: before.to_owned(), after: after.to_owned() })
     };
     let Run { name, host, started, .. } = summary.run.clone();
     Point { run: name, host, started, score, changed: WATCHED.iter().filter_map(change).collect() }

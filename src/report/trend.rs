@@ -90,9 +90,7 @@ fn short(name: &str) -> String {
 }
 
 fn change(Change { name, before, after }: &Change) -> String {
-    let shown =
-        |value: &Option<String>| value.as_deref().filter(|value| !value.is_empty()).unwrap_or("unknown").to_owned();
-    format!("{name}: {} -> {}", shown(before), shown(after))
+    format!("{name}: {before} -> {after}")
 }
 
 /// The latest against those before it.
