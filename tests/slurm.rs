@@ -124,7 +124,7 @@ fn a_node_that_died_and_came_back_gives_one_result(cluster: &mut Cluster) {
     unixmark(cluster, &["collect", "night/slurm/journals", "--into", "night"]).output().unwrap();
     let told = status(cluster, "night");
     assert!(told[2].1 == "late" && told[2].2.contains("its job "), "{told:?}");
-    await_until(30, || cluster.say("squeue"), || status(cluster, "night")[2].2.contains("waits: ReqNodeNotAvail"));
+    await_until(60, || cluster.say("squeue"), || status(cluster, "night")[2].2.contains("waits: ReqNodeNotAvail"));
     cluster.tell("start 3");
     // The command frees the job that Slurm would hold for two minutes, and ends when the node has delivered.
     await_until(40, || said(cluster, "night"), || command.try_wait().unwrap().is_some());

@@ -1,5 +1,6 @@
 //! `unixmark fleet slurm`: submits a fleet run, and watches it for as long as it is not closed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -22,6 +23,9 @@ const OURS: [&str; 3] = ["--emit", "--fleet", "--node"];
 
 /// How long the queue is left alone: at first, and at most.
 const NAPS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
+
+/// How long a requeued job stays held: until then Slurm may still be telling the node to end the attempt before, and would end this one.
+const HELD: Duration = Duration::from_secs(20);
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -143,9 +147,9 @@ fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
 fn after(into: &Path, job: &str) -> String {
     let into = into.display();
     format!(
-        "unixmark fleet status {into}                     says how far they are\n\
-         unixmark collect {into}/slurm/journals --into {into}   takes in what is there, as the last job does\n\
-         scancel --name={job}   ends them"
+        "how far they are:         unixmark fleet status {into}\n\
+         taking in what is there:  unixmark collect {into}/slurm/journals --into {into}\n\
+         ending them:              scancel --name={job}"
     )
 }
 
@@ -163,11 +167,17 @@ enum Watched {
 fn watch(record: &Record, signals: &Signals) -> Watched {
     let mut nap = NAPS[0];
     let mut last = String::new();
+    let mut held: BTreeMap<String, Instant> = BTreeMap::new();
     loop {
         let now = match slurm::jobs(&record.submission.job) {
             Ok(jobs) => {
-                // A job that cannot be freed begins by itself, later.
-                jobs.iter().filter(|job| job.is_held()).for_each(|job| drop(slurm::free(&job.id)));
+                held.retain(|id, _| jobs.iter().any(|job| job.id == *id && job.is_held()));
+                for job in jobs.iter().filter(|job| job.is_held()) {
+                    if held.entry(job.id.clone()).or_insert_with(Instant::now).elapsed() >= HELD {
+                        // A job that cannot be freed begins by itself, later.
+                        let _ = slurm::free(&job.id);
+                    }
+                }
                 let going = jobs.iter().filter(|job| !job.node.is_empty() && !job.has_ended());
                 let going: Vec<&Job> = going.collect();
                 if going.is_empty() {

@@ -40,7 +40,7 @@ pub enum State {
     Whole,
     /// A run is there that was cut short, interrupted, or failed.
     Partial,
-    /// No whole run is there yet, and the engine still has the node's job.
+    /// No whole run is there yet, and the engine still has the node's job, or the journal is not collected yet.
     Late,
     /// Nothing is there of a node that should deliver.
     Missing,

@@ -1,10 +1,13 @@
 //! What Slurm knows of nodes that have not delivered.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
 use jiff::Timestamp;
 
+use super::Place;
 use super::engine::{self, Job};
 use super::record::{Line, Record};
 use crate::fleet::{Entry, Fleet, State};
@@ -26,14 +29,27 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
             let _ = record.add(Line::Ended { node: job.node.clone(), state: job.state.clone() });
         }
     }
+    let written = written(&Place::of(directory).journals());
     for entry in fleet.entries.iter_mut().filter(|entry| entry.state != State::Whole) {
-        let told = tell(&entry.node, &record, &jobs);
+        let told = tell(&entry.node, &record, &jobs).map(|(late, told)| {
+            // Its job may have ended well, and others not, which the collector waits for.
+            let ready = entry.journal.is_none() && written.contains(&entry.node);
+            if ready { (true, format!("{told}; its journal is there, to be collected")) } else { (late, told) }
+        });
         // Of others' journals in this directory Slurm knows nothing.
         if let Some((late, told)) = told {
             say(entry, late, told);
         }
     }
     Ok(())
+}
+
+/// The nodes that have written something.
+fn written(journals: &Path) -> BTreeSet<String> {
+    let names = fs::read_dir(journals).into_iter().flatten().flatten();
+    let written = names.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.len() > 0));
+    let stems = written.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".jsonl").map(str::to_owned));
+    stems.filter_map(|stem| stem.rsplit_once('.').map(|(node, _)| node.to_owned())).collect()
 }
 
 /// Whether a node is late, and what is known of its job.
@@ -71,7 +87,7 @@ fn say(entry: &mut Entry, late: bool, told: String) {
     if late {
         entry.state = State::Late;
     }
-    entry.reason = Some(match entry.reason.take().filter(|_| entry.state == State::Partial) {
+    entry.reason = Some(match entry.reason.take().filter(|_| entry.state != State::Late) {
         Some(fault) => format!("{fault}; {told}"),
         None => told,
     });
