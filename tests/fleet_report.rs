@@ -306,7 +306,7 @@ fn collected(place: &Place, change: impl Fn(usize, String) -> String) -> PathBuf
                 }
             }
             let speed = line["cell"].as_u64().map(|cell| speeds[cell as usize]);
-            for copy in line["copies"].as_array_mut().into_iter().flatten() {
+            for copy in line.get_mut("copies").and_then(Value::as_array_mut).into_iter().flatten() {
                 for slice in copy["slices"].as_array_mut().into_iter().flatten() {
                     slice[2] = json!((slice[2].as_f64().unwrap() * speed.unwrap()).round() as u64);
                 }
@@ -320,7 +320,8 @@ fn collected(place: &Place, change: impl Fn(usize, String) -> String) -> PathBuf
         std::fs::write(sources.join(format!("{node:02}.jsonl")), change(node, text)).unwrap();
     }
     let into = place.root.path().join("fleet");
-    place.unixmark(&format!("collect {} --into {}", sources.display(), into.display())).output().unwrap();
+    let output = place.unixmark(&format!("collect {} --into {}", sources.display(), into.display())).output().unwrap();
+    assert!(output.status.code().unwrap() < 2, "{}", stderr(&output));
     into
 }
 

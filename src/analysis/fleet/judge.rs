@@ -10,6 +10,10 @@ const NORMAL_975: f64 = 1.96;
 /// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
 const LOST: f64 = 3.0;
 
+/// The least that nodes are taken to differ by, in typical standard errors: a few may be alike by luck or by rounding, and
+/// intervals of order statistics are wider than they need be.
+const LEAST: f64 = 0.5;
+
 /// What a group's nodes come to.
 #[derive(Debug)]
 pub(super) struct Verdicts {
@@ -26,7 +30,7 @@ pub(super) struct Judged {
     pub(super) centre: f64,
     /// Its standard error.
     pub(super) error: f64,
-    /// How nodes differ as they were measured: a robust standard deviation, no less than what measuring makes.
+    /// How nodes differ as they were measured: a robust standard deviation, no less than half of what measuring makes.
     pub(super) scale: f64,
     /// By node of the group, where it has a figure.
     pub(super) deviations: Vec<Option<Deviation>>,
@@ -135,7 +139,7 @@ fn judged(raw: &[Option<Raw>]) -> Judged {
     let errors: Vec<f64> = known().map(|one| one.1).filter(|error| error.is_finite()).collect();
     let centre = median(&values);
     // The maximum of a number and NaN is the number.
-    let scale = qn(&values).max(median(&errors));
+    let scale = qn(&values).max(LEAST * median(&errors));
     let error = scale * (std::f64::consts::FRAC_PI_2 / values.len() as f64).sqrt();
     let deviation = |(log, own, excess): Raw| {
         let value = log - centre;
