@@ -352,6 +352,20 @@ fn the_slow_node_of_a_fleet_is_named() {
     assert!(code == 2 && said.contains("did you mean 'cpu.microcode'"), "{said}");
 }
 
+/// Ten nodes on one processor, recorded by `bench/slow` on a machine that others used too: the programs of n7 lose a tenth of their
+/// rate by the kit's own argument, and it alone had 777 open files.
+#[test]
+fn a_node_whose_programs_are_slowed_is_named_in_a_recorded_fleet() {
+    let place = Place::new();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/fleet");
+    let into = place.root.path().join("fleet");
+    place.unixmark(&format!("collect {} --into {}", sources.display(), into.display())).assert().success();
+    let (code, text, said) = fleet_report(&place, &into, "");
+    assert_eq!(code, 0, "{said}");
+    insta::assert_snapshot!("recorded_text", text);
+    assert!(text.contains("1 of 10 nodes is slow: n7") && text.contains("limits.nofile 777 in common"), "{text}");
+}
+
 /// Names that would move a terminal's cursor, of 500 letters, or of nothing; and a node that delivered half.
 #[test]
 fn hostile_names_and_cut_journals_do_not_break_it() {
