@@ -251,6 +251,8 @@ fn two_fleet_runs_are_compared_by_node() {
     };
     let (before, after) = (run(0.0, None, "6.1"), run(-0.08, Some(11), "6.2"));
     let names: Vec<String> = (0..21).map(|node| format!("n{node}")).collect();
+    let mut after = after;
+    after[3].run.tool = "unixmark 1".to_owned();
     // One node left, another came.
     let of = |summaries: &'static [Summary], from: usize| -> Vec<Delivered<'static>> {
         let names: &'static [String] = Box::leak(names.clone().into_boxed_slice());
@@ -262,6 +264,11 @@ fn two_fleet_runs_are_compared_by_node() {
     let asked = Asked { by: By::Nothing, threshold: 3.0 };
     let report = FleetReport::new("after", &after, Some(("before", &before)), &asked).unwrap();
     let against = report.against.as_ref().unwrap();
+    assert!(
+        report.warnings.iter().any(|warning| warning.contains("another version of the tool")),
+        "{:?}",
+        report.warnings
+    );
     assert_eq!(
         (against.pairs, &against.only_before[..], &against.only_after[..]),
         (19, &["n0".to_owned()][..], &["n20".to_owned()][..])
