@@ -391,6 +391,8 @@ fn hostile_names_and_cut_journals_do_not_break_it() {
     for words in ["Delivered: 9 of 11 whole", "gone missing: no journal", "n9 partial: its journal was cut short"] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    let status = stdout(&place.unixmark(&format!("fleet status {}", into.display())).output().unwrap());
+    assert!(status.chars().all(|c| c == '\n' || !c.is_control()) && status.contains("(no name)"), "{status:?}");
     let (code, json, _) = fleet_report(&place, &into, "--format json");
     assert!(code == 0 && serde_json::from_str::<Value>(&json).is_ok());
 }
