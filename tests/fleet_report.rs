@@ -251,6 +251,8 @@ fn two_fleet_runs_are_compared_by_node() {
     };
     let (before, after) = (run(0.0, None, "6.1"), run(-0.08, Some(11), "6.2"));
     let names: Vec<String> = (0..21).map(|node| format!("n{node}")).collect();
+    let mut after = after;
+    after[3].run.tool = "unixmark 1".to_owned();
     // One node left, another came.
     let of = |summaries: &'static [Summary], from: usize| -> Vec<Delivered<'static>> {
         let names: &'static [String] = Box::leak(names.clone().into_boxed_slice());
@@ -262,6 +264,11 @@ fn two_fleet_runs_are_compared_by_node() {
     let asked = Asked { by: By::Nothing, threshold: 3.0 };
     let report = FleetReport::new("after", &after, Some(("before", &before)), &asked).unwrap();
     let against = report.against.as_ref().unwrap();
+    assert!(
+        report.warnings.iter().any(|warning| warning.contains("another version of the tool")),
+        "{:?}",
+        report.warnings
+    );
     assert_eq!(
         (against.pairs, &against.only_before[..], &against.only_after[..]),
         (19, &["n0".to_owned()][..], &["n20".to_owned()][..])
@@ -352,6 +359,20 @@ fn the_slow_node_of_a_fleet_is_named() {
     assert!(code == 2 && said.contains("did you mean 'cpu.microcode'"), "{said}");
 }
 
+/// Ten nodes on one processor, recorded by `bench/slow` on a machine that others used too: the programs of n7 lose a tenth of their
+/// rate by the kit's own argument, and it alone had 777 open files.
+#[test]
+fn a_node_whose_programs_are_slowed_is_named_in_a_recorded_fleet() {
+    let place = Place::new();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/fleet");
+    let into = place.root.path().join("fleet");
+    place.unixmark(&format!("collect {} --into {}", sources.display(), into.display())).assert().success();
+    let (code, text, said) = fleet_report(&place, &into, "");
+    assert_eq!(code, 0, "{said}");
+    insta::assert_snapshot!("recorded_text", text);
+    assert!(text.contains("1 of 10 nodes is slow: n7") && text.contains("limits.nofile 777 in common"), "{text}");
+}
+
 /// Names that would move a terminal's cursor, of 500 letters, or of nothing; and a node that delivered half.
 #[test]
 fn hostile_names_and_cut_journals_do_not_break_it() {
@@ -370,6 +391,8 @@ fn hostile_names_and_cut_journals_do_not_break_it() {
     for words in ["Delivered: 9 of 11 whole", "gone missing: no journal", "n9 partial: its journal was cut short"] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    let status = stdout(&place.unixmark(&format!("fleet status {}", into.display())).output().unwrap());
+    assert!(status.chars().all(|c| c == '\n' || !c.is_control()) && status.contains("(no name)"), "{status:?}");
     let (code, json, _) = fleet_report(&place, &into, "--format json");
     assert!(code == 0 && serde_json::from_str::<Value>(&json).is_ok());
 }

@@ -58,9 +58,9 @@ mod tests {
         assert!((qn(&[8.0, 1.0, 16.0, 2.0, 4.0]) - 2.2191 * 0.844 * 3.0).abs() < 1e-12);
         assert!(qn(&[1.0]).is_nan() && qn(&[]).is_nan());
         assert_eq!(qn(&[2.0; 9]), 0.0);
-        // Four of nine do not matter, however far they are.
+        // The tenth of the differences, 2; and with four of nine gone astray 4, however far they are.
         let near = qn(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        assert!(qn(&[1.0, 2.0, 3.0, 4.0, 5.0, 1e6, 2e6, 3e6, 4e6]) < 2.0 * near);
+        assert_eq!(qn(&[1.0, 2.0, 3.0, 4.0, 5.0, 1e6, 2e6, 3e6, 4e6]), 2.0 * near);
     }
 
     /// As the differences written down and sorted.

@@ -1,8 +1,9 @@
 //! What a reader should know, and what may mislead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Delivered, FEWEST, FleetReport};
+use crate::analysis::Summary;
 
 /// Returns what is to be known of the method on these data.
 pub(super) fn notes(report: &FleetReport) -> Vec<String> {
@@ -74,4 +75,20 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
         warnings.push(format!("{cut} runs are not whole; what they have is used"));
     }
     warnings
+}
+
+/// Returns what may make two fleet runs differ that is not the nodes' speed.
+pub(super) fn since(before: &[Delivered<'_>], after: &[Delivered<'_>]) -> Vec<String> {
+    /// What of a run must be the same, where it is told.
+    type Kind = fn(&Summary) -> Option<&str>;
+    let all = |nodes: &[Delivered<'_>], what: Kind| -> BTreeSet<String> {
+        nodes.iter().filter_map(|node| what(node.summary)).map(str::to_owned).collect()
+    };
+    let kinds: [(&str, Kind); 3] = [
+        ("programs of another build", |summary| Some(&summary.run.build.as_ref()?.hash)),
+        ("another procedure", |summary| Some(&summary.run.procedure)),
+        ("another version of the tool", |summary| Some(&summary.run.tool)),
+    ];
+    let unlike = kinds.into_iter().filter(|(_, what)| all(before, *what) != all(after, *what));
+    unlike.map(|(words, _)| format!("the fleet run before measured with {words}")).collect()
 }

@@ -69,6 +69,7 @@ impl FleetReport {
         }
         report.notes = notes::notes(&report);
         report.warnings = notes::warnings(delivered);
+        report.warnings.extend(before.into_iter().flat_map(|(_, before)| notes::since(before, delivered)));
         Ok(report)
     }
 

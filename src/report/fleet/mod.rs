@@ -72,10 +72,10 @@ fn probability(value: f64) -> String {
     }
 }
 
-/// Returns a deviation in per cent as a sentence has it: `12.1 % slower`.
+/// Returns a deviation in per cent as a sentence has it: `12.1% slower`.
 fn by_how_much(deviation: &Estimate) -> String {
     let way = if deviation.value < 0.0 { "slower" } else { "faster" };
-    format!("{:.1} % {way}", deviation.value.abs())
+    format!("{:.1}% {way}", deviation.value.abs())
 }
 
 /// Returns what became of a cell in a few words.
