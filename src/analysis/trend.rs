@@ -185,6 +185,7 @@ fn latest(points: &[Point]) -> Option<Latest> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 
