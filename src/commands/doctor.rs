@@ -1,24 +1,25 @@
 //! `unixmark doctor`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::measure::workplace;
 use super::{Status, print};
 use crate::machine::{Machine, Severity, doctor};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The directory the measured programs would work in
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    dir: PathBuf,
+    /// The directory the measured programs would work in [default: /var/tmp, or /tmp where that is missing]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// Print JSON instead of text
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let findings = doctor(&Machine::here(), Path::new(&arguments.dir));
+    let findings = doctor(&Machine::here(), workplace(arguments.dir.as_deref()));
     if arguments.json {
         print(&(serde_json::to_string_pretty(&findings)? + "\n"))?;
         return Ok(Status::Fine);

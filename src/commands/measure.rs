@@ -38,9 +38,9 @@ pub(super) struct Manner {
     /// The programs' build [default: native where there is a compiler]
     #[arg(long, value_enum)]
     build: Option<Wanted>,
-    /// Where the measured programs work
-    #[arg(long, value_name = "DIR", default_value = "/var/tmp")]
-    dir: PathBuf,
+    /// Where the measured programs work [default: /var/tmp, or /tmp where that is missing]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// How long a silent program is waited for
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     pub(super) patience: Duration,
@@ -82,7 +82,7 @@ impl Manner {
 
     /// The directory the programs work in, as every process can name it.
     pub(super) fn dir(&self) -> Result<PathBuf> {
-        usable(&self.dir).map_err(usage)
+        usable(workplace(self.dir.as_deref())).map_err(usage)
     }
 }
 
@@ -159,7 +159,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let Job { catalogue, machine, plan, .. } = *job;
     let manner = &job.options.manner;
     // A run that is not kept goes with this directory.
-    let unkept = job.console.then(|| Unkept::make(&manner.dir)).transpose()?;
+    let unkept = job.console.then(|| Unkept::make(workplace(manner.dir.as_deref()))).transpose()?;
     let store = match &unkept {
         Some(unkept) => Store::at(Some(unkept.0.clone()))?,
         None => manner.results.store()?,
@@ -332,6 +332,12 @@ impl Drop for Unkept {
 /// The path of an executable of the user's, for a process that starts elsewhere.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("{} cannot be run", path.display()))
+}
+
+/// Where programs work unless the user says so: on a file system that keeps files, if there is such a place.
+pub(super) fn workplace(wanted: Option<&Path>) -> &Path {
+    let usual = Path::new("/var/tmp");
+    wanted.unwrap_or(if usual.is_dir() { usual } else { Path::new("/tmp") })
 }
 
 /// The directory the programs work in, as every process can name it.
