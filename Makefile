@@ -1,5 +1,5 @@
-# Two targets do everything: `make run` measures this machine, `make test` is what CI runs.
-# Both install the Debian packages that are missing, where they may.
+# Two targets do everything: `make run` measures this machine, `make test` is what CI runs. `make dist` makes what is handed out.
+# All install the Debian packages that are missing, where they may.
 
 TOOL = target/release/unixmark
 
@@ -11,8 +11,9 @@ TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-li
 TEST_TOOLS += $(if $(UNIXMARK_TEST_AUDIT),auditctl:auditd strace:strace)
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
+DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
 
-.PHONY: run test build bench clean run-tools test-tools bench-tools
+.PHONY: run test build bench dist clean run-tools test-tools bench-tools dist-tools
 
 run: run-tools build
 	$(TOOL) run index
@@ -28,6 +29,9 @@ build:
 bench: bench-tools build
 	bench/all
 
+dist: dist-tools
+	dist/all
+
 clean:
 	cargo clean
 
@@ -39,3 +43,6 @@ test-tools:
 
 bench-tools:
 	@sh tests/tools.sh $(BENCH_TOOLS)
+
+dist-tools:
+	@sh tests/tools.sh $(DIST_TOOLS)

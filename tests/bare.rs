@@ -1,0 +1,18 @@
+//! The tool where nothing else is: `make dist` does the same with the static one.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::{stderr, stdout};
+
+#[test]
+fn it_measures_in_an_empty_root() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bare.sh");
+    let output = Command::new("sh").arg(script).arg(env!("CARGO_BIN_EXE_unixmark")).output().unwrap();
+    eprintln!("{}", stdout(&output));
+    // Where it may make no root of its own it says so.
+    assert!(matches!(output.status.code(), Some(0 | 77)), "{}", stderr(&output));
+}

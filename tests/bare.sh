@@ -1,0 +1,61 @@
+#!/bin/sh
+# bare.sh TOOL: runs the tool in a root directory where nothing else is: no C library, no shell, no compiler. The libraries of a tool that
+# is not static are put beside it, and this is said. Ends with 77 where such a root cannot be made.
+set -eu
+tool=$(realpath "$1")
+root=$(mktemp -d /tmp/unixmark-bare-XXXXXX)
+trap 'rm -rf --one-file-system "$root"' EXIT
+mkdir "$root/bin" "$root/proc" "$root/dev" "$root/sys" "$root/tmp"
+touch "$root/bin/unixmark"
+libraries=$(ldd "$tool" 2>/dev/null | grep -o '/[^ ]*' || true)
+for library in $libraries; do
+	mkdir -p "$root/${library%/*}"
+	cp "$library" "$root/$library"
+done
+[ -z "$libraries" ] || echo "beside the tool, which is not static:" $libraries
+
+user=
+[ "$(id -u)" -eq 0 ] || user=--map-root-user
+space="unshare $user --mount --pid --fork --kill-child"
+$space true 2>/dev/null || { echo "skipped: it needs root, or namespaces for users"; exit 77; }
+
+# What follows sees the mounts, and they go with it.
+exec 3>&1
+$space sh -eu -s "$tool" "$root" <<'INSIDE'
+mount --bind "$1" "$2/bin/unixmark"
+mount -t proc proc "$2/proc"
+mount --rbind /dev "$2/dev"
+mount --rbind /sys "$2/sys"
+mount -t tmpfs tmpfs "$2/tmp"
+root=$2 said=$2/tmp/said chroot=$(command -v chroot)
+
+# is STATUS WORDS …: the tool ends with STATUS.
+is() {
+	wanted=$1 status=0
+	shift
+	env -i ${home-HOME=/tmp} "$chroot" "$root" /bin/unixmark "$@" </dev/null >"$said" 2>&1 || status=$?
+	[ "$status" -eq "$wanted" ] || { echo "unixmark $* ended with $status, not $wanted:" >&2; cat "$said" >&2; exit 1; }
+}
+# says TEXT …: and said so.
+says() {
+	for text; do
+		grep -qF -- "$text" "$said" || { echo "'$text' was not said, but:" >&2; cat "$said" >&2; exit 1; }
+	done
+}
+
+is 0 doctor
+is 0 run syscall pipe dhry2reg execl shell1 C ubgears -c 1 -i 2 --procedure quick --quiet
+is 0 report
+says 'Programs:      portable build' 'System Call Overhead' 'Pipe Throughput' 'Dhrystone 2' 'Execl Throughput' 'no C compiler here'
+is 0 report --format json
+says '"errors": []' 'it needs `sort`, which is not' 'it needs `gcc`, which is not' 'unixmark-graphics is not there'
+is 0 report --format html
+says '</html>'
+is 0 latency audio -w none -t 1 -i 1 --quiet
+is 3 run syscall --build native --quiet
+is 0 list runs
+home=
+is 3 run syscall --quiet
+says 'say where results go with --results DIR'
+INSIDE
+echo "it works in an empty root"
