@@ -94,6 +94,8 @@ fn recorded(place: &Place) -> Vec<String> {
     let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
     let mut names: Vec<String> =
         std::fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    // A fleet's journals lie side by side.
+    names.retain(|name| runs.join(name).join("run.jsonl").exists());
     names.sort();
     for name in &names {
         keep(place, name, &std::fs::read_to_string(runs.join(name).join("run.jsonl")).unwrap());

@@ -14,17 +14,21 @@ static HOST: Mutex<()> = Mutex::new(());
 
 /// A journal as a node emits it: measured by a fake program in the quick procedure.
 fn emitted(place: &Place, node: &str, attempt: u32) -> String {
+    emitted_by(place, "honest", node, attempt)
+}
+
+fn emitted_by(place: &Place, program: &str, node: &str, attempt: u32) -> String {
     let _turn = HOST.lock().unwrap_or_else(PoisonError::into_inner);
     let output = place
         .unixmark(&format!(
             "run --procedure quick --dir {} --program {} -c 1 -i 2 --fleet night --node {node} --emit",
             place.scratch().display(),
-            common::fake("honest").display()
+            common::fake(program).display()
         ))
         .env("UNIXMARK_ATTEMPT", attempt.to_string())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(output.status.success() == (program == "honest"), "{}", stderr(&output));
     stdout(&output)
 }
 
@@ -144,8 +148,10 @@ fn what_is_missing_partial_or_delivered_twice_is_told() {
     assert!(entry("a3")["reason"].to_string().contains("no journal"), "{entries:#}");
     // The longer journal of the same attempt takes the place of the shorter.
     write(&place, "a2.jsonl", &cut);
+    write(&place, "a4.jsonl", &emitted_by(&place, "crash", "a4", 0));
     let (code, text, _) = collect(&place, "");
-    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 1 missing\n"), "{text}");
+    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 1 partial, 1 missing\n"), "{text}");
+    assert!(text.contains("nothing of it could be measured: "), "{text}");
 }
 
 #[test]

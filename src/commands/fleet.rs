@@ -1,6 +1,7 @@
 //! `unixmark fleet`: what came of a fleet run; and what measuring for one takes.
 
 mod report;
+mod slurm;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
-use super::{Status, print, slurm};
+use super::{Status, print};
 use crate::catalogue::Catalogue;
 use crate::fleet::{self, Fleet, State};
 use crate::journal::Attempt;

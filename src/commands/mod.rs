@@ -20,7 +20,6 @@ mod report;
 mod restore;
 mod run;
 mod scale;
-mod slurm;
 mod trend;
 mod values;
 mod watch;

@@ -259,8 +259,14 @@ fn part(path: PathBuf, catalogue: &Catalogue) -> Result<Part> {
 fn fault(summary: &Summary) -> Option<String> {
     match summary.end.as_deref() {
         None => Some(format!("its journal was cut short after {} trials", summary.trials)),
-        Some(reason) if WHOLE.contains(&reason) => None,
-        Some(reason) => Some(format!("its run ended as '{reason}' after {} trials", summary.trials)),
+        Some(reason) if !WHOLE.contains(&reason) => {
+            Some(format!("its run ended as '{reason}' after {} trials", summary.trials))
+        }
+        // What was begun is not what was measured. A burn-in has no figures.
+        Some(_) => {
+            let first = summary.errors.first().or(summary.skipped.first()).filter(|_| summary.figures.is_empty());
+            first.map(|missing| format!("nothing of it could be measured: {}", missing.reason))
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::{Timestamp, Zoned};
 
-use super::measure::duration;
-use super::{Status, collect, say, usage};
+use super::super::measure::duration;
+use super::super::{Status, collect, say, usage};
 use crate::fleet::Fleet;
 use crate::fleet::slurm::{self, Job, Place, Record, Request};
 use crate::runner::Signals;
