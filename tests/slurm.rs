@@ -109,8 +109,8 @@ fn the_collector_does_it_when_the_command_was_killed(cluster: &Cluster) {
     let journal = cluster.path().join(name).join("slurm/journals/n1.0.jsonl");
     assert!(fs::read_to_string(journal).unwrap().contains(r#""count=1 \"2'\n3""#));
     // Nothing stays on the nodes.
-    for node in ["n1/tmp", "n2/tmp", "n3/tmp"] {
-        assert_eq!(fs::read_dir(cluster.path().join(node)).unwrap().count(), 0, "{node}");
+    for node in ["n1", "n2", "n3"] {
+        assert!(cluster.left(node, "tmp").is_empty(), "{node}: {:?}", cluster.left(node, "tmp"));
     }
 }
 

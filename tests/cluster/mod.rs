@@ -25,7 +25,6 @@ impl Cluster {
         if !rustix::process::geteuid().is_root() {
             return Err("namespaces and links need root".to_owned());
         }
-        // Neither in /tmp nor in /var/tmp, which nodes have to themselves.
         let root = tempfile::Builder::new().prefix("cluster-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let mut child = Command::new(script())
             .args([Path::new("up"), root.path()])
@@ -43,6 +42,15 @@ impl Cluster {
     /// The directory of all its files, which nodes share.
     pub fn path(&self) -> &Path {
         self.root.path()
+    }
+
+    /// What a node has left in its `/tmp` (`tmp`) or `/var/tmp` (`var-tmp`).
+    pub fn left(&self, node: &str, folder: &str) -> Vec<PathBuf> {
+        let host = Path::new("/").join(folder.replace('-', "/"));
+        let entries = std::fs::read_dir(self.path().join(node).join(folder)).unwrap();
+        // Through one of them the cluster's own directory is seen.
+        let own = |entry: &std::fs::DirEntry| self.path().starts_with(host.join(entry.file_name()));
+        entries.map(Result::unwrap).filter(|entry| !own(entry)).map(|entry| entry.path()).collect()
     }
 
     /// The process that is the whole of it.

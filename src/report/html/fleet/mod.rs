@@ -36,6 +36,8 @@ struct Page {
     manner: Vec<(&'static str, String)>,
     /// Node, state and reason of every part that is not simply whole.
     states: Vec<(String, &'static str, String)>,
+    /// Those beyond what a page holds.
+    more_states: usize,
     map: Option<Map>,
     strips: Option<String>,
     strip_legend: Vec<Key>,
@@ -56,6 +58,9 @@ struct Page {
 /// The template cannot be rendered: a defect.
 pub(crate) fn render(report: &FleetReport, entries: &[Entry]) -> Result<String> {
     let whole = entries.iter().filter(|entry| entry.state == State::Whole).count();
+    let mut states: Vec<_> = entries.iter().filter_map(told).collect();
+    // Those that lack something first, each kind by name.
+    states.sort_by_key(|(_, state, _)| *state == State::Whole.name());
     let page = Page {
         run: clean(&report.run),
         lead: vec![
@@ -65,7 +70,8 @@ pub(crate) fn render(report: &FleetReport, entries: &[Entry]) -> Result<String> 
         ],
         sentence: clean(&headline(report)),
         manner: report.groups.iter().map(|group| ("group", group_line(group))).take(6).collect(),
-        states: entries.iter().filter_map(told).collect(),
+        more_states: states.len().saturating_sub(MOST),
+        states: states.into_iter().take(MOST).collect(),
         map: map::map(report),
         strips: strips::draw(report),
         strip_legend: legend(report),
