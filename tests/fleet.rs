@@ -173,6 +173,52 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
     }
 }
 
+/// What is refused leaves the fleet run as it was, and where there is none, nothing.
+#[test]
+fn another_fleet_run_is_not_mixed_in() {
+    let place = Place::new();
+    let night = emitted(&place, "a1", 0);
+    let source = write(&place, "night/a1.jsonl", &night);
+    assert_eq!(collect(&place, "").0, 0);
+    let before = contents(&place.root.path().join("fleet"));
+    write(&place, "day/a2.jsonl", &night.replace("\"run\":\"night\"", "\"run\":\"day\""));
+    let (code, _, said) = collect(&place, "--run day");
+    assert!(code == 2 && said.contains("has the fleet run 'night' and not 'day'"), "{said}");
+    assert_eq!(contents(&place.root.path().join("fleet")), before);
+    // A file of the user's beside a journal is no place for what that came to.
+    let own = source.with_extension("json");
+    std::fs::write(&own, "mine").unwrap();
+    let root = place.root.path().display();
+    let output = place.unixmark(&format!("export --parquet {root}/archive {}", source.display())).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(&own).unwrap(), "mine");
+    std::fs::write(place.root.path().join("none"), "").unwrap();
+    let output = place.unixmark(&format!("collect {root}/none --into {root}/new")).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(!place.root.path().join("new").exists());
+}
+
+/// One journal that cannot be read is one node's matter.
+#[test]
+fn a_damaged_journal_is_a_partial_node() {
+    let place = Place::new();
+    let good = emitted(&place, "a1", 0);
+    write(&place, "a1.jsonl", &good);
+    write(&place, "a2.jsonl", &good.replace("\"node\":\"a1\"", "\"node\":\"a.2\""));
+    assert_eq!(collect(&place, "").0, 0);
+    let nodes = place.root.path().join("fleet/nodes");
+    let names = std::fs::read_dir(&nodes).unwrap().map(|entry| entry.unwrap().path());
+    let journal =
+        names.filter(|path| path.extension().unwrap() == "jsonl").find(|path| path.to_str().unwrap().contains("a.2"));
+    std::fs::write(journal.unwrap(), "{\"type\":\"run\",\u{1b}[2J}\n").unwrap();
+    let entries = status(&place)["entries"].as_array().unwrap().clone();
+    assert_eq!(entries.len(), 2, "{entries:?}");
+    assert!(entries[0]["node"] == "a.2" && entries[0]["state"] == "partial", "{entries:?}");
+    let root = place.root.path().display();
+    let output = place.unixmark(&format!("fleet status {root}/fleet")).output().unwrap();
+    assert!(!stdout(&output).contains('\u{1b}'), "{}", stdout(&output));
+}
+
 /// A hostile name breaks no path.
 #[test]
 fn names_of_nodes_lead_nowhere() {

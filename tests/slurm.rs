@@ -96,7 +96,7 @@ fn fleets_on_a_slurm_whose_nodes_die() {
 fn the_collector_does_it_when_the_command_was_killed(cluster: &Cluster) {
     let name = "it's 50% $(reboot), n1";
     let mut words = measuring("4");
-    words.push("count=1 \"2'\n3".to_owned());
+    words.push("word=1 \"2'\n3".to_owned());
     let mut command = start(cluster, name, &[], &words);
     await_until(20, || said(cluster, name), || said(cluster, name).contains("3 jobs of the name"));
     kill_process_group(Pid::from_child(&command), Signal::KILL).unwrap();
@@ -107,7 +107,7 @@ fn the_collector_does_it_when_the_command_was_killed(cluster: &Cluster) {
     await_until(40, text, || states(cluster, name) == ["whole"; 3]);
     // The program got the argument as it was.
     let journal = cluster.path().join(name).join("slurm/journals/n1.0.jsonl");
-    assert!(fs::read_to_string(journal).unwrap().contains(r#""count=1 \"2'\n3""#));
+    assert!(fs::read_to_string(journal).unwrap().contains(r#""word=1 \"2'\n3""#));
     // Nothing stays on the nodes.
     for node in ["n1", "n2", "n3"] {
         assert!(cluster.left(node, "tmp").is_empty(), "{node}: {:?}", cluster.left(node, "tmp"));

@@ -42,6 +42,7 @@ class unixmark(rfm.RunOnlyRegressionTest):
         with open(self.summary) as file:
             figures = json.load(file)['figures']
         self.perf_variables = {
-            f"{figure['test']}, {figure['copies']} copies": sn.make_performance_function(sn.defer(figure['value']), figure['unit'])
-            for figure in figures if figure['value'] is not None
+            f"{figure['test']}, {figure['copies']} copies, load {figure['load']}, condition {figure['condition']}":
+                sn.make_performance_function(sn.defer(figure['value']), figure['unit'])
+            for figure in figures if figure['value'] is not None and not figure.get('control')
         }

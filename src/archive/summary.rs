@@ -9,6 +9,9 @@ use crate::analysis::{Results, Summary};
 use crate::catalogue::Catalogue;
 use crate::journal::{self, write_whole};
 
+/// How summaries begin.
+const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
+
 /// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is kept.
 ///
 /// # Errors
@@ -35,8 +38,12 @@ pub fn keep(results: &Results, journal: &Path) -> Result<()> {
     write(&Summary::of(results, length(journal)?), journal)
 }
 
+/// Writes it, unless something else lies there: a journal may lie anywhere.
 fn write(summary: &Summary, journal: &Path) -> Result<()> {
     let target = journal.with_extension("json");
+    if fs::read(&target).is_ok_and(|there| !there.starts_with(BEGIN)) {
+        return Ok(());
+    }
     let bytes = serde_json::to_vec(summary).context("a summary cannot be encoded")?;
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
     write_whole(&target, &bytes).with_context(why)

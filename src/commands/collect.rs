@@ -30,8 +30,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("there is nothing at {}", missing.display())));
     }
-    let _alone = alone(into)?;
+    let alone = alone(into, || say(&format!("another collector works in {}: waiting for it", into.display())))?;
     let known = Fleet::name(into).map_err(usage)?;
+    if let (Some(known), Some(run)) = (&known, run)
+        && known != run
+    {
+        let into = into.display();
+        return Err(usage(anyhow::anyhow!(
+            "{into} has the fleet run '{known}' and not '{run}'; try another directory"
+        )));
+    }
     let name = run.clone().or(known);
     let catalogue = Catalogue::load()?;
     let collected = collect(sources, into, name.as_deref(), &catalogue)?;
@@ -39,6 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
     }
     let Some(name) = collected.run else {
+        alone.undo();
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
     Fleet::expect(into, &name, expect)?;

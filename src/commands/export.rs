@@ -74,7 +74,12 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
         [] => store.list()?.into_iter().map(|run| run.path).collect(),
         names => names.iter().map(|name| store.find(name)).collect::<Result<Vec<_>>>()?,
     };
-    Ok(found.into_iter().map(|path| if path.is_dir() { path.join(FILE) } else { path }).collect())
+    let mut found: Vec<PathBuf> =
+        found.into_iter().map(|path| if path.is_dir() { path.join(FILE) } else { path }).collect();
+    // One may be named twice.
+    found.sort();
+    found.dedup();
+    Ok(found)
 }
 
 /// Exports every journal that can be read, on all processors, and tells of the others.

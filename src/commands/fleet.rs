@@ -14,6 +14,7 @@ use crate::catalogue::Catalogue;
 use crate::fleet::{self, Fleet, State};
 use crate::journal::Attempt;
 use crate::report::fleet::plain;
+use crate::report::visible;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -92,12 +93,12 @@ pub(super) fn table(fleet: &Fleet) -> String {
     let counts: Vec<String> = states.into_iter().filter_map(of).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "fleet run {}: {}\n", fleet.run, counts.join(", "));
+    let _ = writeln!(text, "fleet run {}: {}\n", plain(&fleet.run), counts.join(", "));
     let width = fleet.entries.iter().map(|entry| plain(&entry.node).chars().count()).max().unwrap_or(0);
     for entry in &fleet.entries {
         let why: Vec<&str> = entry.reason.iter().chain(&entry.notes).map(String::as_str).collect();
         let line = format!("{:<width$}  {:<7}  {}", plain(&entry.node), entry.state.name(), why.join("; "));
-        let _ = writeln!(text, "{}", line.trim_end());
+        let _ = writeln!(text, "{}", visible(line.trim_end()));
     }
     text
 }

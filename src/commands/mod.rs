@@ -34,6 +34,7 @@ use clap::error::ErrorKind as ClapError;
 use clap::{Args, Parser, Subcommand};
 
 use crate::journal::Store;
+use crate::report::visible;
 use crate::runner;
 
 /// Measures what a Unix system can do, with an interval round every number
@@ -212,9 +213,11 @@ fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints a message to stderr, where a closed pipe is nobody's loss.
+/// Prints a message to stderr, where a closed pipe is nobody's loss. Part of it may be what others wrote.
 fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    for line in text.split('\n') {
+        let _ = writeln!(std::io::stderr(), "{}", visible(line));
+    }
 }
 
 /// Whether the reader of our output went away, as `head` does.

@@ -1,25 +1,48 @@
 //! One collector at a time.
 
-use std::fs::{self, File};
-use std::path::Path;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::collect::NODES;
+use super::state::MANIFEST;
 
 /// The file that a collector holds while it works; it is empty and stays.
 const LOCK: &str = ".lock";
+
+/// Keeps other collectors out of a fleet's directory until it is dropped.
+#[derive(Debug)]
+pub struct Alone {
+    path: PathBuf,
+    /// The kernel gives the lock back however a collector ends.
+    _lock: File,
+}
+
+impl Alone {
+    /// Removes what locking made, where nothing has come of it.
+    pub fn undo(self) {
+        if let Some(directory) = self.path.parent().filter(|directory| !directory.join(MANIFEST).exists()) {
+            // A directory that holds anything else stays.
+            let _ = fs::remove_file(&self.path).and_then(|()| fs::remove_dir(directory));
+        }
+    }
+}
 
 /// Waits until no other collector works in a fleet's directory, removes what one that was killed left half written, and returns
 /// what keeps others out until it is dropped: the kernel gives it back however a collector ends. It is a file to be written, since only such are locked on NFS.
 ///
 /// # Errors
 /// The directory cannot be written.
-pub fn alone(directory: &Path) -> Result<File> {
+pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
     let path = directory.join(LOCK);
     let why = || format!("{} cannot be locked; make room or try another directory", path.display());
     fs::create_dir_all(directory).with_context(why)?;
     let file = File::options().write(true).create(true).truncate(false).open(&path).with_context(why)?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        waiting();
+    }
+    // Where the first try had it, the second changes nothing.
     file.lock().with_context(why)?;
     // What a collector that was killed had half written. Names of journals begin otherwise.
     for entry in fs::read_dir(directory.join(NODES)).into_iter().flatten().flatten() {
@@ -27,5 +50,5 @@ pub fn alone(directory: &Path) -> Result<File> {
             let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(file)
+    Ok(Alone { path, _lock: file })
 }

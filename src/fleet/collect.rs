@@ -44,23 +44,19 @@ pub struct Refused {
 /// crash gives the same files.
 ///
 /// # Errors
-/// A source cannot be read, or the fleet's directory cannot be written.
+/// The fleet's directory cannot be written.
 pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: &Catalogue) -> Result<Collected> {
     let mut files = Vec::new();
+    let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
     for source in sources {
-        gather(source, &mut files)?;
+        gather(source, &mut files, &mut collected.refused);
     }
     files.sort();
-    let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
     for path in files {
-        match identity(&path) {
-            Ok((attempt, journal)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
+        match delivered(&path) {
+            Ok((attempt, part)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
                 collected.run.get_or_insert_with(|| attempt.run.clone());
-                if store(&path, into, &attempt, &journal, catalogue)? {
-                    collected.taken += 1
-                } else {
-                    collected.known += 1
-                }
+                if store(into, &attempt, &part, catalogue)? { collected.taken += 1 } else { collected.known += 1 }
             }
             Ok((attempt, _)) => {
                 let reason = format!("it is of the fleet run '{}'", attempt.run);
@@ -72,24 +68,29 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: 
     Ok(collected)
 }
 
-/// Every file at or below `path` that is or claims to be a journal.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    let why = || format!("{} cannot be read", path.display());
-    if !fs::metadata(path).with_context(why)?.is_dir() {
+/// Every file at or below `path` that is or claims to be a journal, and what cannot be looked into.
+fn gather(path: &Path, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) {
+    if !path.is_dir() {
         files.push(path.to_path_buf());
-        return Ok(());
+        return;
     }
-    for entry in fs::read_dir(path).with_context(why)? {
-        let path = entry.with_context(why)?.path();
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) => {
+            refused.push(Refused { path: path.to_path_buf(), reason: format!("it cannot be read: {error}") });
+            return;
+        }
+    };
+    // What goes while it is looked at, an engine has put elsewhere.
+    for path in entries.flatten().map(|entry| entry.path()) {
         // Links are not followed: they may lead round in a circle.
-        let kind = fs::symlink_metadata(&path).with_context(why)?.file_type();
-        if kind.is_dir() {
-            gather(&path, files)?;
-        } else if kind.is_file() && (path.extension().is_some_and(|end| end == "jsonl") || begins_as_one(&path)) {
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            gather(&path, files, refused);
+        } else if metadata.is_file() && (path.extension().is_some_and(|end| end == "jsonl") || begins_as_one(&path)) {
             files.push(path);
         }
     }
-    Ok(())
 }
 
 /// Whether a file begins as journals do: engines name what a node printed as they like, and keep other files beside it.
@@ -99,26 +100,28 @@ fn begins_as_one(path: &Path) -> bool {
     fs::File::open(path).and_then(|mut file| file.read_exact(&mut bytes)).is_ok() && bytes == BEGIN
 }
 
-/// Which attempt a journal is of.
-fn identity(path: &Path) -> Result<(Attempt, Journal)> {
-    let journal = journal::read(path)?;
+/// A journal as it was at one moment: a node may be writing it.
+type Delivered = (Vec<u8>, Journal);
+
+/// Reads a journal, and says which attempt it is of.
+fn delivered(path: &Path) -> Result<(Attempt, Delivered)> {
+    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let journal = journal::parse(&bytes[..], path)?;
     let attempt = journal.run.fleet.clone().context("it is of no fleet run: it was made without --fleet")?;
-    Ok((attempt, journal))
+    Ok((attempt, (bytes, journal)))
 }
 
 /// Puts a journal into the fleet's directory, unless what is there is as long; returns whether it did.
-fn store(path: &Path, into: &Path, attempt: &Attempt, journal: &Journal, catalogue: &Catalogue) -> Result<bool> {
+fn store(into: &Path, attempt: &Attempt, (bytes, journal): &Delivered, catalogue: &Catalogue) -> Result<bool> {
     let folder = into.join(NODES);
     let target = folder.join(file_name(attempt, &journal.run.started, journal.run.seed));
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
     fs::create_dir_all(&folder).with_context(why)?;
-    let length = fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?.len();
     // The same attempt, gathered while it went on and again when it had ended: the longer one holds the shorter.
-    if fs::metadata(&target).is_ok_and(|there| there.len() >= length) {
+    if fs::metadata(&target).is_ok_and(|there| there.len() >= bytes.len() as u64) {
         return Ok(false);
     }
-    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    write_whole(&target, &bytes).with_context(why)?;
+    write_whole(&target, bytes).with_context(why)?;
     archive::keep(&Results::new(journal, catalogue, None), &target)?;
     Ok(true)
 }

@@ -10,6 +10,6 @@ mod collect;
 pub mod slurm;
 mod state;
 
-pub use alone::alone;
+pub use alone::{Alone, alone};
 pub use collect::{Collected, Refused, collect};
 pub use state::{Entry, Fleet, Journals, State, journals};

@@ -14,7 +14,7 @@ use crate::catalogue::Catalogue;
 use crate::journal::{Attempt, write_whole};
 
 /// The file that says which fleet run a directory is of.
-const MANIFEST: &str = "fleet.json";
+pub(super) const MANIFEST: &str = "fleet.json";
 
 /// The version of that file.
 const FORMAT: &str = "unixmark-fleet/1";
@@ -127,17 +127,25 @@ impl Fleet {
     /// # Errors
     /// It has none, or cannot be read.
     pub fn read(directory: &Path, catalogue: &Catalogue) -> Result<Fleet> {
-        let Some(Manifest { run, expected, .. }) = manifest(directory)? else {
-            bail!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display());
-        };
+        let Manifest { run, expected, .. } = known(directory)?;
         let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
-        for part in delivered(directory, catalogue)? {
-            parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part);
+        let mut unreadable = Vec::new();
+        for path in paths(directory)? {
+            match part(path.clone(), catalogue, &run) {
+                Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
+                Err(error) => unreadable.push((path, error)),
+            }
         }
-        let nodes: BTreeSet<String> = parts.keys().map(|(node, _)| node.clone()).collect();
         let usual = usual_build(&parts);
         let mut entries: Vec<Entry> =
             parts.into_iter().map(|(key, parts)| entry(key, parts, usual.as_deref(), &expected)).collect();
+        for broken in unreadable.into_iter().map(self::unreadable) {
+            match entries.iter_mut().find(|entry| (&entry.node, &entry.task) == (&broken.node, &broken.task)) {
+                Some(entry) => entry.notes.extend(broken.reason),
+                None => entries.push(broken),
+            }
+        }
+        let nodes: BTreeSet<String> = entries.iter().map(|entry| entry.node.clone()).collect();
         entries.extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing));
         entries.sort_by(|a, b| (&a.node, &a.task).cmp(&(&b.node, &b.task)));
         Ok(Fleet { run, entries })
@@ -163,6 +171,12 @@ impl Part {
     fn build(&self) -> Option<&String> {
         self.summary.run.build.as_ref().map(|build| &build.hash)
     }
+}
+
+/// The manifest of a directory that should have one.
+fn known(directory: &Path) -> Result<Manifest> {
+    manifest(directory)?
+        .with_context(|| format!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display()))
 }
 
 fn manifest(directory: &Path) -> Result<Option<Manifest>> {
@@ -193,9 +207,7 @@ pub struct Journals {
 /// # Errors
 /// The directory has no fleet run, or cannot be read.
 pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
-    if manifest(directory)?.is_none() {
-        bail!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display());
-    }
+    let Manifest { run, .. } = known(directory)?;
     let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in paths(directory)? {
         // NODE.TASK.ATTEMPT.HASH.jsonl
@@ -210,7 +222,7 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
         }
         let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
         for path in paths {
-            match part(path.clone(), catalogue) {
+            match part(path.clone(), catalogue, &run) {
                 Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
                 Err(_) => journals.counting.push(path),
             }
@@ -224,10 +236,6 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
     }
     journals.counting.sort();
     Ok(journals)
-}
-
-fn delivered(directory: &Path, catalogue: &Catalogue) -> Result<Vec<Part>> {
-    paths(directory)?.into_iter().map(|path| part(path, catalogue)).collect()
 }
 
 fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
@@ -249,9 +257,13 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn part(path: PathBuf, catalogue: &Catalogue) -> Result<Part> {
+/// Reads a part of the fleet run `run`.
+fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
     let summary = archive::summary(&path, catalogue)?;
     let attempt = summary.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
+    if attempt.run != run {
+        bail!("{} is of the fleet run '{}'", path.display(), attempt.run);
+    }
     Ok(Part { fault: fault(&summary), summary, attempt, path })
 }
 
@@ -321,6 +333,23 @@ fn entry(
         attempt: Some(part.attempt.attempt),
         journal: part.path.file_name().map(|name| Path::new(NODES).join(name)),
         summary: Some(Box::new(part.summary)),
+    }
+}
+
+/// A journal that cannot be read, by what its name says: NODE.TASK.ATTEMPT.HASH.jsonl.
+fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let task = name.rsplitn(4, '.').last().unwrap_or_default();
+    let (node, task) = task.rsplit_once('.').unwrap_or((task, ""));
+    Entry {
+        node: node.to_owned(),
+        task: task.to_owned(),
+        state: State::Partial,
+        reason: Some(format!("{error:#}")),
+        notes: Vec::new(),
+        attempt: None,
+        journal: Some(Path::new(NODES).join(name)),
+        summary: None,
     }
 }
 

@@ -22,8 +22,8 @@ use crate::stats::Histogram;
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use evidence::{Evidence, Trail};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
-pub use reader::read;
-pub use store::{Listed, Store, today};
+pub use reader::{parse, read};
+pub use store::{Listed, Store, first_line, today};
 pub use whole::write_whole;
 pub use writer::Writer;
 

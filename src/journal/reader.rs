@@ -20,7 +20,14 @@ pub fn read(directory: &Path) -> Result<Journal> {
     let path = if directory.is_dir() { directory.join(FILE) } else { directory.to_path_buf() };
     let file = File::open(&path)
         .with_context(|| format!("there is no run at {}; `unixmark list runs` shows them", directory.display()))?;
-    let mut input = BufReader::with_capacity(1 << 20, file);
+    parse(BufReader::with_capacity(1 << 20, file), &path)
+}
+
+/// Reads a journal of which errors say that it is at `path`.
+///
+/// # Errors
+/// As [`read`].
+pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
     let mut journal = Journal::default();
     let mut line = Vec::new();
     let mut number = 0_usize;

@@ -149,7 +149,9 @@ fn back_from_latest(name: &str) -> Option<usize> {
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
 }
 
-fn first_line(journal: &Path) -> Option<Run> {
+/// Returns what a journal's first line says, unless it is none.
+#[must_use]
+pub fn first_line(journal: &Path) -> Option<Run> {
     let mut line = String::new();
     BufReader::new(fs::File::open(journal).ok()?).read_line(&mut line).ok()?;
     match serde_json::from_str(&line).ok()? {

@@ -59,6 +59,15 @@ pub fn render(results: &Results, format: Format) -> Result<String> {
     }
 }
 
+/// Returns a text as a terminal can show it, whatever it holds: without what moves the cursor or turns the direction of text.
+pub(crate) fn visible(text: &str) -> String {
+    let strange = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    text.chars().map(|c| if strange(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// Returns the half-width in per cent: `±0.4%`, or `±∞` without an interval.
 pub(crate) fn plus_minus(estimate: &Estimate) -> String {
     let spread = estimate.spread() * 100.0;

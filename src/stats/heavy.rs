@@ -5,6 +5,9 @@ use super::median;
 /// What is assumed of tails that a sample does not tell otherwise: heavier than normal ones, as differences between machines are.
 const ASSUMED: f64 = 5.0;
 
+/// Fewer positive values tell nothing.
+const FEW: usize = 10;
+
 /// From so many values on a quantile further out is used.
 const MANY: usize = 1000;
 
@@ -36,7 +39,7 @@ const TABLE: [(f64, f64, f64, f64); 13] = [
 pub fn tail_degrees(values: &[f64]) -> f64 {
     let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
     let count = positive.len();
-    if count == 0 {
+    if count < FEW {
         return ASSUMED;
     }
     positive.sort_by(f64::total_cmp);

@@ -41,8 +41,11 @@ pub(super) struct Judged {
 pub(super) struct Deviation {
     /// How far, negative where it is worse.
     pub(super) value: f64,
-    /// The standard error of that as it was measured; NaN where it is not known.
+    /// The standard error of that: of the node's own measurement and of the typical logarithm; NaN where it is not known.
     pub(super) error: f64,
+    /// The standard error of the node's own measurement, which is what places are told apart by: the typical logarithm is the
+    /// same for all.
+    pub(super) own: f64,
     /// What the node's own noise adds to the variance that all have.
     excess: f64,
     /// How many of the standard deviations that chance makes.
@@ -125,7 +128,9 @@ fn together(columns: &[Judged], nodes: usize) -> Judged {
             columns.iter().filter_map(|column| Some((column, column.deviations[node]?))).collect();
         let count = own.len() as f64;
         let mean = own.iter().map(|(_, one)| one.value).sum::<f64>() / count;
-        let error = own.iter().map(|(_, one)| one.error.powi(2)).sum::<f64>().sqrt() / count;
+        // One that is not known is as large as the others.
+        let errors: Vec<f64> = own.iter().map(|(_, one)| one.own.powi(2)).filter(|one| one.is_finite()).collect();
+        let error = (errors.iter().sum::<f64>() / errors.len() as f64 / count).sqrt();
         // The mean of fewer columns, or of noisier ones, varies more.
         let variance = own.iter().map(|(column, one)| column.scale.powi(2) + one.excess).sum::<f64>() / count.powi(2);
         (!own.is_empty()).then_some((mean, error, (variance - usual).max(0.0)))
@@ -143,10 +148,21 @@ fn judged(raw: &[Option<Raw>]) -> Judged {
     let error = scale * (std::f64::consts::FRAC_PI_2 / values.len() as f64).sqrt();
     let deviation = |(log, own, excess): Raw| {
         let value = log - centre;
-        let z = value / (scale.powi(2) + error.powi(2) + excess).sqrt();
-        Deviation { value, error: own.hypot(error), excess, z, p: 1.0 }
+        // Where most figures are equal, chance makes nothing that others could be judged by.
+        let z = if scale > 0.0 { value / (scale.powi(2) + error.powi(2) + excess).sqrt() } else { f64::NAN };
+        Deviation { value, error: own.hypot(error), own, excess, z, p: 1.0 }
     };
     Judged { centre, error, scale, deviations: raw.iter().map(|one| one.map(deviation)).collect() }
+}
+
+impl Verdicts {
+    /// Whether anything of them could be judged.
+    pub(super) fn any(&self) -> bool {
+        self.columns
+            .iter()
+            .chain([&self.together])
+            .any(|judged| judged.deviations.iter().flatten().filter(|one| one.z.is_finite()).count() >= FEWEST)
+    }
 }
 
 impl Judged {

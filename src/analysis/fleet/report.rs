@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table};
-use super::{Asked, Column, Delivered, FEWEST, FleetReport, Group, Named, Node, Outlier, Value};
+use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Value};
 use super::{against, facts, groups, notes, ranking, spread};
 use crate::analysis::compare::RATE;
 use crate::catalogue::Metric;
@@ -62,7 +62,14 @@ impl FleetReport {
             found.for_each(|one| slow[order[one.node]] = true);
             slow
         };
-        (report.traits, report.differing) = facts::facts(delivered, &slow);
+        report.differing = facts::facts(delivered, &vec![false; delivered.len()]).1;
+        // Against the others of their groups: what makes a group is no reason why some of it are slow.
+        let with_slow: Vec<&Family> =
+            families.iter().filter(|family| family.nodes.iter().any(|node| slow[*node])).collect();
+        let beside: Vec<usize> = with_slow.iter().flat_map(|family| family.nodes.iter().copied()).collect();
+        let (these, slow): (Vec<Delivered<'_>>, Vec<bool>) =
+            beside.iter().map(|node| (delivered[*node], slow[*node])).unzip();
+        report.traits = facts::facts(&these, &slow).0;
         if let Some((name, before)) = before {
             let places = against::Places { order: &order, families: &families };
             report.against = Some(against::against(name, before, delivered, &table, &places, asked.threshold));
@@ -190,7 +197,7 @@ fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
         .collect();
     let overall =
         (families.len() > 1 && !logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
-    Group { name: family.name.clone(), nodes: family.nodes.len(), overall, judged: family.nodes.len() >= FEWEST }
+    Group { name: family.name.clone(), nodes: family.nodes.len(), overall, judged: family.verdicts.any() }
 }
 
 /// A figure's logarithm, turned so that more is better.
@@ -237,7 +244,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
             .together
             .deviations
             .iter()
-            .map(|one| one.map(|one| Estimate::within(one.value.exp(), NORMAL_975 * one.error)))
+            .map(|one| one.map(|one| Estimate::within(one.value.exp(), NORMAL_975 * one.own)))
             .collect();
         let mut ranks = ranking::ranges(&overall.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
         for (member, place) in family.nodes.iter().enumerate() {

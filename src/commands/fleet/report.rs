@@ -9,7 +9,7 @@ use super::super::values::percent;
 use super::super::{Status, print, usage};
 use crate::analysis::fleet::{Asked, By, Delivered, FleetReport};
 use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State};
+use crate::fleet::{Fleet, State, slurm};
 use crate::report::fleet::{Format, render};
 
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,8 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let fleet = Fleet::read(&arguments.directory, &catalogue)?;
+    let mut fleet = Fleet::read(&arguments.directory, &catalogue)?;
+    slurm::explain(&mut fleet, &arguments.directory)?;
     let before = arguments.against.as_ref().map(|directory| Fleet::read(directory, &catalogue)).transpose()?;
     let (names, old) = (names(&fleet), before.as_ref().map(self::names).unwrap_or_default());
     let delivered = delivered(&fleet, &names);

@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let into = arguments.into.clone().unwrap_or_else(|| PathBuf::from(name.replace('/', "-")));
     let into =
         std::path::absolute(&into).with_context(|| format!("'{}' is no directory", into.display())).map_err(usage)?;
-    if Record::read(&into).map_err(usage)?.is_some() {
+    if Record::is_in(&into).map_err(usage)? {
         return Err(usage(anyhow!("{} has a submission already; try another directory", into.display())));
     }
     let partition = slurm::partition(arguments.partition.as_deref())?;

@@ -97,7 +97,7 @@ pub struct Submitted {
 /// The directory has a submission already, or cannot be written. A refusal of Slurm's in the middle is none: see
 /// [`Submitted::broke`].
 pub fn submit(directory: &Path, request: &Request<'_>, mut stop: impl FnMut() -> bool) -> Result<Submitted> {
-    if Record::read(directory)?.is_some() {
+    if Record::is_in(directory)? {
         bail!("{} has a submission already; try another directory", directory.display());
     }
     let place = Place::of(directory);

@@ -116,9 +116,23 @@ impl Record {
         Ok(Some(record))
     }
 
+    /// Whether a directory has a submission of which anything came. One whose first job was refused is as good as none.
+    ///
+    /// # Errors
+    /// As [`Record::read`].
+    pub fn is_in(directory: &Path) -> Result<bool> {
+        Ok(Record::read(directory)?.is_some_and(|record| !record.jobs.is_empty()))
+    }
+
     /// Begins a record before anything is submitted.
     pub(super) fn begin(directory: &Path, submission: Submission) -> Result<Record> {
         let record = Record::new(directory.join(FILE), submission);
+        match fs::remove_file(&record.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("{} cannot be written", record.path.display()));
+            }
+            _ => {}
+        }
         record.append(&Line::Submission(record.submission.clone()))?;
         Ok(record)
     }

@@ -11,6 +11,7 @@ use super::Place;
 use super::engine::{self, Job};
 use super::record::{Line, Record};
 use crate::fleet::{Entry, Fleet, State};
+use crate::journal::first_line;
 
 /// Says of every node that has not delivered a whole run what became of its job: late as long as Slurm has it, else how it
 /// ended, which is written down, since Slurm forgets it. Does nothing for a fleet run that Slurm has no part in.
@@ -44,10 +45,10 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The nodes that have written something.
+/// The nodes that have written a journal; of one that was cut in its first line nothing can be collected.
 fn written(journals: &Path) -> BTreeSet<String> {
     let names = fs::read_dir(journals).into_iter().flatten().flatten();
-    let written = names.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.len() > 0));
+    let written = names.filter(|entry| first_line(&entry.path()).is_some());
     let stems = written.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".jsonl").map(str::to_owned));
     stems.filter_map(|stem| stem.rsplit_once('.').map(|(node, _)| node.to_owned())).collect()
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{coordinates, difference, directions, factor, interval, of_cell, signed, size, thesis, told, value};
 use crate::analysis::{Comparison, Comparisons, Measure, NotCompared, Total, Verdict};
+use crate::report::visible;
 
 /// The report's width.
 pub(in crate::report) const WIDTH: usize = 80;
@@ -40,7 +41,7 @@ pub(super) fn render(all: &Comparisons) -> String {
 
 /// Appends a line; writing to a String cannot fail.
 pub(in crate::report) fn line(text: &mut String, line: &str) {
-    let _ = writeln!(text, "{}", line.trim_end());
+    let _ = writeln!(text, "{}", visible(line.trim_end()));
 }
 
 /// Appends `content` in lines of the report's width, the first after `lead`, the others under it. A word that is longer

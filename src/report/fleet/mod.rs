@@ -6,6 +6,7 @@ mod text;
 use anyhow::Result;
 
 use super::compare::{coordinates, signed, size};
+use super::visible;
 use crate::analysis::Verdict;
 use crate::analysis::fleet::{Change, Column, FleetReport};
 use crate::fleet::Fleet;
@@ -39,14 +40,9 @@ pub fn render(fleet: &Fleet, report: &FleetReport, format: Format) -> Result<Str
 /// Characters of a name that is shown.
 const LONGEST: usize = 24;
 
-/// Returns a name as it can be shown in a line, whatever it holds: without what moves a terminal's cursor or turns the
-/// direction of text, and of a long one the beginning and the end.
+/// Returns a name as it can be shown in a line, whatever it holds, and of a long one the beginning and the end.
 pub(crate) fn plain(name: &str) -> String {
-    let strange = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    let letters: Vec<char> = name.chars().map(|c| if strange(c) { '\u{fffd}' } else { c }).collect();
+    let letters: Vec<char> = visible(name).chars().collect();
     let half = LONGEST / 2;
     match letters.len() {
         0 => "(no name)".to_owned(),

@@ -51,6 +51,7 @@ pub(in crate::report) fn headline(report: &FleetReport) -> String {
     let fast = report.named(Named::Fast).into_iter().filter(|(node, _)| slow.iter().all(|(other, _)| other != node));
     let fast: Vec<(usize, Vec<&Outlier>)> = fast.collect();
     let mut text = match slow.len() {
+        _ if report.columns.is_empty() => format!("{} delivered, and nothing was measured", nodes(count)),
         _ if report.groups.iter().all(|group| !group.judged) => {
             format!("{} delivered: too few alike to call one slow", nodes(count))
         }
@@ -58,12 +59,7 @@ pub(in crate::report) fn headline(report: &FleetReport) -> String {
         1 => format!("1 of {} is slow: {}", nodes(count), slow_nodes(report, &slow)),
         many => format!("{many} of {} are slow: {}", nodes(count), slow_nodes(report, &slow)),
     };
-    if let Some(one) = report.traits.first() {
-        text += &format!(
-            ", with {} {} in common ({} of {}, {} of {} others)",
-            one.name, one.value, one.slow_with, one.slow, one.others_with, one.others
-        );
-    }
+    text += &in_common(report);
     text += ".";
     if !fast.is_empty() {
         let names: Vec<String> = fast.iter().take(3).map(|(node, _)| plain(&report.nodes[*node].name)).collect();
@@ -71,6 +67,21 @@ pub(in crate::report) fn headline(report: &FleetReport) -> String {
         text += &format!(" Faster than the others: {}{more}.", names.join(", "));
     }
     text
+}
+
+/// What several slow nodes share beyond chance; of one, what no other has.
+fn in_common(report: &FleetReport) -> String {
+    let Some(one) = report.traits.first() else { return String::new() };
+    let fact = format!("{} {}", one.name, plain(&one.value));
+    match one.slow {
+        1 if one.others_with == 0 => format!(", which alone has {fact}"),
+        1 => String::new(),
+        _ if one.q > RATE => String::new(),
+        _ => format!(
+            ", with {fact} in common ({} of {}, {} of {} others)",
+            one.slow_with, one.slow, one.others_with, one.others
+        ),
+    }
 }
 
 fn nodes(count: usize) -> String {
@@ -175,11 +186,11 @@ fn traits(text: &mut String, report: &FleetReport) {
     if report.traits.is_empty() {
         return;
     }
-    heading(text, &format!("{:<52} {:>8} {:>9} {:>7}", "slow nodes have in common", "slow", "others", "p"));
+    heading(text, &format!("{:<52} {:>8} {:>9} {:>7}", "slow nodes have in common", "slow", "others", "q"));
     for one in report.traits.iter().take(TESTS) {
         let counts = (format!("{}/{}", one.slow_with, one.slow), format!("{}/{}", one.others_with, one.others));
         let name = fitted(&format!("{} {}", one.name, one.value), 52);
-        line(text, &format!("{name} {:>8} {:>9} {:>7}", counts.0, counts.1, probability(one.p)));
+        line(text, &format!("{name} {:>8} {:>9} {:>7}", counts.0, counts.1, probability(one.q)));
     }
     if report.traits.len() > TESTS {
         line(text, &format!("  … and {} more: `--format json` has all", report.traits.len() - TESTS));

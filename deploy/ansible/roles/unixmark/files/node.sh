@@ -43,7 +43,12 @@ start)
 		"$@" --emit >journal 2>messages
 		echo $? >ended.new
 		mv ended.new ended' "$dir" "$tool" "$@" </dev/null >/dev/null 2>&1 &
-	until [ -s pid ]; do sleep 0.1; done
+	tries=0
+	until [ -s pid ]; do
+		tries=$((tries + 1))
+		[ "$tries" -lt 100 ] || { rm -rf began; echo "the run could not be started; is $dir full?" >&2; exit 1; }
+		sleep 0.1
+	done
 	;;
 look)
 	echo "unixmark: $(state) $(cat "$dir/began/at" 2>/dev/null || echo 0) $(cat "$dir/ended" 2>/dev/null || echo none)"
