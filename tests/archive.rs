@@ -9,7 +9,7 @@ mod corpus;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Place, stderr, stdout};
+use common::{Place, contents, stderr, stdout};
 use corpus::{Made, Recorded};
 use serde_json::Value;
 use unixmark::archive;
@@ -72,21 +72,6 @@ fn export(place: &Place, words: &str) -> (i32, String) {
 fn export_all(place: &Place) {
     let (code, said) = export(place, "");
     assert_eq!(code, 0, "{said}");
-}
-
-/// Names and contents of every file below a directory.
-fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else {
-            found.push((path.clone(), std::fs::read(&path).unwrap()));
-        }
-    }
-    found.sort();
-    found
 }
 
 /// Every recorded run of the repository.

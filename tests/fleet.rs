@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use common::{Place, stderr, stdout};
+use common::{Place, contents, stderr, stdout};
 use serde_json::Value;
 
 /// A host measures one thing at a time for fleets, so that the tests of this file take turns.
@@ -49,21 +49,6 @@ fn status(place: &Place) -> Value {
     let output =
         place.unixmark(&format!("fleet status {}/fleet --json", place.root.path().display())).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// Names and contents of every file below a directory.
-fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else {
-            found.push((path.clone(), std::fs::read(&path).unwrap()));
-        }
-    }
-    found.sort();
-    found
 }
 
 #[test]

@@ -101,3 +101,18 @@ pub fn processes_with(mark: &str) -> Vec<String> {
     }
     found
 }
+
+/// Names and contents of every file below a directory, if it is there.
+pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}

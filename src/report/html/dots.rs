@@ -58,13 +58,13 @@ pub(super) struct Mark {
 }
 
 /// The measures of one drawing, in pixels.
-struct Frame {
-    class: &'static str,
-    width: f64,
-    left: f64,
-    right: f64,
+pub(super) struct Frame {
+    pub(super) class: &'static str,
+    pub(super) width: f64,
+    pub(super) left: f64,
+    pub(super) right: f64,
     /// Height of a row's label where it stands above the lanes; beside them it is 0.
-    above: f64,
+    pub(super) above: f64,
 }
 
 const WIDE: Frame = Frame { class: "chart wide", width: 1040.0, left: 342.0, right: 62.0, above: 0.0 };

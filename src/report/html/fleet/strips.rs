@@ -1,21 +1,12 @@
 //! The strip chart: every node's figure in every test, a lane per group; of many nodes how dense they lie.
 
+use super::super::dots::Frame;
 use super::super::scale::Scale;
 use super::super::svg::{Anchor, Svg, hue, n, outline};
 use super::super::words::{clean, number};
 use super::{percent, title_of};
 use crate::analysis::fleet::{Column, FleetReport, Named, Node};
 use crate::catalogue::Metric;
-
-/// The measures of one drawing, in pixels.
-struct Frame {
-    class: &'static str,
-    width: f64,
-    left: f64,
-    right: f64,
-    /// Height of a row's label where it stands above the lanes; beside them it is 0.
-    above: f64,
-}
 
 const WIDE: Frame = Frame { class: "chart wide", width: 1040.0, left: 300.0, right: 12.0, above: 0.0 };
 const NARROW: Frame = Frame { class: "chart narrow", width: 360.0, left: 10.0, right: 10.0, above: 20.0 };
