@@ -72,7 +72,7 @@ enum Verb {
     Export(export::Arguments),
     /// Make one fleet run of many nodes' journals
     Collect(collect::Arguments),
-    /// Say what came of a fleet run
+    /// Measure on a cluster, and say what came of a fleet run
     Fleet(fleet::Arguments),
     /// Show tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),

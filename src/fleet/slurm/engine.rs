@@ -95,7 +95,8 @@ pub(super) struct Asked<'a> {
 /// # Errors
 /// Slurm does not answer, or has none such.
 pub fn partition(asked: Option<&str>) -> Result<String> {
-    let said = ask("sinfo", ["-h", "-o", "%P"])?;
+    let said = ask("sinfo", ["-h", "-o", "%P"])
+        .context("Slurm does not answer; start this where its commands do, as on a login node")?;
     let all: Vec<&str> = said.split_whitespace().collect();
     let plain = |name: &&str| name.trim_end_matches('*').to_owned();
     let found = match asked {
