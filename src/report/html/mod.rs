@@ -1,6 +1,6 @@
 //! The HTML report: one file without scripts, whose charts are SVG.
 //!
-//! `templates/report.html` is the page and `templates/report.css` its style. Strings of the journal
+//! `templates/page.html` is what all pages have, `report.html` and `fleet.html` are the two, and `report.css` is their style. Strings of the journal
 //! may hold anything: [`words::clean`] takes out what disturbs the text around, and markup is escaped
 //! by askama in the page and by [`svg`] in the charts.
 
