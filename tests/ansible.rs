@@ -95,12 +95,10 @@ impl Controller for Cluster {
 
     /// The playbook on the controller.
     fn play(&self, inventory: &str, words: &[&str]) -> Command {
-        let script = here("tests/python.sh");
-        let python = Command::new("sh").arg(script).arg("ansible-core==2.19.14").output().unwrap();
-        assert!(python.status.success(), "{}", stderr(&python));
+        let python = common::python("ansible-core==2.19.14").unwrap();
         let mut command = Command::new(here("tests/cluster/cluster"));
         command.arg("in").arg(self.path()).args(["env", "LC_ALL=C.UTF-8"]);
-        command.arg(Path::new(stdout(&python).trim()).join("bin/ansible-playbook"));
+        command.arg(python.join("bin/ansible-playbook"));
         command.arg("-i").arg(self.file(inventory)).arg(here("deploy/ansible/fleet.yml"));
         command.arg("-e").arg(format!("unixmark_into={}", self.file("fleet").display()));
         command.args(["-e", "unixmark_fleet=night"]).args(words);

@@ -18,10 +18,7 @@ fn deploy(name: &str) -> PathBuf {
 
 /// Where the validator and a reader of YAML are.
 fn python() -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python.sh");
-    let output = Command::new("sh").arg(script).arg("kubernetes-validate==1.37.0").output().unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
-    PathBuf::from(stdout(&output).trim()).join("bin")
+    common::python("kubernetes-validate==1.37.0").unwrap().join("bin")
 }
 
 /// The manifest as kubectl would send it.

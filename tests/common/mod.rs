@@ -116,3 +116,10 @@ pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found.sort();
     found
 }
+
+/// The directory of a Python that has a package (`tests/python.sh`); what pip says where it cannot be had.
+pub fn python(package: &str) -> Result<PathBuf, String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python.sh");
+    let output = std::process::Command::new("sh").arg(script).arg(package).output().unwrap();
+    if output.status.success() { Ok(PathBuf::from(stdout(&output).trim())) } else { Err(stderr(&output)) }
+}
