@@ -31,16 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Err(usage(anyhow::anyhow!("there is nothing at {}", missing.display())));
     }
     let alone = alone(into, || say(&format!("another collector works in {}: waiting for it", into.display())))?;
-    let known = Fleet::name(into).map_err(usage)?;
-    if let (Some(known), Some(run)) = (&known, run)
-        && known != run
-    {
-        let into = into.display();
-        return Err(usage(anyhow::anyhow!(
-            "{into} has the fleet run '{known}' and not '{run}'; try another directory"
-        )));
-    }
-    let name = run.clone().or(known);
+    let name = Fleet::name(into, run.as_deref()).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let collected = collect(sources, into, name.as_deref(), &catalogue)?;
     for refused in &collected.refused {

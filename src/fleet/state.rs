@@ -96,14 +96,8 @@ impl Fleet {
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
     pub fn expect(directory: &Path, run: &str, nodes: &[String]) -> Result<()> {
+        Fleet::name(directory, Some(run))?;
         let mut manifest = manifest(directory)?.unwrap_or_default();
-        if !manifest.run.is_empty() && manifest.run != run {
-            bail!(
-                "{} has the fleet run '{}' and not '{run}'; try another directory",
-                directory.display(),
-                manifest.run
-            );
-        }
         manifest.format = FORMAT.to_owned();
         manifest.run = run.to_owned();
         manifest.expected.extend(nodes.iter().cloned());
@@ -114,12 +108,18 @@ impl Fleet {
             .with_context(|| format!("{} cannot be written; make room or try another directory", target.display()))
     }
 
-    /// The name of the fleet run in `directory`, if there is one.
+    /// The name of the fleet run in `directory`; of one that has none, the name that is `asked` for, if any is.
     ///
     /// # Errors
-    /// What says so is damaged, or of a later version.
-    pub fn name(directory: &Path) -> Result<Option<String>> {
-        Ok(manifest(directory)?.map(|manifest| manifest.run))
+    /// It has another fleet run than that, or what says so is damaged, or of a later version.
+    pub fn name(directory: &Path, asked: Option<&str>) -> Result<Option<String>> {
+        let known = manifest(directory)?.map(|manifest| manifest.run);
+        if let (Some(known), Some(asked)) = (known.as_deref(), asked)
+            && known != asked
+        {
+            bail!("{} has the fleet run '{known}' and not '{asked}'; try another directory", directory.display());
+        }
+        Ok(known.or_else(|| asked.map(str::to_owned)))
     }
 
     /// Reads the fleet run in `directory`: the same files give the same entries.
@@ -128,14 +128,7 @@ impl Fleet {
     /// It has none, or cannot be read.
     pub fn read(directory: &Path, catalogue: &Catalogue) -> Result<Fleet> {
         let Manifest { run, expected, .. } = known(directory)?;
-        let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
-        let mut unreadable = Vec::new();
-        for path in paths(directory)? {
-            match part(path.clone(), catalogue, &run) {
-                Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
-                Err(error) => unreadable.push((path, error)),
-            }
-        }
+        let (parts, unreadable) = read_all(paths(directory)?, catalogue, &run);
         let usual = usual_build(&parts);
         let mut entries: Vec<Entry> =
             parts.into_iter().map(|(key, parts)| entry(key, parts, usual.as_deref(), &expected)).collect();
@@ -210,9 +203,7 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
     let Manifest { run, .. } = known(directory)?;
     let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for path in paths(directory)? {
-        // NODE.TASK.ATTEMPT.HASH.jsonl
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        tasks.entry(name.rsplitn(4, '.').last().unwrap_or_default().to_owned()).or_default().push(path);
+        tasks.entry(task_of(&path)).or_default().push(path);
     }
     let mut journals = Journals::default();
     for paths in tasks.into_values() {
@@ -220,13 +211,8 @@ pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
             journals.counting.extend(paths);
             continue;
         }
-        let mut parts: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
-        for path in paths {
-            match part(path.clone(), catalogue, &run) {
-                Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
-                Err(_) => journals.counting.push(path),
-            }
-        }
+        let (parts, unreadable) = read_all(paths, catalogue, &run);
+        journals.counting.extend(unreadable.into_iter().map(|(path, _)| path));
         for mut attempts in parts.into_values() {
             sort(&mut attempts);
             let mut paths = attempts.into_iter().map(|part| part.path);
@@ -257,6 +243,28 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// What a journal's file is named after: NODE.TASK of NODE.TASK.ATTEMPT.HASH.jsonl.
+fn task_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.rsplitn(4, '.').last().unwrap_or_default().to_owned()
+}
+
+/// The attempts at each task of each node.
+type Parts = BTreeMap<(String, String), Vec<Part>>;
+
+/// Reads parts of the fleet run `run`; returns besides which cannot be read, and why.
+fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
+    let mut parts = Parts::new();
+    let mut unreadable = Vec::new();
+    for path in paths {
+        match part(path.clone(), catalogue, run) {
+            Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
+            Err(error) => unreadable.push((path, error)),
+        }
+    }
+    (parts, unreadable)
+}
+
 /// Reads a part of the fleet run `run`.
 fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
     let summary = archive::summary(&path, catalogue)?;
@@ -283,7 +291,7 @@ fn fault(summary: &Summary) -> Option<String> {
 }
 
 /// The build that most nodes have, the least of several.
-fn usual_build(parts: &BTreeMap<(String, String), Vec<Part>>) -> Option<String> {
+fn usual_build(parts: &Parts) -> Option<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for build in parts.values().flatten().filter_map(Part::build) {
         *counts.entry(build).or_default() += 1;
@@ -336,11 +344,10 @@ fn entry(
     }
 }
 
-/// A journal that cannot be read, by what its name says: NODE.TASK.ATTEMPT.HASH.jsonl.
+/// A journal that cannot be read, by what its name says.
 fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let task = name.rsplitn(4, '.').last().unwrap_or_default();
-    let (node, task) = task.rsplit_once('.').unwrap_or((task, ""));
+    let task = task_of(&path);
+    let (node, task) = task.rsplit_once('.').unwrap_or((&task, ""));
     Entry {
         node: node.to_owned(),
         task: task.to_owned(),
@@ -348,7 +355,7 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
         reason: Some(format!("{error:#}")),
         notes: Vec::new(),
         attempt: None,
-        journal: Some(Path::new(NODES).join(name)),
+        journal: path.file_name().map(|name| Path::new(NODES).join(name)),
         summary: None,
     }
 }

@@ -69,22 +69,28 @@ struct Told<'a> {
     values: Vec<Option<&'a str>>,
 }
 
-/// Returns what slow nodes have in common, and in what nodes differ.
-pub(super) fn facts(delivered: &[Delivered<'_>], slow: &[bool]) -> (Vec<Trait>, Vec<Differing>) {
-    let told = told(delivered);
+impl Told<'_> {
+    /// Whether it is not known, or not the same, on all nodes.
+    fn differs(&self) -> bool {
+        self.values.contains(&None) || self.values.windows(2).any(|two| two[0] != two[1])
+    }
+}
+
+/// Returns in what nodes differ, in the order of reports. What is true of a moment always does.
+pub(super) fn differing(delivered: &[Delivered<'_>]) -> Vec<Differing> {
+    let nobody = vec![false; delivered.len()];
+    let told = told(delivered).into_iter().filter(|(name, fact)| !is_of_a_moment(name) && fact.differs());
+    told.map(|(name, fact)| differs(name, &fact, &counts(&fact, &nobody))).collect()
+}
+
+/// Returns what the slow nodes of `delivered` have in common more than the others, least p first.
+pub(super) fn traits(delivered: &[Delivered<'_>], slow: &[bool]) -> Vec<Trait> {
     let mut traits: Vec<Trait> = Vec::new();
-    let mut differing = Vec::new();
-    for (name, fact) in &told {
-        let counts = counts(fact, slow);
-        if counts.len() < 2 && fact.values.iter().all(Option::is_some) {
-            continue;
-        }
-        if !is_of_a_moment(name) {
-            differing.push(differs(name, fact, &counts));
-        }
+    for (name, fact) in told(delivered).into_iter().filter(|(_, fact)| fact.differs()) {
+        let counts = counts(&fact, slow);
         let known = fact.values.iter().flatten().count();
         if is_of_a_moment(name) || 2 * counts.len() > known {
-            traits.extend(binned(name, fact, slow));
+            traits.extend(binned(name, &fact, slow));
         } else {
             let values = counts.into_iter().map(|(value, with)| (value.to_owned(), with));
             traits.extend(values.map(|(value, with)| candidate(name, fact.label, value, with, slow)));
@@ -97,7 +103,7 @@ pub(super) fn facts(delivered: &[Delivered<'_>], slow: &[bool]) -> (Vec<Trait>, 
     traits.sort_by(|a, b| {
         a.p.total_cmp(&b.p).then_with(|| b.slow_with.cmp(&a.slow_with)).then_with(|| a.name.cmp(&b.name))
     });
-    (traits, differing)
+    traits
 }
 
 /// Two slow nodes or all of them share it, more than the others, and not by chance; or all of them and hardly any other.

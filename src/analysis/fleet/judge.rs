@@ -1,11 +1,8 @@
 //! How far nodes lie from what is typical of their group, and whether that is more than chance.
 
-use super::FEWEST;
 use super::table::Cell;
+use super::{FEWEST, NORMAL_975};
 use crate::stats::{Estimate, false_discovery_rates, median, qn, student_p, tail_degrees};
-
-/// Half-widths of 95 % intervals in standard errors.
-const NORMAL_975: f64 = 1.96;
 
 /// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
 const LOST: f64 = 3.0;

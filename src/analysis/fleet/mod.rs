@@ -21,6 +21,9 @@ use crate::stats::{Estimate, Method};
 /// Groups of fewer nodes are too few to call one of them unlike the others.
 pub const FEWEST: usize = 5;
 
+/// Half-widths of 95 % intervals in standard errors.
+const NORMAL_975: f64 = 1.96;
+
 /// What a node delivered.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivered<'a> {

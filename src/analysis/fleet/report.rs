@@ -3,15 +3,12 @@
 use anyhow::Result;
 
 use super::judge::{self, Judged, Verdicts};
-use super::table::{Cell, Table};
-use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Value};
+use super::table::{Cell, Table, turned};
+use super::{Asked, Column, Delivered, FleetReport, Group, NORMAL_975, Named, Node, Outlier, Value};
 use super::{against, facts, groups, notes, ranking, spread};
 use crate::analysis::compare::RATE;
 use crate::catalogue::Metric;
 use crate::stats::Estimate;
-
-/// Half-widths of 95 % intervals in standard errors.
-const NORMAL_975: f64 = 1.96;
 
 /// A group as it is judged.
 pub(super) struct Family {
@@ -62,14 +59,14 @@ impl FleetReport {
             found.for_each(|one| slow[order[one.node]] = true);
             slow
         };
-        report.differing = facts::facts(delivered, &vec![false; delivered.len()]).1;
+        report.differing = facts::differing(delivered);
         // Against the others of their groups: what makes a group is no reason why some of it are slow.
         let with_slow: Vec<&Family> =
             families.iter().filter(|family| family.nodes.iter().any(|node| slow[*node])).collect();
         let beside: Vec<usize> = with_slow.iter().flat_map(|family| family.nodes.iter().copied()).collect();
         let (these, slow): (Vec<Delivered<'_>>, Vec<bool>) =
             beside.iter().map(|node| (delivered[*node], slow[*node])).unzip();
-        report.traits = facts::facts(&these, &slow).0;
+        report.traits = facts::traits(&these, &slow);
         if let Some((name, before)) = before {
             let places = against::Places { order: &order, families: &families };
             report.against = Some(against::against(name, before, delivered, &table, &places, asked.threshold));
@@ -198,11 +195,6 @@ fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
     let overall =
         (families.len() > 1 && !logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
     Group { name: family.name.clone(), nodes: family.nodes.len(), overall, judged: family.verdicts.any() }
-}
-
-/// A figure's logarithm, turned so that more is better.
-fn turned(metric: Metric, figure: f64) -> f64 {
-    if metric == Metric::Rate { figure.ln() } else { -figure.ln() }
 }
 
 /// A logarithm turned back into a figure.

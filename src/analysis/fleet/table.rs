@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::Delivered;
+use super::{Delivered, NORMAL_975};
 use crate::analysis::Figure;
 use crate::catalogue::Metric;
 use crate::stats::{Estimate, quantile_975};
-
-/// Half-widths of 95 % intervals in standard errors, from order statistics.
-const NORMAL_975: f64 = 1.96;
 
 /// The fewest trials whose interval is one of order statistics; with fewer it is Student's.
 const ORDERED: usize = 6;
@@ -75,14 +72,18 @@ impl Cell {
         if !(estimate.value.is_finite() && estimate.value > 0.0) {
             return None;
         }
-        let sign = if figure.metric == Metric::Rate { 1.0 } else { -1.0 };
         Some(Cell {
             figure: estimate,
-            log: sign * estimate.value.ln(),
+            log: turned(figure.metric, estimate.value),
             error: error(&estimate, figure.n),
             scatter: scatter(figure),
         })
     }
+}
+
+/// A figure's logarithm, turned so that more is better.
+pub(super) fn turned(metric: Metric, figure: f64) -> f64 {
+    if metric == Metric::Rate { figure.ln() } else { -figure.ln() }
 }
 
 /// The standard error behind the interval of the logarithm.

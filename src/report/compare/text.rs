@@ -137,15 +137,20 @@ fn comparison(text: &mut String, one: &Comparison, before: Option<&Comparison>) 
 /// The verdict in 16 columns; the legend below says the rest.
 pub(in crate::report) fn verdict(one: &Comparison) -> String {
     let unit = if one.measure.delta_unit() == "points" { "pt" } else { "%" };
-    match one.verdict {
-        Verdict::Same(within) => format!("same within {}{unit}", size(within)),
+    no_difference(one.verdict, unit).unwrap_or_else(|| match factor(one) {
+        Some(factor) => format!("{} {factor}", one.verdict.word()),
+        None => one.verdict.word().to_owned(),
+    })
+}
+
+/// A verdict that tells no difference: how small it is, or how large one could have been seen.
+pub(in crate::report) fn no_difference(verdict: Verdict, unit: &str) -> Option<String> {
+    match verdict {
+        Verdict::Same(within) => Some(format!("same within {}{unit}", size(within))),
         Verdict::Undecided(could) => {
-            format!("undecided ({}{unit})", size(could)).replace("∞%", "∞").replace("∞pt", "∞")
+            Some(format!("undecided ({}{unit})", size(could)).replace(&format!("∞{unit}"), "∞"))
         }
-        decided => match factor(one) {
-            Some(factor) => format!("{} {factor}", decided.word()),
-            None => decided.word().to_owned(),
-        },
+        _ => None,
     }
 }
 

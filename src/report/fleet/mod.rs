@@ -5,9 +5,9 @@ mod text;
 
 use anyhow::Result;
 
-use super::compare::{coordinates, signed, size};
+use super::compare::text::no_difference;
+use super::compare::{coordinates, signed};
 use super::visible;
-use crate::analysis::Verdict;
 use crate::analysis::fleet::{Change, Column, FleetReport};
 use crate::fleet::Fleet;
 use crate::stats::Estimate;
@@ -76,11 +76,12 @@ fn by_how_much(deviation: &Estimate) -> String {
 
 /// Returns what became of a cell in a few words.
 fn verdict(change: &Change) -> String {
-    match change.verdict {
-        Verdict::Same(within) => format!("same within {}%", size(within)),
-        Verdict::Undecided(could) => format!("undecided ({}%)", size(could)).replace("∞%", "∞"),
-        decided => decided.word().to_owned(),
-    }
+    no_difference(change.verdict, "%").unwrap_or_else(|| change.verdict.word().to_owned())
+}
+
+/// Returns how many there are of what: `1 node`, `2 nodes`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Returns a standard deviation in per cent: `0.42%`, `12%`, `-` where it is not known.

@@ -2,7 +2,7 @@
 
 use super::super::compare::text::{WIDTH, line, wrapped};
 use super::super::compare::{interval, value};
-use super::{by_how_much, deviation, percent, plain, probability, title, verdict};
+use super::{by_how_much, counted, deviation, percent, plain, probability, title, verdict};
 use crate::analysis::fleet::{Against, Column, FleetReport, Named, Outlier};
 use crate::analysis::{RATE, Verdict};
 use crate::fleet::{Fleet, State};
@@ -51,13 +51,13 @@ pub(in crate::report) fn headline(report: &FleetReport) -> String {
     let fast = report.named(Named::Fast).into_iter().filter(|(node, _)| slow.iter().all(|(other, _)| other != node));
     let fast: Vec<(usize, Vec<&Outlier>)> = fast.collect();
     let mut text = match slow.len() {
-        _ if report.columns.is_empty() => format!("{} delivered, and nothing was measured", nodes(count)),
+        _ if report.columns.is_empty() => format!("{} delivered, and nothing was measured", counted(count, "node")),
         _ if report.groups.iter().all(|group| !group.judged) => {
-            format!("{} delivered: too few alike to call one slow", nodes(count))
+            format!("{} delivered: too few alike to call one slow", counted(count, "node"))
         }
-        0 => format!("None of {} is slow", nodes(count)),
-        1 => format!("1 of {} is slow: {}", nodes(count), slow_nodes(report, &slow)),
-        many => format!("{many} of {} are slow: {}", nodes(count), slow_nodes(report, &slow)),
+        0 => format!("None of {} is slow", counted(count, "node")),
+        1 => format!("1 of {} is slow: {}", counted(count, "node"), slow_nodes(report, &slow)),
+        many => format!("{many} of {} are slow: {}", counted(count, "node"), slow_nodes(report, &slow)),
     };
     text += &in_common(report);
     text += ".";
@@ -82,10 +82,6 @@ fn in_common(report: &FleetReport) -> String {
             one.slow_with, one.slow, one.others_with, one.others
         ),
     }
-}
-
-fn nodes(count: usize) -> String {
-    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
 }
 
 /// The gravest slow nodes, each with how slow it is and where.
@@ -239,7 +235,7 @@ fn changes(text: &mut String, report: &FleetReport, against: &Against) {
     for fact in against.facts.iter().take(TESTS) {
         wrapped(
             text,
-            &format!("Changed on {}: ", nodes(fact.nodes)),
+            &format!("Changed on {}: ", counted(fact.nodes, "node")),
             &format!("{} from {} to {}", fact.name, fact.before, fact.after),
         );
     }
@@ -316,7 +312,7 @@ fn ranking(text: &mut String, report: &FleetReport) {
     for (place, node) in report.nodes.iter().enumerate() {
         if !shown(place) {
             if place == BEST {
-                line(text, &format!("{:>9}  {} between", "…", nodes(count - BEST - WORST)));
+                line(text, &format!("{:>9}  {} between", "…", counted(count - BEST - WORST, "node")));
             }
             continue;
         }

@@ -16,7 +16,7 @@ use crate::analysis::fleet::{
 use crate::analysis::named as with_axes;
 use crate::fleet::{Entry, State};
 use crate::report::copies;
-use crate::report::fleet::headline;
+use crate::report::fleet::{counted, headline};
 use crate::stats::Estimate;
 use map::Map;
 
@@ -86,10 +86,6 @@ pub(crate) fn render(report: &FleetReport, entries: &[Entry]) -> Result<String> 
         notes: report.notes.iter().map(|text| clean(text)).collect(),
     };
     Ok(page.render()?)
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn group_line(group: &Group) -> String {
