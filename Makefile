@@ -21,11 +21,12 @@ run: run-tools build
 
 test: test-tools
 	cargo fmt --all --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo test --locked
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo build --locked --workspace
+	cargo test --locked --workspace
 
 build:
-	cargo build --locked --release
+	cargo build --locked --release --workspace
 
 bench: bench-tools build
 	bench/all

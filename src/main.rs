@@ -1,7 +1,9 @@
 //! The command line tool: see `unixmark help`.
 
+mod commands;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    unixmark::commands::main()
+    commands::main()
 }

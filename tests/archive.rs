@@ -14,12 +14,11 @@ mod trend;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use catalogue::Catalogue;
 use common::{Place, contents, stderr};
 use corpus::{Made, Recorded};
 use duckdb::{python, query};
 use serde_json::Value;
-use unixmark::archive;
-use unixmark::catalogue::Catalogue;
 
 const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
 

@@ -11,11 +11,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ::conditions::{self, Entered, Flush, Ledger, Lock, Refusal, Seen, Settings, Sink};
+use ::machine::Machine;
+use catalogue::Catalogue;
+use journal::{Evidence, Trial};
 use tempfile::TempDir;
-use unixmark::catalogue::Catalogue;
-use unixmark::conditions::{self, Entered, Flush, Ledger, Lock, Refusal, Seen, Settings, Sink};
-use unixmark::journal::{Evidence, Trial};
-use unixmark::machine::Machine;
 
 /// A rule that nobody else has, as a machine's own.
 const FOREIGN: [&str; 9] = ["-a", "always,exit", "-F", "arch=b64", "-S", "acct", "-F", "auid=12345", "-kforeign"];

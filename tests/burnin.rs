@@ -286,8 +286,8 @@ fn wrong_words() {
 /// A burn-in's journal is a shorter run wherever it is cut.
 #[test]
 fn cut_at_any_line() {
-    use unixmark::report::{Format, render};
-    let catalogue = unixmark::catalogue::Catalogue::load().unwrap();
+    use report::{Format, render};
+    let catalogue = catalogue::Catalogue::load().unwrap();
     for run in ["cooling", "memory"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/runs/{run}/run.jsonl"));
         let whole = std::fs::read_to_string(path).unwrap();
@@ -297,8 +297,8 @@ fn cut_at_any_line() {
             // In the middle of the next line.
             let end = (end + 25).min(whole.len());
             std::fs::write(folder.path().join("run.jsonl"), &whole[..end]).unwrap();
-            let journal = unixmark::journal::read(folder.path()).unwrap();
-            let results = unixmark::analysis::Results::new(&journal, &catalogue, None);
+            let journal = journal::read(folder.path()).unwrap();
+            let results = analysis::Results::new(&journal, &catalogue, None);
             for (format, _) in Format::FILES.into_iter().filter(|_| number % 9 == 0 || number < 12) {
                 let report = render(&results, format).unwrap();
                 assert!(!report.contains("NaN"), "{number} lines, {format:?}: {report}");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use unixmark::catalogue::{Arithmetic, Catalogue, Copies, Means, Role};
+use catalogue::{Arithmetic, Catalogue, Copies, Means, Role};
 
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()

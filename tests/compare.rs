@@ -11,10 +11,10 @@ mod made;
 #[path = "compare/thesis.rs"]
 mod thesis;
 
+use analysis::{Asked, Comparisons, Verdict};
+use journal::{Build, Warning};
 use made::{Made, json, of, place, text};
 use serde_json::Value;
-use unixmark::analysis::{Asked, Comparisons, Verdict};
-use unixmark::journal::{Build, Warning};
 
 fn compared(a: &Made, b: &Made) -> Comparisons {
     Comparisons::new(vec![a.results(), b.results()], &Asked { threshold: 1.0, ..Asked::default() })

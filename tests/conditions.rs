@@ -11,10 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use unixmark::catalogue::{Catalogue, Condition, Means, Test};
-use unixmark::conditions::{Entered, Ledger, Lock, Refusal, Seen, Settings, available, enter};
-use unixmark::journal::{Copy, Evidence, Trial, Usage};
-use unixmark::machine::Machine;
+use ::conditions::{Entered, Ledger, Lock, Refusal, Seen, Settings, available, enter};
+use ::machine::Machine;
+use catalogue::{Catalogue, Condition, Means, Test};
+use journal::{Copy, Evidence, Trial, Usage};
 
 fn condition(name: &str) -> Arc<Condition> {
     let found = Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap();

@@ -6,12 +6,12 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use analysis::Summary;
+use analysis::fleet::{Asked, By, Delivered, FleetReport, Named};
 use common::{Place, stderr, stdout};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
-use unixmark::analysis::Summary;
-use unixmark::analysis::fleet::{Asked, By, Delivered, FleetReport, Named};
 
 const TESTS: usize = 12;
 

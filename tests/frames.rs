@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::{Copy, Frame, Frames, Latency, Recorder, Schedule};
-use unixmark::runner::{Said, Speech};
+use catalogue::Catalogue;
+use journal::{Copy, Frame, Frames, Latency, Recorder, Schedule};
+use runner::{Said, Speech};
 
 /// The engine with the test's world.
 static DOUBLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {

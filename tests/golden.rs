@@ -4,10 +4,9 @@
 
 use std::path::Path;
 
-use unixmark::analysis::Results;
-use unixmark::catalogue::Catalogue;
-use unixmark::journal;
-use unixmark::report::{Format, render};
+use analysis::Results;
+use catalogue::Catalogue;
+use report::{Format, render};
 
 fn report(run: &str, format: Format) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs").join(run);

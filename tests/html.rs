@@ -12,13 +12,13 @@ mod latency;
 #[path = "html/page.rs"]
 mod page;
 
+use ::machine::Fact;
+use analysis::{Gain, Index, Missing, Part, Results, Row, Sample};
+use catalogue::{Arithmetic, Metric};
+use journal::{Build, Cell, Run};
 use page::{check, text};
-use unixmark::analysis::{Gain, Index, Missing, Part, Results, Row, Sample};
-use unixmark::catalogue::{Arithmetic, Metric};
-use unixmark::journal::{Build, Cell, Run};
-use unixmark::machine::Fact;
-use unixmark::report::{Format, render};
-use unixmark::stats::Estimate;
+use report::{Format, render};
+use stats::Estimate;
 
 /// Id, label, unit, baseline and an index to make scores of.
 const TESTS: [(&str, &str, &str, f64, f64); 12] = [

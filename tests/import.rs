@@ -3,12 +3,12 @@
 
 use std::sync::LazyLock;
 
+use analysis::{Index, Results, Row};
+use catalogue::Catalogue;
+use interop::import;
+use journal::{Journal, Record};
 use proptest::prelude::*;
 use proptest::sample::Index as Place;
-use unixmark::analysis::{Index, Results, Row};
-use unixmark::catalogue::Catalogue;
-use unixmark::interop::import;
-use unixmark::journal::{Journal, Record};
 
 const REPORT: &str = include_str!("vectors/unixbench_1copy_report.txt");
 const BYTE: &str = include_str!("vectors/byte311_run1_report.txt");

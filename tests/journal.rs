@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use unixmark::analysis::Results;
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::{self, Record, Trial, Writer};
-use unixmark::report::{Format, render};
+use analysis::Results;
+use catalogue::Catalogue;
+use journal::{self, Record, Trial, Writer};
+use report::{Format, render};
 
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/index/run.jsonl")

@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use catalogue::{Catalogue, Test};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use unixmark::catalogue::{Catalogue, Test};
 
 const UNIXBENCH: &[&str] = &["-O3", "-ffast-math", "-march=native", "-mtune=native"];
 const SANITIZERS: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];

@@ -11,9 +11,9 @@ mod sensors;
 #[path = "machine/topology.rs"]
 mod topology;
 
+use ::machine::{Machine, Noise, Severity, copies_limit, cpus_online, cpus_usable, facts, sample};
 use fixture::{DIR, Fixture, Outcome, assert_absent, assert_facts, assert_findings};
 use std::path::Path;
-use unixmark::machine::{Machine, Noise, Severity, copies_limit, cpus_online, cpus_usable, facts, sample};
 
 #[test]
 fn bare_metal_intel() -> Outcome {
@@ -354,7 +354,7 @@ fn this_machine_describes_itself() {
     // The affinity that is read from files is the one the scheduler tells.
     let scheduler = std::thread::available_parallelism().map_or(1, |count| count.get());
     assert!(cpus_usable(&machine) >= scheduler, "that one respects quotas too");
-    unixmark::machine::doctor(&machine, &std::env::temp_dir());
+    ::machine::doctor(&machine, &std::env::temp_dir());
 }
 
 #[test]

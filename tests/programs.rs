@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use unixmark::catalogue::{Catalogue, Processor, Test};
+use catalogue::{Catalogue, Processor, Test};
 
 use builds::{Build, MEASURED, PLAIN, SANITIZED, UNIXBENCH};
 use hand::{Hand, answers, verify};
@@ -160,7 +160,7 @@ fn bounded(test: &Test, said: &str, build: &str, (catalogue, processor): (&Catal
 }
 
 fn processor(catalogue: &Catalogue) -> Option<&Processor> {
-    let facts = unixmark::machine::facts(&unixmark::machine::Machine::here(), Path::new("/"));
+    let facts = ::machine::facts(&::machine::Machine::here(), Path::new("/"));
     let fact = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone());
     catalogue.processor(&fact("cpu.vendor")?, &fact("cpu.stepping")?)
 }

@@ -7,14 +7,14 @@ mod page;
 
 use std::path::Path;
 
+use analysis::{Results, Scaling};
+use catalogue::{Catalogue, Metric};
 use common::{Place, fake, stderr, stdout};
+use interop::import;
+use journal::{Cell, Copy, End, Journal, SCALING, Trial};
+use report::{Format, render};
 use serde_json::Value;
-use unixmark::analysis::{Results, Scaling};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::interop::import;
-use unixmark::journal::{Cell, Copy, End, Journal, SCALING, Trial};
-use unixmark::report::{Format, render};
-use unixmark::stats::Usl;
+use stats::Usl;
 
 const LBENCH: &str = include_str!("vectors/lbench_scaling.json");
 
@@ -191,7 +191,7 @@ fn a_negative_sigma_is_reported() {
 #[test]
 fn the_forms_agree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/scaling");
-    let results = results(&unixmark::journal::read(&folder).unwrap());
+    let results = results(&journal::read(&folder).unwrap());
     let json: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
     assert_eq!(json["scaling"].as_array().unwrap().len(), results.scaling.len());
     assert!(json["gains"].as_array().unwrap().is_empty() && json["index"].as_array().unwrap().is_empty());
@@ -238,7 +238,7 @@ fn a_fake_program_gives_a_table() {
 
 /// What each copy of each trial noted of its arguments.
 fn arguments(place: &Place) -> Vec<Vec<String>> {
-    let journal = unixmark::journal::read(&place.journal()).unwrap();
+    let journal = journal::read(&place.journal()).unwrap();
     let notes = |trial: &Trial| trial.copies.iter().map(|copy| copy.notes.join(" ")).collect();
     journal.trials.iter().map(notes).collect()
 }
@@ -248,8 +248,8 @@ fn copies_take_processors_in_turn() {
     let place = Place::new();
     let output = scale(&place, "echo", "mine -c 3 -i 1 --pin core -q");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let topology = unixmark::machine::topology(&unixmark::machine::Machine::here());
-    let order = unixmark::plan::Pin::Core.order(&topology);
+    let topology = ::machine::topology(&::machine::Machine::here());
+    let order = plan::Pin::Core.order(&topology);
     let wanted: Vec<String> = order.iter().cycle().take(3).map(|cpu| format!("cpu={cpu}")).collect();
     assert_eq!(arguments(&place), [wanted]);
     assert_eq!(place.json("latest")["run"]["pin"], "core");

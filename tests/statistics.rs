@@ -3,7 +3,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::stats::{
+use stats::{
     Estimate, Method, Sampled, Throughput, Usl, UslFit, false_discovery_rates, fit_usl, log_interval, mean_half_width,
     median, median_interval, paired_shift, two_sample_shift, welch_shift,
 };

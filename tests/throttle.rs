@@ -3,12 +3,12 @@
 
 use std::sync::OnceLock;
 
+use ::machine::{Fact, SensorLimits};
+use analysis::{BurnIn, Results};
+use catalogue::Catalogue;
+use journal::{self, Beat, Burned, Fault, Journal, Pass, Sample, Stage, Word};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::analysis::{BurnIn, Results};
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::{self, Beat, Burned, Fault, Journal, Pass, Sample, Stage, Word};
-use unixmark::machine::{Fact, SensorLimits};
 
 /// A number of the standard normal distribution (Box and Muller).
 fn normal(random: &mut impl Rng) -> f64 {

@@ -11,11 +11,11 @@ use super::measure::{self, Manner, Opening, absolute, conclude, duration};
 use super::run::own_test;
 use super::values::bytes;
 use super::{Status, print, usage};
-use crate::catalogue::{Catalogue, Test};
-use crate::journal::{BurnIn, Burned, Run};
-use crate::machine::{self, Machine, Sensors, show_bytes};
-use crate::plan::clock;
-use crate::runner::{BurnSetting, burn_in};
+use catalogue::{Catalogue, Test};
+use journal::{BurnIn, Burned, Run};
+use machine::{self, Machine, Sensors, show_bytes};
+use plan::clock;
+use runner::{BurnSetting, burn_in};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

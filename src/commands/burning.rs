@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::progress::Loudness;
 use super::say;
 use super::watch::{Burn, Screen};
-use crate::journal::{BurnIn, Burned, Pass, Sample};
-use crate::machine::{Reading, show_bytes};
-use crate::report::burnin::{speed, time};
-use crate::runner::Burning;
+use ::report::burnin::{speed, time};
+use journal::{BurnIn, Burned, Pass, Sample};
+use machine::{Reading, show_bytes};
+use runner::Burning;
 
 /// Seconds between plain lines.
 const BETWEEN: f64 = 10.0;
@@ -51,7 +51,7 @@ struct State {
     /// What clock and work were in the first seconds: sum and number.
     clock: (f64, f64),
     work: (f64, f64),
-    stage: Option<crate::journal::Stage>,
+    stage: Option<journal::Stage>,
     faults: u64,
     last_pass: Option<Pass>,
 }
@@ -337,7 +337,7 @@ fn summary(pass: &Pass) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Beat, Stage};
+    use journal::{Beat, Stage};
 
     fn beat(thread: u32, at: f64, clock: f64, wrong: u64) -> Beat {
         Beat { thread, cpu: thread + 4, at, count: 100, clock, wrong }

@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 
 use super::fleet::table;
 use super::{Status, print, say, usage};
-use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, alone, collect, slurm};
+use ::fleet::{Fleet, alone, collect, slurm};
+use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -6,10 +6,9 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::values::percent;
 use super::{Results, Status, print, say, usage};
-use crate::analysis::{self, Asked, Comparison, Comparisons, Gate, Second, Suspect};
-use crate::catalogue::{Catalogue, NONE};
-use crate::journal;
-use crate::report::compare::{Format, render};
+use ::report::compare::{Format, render};
+use analysis::{self, Asked, Comparison, Comparisons, Gate, Second, Suspect};
+use catalogue::{Catalogue, NONE};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

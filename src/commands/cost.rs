@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, bytes, copies, percent};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Copies as Kinds};
-use crate::conditions::{Flush, Settings, Sink, TrailSettings};
-use crate::journal::COST;
-use crate::machine::{self, Machine};
-use crate::plan::{Kind, Pin, Plan, Procedure, Request};
+use catalogue::{Catalogue, Copies as Kinds};
+use conditions::{Flush, Settings, Sink, TrailSettings};
+use journal::COST;
+use machine::{self, Machine};
+use plan::{Kind, Pin, Plan, Procedure, Request};
 
 /// What is measured where nothing is named.
 const GROUP: &str = "index";
@@ -135,7 +135,7 @@ fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Resu
 }
 
 /// What all of the conditions are compared with.
-fn baseline(conditions: &[std::sync::Arc<crate::catalogue::Condition>]) -> Result<String> {
+fn baseline(conditions: &[std::sync::Arc<catalogue::Condition>]) -> Result<String> {
     let mut names: Vec<&str> = conditions.iter().map(|condition| condition.against()).collect();
     names.dedup();
     match names[..] {

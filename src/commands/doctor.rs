@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::measure::workplace;
 use super::{Status, print};
-use crate::machine::{Machine, Severity, doctor};
+use machine::{Machine, Severity, doctor};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

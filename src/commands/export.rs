@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 
 use super::{Results, Status, say};
-use crate::archive::{self, Place};
-use crate::catalogue::Catalogue;
-use crate::fleet;
-use crate::journal::FILE;
+use archive::{self, Place};
+use catalogue::Catalogue;
+use journal::FILE;
 
 /// The tables of the archive; a run without rows in one has no file there.
 const TABLES: [(&str, MakeTable); 3] =
     [("results", archive::results), ("samples", archive::samples), ("facts", archive::facts)];
 
-type MakeTable = fn(&str, &crate::analysis::Summary) -> archive::Table;
+type MakeTable = fn(&str, &analysis::Summary) -> archive::Table;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -46,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let archive = &arguments.parquet;
     let journals = match &arguments.fleet {
         Some(directory) => {
-            let fleet::Journals { counting, superseded } = fleet::journals(directory, &catalogue)?;
+            let ::fleet::Journals { counting, superseded } = fleet::journals(directory, &catalogue)?;
             // What was exported before a better attempt came in.
             for path in superseded {
                 let place = Place::of(&archive::summary(&path, &catalogue)?.run);
@@ -119,7 +118,7 @@ fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result
 }
 
 /// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
-fn put(summary: &crate::analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
+fn put(summary: &analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
     let place = Place::of(&summary.run);
     let mut rows = [0; TABLES.len()];
     for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {

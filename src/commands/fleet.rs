@@ -10,11 +10,11 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use super::{Status, print};
-use crate::catalogue::Catalogue;
-use crate::fleet::{self, Fleet, State};
-use crate::journal::Attempt;
-use crate::report::fleet::plain;
-use crate::report::visible;
+use ::fleet::{self, Fleet, State};
+use ::report::fleet::plain;
+use ::report::visible;
+use catalogue::Catalogue;
+use journal::Attempt;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

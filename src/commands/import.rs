@@ -7,10 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis;
-use crate::catalogue::Catalogue;
-use crate::interop;
-use crate::journal::{FORMAT, Journal, Record, Store, Writer, today};
+use catalogue::Catalogue;
+use journal::{FORMAT, Journal, Record, Store, Writer, today};
 
 /// Larger than any report; a log of a hundred thousand passes is smaller.
 const MOST_BYTES: u64 = 256 << 20;

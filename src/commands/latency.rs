@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 
 use super::measure::{self, Job, Options, duration};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Condition, Metric, NONE, Test};
-use crate::machine::{self, Machine};
-use crate::plan::{Kind, Plan, Procedure, Request};
+use catalogue::{Catalogue, Condition, Metric, NONE, Test};
+use machine::{self, Machine};
+use plan::{Kind, Plan, Procedure, Request};
 
 /// Interbench's name for its row of the user's own.
 const CUSTOM: &str = "custom";

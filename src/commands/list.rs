@@ -3,10 +3,10 @@
 use anyhow::Result;
 
 use super::{Results, Status, print};
-use crate::catalogue::{Catalogue, NONE, Switch};
-use crate::conditions;
-use crate::journal::Store;
-use crate::machine::Machine;
+use ::conditions as switches;
+use catalogue::{Catalogue, NONE, Switch};
+use journal::Store;
+use machine::Machine;
 
 /// Columns of a list.
 const WIDTH: usize = 80;
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn tests(catalogue: &Catalogue, long: bool) -> String {
-    let row = |test: &'_ crate::catalogue::Test| format!("{} ({})", test.label, test.unit);
+    let row = |test: &'_ catalogue::Test| format!("{} ({})", test.label, test.unit);
     rows(catalogue.tests.iter().map(|test| (test.id.as_str(), row(test), test.doc.as_str())), long)
 }
 
@@ -97,7 +97,7 @@ fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, 
     let whole = [""];
     let asked = if levels.is_empty() { &whole[..] } else { levels };
     for level in asked.iter().filter(|level| !level.ends_with(':')) {
-        if let Err(why) = conditions::available(switch, level, machine) {
+        if let Err(why) = switches::available(switch, level, machine) {
             match reasons.iter_mut().find(|known| known.0 == why) {
                 Some(known) => known.1.push(level),
                 None => reasons.push((why, vec![level])),

@@ -10,14 +10,14 @@ use super::place::Place;
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use crate::analysis::{self, BurnIn, Comparison, Effect};
-use crate::catalogue::{Catalogue, Test};
-use crate::conditions::{Experiment, Settings};
-use crate::journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
-use crate::machine::{self, Fact, Machine};
-use crate::plan::{self, Pin, Plan};
-use crate::report::{Format, render};
-use crate::runner::{self, Builds, Measured, Outcome, Programs, Setting, Wanted};
+use ::report::{Format, render};
+use analysis::{self, BurnIn, Comparison, Effect};
+use catalogue::{Catalogue, Test};
+use conditions::{Experiment, Settings};
+use journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
+use machine::{self, Fact, Machine};
+use plan::{self, Pin, Plan};
+use runner::{self, Builds, Measured, Outcome, Programs, Setting, Wanted};
 
 /// The options of every measuring command with a plan.
 #[derive(Debug, clap::Args)]

@@ -33,9 +33,8 @@ use anyhow::Result;
 use clap::error::ErrorKind as ClapError;
 use clap::{Args, Parser, Subcommand};
 
-use crate::journal::Store;
-use crate::report::visible;
-use crate::runner;
+use ::report::visible;
+use journal::Store;
 
 /// Measures what a Unix system can do, with an interval round every number
 #[derive(Debug, Parser)]

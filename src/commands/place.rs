@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use anyhow::{Result, bail};
 
-use crate::machine::Name;
+use machine::Name;
 
 /// How many runs can see each other.
 const NUMBERS: Range<u32> = 0..16;

@@ -9,9 +9,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::say;
 use super::watch::{Screen, Watch};
-use crate::machine::Machine;
-use crate::plan::{Cell, Kind, Plan, clock};
-use crate::runner::Event;
+use machine::Machine;
+use plan::{Cell, Kind, Plan, clock};
+use runner::Event;
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::{Results, Status, print, trend};
-use crate::analysis;
-use crate::archive;
-use crate::catalogue::Catalogue;
-use crate::journal::{self, Baseline, FILE, Store};
-use crate::report::{Format, render};
+use ::report::{Format, render};
+use catalogue::Catalogue;
+use journal::{self, Baseline, FILE, Store};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -3,7 +3,6 @@
 use anyhow::Result;
 
 use super::{Status, print, say};
-use crate::conditions;
 
 pub(super) fn run() -> Result<Status> {
     match conditions::leftovers()? {

@@ -9,9 +9,9 @@ use anyhow::{Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share, unique};
 use super::{Status, usage};
-use crate::catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
-use crate::machine::{self, Machine};
-use crate::plan::{Kind, Pin, Plan, Procedure, Request};
+use catalogue::{self, Catalogue, Classic, Extra, Metric, Role, Test};
+use machine::{self, Machine};
+use plan::{Kind, Pin, Plan, Procedure, Request};
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]

@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share};
 use super::{Status, usage};
-use crate::catalogue::{Catalogue, Condition, Metric};
-use crate::journal::SCALING;
-use crate::machine::{self, Machine};
-use crate::plan::{Kind, Pin, Plan, Procedure, Request};
+use catalogue::{Catalogue, Condition, Metric};
+use journal::SCALING;
+use machine::{self, Machine};
+use plan::{Kind, Pin, Plan, Procedure, Request};
 
 /// The group that is measured where nothing is named.
 const GROUP: &str = "scale";

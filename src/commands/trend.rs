@@ -3,11 +3,10 @@
 use anyhow::{Result, bail};
 
 use super::{Status, print, say, usage};
-use crate::analysis::{Summary, Trend};
-use crate::archive;
-use crate::catalogue::{Catalogue, nearest};
-use crate::journal::{FILE, Store};
-use crate::report::{Format, trend};
+use ::report::{Format, trend};
+use analysis::{Summary, Trend};
+use catalogue::{Catalogue, nearest};
+use journal::{FILE, Store};
 
 /// Every host, in place of a name.
 const ALL: &str = "all";

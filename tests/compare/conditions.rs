@@ -2,7 +2,7 @@
 
 use crate::common::stderr;
 use crate::made::{Made, json, of, place, text};
-use unixmark::journal::{Copy, Journal, Trial};
+use journal::{Copy, Journal, Trial};
 
 /// A run on a machine that drifts by a factor of two, whose conditions `none` and `audit=all` are measured in the same
 /// blocks; the latter takes `cost` of the rate.

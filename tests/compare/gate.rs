@@ -79,8 +79,8 @@ fn luck_seldom_strikes_twice() {
         (0..20).fold(made, |made, test| made.rate(&format!("t{test}"), 1e6, 10))
     };
     let results = |runs: [Made; 2]| {
-        let asked = unixmark::analysis::Asked { threshold: 1.0, ..Default::default() };
-        unixmark::analysis::Comparisons::new(runs.map(|run| run.results()).into(), &asked)
+        let asked = analysis::Asked { threshold: 1.0, ..Default::default() };
+        analysis::Comparisons::new(runs.map(|run| run.results()).into(), &asked)
     };
     for seed in 0..10 {
         let first = results([run("a", 4 * seed), run("b", 4 * seed + 1)]);
@@ -112,7 +112,7 @@ fn a_second_look_that_is_none() {
     }
     assert_eq!(compare(&place, "--fail-on 5% a b --confirm a5 b5").0, 1, "one trial clears nothing");
     let built = Made::new("b4", 20).rate("syscall", 9e5, 10).with(|journal| {
-        journal.run.build = Some(unixmark::journal::Build { hash: "ffff".to_owned(), ..Default::default() });
+        journal.run.build = Some(journal::Build { hash: "ffff".to_owned(), ..Default::default() });
     });
     built.write(&place);
     let (_, said) = compare(&place, "--fail-on 5% a b --confirm a2 b4");

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use ::machine::Fact;
+use analysis::Results;
+use catalogue::{Catalogue, Metric};
+use journal::{Build, Cell, Copy, End, Frame, Journal, Record, Recorder, Run, Schedule, Trial, Writer};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
-use unixmark::analysis::Results;
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{Build, Cell, Copy, End, Frame, Journal, Record, Recorder, Run, Schedule, Trial, Writer};
-use unixmark::machine::Fact;
 
 use crate::common::{Place, stderr, stdout};
 

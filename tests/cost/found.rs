@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use unixmark::analysis::{Measure, Results, Verdict, enough_cost, suspects};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{Cell, Copy, End, Evidence, Recorder, Schedule, Trail, Trial, Usage};
-use unixmark::stats::Method;
+use analysis::{Measure, Results, Verdict, enough_cost, suspects};
+use catalogue::{Catalogue, Metric};
+use journal::{Cell, Copy, End, Evidence, Recorder, Schedule, Trail, Trial, Usage};
+use stats::Method;
 
 use super::made::{Machine, Made, Order, effects};
 
@@ -156,7 +156,7 @@ fn trails_are_counted_per_count_and_in_all() {
     assert!(cost.conditions[0].evidence.is_empty());
 }
 
-fn place(effects: &[unixmark::analysis::Effect], test: &str) -> usize {
+fn place(effects: &[analysis::Effect], test: &str) -> usize {
     effects.iter().position(|effect| effect.comparison.cell.test == test).unwrap()
 }
 
@@ -341,12 +341,7 @@ fn interactive(late: &[f64], frames: u64) -> Made {
             for number in 0..frames {
                 let planned = number * 10_000_000;
                 let wait = (late * 1e3 * (1.0 + 0.1 * (number % 10) as f64) * speed.exp()) as u64;
-                let frame = unixmark::journal::Frame {
-                    planned,
-                    sent: planned,
-                    woke: planned + wait,
-                    done: Some(planned + wait),
-                };
+                let frame = journal::Frame { planned, sent: planned, woke: planned + wait, done: Some(planned + wait) };
                 recorder.add(frame);
             }
             let copies = vec![Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }];

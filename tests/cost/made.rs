@@ -1,12 +1,12 @@
 //! Runs about cost that are made up, on a machine that is.
 
+use analysis::{Cost, Effect, Results, Verdict};
+use catalogue::{Catalogue, Metric};
+use journal::{COST, Cell, Copy, End, Journal, Run, Trial};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::analysis::{Cost, Effect, Results, Verdict};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{COST, Cell, Copy, End, Journal, Run, Trial};
-use unixmark::stats::Estimate;
+use stats::Estimate;
 
 /// A standard normal number (Box and Muller 1958).
 pub fn normal(random: &mut Pcg64Mcg) -> f64 {

@@ -1,11 +1,11 @@
 //! What verdicts and intervals promise holds on a machine that drifts and stalls.
 
+use analysis::{Verdict, enough_cost};
+use catalogue::Catalogue;
+use journal::{Cell, Trial};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use unixmark::analysis::{Verdict, enough_cost};
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::{Cell, Trial};
-use unixmark::stats::{Estimate, paired_shift};
+use stats::{Estimate, paired_shift};
 
 use super::made::{Machine, Made, Order, covers, effects, is_decided, normal};
 

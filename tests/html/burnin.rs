@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::html;
 use super::page::{check, text};
-use unixmark::analysis::Results;
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::{Beat, BurnIn, Fault, Journal, Pass, Sample, Stage, Trial, Word, read};
+use analysis::Results;
+use catalogue::Catalogue;
+use journal::{Beat, BurnIn, Fault, Journal, Pass, Sample, Stage, Trial, Word, read};
 
 fn recorded(run: &str) -> Journal {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs").join(run)).unwrap()

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::html;
 use super::page::{check, text};
-use unixmark::analysis::{Cost, Effect, Measure, Results, Verdict};
-use unixmark::catalogue::Catalogue;
-use unixmark::journal::read;
-use unixmark::stats::Estimate;
+use analysis::{Cost, Effect, Measure, Results, Verdict};
+use catalogue::Catalogue;
+use journal::read;
+use stats::Estimate;
 
 fn results() -> Results {
     let run = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/cost");

@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use super::page::check;
+use ::fleet::Fleet;
+use ::machine::Fact;
+use analysis::Summary;
+use analysis::fleet::{Asked, By, Delivered, FleetReport};
+use catalogue::Catalogue;
 use rand::{RngExt, SeedableRng};
-use unixmark::analysis::Summary;
-use unixmark::analysis::fleet::{Asked, By, Delivered, FleetReport};
-use unixmark::catalogue::Catalogue;
-use unixmark::fleet::Fleet;
-use unixmark::journal;
-use unixmark::machine::Fact;
-use unixmark::report::fleet::{Format, render};
+use report::fleet::{Format, render};
 
 /// What a recorded run came to on a node whose figures are `factor` times those, give or take 1 %.
 fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Summary {

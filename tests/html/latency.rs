@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::page::{check, text};
 use super::{cell, empty, html, noise, row, typical};
-use unixmark::analysis::{Attribution, Latency, Load, Missing, Results, Row, TrialFigures};
-use unixmark::catalogue::{Catalogue, Metric};
-use unixmark::journal::{Latency as Kind, read};
-use unixmark::report::{Format, render};
-use unixmark::stats::{Estimate, Histogram};
+use analysis::{Attribution, Latency, Load, Missing, Results, Row, TrialFigures};
+use catalogue::{Catalogue, Metric};
+use journal::{Latency as Kind, read};
+use report::{Format, render};
+use stats::{Estimate, Histogram};
 
 /// Latencies around `ms` with a long tail.
 fn histogram(ms: f64, frames: usize) -> Histogram {
@@ -256,7 +256,7 @@ fn large_runs_have_a_bounded_page() {
 
 #[test]
 fn colours_carry_their_text() {
-    let css = include_str!("../../templates/report.css");
+    let css = include_str!("../../crates/report/templates/report.css");
     let (light, rest) = css.split_once("@media (prefers-color-scheme: dark)").unwrap();
     let dark = rest.split("\n* {").next().unwrap();
     for sheet in [light, dark] {

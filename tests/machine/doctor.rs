@@ -1,10 +1,10 @@
 //! Checks whose finding depends on one file, and the mends they propose.
 
 use crate::fixture::{DIR, Fixture, MACHINES, Outcome};
+use ::machine::{Severity, examine, sample};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
-use unixmark::machine::{Severity, examine, sample};
 
 #[test]
 fn the_worst_comes_first() -> Outcome {

@@ -3,12 +3,12 @@
 //! A machine is one text file in `tests/machine/`: `=== /path` begins a file, and
 //! `=== /path -> target` is a symbolic link. Lines before the first are commentary.
 
+use ::machine::{Machine, Sample, Severity, examine, facts, sample};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use unixmark::machine::{Machine, Sample, Severity, examine, facts, sample};
 
 pub type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,9 +1,9 @@
 //! Whatever the files hold, the module answers, and with plain lines.
 
 use crate::fixture::{DIR, Fixture, MACHINES, Outcome};
+use ::machine::{copies_limit, cpus_online, cpus_usable, examine, facts, sample};
 use std::fs;
 use std::path::Path;
-use unixmark::machine::{copies_limit, cpus_online, cpus_usable, examine, facts, sample};
 
 /// Asks for everything. It must answer, with plain lines, whatever the files hold.
 fn ask_everything(fixture: &Fixture, dir: &str) {

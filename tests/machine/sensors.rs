@@ -1,7 +1,7 @@
 //! Sensors of invented machines: an Intel notebook, an AMD server, a board, and machines that tell nothing.
 
 use crate::fixture::{Fixture, MACHINES, Outcome};
-use unixmark::machine::{Sensors, is_of_processor, memory_free};
+use ::machine::{Sensors, is_of_processor, memory_free};
 
 fn empty() -> Result<Fixture, Box<dyn std::error::Error>> {
     Ok(Fixture { root: tempfile::tempdir()? })

@@ -1,8 +1,8 @@
 //! Where CPUs lie, on recorded and invented machines.
 
 use super::fixture::{Fixture, MACHINES, Outcome};
-use unixmark::machine::{Cpu, topology};
-use unixmark::plan::Pin;
+use ::machine::{Cpu, topology};
+use plan::Pin;
 
 fn cores(fixture: &Fixture) -> Vec<(u32, u32)> {
     topology(&fixture.machine()).cpus.iter().map(|cpu| (cpu.number, cpu.core)).collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use unixmark::catalogue::Test;
+use catalogue::Test;
 
 use crate::common;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use unixmark::catalogue::{Copies, Test};
+use catalogue::{Copies, Test};
 
 /// A program by hand, with its scratch directory.
 pub struct Hand {

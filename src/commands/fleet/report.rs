@@ -7,10 +7,10 @@ use anyhow::{Result, bail};
 
 use super::super::values::percent;
 use super::super::{Status, print, usage};
-use crate::analysis::fleet::{Asked, By, Delivered, FleetReport};
-use crate::catalogue::Catalogue;
-use crate::fleet::{Fleet, State, slurm};
-use crate::report::fleet::{Format, render};
+use ::fleet::{Fleet, State, slurm};
+use ::report::fleet::{Format, render};
+use analysis::fleet::{Asked, By, Delivered, FleetReport};
+use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 fn names(fleet: &Fleet) -> Vec<String> {
     let mut tasks: HashMap<&str, usize> = HashMap::new();
     fleet.entries.iter().for_each(|entry| *tasks.entry(&entry.node).or_default() += 1);
-    let name = |entry: &crate::fleet::Entry| match tasks[entry.node.as_str()] {
+    let name = |entry: &::fleet::Entry| match tasks[entry.node.as_str()] {
         1 => entry.node.clone(),
         _ => format!("{} task {}", entry.node, entry.task),
     };
@@ -67,7 +67,7 @@ fn names(fleet: &Fleet) -> Vec<String> {
 }
 
 fn delivered<'a>(fleet: &'a Fleet, names: &'a [String]) -> Vec<Delivered<'a>> {
-    let part = |(entry, name): (&'a crate::fleet::Entry, &'a String)| {
+    let part = |(entry, name): (&'a ::fleet::Entry, &'a String)| {
         let summary = entry.summary.as_deref()?;
         Some(Delivered { node: name, whole: entry.state == State::Whole, summary })
     };

@@ -11,9 +11,9 @@ use jiff::{Timestamp, Zoned};
 
 use super::super::measure::duration;
 use super::super::{Status, collect, say, usage};
-use crate::fleet::Fleet;
-use crate::fleet::slurm::{self, Job, Place, Record, Request};
-use crate::runner::Signals;
+use ::fleet::Fleet;
+use ::fleet::slurm::{self, Job, Place, Record, Request};
+use runner::Signals;
 
 /// The verbs that measure once and end.
 const VERBS: [&str; 4] = ["run", "latency", "scale", "cost"];

@@ -9,13 +9,12 @@ use ratatui::text::Line;
 use ratatui::widgets::{Row, Table, TableState};
 
 use super::{Messages, heading};
-use crate::analysis;
-use crate::catalogue::NONE;
-use crate::journal::{Cell, Trial};
-use crate::machine::{Machine, Reading, Sensors};
-use crate::plan::{Plan, clock};
-use crate::runner::{Event, journal_cell};
-use crate::stats::Estimate;
+use catalogue::NONE;
+use journal::{Cell, Trial};
+use machine::{Machine, Reading, Sensors};
+use plan::{Plan, clock};
+use runner::{Event, journal_cell};
+use stats::Estimate;
 
 /// As many samples are drawn.
 const LAST: usize = 12;
@@ -145,7 +144,7 @@ impl Measured {
         let (value, half) = if self.trials.is_empty() {
             (String::new(), String::new())
         } else {
-            (crate::report::figure(self.score.value), crate::report::plus_minus(&self.score))
+            (::report::figure(self.score.value), ::report::plus_minus(&self.score))
         };
         Row::new([
             self.cell.label.clone(),
@@ -191,9 +190,9 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::catalogue::{Catalogue, Condition};
-    use crate::journal::Copy;
-    use crate::plan::Request;
+    use catalogue::{Catalogue, Condition};
+    use journal::Copy;
+    use plan::Request;
 
     fn plan() -> Plan {
         let catalogue = Catalogue::load().unwrap();

@@ -1,0 +1,152 @@
+//! Why the clock fell, as far as the machine tells: heat, a limit of power, or nothing to go by.
+
+use journal::Sample;
+use machine::{SensorLimits, is_of_processor};
+use stats::median;
+
+/// A processor this near to its limit, in °C, is held there.
+const NEAR: f64 = 5.0;
+
+/// Power this near to its limit, as a share, is held there.
+const AT_LIMIT: f64 = 0.03;
+
+/// Where nothing speaks for anything.
+pub const UNKNOWN: &str = "unknown";
+
+/// What speaks for heat, and what for a limit of power.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// Evidence of heat.
+    pub thermal: Vec<String>,
+    /// Evidence of a limit of power.
+    pub power: Vec<String>,
+    /// Whether there is any sensor to go by.
+    pub has_sensors: bool,
+}
+
+impl Cause {
+    /// Looks for evidence between the beginning of the work and its end; the fall was at `fell`.
+    pub(super) fn of(samples: &[Sample], limits: &SensorLimits, fell: f64, worked: f64) -> Cause {
+        let load: Vec<&Sample> = samples.iter().filter(|sample| sample.at <= worked + 0.5).collect();
+        let fallen: Vec<&Sample> = load.iter().copied().filter(|sample| sample.at > fell).collect();
+        let has = |sample: &&Sample| {
+            let sensors = &sample.sensors;
+            !(sensors.temperature.is_empty()
+                && sensors.power.is_empty()
+                && sensors.count.keys().all(|name| name.starts_with("edac")))
+        };
+        let mut cause = Cause { has_sensors: load.iter().any(has), ..Cause::default() };
+        for (name, words, thermal) in [
+            ("throttle.core", "the cores' throttle counters", true),
+            ("throttle.package", "the package's throttle counter", true),
+            ("power_limit.core", "the cores' power limit counters", false),
+            ("power_limit.package", "the package's power limit counter", false),
+        ] {
+            if let Some(rise) = rise(&load, name).filter(|rise| *rise > 0) {
+                let list = if thermal { &mut cause.thermal } else { &mut cause.power };
+                list.push(format!("{words} rose by {rise}"));
+            }
+        }
+        cause.thermal.extend(brakes(&load));
+        cause.thermal.extend(near_limit(&fallen, limits));
+        cause.power.extend(at_limit(&fallen, limits));
+        if cause.thermal.is_empty() && cause.power.is_empty() {
+            cause.power.extend(less_power(&load, fell, limits));
+        }
+        cause
+    }
+
+    /// `thermal`, `power`, `thermal and power` or `unknown`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match (self.thermal.is_empty(), self.power.is_empty()) {
+            (false, true) => "thermal",
+            (true, false) => "power",
+            (false, false) => "thermal and power",
+            (true, true) => UNKNOWN,
+        }
+    }
+
+    /// Returns a sentence.
+    #[must_use]
+    pub fn text(&self, is_virtual: bool) -> String {
+        let evidence: Vec<&str> = self.thermal.iter().chain(&self.power).map(String::as_str).collect();
+        let evidence = evidence.join("; ");
+        match self.kind() {
+            "thermal" => format!("The reason is heat: {evidence}."),
+            "power" => format!("The reason is a limit of power: {evidence}."),
+            "thermal and power" => format!("The reasons are heat and a limit of power: {evidence}."),
+            _ if is_virtual => {
+                "This virtual machine does not tell why: its host may be hot, at a limit of power, or busy with others."
+                    .to_owned()
+            }
+            _ if self.has_sensors => {
+                "The machine does not tell why: it is not near a limit that it knows of.".to_owned()
+            }
+            _ => "The machine has no sensors that tell why.".to_owned(),
+        }
+    }
+}
+
+/// By how much a counter rose.
+pub(super) fn rise(samples: &[&Sample], name: &str) -> Option<u64> {
+    let mut counts = samples.iter().filter_map(|sample| sample.sensors.count.get(name));
+    let first = counts.next()?;
+    Some(counts.next_back()?.saturating_sub(*first))
+}
+
+/// The kernel's own brakes on processors, where they were off at first.
+fn brakes(load: &[&Sample]) -> Vec<String> {
+    let Some(first) = load.first() else { return Vec::new() };
+    let is_brake = |name: &str| {
+        let folded = name.to_lowercase();
+        folded.contains("processor") || folded.contains("cpu") || folded.contains("powerclamp")
+    };
+    let off = first.sensors.cooling.iter().filter(|(name, state)| is_brake(name) && **state == 0);
+    let on = off.filter_map(|(name, _)| {
+        let most = load.iter().filter_map(|sample| sample.sensors.cooling.get(name)).max()?;
+        (*most > 0).then(|| format!("the kernel's brake '{name}' went to {most}"))
+    });
+    on.collect()
+}
+
+/// The processor's hottest sensor, where it stands at its limit.
+fn near_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
+    let near = limits.temperature.iter().filter(|(name, _)| is_of_processor(name)).filter_map(|(name, limit)| {
+        let values: Vec<f64> =
+            fallen.iter().filter_map(|sample| sample.sensors.temperature.get(name).copied()).collect();
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (highest >= limit - NEAR).then_some((name, highest, limit))
+    });
+    let (name, highest, limit) = near.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
+    Some(format!("{name} came to {highest:.0} °C, of {limit:.0} °C that it may have"))
+}
+
+/// A domain whose power stands at what it may take in the long run.
+fn at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
+    limits.power.iter().find_map(|(name, limit)| {
+        let watts = power(fallen, name)?;
+        let held = (watts / limit - 1.0).abs() <= AT_LIMIT;
+        held.then(|| format!("{name} takes {watts:.0} W, of {limit:.0} W that it may in the long run"))
+    })
+}
+
+/// A package that takes less than it did at first although it is not hot: something holds it down.
+fn less_power(load: &[&Sample], fell: f64, limits: &SensorLimits) -> Option<String> {
+    let (before, after): (Vec<&Sample>, Vec<&Sample>) = load.iter().copied().partition(|sample| sample.at <= fell);
+    let names = load.iter().flat_map(|sample| sample.sensors.power.keys());
+    let name = names.filter(|name| name.starts_with("package")).min()?;
+    let (first, then) = (power(&before, name)?, power(&after, name)?);
+    // Without a limit to hold it against, a temperature says nothing.
+    let cool = limits.temperature.iter().filter(|(sensor, _)| is_of_processor(sensor)).any(|(sensor, limit)| {
+        let hottest = after.iter().filter_map(|sample| sample.sensors.temperature.get(sensor)).copied();
+        hottest.fold(f64::NEG_INFINITY, f64::max) < limit - 3.0 * NEAR
+    });
+    (cool && then < 0.95 * first)
+        .then(|| format!("{name} went from {first:.0} W to {then:.0} W without being hot, which is likely a limit"))
+}
+
+fn power(samples: &[&Sample], name: &str) -> Option<f64> {
+    let values: Vec<f64> = samples.iter().filter_map(|sample| sample.sensors.power.get(name).copied()).collect();
+    (!values.is_empty()).then(|| median(&values))
+}

@@ -1,0 +1,129 @@
+//! What each sensor said, and how the machine cooled down.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use journal::{BurnIn, Sample};
+use machine::{Reading, is_of_processor};
+use stats::median;
+
+/// A rise of fewer °C has no half worth timing.
+const LEAST_RISE: f64 = 5.0;
+
+/// What one sensor said.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sensor {
+    /// Its name.
+    pub name: String,
+    /// °C, W or MHz.
+    pub unit: &'static str,
+    /// Before the work began.
+    pub before: Option<f64>,
+    /// The highest while it worked.
+    pub highest: Option<f64>,
+    /// The median of the work's last quarter.
+    pub sustained: Option<f64>,
+    /// The last that it said.
+    pub end: Option<f64>,
+    /// What it may come to.
+    pub limit: Option<f64>,
+}
+
+/// How the processor cooled down.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CoolDown {
+    /// The sensor.
+    pub sensor: String,
+    /// °C before the work and at its end.
+    pub before: f64,
+    /// °C at the work's end.
+    pub hot: f64,
+    /// Seconds until half of the difference was gone; nothing where the rest was too short.
+    pub half: Option<f64>,
+}
+
+/// Returns what each sensor said: temperatures, then power, then the kernel's frequency.
+pub(super) fn sensors(samples: &[Sample], asked: &BurnIn, worked: f64) -> Vec<Sensor> {
+    let names = |of: &dyn Fn(&Reading) -> Vec<String>| -> BTreeSet<String> {
+        samples.iter().flat_map(|sample| of(&sample.sensors)).collect()
+    };
+    let mut found = Vec::new();
+    for name in names(&|reading| reading.temperature.keys().cloned().collect()) {
+        let limit = asked.limits.temperature.get(&name).copied();
+        found.push(sensor(samples, worked, &name, "°C", limit, |reading| reading.temperature.get(&name).copied()));
+    }
+    for name in names(&|reading| reading.power.keys().cloned().collect()) {
+        let limit = asked.limits.power.get(&name).copied();
+        found.push(sensor(samples, worked, &name, "W", limit, |reading| reading.power.get(&name).copied()));
+    }
+    if samples.iter().any(|sample| !sample.sensors.frequency.is_empty()) {
+        found.push(sensor(samples, worked, "frequency, mean of CPUs", "MHz", None, frequency));
+    }
+    found
+}
+
+fn sensor(
+    samples: &[Sample],
+    worked: f64,
+    name: &str,
+    unit: &'static str,
+    limit: Option<f64>,
+    value: impl Fn(&Reading) -> Option<f64>,
+) -> Sensor {
+    let load = samples.iter().filter(|sample| sample.at <= worked + 0.5);
+    Sensor {
+        name: name.to_owned(),
+        unit,
+        before: samples.first().and_then(|sample| value(&sample.sensors)),
+        highest: load.filter_map(|sample| value(&sample.sensors)).max_by(f64::total_cmp),
+        sustained: median_of(samples, worked, |sample| {
+            Some(sample).filter(|s| s.at > 0.75 * worked).and_then(|s| value(&s.sensors))
+        }),
+        end: samples.iter().rev().find_map(|sample| value(&sample.sensors)),
+        limit,
+    }
+}
+
+/// Returns the mean frequency of the CPUs that tell one.
+pub(super) fn frequency(reading: &Reading) -> Option<f64> {
+    let count = reading.frequency.len() as f64;
+    (count > 0.0).then(|| reading.frequency.iter().map(|(_, mhz)| mhz).sum::<f64>() / count)
+}
+
+/// Returns the median of a value over the samples of the work; nothing where none has it.
+pub(super) fn median_of(samples: &[Sample], worked: f64, value: impl Fn(&Sample) -> Option<f64>) -> Option<f64> {
+    let load = samples.iter().filter(|sample| sample.at <= worked + 0.5);
+    let values: Vec<f64> = load.filter_map(value).collect();
+    (!values.is_empty()).then(|| median(&values))
+}
+
+/// Returns how the sensor that rose most, the processor's before others, cooled down; nothing where none rose or there was no
+/// rest.
+pub(super) fn cool_down(samples: &[Sample], worked: f64) -> Option<CoolDown> {
+    let rest: Vec<&Sample> = samples.iter().filter(|sample| sample.resting && sample.at > worked).collect();
+    let last = samples.iter().rev().find(|sample| !sample.resting && !sample.sensors.temperature.is_empty())?;
+    let first = &samples.first()?.sensors.temperature;
+    let rises = last.sensors.temperature.iter().filter_map(|(name, hot)| Some((name, *first.get(name)?, *hot)));
+    let (name, before, hot) = rises.filter(|(_, before, hot)| hot - before >= LEAST_RISE).max_by(|a, b| {
+        (is_of_processor(a.0), a.2 - a.1)
+            .partial_cmp(&(is_of_processor(b.0), b.2 - b.1))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    })?;
+    if rest.is_empty() {
+        return None;
+    }
+    let middle = f64::midpoint(before, hot);
+    let mut known = (worked, hot);
+    let mut half = None;
+    for (at, celsius) in rest.iter().filter_map(|sample| Some((sample.at, *sample.sensors.temperature.get(name)?))) {
+        if celsius <= middle {
+            // Between two readings it falls evenly.
+            let share = if known.1 > celsius { (known.1 - middle) / (known.1 - celsius) } else { 1.0 };
+            half = Some((known.0 + share.clamp(0.0, 1.0) * (at - known.0) - worked).max(0.0));
+            break;
+        }
+        known = (at, celsius);
+    }
+    Some(CoolDown { sensor: name.clone(), before, hot, half })
+}

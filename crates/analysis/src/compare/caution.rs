@@ -1,0 +1,213 @@
+//! What a reader of a comparison must know: how the runs differ apart from what is asked about.
+
+use super::Compared;
+use crate::Results;
+
+/// The fact that says how fast the interactive tests' work was when the run began.
+const SPEED: &str = "run.work-speed";
+
+/// The speed of work may differ by this share without a word.
+const SPEED_SLACK: f64 = 0.02;
+
+/// A fact that is not the same of all runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The fact's name.
+    pub name: String,
+    /// Its name in reports.
+    pub label: String,
+    /// Each value, with the letters of the runs that have it.
+    pub values: Vec<(Vec<String>, String)>,
+}
+
+/// Returns the facts that differ, in the order of the first run. The speed of work is a warning instead.
+pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
+    let mut found: Vec<Difference> = Vec::new();
+    for fact in runs.iter().flat_map(|run| &run.results.facts) {
+        if fact.name == SPEED || found.iter().any(|known| known.name == fact.name) {
+            continue;
+        }
+        let values = grouped(runs, |results| Some(value(results, &fact.name).unwrap_or("unknown").to_owned()));
+        if values.len() > 1 {
+            found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), values });
+        }
+    }
+    found
+}
+
+/// Returns the distinct values with the letters of the runs that have them.
+fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Vec<(Vec<String>, String)> {
+    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
+    for run in runs {
+        let Some(value) = of(&run.results) else { continue };
+        match groups.iter_mut().find(|group| group.1 == value) {
+            Some(group) => group.0.push(run.letter.clone()),
+            None => groups.push((vec![run.letter.clone()], value)),
+        }
+    }
+    groups
+}
+
+fn value<'a>(results: &'a Results, name: &str) -> Option<&'a str> {
+    results.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
+/// Something the runs should have in common.
+struct Common {
+    what: &'static str,
+    /// What follows where they have not.
+    advice: &'static str,
+    /// Whether any difference may then be due to it.
+    grave: bool,
+    /// None of a run of which it cannot be said.
+    of: fn(&Results) -> Option<String>,
+}
+
+const COMMON: [Common; 9] = [
+    Common {
+        what: "builds",
+        advice: "part of every difference may be the compiler's: try --build portable for all runs",
+        grave: true,
+        of: |results| {
+            Some(results.build.as_ref().map_or("unknown".to_owned(), |build| {
+                let hash: String = build.hash.chars().take(12).collect();
+                format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
+            }))
+        },
+    },
+    Common {
+        what: "hosts",
+        advice: "these are differences between machines",
+        grave: true,
+        of: |results| Some(results.run.host.clone()),
+    },
+    Common {
+        what: "processors",
+        advice: "these are differences between processors",
+        grave: true,
+        of: |results| Some(value(results, "cpu.model").unwrap_or("unknown").to_owned()),
+    },
+    Common {
+        what: "kernels",
+        advice: "part of every difference may be the kernel's: boot the same for all runs",
+        grave: true,
+        of: |results| Some(value(results, "kernel.release").unwrap_or("unknown").to_owned()),
+    },
+    Common {
+        what: "procedures",
+        advice: "they do not measure alike: use the same --procedure",
+        grave: true,
+        of: |results| Some(results.run.procedure.clone()),
+    },
+    Common {
+        what: "places of copies",
+        advice: "use the same --pin",
+        grave: true,
+        of: |results| {
+            let pin = &results.run.pin;
+            Some(if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") })
+        },
+    },
+    Common {
+        what: "tools",
+        advice: "their programs may not do the same",
+        grave: false,
+        of: |results| Some(results.run.tool.clone()),
+    },
+    Common {
+        what: "renderers",
+        advice: "what a software renderer does is work of the processors, and says nothing of a graphics card",
+        grave: true,
+        of: |results| {
+            Some(format!("{} in {}", value(results, "graphics.gl_renderer")?, value(results, "graphics.rendering")?))
+        },
+    },
+    Common {
+        what: "display servers",
+        advice: "part of every difference in graphics may be the server's",
+        grave: true,
+        of: |results| value(results, "graphics.server").map(str::to_owned),
+    },
+];
+
+/// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
+/// any difference may be due to.
+pub(super) fn warnings(runs: &[Compared], paired: bool) -> (Vec<String>, Vec<&'static str>) {
+    let mut warnings = Vec::new();
+    let mut unlike = Vec::new();
+    for common in &COMMON {
+        let groups = grouped(runs, common.of);
+        if groups.len() > 1 {
+            let told = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
+            let told = told.collect::<Vec<String>>().join(", ");
+            warnings.push(format!("the {} differ: {told}; {}", common.what, common.advice));
+            unlike.extend(common.grave.then_some(common.what));
+        }
+    }
+    if !unlike.is_empty() {
+        let told = format!(
+            "these runs are not comparable as they are, since they differ in {}: unless that is the question, make runs that \
+             are alike in it",
+            unlike.join(", ")
+        );
+        warnings.insert(0, told);
+    }
+    warnings.extend(speeds(runs));
+    warnings.extend(whole_runs(runs));
+    if paired && !alternating(runs) {
+        warnings.push(
+            "the runs did not alternate, so that a round shares no drift: make them in the order they are named"
+                .to_owned(),
+        );
+    }
+    (warnings, unlike)
+}
+
+/// What the runs' own reports say of the whole run.
+fn whole_runs(runs: &[Compared]) -> Vec<String> {
+    let mut texts: Vec<(Vec<&str>, &String)> = Vec::new();
+    for run in runs {
+        for text in &run.results.warnings {
+            match texts.iter_mut().find(|known| known.1 == text) {
+                Some(known) => known.0.push(&run.letter),
+                None => texts.push((vec![&run.letter], text)),
+            }
+        }
+    }
+    texts.into_iter().map(|(letters, text)| format!("{}: {text}", letters.join(", "))).collect()
+}
+
+/// A warning where the interactive tests' work was not the same.
+fn speeds(runs: &[Compared]) -> Option<String> {
+    let texts: Vec<(&str, &str)> =
+        runs.iter().filter_map(|run| Some((run.letter.as_str(), value(&run.results, SPEED)?))).collect();
+    let number = |text: &str| -> Option<f64> {
+        let digits: String = text.chars().take_while(|c| c.is_ascii_digit() || ".eE+-".contains(*c)).collect();
+        digits.parse().ok().filter(|number| *number > 0.0)
+    };
+    let first = texts.first()?.1;
+    let differs = texts.iter().any(|(_, text)| match (number(first), number(text)) {
+        (Some(one), Some(other)) => (other / one).ln().abs() > SPEED_SLACK,
+        _ => *text != first,
+    });
+    differs.then(|| {
+        let told: Vec<String> = texts.iter().map(|(letter, text)| format!("{text} ({letter})")).collect();
+        format!(
+            "the speed of work differs: {}; the frames of interactive tests hold different work, \
+             and are comparable no closer than that",
+            told.join(", ")
+        )
+    })
+}
+
+/// Whether no run of one side began after all runs of the other; unknown times are passed over.
+fn alternating(runs: &[Compared]) -> bool {
+    let times: Option<Vec<jiff::Timestamp>> = runs.iter().map(|run| run.results.run.started.parse().ok()).collect();
+    let Some(times) = times else { return true };
+    let side = |which: usize| times.iter().skip(which).step_by(2);
+    let apart = |a: usize, b: usize| match (side(a).max(), side(b).min()) {
+        (Some(last), Some(first)) => last < first,
+        _ => false,
+    };
+    times.len() <= 2 || !(apart(0, 1) || apart(1, 0))
+}

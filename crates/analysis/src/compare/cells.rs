@@ -1,0 +1,103 @@
+//! Which cells there are to compare, and which of them a run has.
+
+use serde::Serialize;
+
+use super::{Compared, Measure, Round};
+use crate::{Results, Row};
+use catalogue::NONE;
+use journal::Cell;
+
+/// A cell's coordinates, and the names its test goes by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
+}
+
+/// A cell, or a measure of one, that is not in both runs.
+#[derive(Debug, Clone)]
+pub struct NotCompared {
+    /// The run that should have been compared.
+    pub run: String,
+    /// The measure that is missing; `None` where the whole cell is.
+    pub measure: Option<Measure>,
+    /// The cell.
+    pub cell: Place,
+    /// Whether what it should have been compared with has it, so that it was lost.
+    pub lost: bool,
+    /// Why.
+    pub reason: String,
+}
+
+impl Place {
+    /// The place of a cell.
+    pub(super) fn of(cell: &Cell) -> Place {
+        Place {
+            test: cell.test.clone(),
+            label: cell.label.clone(),
+            copies: cell.copies,
+            load: cell.load.clone(),
+            condition: cell.condition.clone(),
+        }
+    }
+
+    pub(super) fn is(&self, test: &str, copies: u32, load: &str, condition: &str) -> bool {
+        self.test == test && self.copies == copies && self.load == load && self.condition == condition
+    }
+
+    pub(super) fn missing(&self, run: &str, measure: Option<Measure>, lost: bool, reason: String) -> NotCompared {
+        NotCompared { run: run.to_owned(), measure, cell: self.clone(), lost, reason }
+    }
+}
+
+/// Leaves the cells of one condition, as if it were none: so they meet those of another.
+pub(super) fn keep(results: &mut Results, condition: &str) {
+    results.rows.retain(|row| row.cell.condition == condition);
+    results.rows.iter_mut().for_each(|row| NONE.clone_into(&mut row.cell.condition));
+    for gaps in [&mut results.skipped, &mut results.errors] {
+        gaps.retain(|gap| gap.condition == condition);
+        gaps.iter_mut().for_each(|gap| NONE.clone_into(&mut gap.condition));
+    }
+}
+
+/// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
+pub(super) fn of(rounds: &[Round<'_>]) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    let mut add = |test: &str, label: &str, copies: u32, load: &str, condition: &str| {
+        if !places.iter().any(|known| known.is(test, copies, load, condition)) {
+            let [test, label, load, condition] = [test, label, load, condition].map(str::to_owned);
+            places.push(Place { test, label, copies, load, condition });
+        }
+    };
+    let runs = || rounds.iter().flat_map(|(a, b)| [a, b]);
+    for Row { cell, .. } in runs().flat_map(|run| &run.results.rows) {
+        add(&cell.test, &cell.label, cell.copies, &cell.load, &cell.condition);
+    }
+    for gap in runs().flat_map(|run| run.results.skipped.iter().chain(&run.results.errors)) {
+        add(&gap.test, &gap.label, gap.copies, &gap.load, &gap.condition);
+    }
+    places
+}
+
+/// Returns the row of a cell, or why the run has none.
+pub(super) fn find<'a>(run: &'a Compared, place: &Place) -> Result<&'a Row, String> {
+    let Results { rows, skipped, errors, .. } = &run.results;
+    let at = |cell: &Cell| place.is(&cell.test, cell.copies, &cell.load, &cell.condition);
+    if let Some(row) = rows.iter().find(|row| at(&row.cell)) {
+        return Ok(row);
+    }
+    for (what, gaps) in [("skipped", skipped), ("failed", errors)] {
+        if let Some(gap) = gaps.iter().find(|gap| place.is(&gap.test, gap.copies, &gap.load, &gap.condition)) {
+            return Err(format!("{what} in {}: {}", run.letter, gap.reason));
+        }
+    }
+    Err(format!("not in {}", run.letter))
+}

@@ -1,0 +1,111 @@
+//! Whether a loss closes a gate: at once, or where a second look shows it again.
+
+use super::{Comparison, Comparisons, NotCompared, RATE};
+use stats::false_discovery_rates;
+
+/// What a gate is closed by.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    /// Losses of the size asked for, beyond doubt.
+    pub suspects: Vec<Suspect>,
+    /// Cells that what was changed has not, while the other has.
+    pub lost: Vec<NotCompared>,
+}
+
+/// A loss, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Suspect {
+    /// The loss.
+    pub first: Comparison,
+    /// What later runs say of it; `None` without such runs.
+    pub second: Option<Second>,
+}
+
+/// A second look.
+#[derive(Debug, Clone)]
+pub enum Second {
+    /// It is there again.
+    Again(Comparison),
+    /// It is not.
+    Gone(Comparison),
+    /// The later runs do not have it, or too few trials to show anything.
+    Missing,
+}
+
+impl Suspect {
+    /// Whether it closes the gate: no second look has cleared it.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        !matches!(self.second, Some(Second::Gone(_)))
+    }
+}
+
+impl Gate {
+    /// Whether the gate is open.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.lost.is_empty() && !self.suspects.iter().any(Suspect::stands)
+    }
+}
+
+impl Comparisons {
+    /// Returns what losses of at least `size` per cent (points for deadlines met) there are, and what a `second` comparison,
+    /// of runs made later, says of them. One chance in twenty and more of many comparisons passes once; in runs that share
+    /// nothing with the first it seldom passes twice (design §6, facts §6.3: two-stage confirmation).
+    #[must_use]
+    pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
+        let losses: Vec<Comparison> = self.losses(size).into_iter().cloned().collect();
+        let looks = second.map(|second| looks(&losses, second));
+        let suspects = losses
+            .into_iter()
+            .enumerate()
+            .map(|(place, first)| Suspect { second: looks.as_ref().map(|looks| looks[place].clone()), first });
+        Gate { suspects: suspects.collect(), lost: self.missing.iter().filter(|gap| gap.lost).cloned().collect() }
+    }
+
+    /// Returns what speaks against `second` as a second look: made before the first, or of other builds.
+    #[must_use]
+    pub fn doubts(&self, second: &Comparisons) -> Vec<String> {
+        let time = |one: &super::Compared| one.results.run.started.parse::<jiff::Timestamp>().ok();
+        let last = self.runs.iter().filter_map(time).max();
+        let mut doubts = Vec::new();
+        if second.runs.iter().filter_map(time).any(|began| last.is_some_and(|last| began < last)) {
+            doubts.push("the second look is not later than the first, so that it may share its luck".to_owned());
+        }
+        for (first, again) in self.runs.iter().zip(&second.runs) {
+            let hash = |one: &super::Compared| one.results.build.as_ref().map(|build| build.hash.clone());
+            if hash(first) != hash(again) {
+                doubts.push(format!("the build of {0} is another in the second look than in the first", first.letter));
+            }
+        }
+        doubts
+    }
+}
+
+/// What the second comparison says of each loss. Only these were looked at again, so only they are corrected for.
+fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
+    let key = |one: &Comparison| {
+        (one.cell.test.clone(), one.cell.copies, one.cell.load.clone(), one.cell.condition.clone(), one.measure)
+    };
+    let known = || second.comparisons.iter().filter(|one| one.delta.bounded());
+    let again: Vec<Option<&Comparison>> = losses.iter().map(|loss| known().find(|one| key(one) == key(loss))).collect();
+    let found: Vec<&Comparison> = again.iter().flatten().copied().collect();
+    let mut rates = false_discovery_rates(&found.iter().map(|one| one.p).collect::<Vec<f64>>()).into_iter();
+    let threshold = second.asked.threshold;
+    let look = |(first, again): (&Comparison, Option<&Comparison>)| match again {
+        None => Second::Missing,
+        Some(again) => {
+            let again = Comparison { q: rates.next().unwrap_or(1.0), ..again.clone() };
+            if shown_again(first, &again, threshold) { Second::Again(again) } else { Second::Gone(again) }
+        }
+    };
+    losses.iter().zip(again).map(look).collect()
+}
+
+/// Whether a loss is there again: beyond doubt by itself; or half as large at least, which the luck of the first look may
+/// have doubled, and unlikely without a loss.
+fn shown_again(first: &Comparison, again: &Comparison, threshold: f64) -> bool {
+    let delta = &again.delta;
+    let beyond_doubt = delta.high < 0.0 && delta.value < -threshold && again.q < RATE;
+    beyond_doubt || (delta.value <= first.delta.value / 2.0 && again.p < RATE)
+}

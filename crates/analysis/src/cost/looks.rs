@@ -1,0 +1,49 @@
+//! What the runner asks while it measures: whether intervals are narrow enough, and what deserves a second look.
+
+use super::arms::{Arms, Draft, is_first};
+use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial, is_loss, verdict};
+use catalogue::Metric;
+
+/// Half-widths of logarithms that are enough: of rates, and of latencies.
+const NARROW: f64 = 0.005;
+const NARROW_LATENCY: f64 = 0.05;
+
+/// Of a large difference, so much of it is enough.
+const SHARE: f64 = 0.2;
+
+/// The condition compared with is the one that has a control; without any, the first.
+pub(super) fn against(cells: &[Cell]) -> &str {
+    cells.iter().find(|cell| cell.control).or(cells.first()).map_or("", |cell| cell.condition.as_str())
+}
+
+/// Whether every condition of one test (with its copies and load) is measured well enough: the half-width of its
+/// difference is at most 0.5 %, or a fifth of the difference; of an interactive test's median and p99 5 %. The widths
+/// decide, never what is found, so that looking several times makes no false alarm. A condition without a result, and one
+/// that was measured in blocks of its own, want no more blocks.
+#[must_use]
+pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
+    let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
+    let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
+    let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
+    let treated = cells.iter().filter(|cell| cell.condition != arms.against && !is_first(&cell.condition));
+    let judged = |draft: &Draft<'_>| matches!(draft.measure, Measure::Score | Measure::P50 | Measure::P99);
+    treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
+        let estimate = draft.shift.estimate;
+        let narrow = if draft.cell.metric == Metric::Latency { NARROW_LATENCY } else { NARROW };
+        (estimate.high - estimate.low) / 2.0 <= f64::max(narrow, SHARE * estimate.value.abs())
+    })
+}
+
+/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) beyond doubt, with the arms
+/// that they are compared with: what deserves a second look. `trials` are those of each cell.
+#[must_use]
+pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
+    let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
+    let arms = Arms { cells, trials: &trials, against: against(cells) };
+    let floor = arms.controls(cells.iter().filter(|cell| cell.control));
+    let treated = cells.iter().filter(|cell| cell.condition != arms.against);
+    let mut drafts: Vec<Draft<'_>> = treated.flat_map(|cell| arms.drafts(cell).0).collect();
+    verdict::judge(&mut drafts, &floor, THRESHOLD);
+    let lost = drafts.iter().filter(|draft| !draft.is_apart() && is_loss(draft.verdict, draft.delta().value, size));
+    lost.flat_map(|draft| arms.compared_with(draft.cell).into_iter().chain([draft.cell])).map(|cell| cell.id).collect()
+}

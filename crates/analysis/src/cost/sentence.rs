@@ -1,0 +1,271 @@
+//! What a condition costs, in a sentence: what is lost first, then what is not, then what is not known.
+
+use super::{Effect, Measure, Verdict};
+use crate::named;
+use catalogue::NONE;
+
+/// Losses that are told by name, and other tests of a list.
+const TOLD: usize = 4;
+const NAMED: usize = 3;
+
+/// From this time factor on it is told of every loss, not of the largest alone.
+const TOLD_FACTOR: f64 = 2.0;
+
+/// What a cell comes to, by the one of its measures that says most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Loss,
+    Gain,
+    Unconfirmed,
+    Undecided,
+    Same,
+}
+
+/// Returns the sentence of the condition `name` with its `effects`, or the `reason` why it has none.
+pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> String {
+    let cells = speaking(effects);
+    if cells.is_empty() {
+        let reason = reason.unwrap_or("nothing was measured");
+        return format!("{name}: the cost is not known: {reason}.");
+    }
+    let of = |kind: Kind| cells.iter().filter(|cell| cell.0 == kind).map(|cell| cell.1).collect::<Vec<&Effect>>();
+    let (losses, gains, same, undecided) = (of(Kind::Loss), of(Kind::Gain), of(Kind::Same), of(Kind::Undecided));
+    let labels = Labels { several: effects.iter().any(|one| copies(one) != copies(&effects[0])) };
+    if cells.len() == undecided.len() {
+        return format!("{name}: the cost is undecided in {}.", seen(&undecided, &labels, "all of"));
+    }
+    let mut parts: Vec<String> = vec![lost(name, &losses, &labels)];
+    let slower = losses.iter().filter(|effect| effect.comparison.measure != Measure::Score);
+    parts.extend(slower.take(NAMED).map(|effect| labels.slower(effect)));
+    let won = gains.iter().take(NAMED).map(|effect| labels.faster(effect)).collect::<Vec<String>>();
+    parts.extend((!gains.is_empty()).then(|| format!("{} (faster)", list(&won, gains.len()))));
+    let doubtful = of(Kind::Unconfirmed);
+    parts.extend(
+        (!doubtful.is_empty())
+            .then(|| format!("a second look does not confirm the loss of {}", labels.grouped(&doubtful, &cells))),
+    );
+    if !same.is_empty() {
+        let within = same.iter().filter_map(|effect| size(effect)).fold(0.0, f64::max);
+        parts.push(format!("the same within {} %: {}", up(within), labels.grouped(&same, &cells)));
+    }
+    if !undecided.is_empty() {
+        parts.push(format!("undecided in {}", seen(&undecided, &labels, "")));
+    }
+    parts.extend(trail(&cells, &labels));
+    format!("{}.", parts.join("; "))
+}
+
+/// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines are in
+/// points, which are not compared with per cents: they speak where no percentile does.
+fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
+    let is_met = |effect: &Effect| effect.comparison.measure == Measure::Met;
+    let before = |a: &Effect, b: &Effect| {
+        let order = kind(a).cmp(&kind(b)).then(is_met(a).cmp(&is_met(b)));
+        order.then(delta(a).total_cmp(&delta(b))).is_lt()
+    };
+    let mut cells: Vec<(Kind, &Effect)> = Vec::new();
+    for effect in effects {
+        match cells.iter_mut().find(|known| known.1.comparison.cell.id == effect.comparison.cell.id) {
+            Some(known) if before(effect, known.1) => *known = (kind(effect), effect),
+            Some(_) => {}
+            None => cells.push((kind(effect), effect)),
+        }
+    }
+    cells.sort_by(|a, b| a.0.cmp(&b.0).then(by_loss(a.1, b.1)));
+    cells
+}
+
+/// The largest loss first; gains, the largest first; else in the order of the rows.
+fn by_loss(a: &Effect, b: &Effect) -> std::cmp::Ordering {
+    let key = |effect: &Effect| match kind(effect) {
+        Kind::Loss => (effect.comparison.measure == Measure::Met, delta(effect)),
+        Kind::Gain => (false, -delta(effect)),
+        _ => (false, 0.0),
+    };
+    let (a, b) = (key(a), key(b));
+    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+}
+
+fn kind(effect: &Effect) -> Kind {
+    match effect.comparison.verdict {
+        Verdict::Slower | Verdict::Worse if effect.confirmed == Some(false) => Kind::Unconfirmed,
+        Verdict::Slower | Verdict::Worse => Kind::Loss,
+        Verdict::Faster | Verdict::Better => Kind::Gain,
+        Verdict::Same(_) => Kind::Same,
+        Verdict::Undecided(_) => Kind::Undecided,
+    }
+}
+
+fn delta(effect: &Effect) -> f64 {
+    effect.comparison.delta.value
+}
+
+fn copies(effect: &Effect) -> u32 {
+    effect.comparison.cell.copies
+}
+
+/// What the verdict says of the size: within what it is the same, or what would have been seen.
+fn size(effect: &Effect) -> Option<f64> {
+    match effect.comparison.verdict {
+        Verdict::Same(size) | Verdict::Undecided(size) => Some(size),
+        _ => None,
+    }
+}
+
+/// How tests are named.
+struct Labels {
+    /// Whether there are several levels of copies.
+    several: bool,
+}
+
+impl Labels {
+    fn of(&self, effect: &Effect) -> String {
+        let cell = &effect.comparison.cell;
+        let name = named(&cell.label, &cell.load, NONE);
+        match (self.several, cell.copies) {
+            (true, 1) => format!("{name} (1 copy)"),
+            (true, copies) => format!("{name} ({copies} copies)"),
+            (false, _) => name,
+        }
+    }
+
+    /// A loss of rate: `85 % of System Call Overhead (6.8x the time)`.
+    fn loss(&self, effect: &Effect, largest: bool) -> String {
+        let text = format!("{} % of {}", percent(effect.comparison.delta.value), self.of(effect));
+        match effect.comparison.time_factor().filter(|factor| largest || *factor >= TOLD_FACTOR) {
+            Some(factor) => format!("{text} ({} the time)", times(factor)),
+            None => text,
+        }
+    }
+
+    /// A latency that takes longer, or deadlines that are not met.
+    fn slower(&self, effect: &Effect) -> String {
+        let one = &effect.comparison;
+        match one.time_factor() {
+            Some(factor) => format!("{} of {} takes {} as long", one.measure.name(), self.of(effect), times(factor)),
+            None => format!("{} meets {} points fewer deadlines", self.of(effect), percent(one.delta.value)),
+        }
+    }
+
+    fn faster(&self, effect: &Effect) -> String {
+        let one = &effect.comparison;
+        match one.measure {
+            Measure::Met => format!("{} meets {} points more deadlines", self.of(effect), percent(one.delta.value)),
+            Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
+            measure => format!("{} of {} gains {} %", measure.name(), self.of(effect), percent(one.delta.value)),
+        }
+    }
+
+    /// Names of tests, where a category whose tests are all among them stands for them.
+    fn grouped(&self, effects: &[&Effect], all: &[(Kind, &Effect)]) -> String {
+        if effects.len() == all.len() && all.len() > 1 {
+            return format!("all its {} tests", all.len());
+        }
+        let category = |effect: &Effect| effect.comparison.cell.category.clone();
+        let count = |effects: &mut dyn Iterator<Item = &Effect>, name: &str| {
+            effects.filter(|effect| category(effect) == name).count()
+        };
+        let mut names: Vec<String> = Vec::new();
+        for effect in effects {
+            let own = category(effect);
+            let whole = count(&mut all.iter().map(|cell| cell.1), &own);
+            let here = count(&mut effects.iter().copied(), &own);
+            let name = if whole > 1 && here == whole { format!("{own} (all {whole} tests)") } else { self.of(effect) };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.sort_by_key(|name| !name.ends_with(" tests)"));
+        let count = names.len();
+        names.truncate(NAMED);
+        list(&names, count)
+    }
+}
+
+/// What is lost of rates, the largest first.
+fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
+    let rates: Vec<&&Effect> = losses.iter().filter(|effect| effect.comparison.measure == Measure::Score).collect();
+    let told: Vec<String> =
+        rates.iter().take(TOLD).enumerate().map(|(place, effect)| labels.loss(effect, place == 0)).collect();
+    match (rates.len(), losses.len()) {
+        (0, 0) => format!("{name} costs nothing that could be seen"),
+        (0, _) => format!("{name} costs time"),
+        (count, _) if count > TOLD => format!("{name} costs {}, and less of {} more", told.join(", "), count - TOLD),
+        _ => format!("{name} costs {}", list(&told, told.len())),
+    }
+}
+
+/// Undecided tests, and what would have been seen of them.
+fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
+    let mut sizes: Vec<f64> = undecided.iter().filter_map(|effect| size(effect)).collect();
+    sizes.sort_by(f64::total_cmp);
+    let names: Vec<String> = undecided.iter().take(NAMED).map(|effect| labels.of(effect)).collect();
+    let tests = match (how_many, undecided.len()) {
+        ("", count) => list(&names, count),
+        (_, count) if count <= NAMED => list(&names, count),
+        (all, count) => format!("{all} its {count} tests"),
+    };
+    let mut known = sizes.iter().filter(|size| size.is_finite());
+    match (known.clone().next(), known.next_back()) {
+        (Some(least), Some(most)) if up(*least) == up(*most) => {
+            format!("{tests} (a difference of {} % would have been seen)", up(*most))
+        }
+        (Some(least), Some(most)) => {
+            format!("{tests} (differences of {} to {} % would have been seen)", up(*least), up(*most))
+        }
+        _ => format!("{tests} (too few blocks to see any)"),
+    }
+}
+
+/// The trail of what loses most, and what was lost of it.
+fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
+    let audited: Vec<&Effect> = cells.iter().map(|cell| cell.1).filter(|effect| effect.trail.is_some()).collect();
+    let lost: u64 = audited.iter().filter_map(|effect| effect.trail).map(|trail| trail.lost).sum();
+    let rates = audited.iter().filter(|effect| effect.comparison.measure != Measure::Met);
+    let worst = rates.min_by(|a, b| delta(a).total_cmp(&delta(b)))?;
+    let (bytes, calls) = (worst.trail?.bytes_per, worst.calls.filter(|calls| *calls > 0.0));
+    let lost = if lost == 0 { "no event lost".to_owned() } else { format!("{lost} records lost") };
+    if audited.iter().all(|effect| effect.trail.is_some_and(|trail| trail.bytes == 0)) {
+        return Some(format!("no trail, {lost}"));
+    }
+    let per = if calls.is_some() { "call" } else { "operation" };
+    let bytes = bytes / calls.unwrap_or(1.0);
+    let told = if bytes >= 10.0 { format!("{bytes:.0}") } else { format!("{bytes:.1}") };
+    Some(match bytes.is_finite() {
+        true => format!("{told} bytes of trail per {per} of {}; {lost}", labels.of(worst)),
+        false => lost,
+    })
+}
+
+/// `a, b and c`, or `a, b, c and 4 more` of `count`.
+fn list(names: &[String], count: usize) -> String {
+    match names {
+        [] => String::new(),
+        _ if count > names.len() => format!("{} and {} more", names.join(", "), count - names.len()),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A size that was measured, without its sign: two figures, never 100 of a loss.
+fn percent(value: f64) -> String {
+    match value.abs() {
+        size if size < 9.95 => format!("{size:.1}"),
+        size if value < 0.0 && size > 99.0 => format!("{:.1}", size.min(99.9)),
+        size => format!("{size:.0}"),
+    }
+}
+
+/// A bound, rounded away from 0 so that it never promises too much.
+fn up(value: f64) -> String {
+    let tenths = (value * 10.0 - 1e-9).ceil() / 10.0;
+    if tenths < 10.0 { format!("{:.1}", tenths.max(0.1)) } else { format!("{:.0}", (value - 1e-9).ceil()) }
+}
+
+fn times(factor: f64) -> String {
+    match factor {
+        factor if factor < TOLD_FACTOR => format!("{factor:.2}x"),
+        factor if factor < 99.95 => format!("{factor:.1}x"),
+        factor => format!("{factor:.0}x"),
+    }
+}

@@ -1,0 +1,104 @@
+//! What a condition left behind: the trail of auditing, processor time, and what proves that it was on.
+
+use std::collections::BTreeMap;
+
+use super::arms::Arms;
+use super::{Cell, TrailFigures, Trial};
+use crate::{latency, score};
+use journal::Copy;
+use stats::median;
+
+/// What a trial did in its whole window: the counts of all slices, or the frames of an interactive test.
+fn work(trial: &Trial) -> f64 {
+    let frames: u64 = latency::frames(trial).map(|frames| frames.done).sum();
+    if frames > 0 { frames as f64 } else { trial.copies.iter().map(|copy| score::count(&copy.slices)).sum() }
+}
+
+/// Sums a figure over things, as a number.
+fn sum<T>(all: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    all.iter().map(of).sum()
+}
+
+/// Returns what auditing wrote in all trials that have both a trail and a result; nothing without any. Where nothing was
+/// counted, figures per count are NaN.
+pub(super) fn figures(cell: &Cell, trials: &[&Trial]) -> Option<TrailFigures> {
+    let audited: Vec<(f64, &journal::Trail)> = trials
+        .iter()
+        .filter(|trial| trial.cell == cell.id && !trial.copies.is_empty())
+        .filter_map(|trial| Some((work(trial), trial.evidence.as_ref()?.trail.as_ref()?)))
+        .collect();
+    if audited.is_empty() {
+        return None;
+    }
+    // NaN of nothing, and not infinite.
+    let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { f64::NAN };
+    let count = sum(&audited, |one| one.0);
+    let seconds = sum(&audited, |one| one.1.seconds);
+    let (events, bytes) = (sum(&audited, |one| one.1.events as f64), sum(&audited, |one| one.1.bytes as f64));
+    let records = sum(&audited, |one| one.1.records as f64);
+    Some(TrailFigures {
+        events_per: ratio(events, count),
+        bytes_per: ratio(bytes, count),
+        bytes_per_event: ratio(bytes, events),
+        bytes_per_second: ratio(bytes, seconds),
+        events: audited.iter().map(|one| one.1.all_events).sum(),
+        bytes: audited.iter().map(|one| one.1.all_bytes).sum(),
+        lost: audited.iter().map(|one| one.1.lost).sum(),
+        waited: ratio(sum(&audited, |one| one.1.waited_s), seconds),
+        backlog: audited.iter().map(|one| one.1.backlog).max().unwrap_or(0),
+        queued: ratio(sum(&audited, |one| one.1.queued as f64), records),
+        outside_cpu: ratio(sum(&audited, |one| one.1.kernel_cpu_s + one.1.sink_cpu_s), seconds),
+    })
+}
+
+/// Returns the system calls per count that the programs tell.
+pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
+    let told: Vec<f64> = trials
+        .iter()
+        .flat_map(|trial| &trial.copies)
+        .filter_map(|copy| copy.values.get("calls"))
+        .map(|value| value.0)
+        .collect();
+    (!told.is_empty()).then(|| median(&told))
+}
+
+/// Returns the processor time in ns per count of the arms compared with and of a condition's cell; nothing where a program
+/// did not tell its own, or nothing was counted.
+pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -> Option<(f64, f64)> {
+    let off: Vec<&Trial> = compared.iter().flat_map(|cell| arms.of(cell).iter().copied()).collect();
+    Some((per_count(&off)?, per_count(arms.of(cell))?))
+}
+
+fn per_count(trials: &[&Trial]) -> Option<f64> {
+    let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
+    let spent = |copy: &Copy| {
+        let usage = copy.usage.as_ref()?;
+        Some(usage.user + usage.system + usage.child_user + usage.child_system)
+    };
+    let seconds: Vec<f64> = measured.iter().flat_map(|trial| &trial.copies).map(spent).collect::<Option<Vec<f64>>>()?;
+    let count = sum(&measured, |trial| work(trial));
+    (count > 0.0 && !seconds.is_empty()).then(|| 1e9 * seconds.iter().sum::<f64>() / count)
+}
+
+/// Returns what proves that a condition was on, each once: figures with their range over trials, and words.
+pub(super) fn evidence(arms: &Arms<'_>, condition: &str) -> Vec<String> {
+    let mut figures: BTreeMap<&str, (f64, f64, &str)> = BTreeMap::new();
+    let mut notes: Vec<String> = Vec::new();
+    let cells = arms.cells.iter().filter(|cell| cell.condition == condition && !cell.control);
+    for evidence in cells.flat_map(|cell| arms.of(cell)).filter_map(|trial| trial.evidence.as_ref()) {
+        for (name, (value, unit)) in &evidence.figures {
+            let range = figures.entry(name).or_insert((*value, *value, unit));
+            (range.0, range.1) = (range.0.min(*value), range.1.max(*value));
+        }
+        for note in &evidence.notes {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+    }
+    let range = |(name, (low, high, unit)): (&str, (f64, f64, &str))| {
+        let unit = if unit.is_empty() || unit == name { String::new() } else { format!(" {unit}") };
+        if low < high { format!("{name}: {low} to {high}{unit}") } else { format!("{name}: {low}{unit}") }
+    };
+    figures.into_iter().map(range).chain(notes).collect()
+}

@@ -1,0 +1,225 @@
+//! What slow nodes have in common, and in what nodes differ at all.
+
+use std::collections::HashMap;
+
+use super::{Delivered, Differing, Trait};
+use crate::Summary;
+use crate::score::{FOREIGN_WORDS, STEAL_WORDS};
+use stats::{false_discovery_rates, fisher_p};
+
+/// Facts that are true of a moment: every node has its own.
+const MOMENTS: [&str; 7] = [
+    "cpu.frequency.now",
+    "memory.available",
+    "storage.free",
+    "system.load",
+    "system.steal",
+    "system.time",
+    "system.uptime",
+];
+
+/// What is told of every run beside its facts: what the hypervisor and other processes took while it was measured, its
+/// programs and its tool.
+pub(super) const OWN: [&str; 4] = [STEAL, FOREIGN, BUILD, TOOL];
+const STEAL: &str = "neighbours.steal";
+const FOREIGN: &str = "neighbours.processes";
+const BUILD: &str = "run.build";
+const TOOL: &str = "run.tool";
+const LABELS: [&str; 4] = ["Neighbours, steal", "Neighbours, other processes", "Programs, build", "Tool"];
+
+/// The value of both where something was taken.
+const DISTURBED: &str = "disturbed";
+
+/// Values of a fact that a report tells.
+const MOST: usize = 12;
+
+/// The share of the other nodes that may have what all slow nodes have, for it to be told however few the nodes are.
+const RARE: usize = 10;
+
+/// Whether a fact is true of a moment only.
+pub(super) fn is_of_a_moment(name: &str) -> bool {
+    MOMENTS.contains(&name)
+}
+
+/// The value of a fact, or of what is told beside them.
+pub(super) fn value<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
+    own(summary, name).or_else(|| summary.fact(name))
+}
+
+fn own<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
+    let state = |words: &str| {
+        let mut said = summary.figures.iter().flat_map(|figure| &figure.warnings);
+        Some(if said.any(|warning| warning.starts_with(words)) { DISTURBED } else { "quiet" })
+    };
+    match name {
+        STEAL => state(STEAL_WORDS),
+        FOREIGN => state(FOREIGN_WORDS),
+        BUILD => summary.run.build.as_ref().map(|build| build.hash.as_str()),
+        TOOL => Some(&summary.run.tool),
+        _ => None,
+    }
+}
+
+/// One fact over the fleet.
+struct Told<'a> {
+    label: &'a str,
+    /// Where it stands in the first node's report that has it.
+    place: usize,
+    /// By node; none where it is not known.
+    values: Vec<Option<&'a str>>,
+}
+
+impl Told<'_> {
+    /// Whether it is not known, or not the same, on all nodes.
+    fn differs(&self) -> bool {
+        self.values.contains(&None) || self.values.windows(2).any(|two| two[0] != two[1])
+    }
+}
+
+/// Returns in what nodes differ, in the order of reports. What is true of a moment always does.
+pub(super) fn differing(delivered: &[Delivered<'_>]) -> Vec<Differing> {
+    let nobody = vec![false; delivered.len()];
+    let told = told(delivered).into_iter().filter(|(name, fact)| !is_of_a_moment(name) && fact.differs());
+    told.map(|(name, fact)| differs(name, &fact, &counts(&fact, &nobody))).collect()
+}
+
+/// Returns what the slow nodes of `delivered` have in common more than the others, least p first.
+pub(super) fn traits(delivered: &[Delivered<'_>], slow: &[bool]) -> Vec<Trait> {
+    let mut traits: Vec<Trait> = Vec::new();
+    for (name, fact) in told(delivered).into_iter().filter(|(_, fact)| fact.differs()) {
+        let counts = counts(&fact, slow);
+        let known = fact.values.iter().flatten().count();
+        if is_of_a_moment(name) || 2 * counts.len() > known {
+            traits.extend(binned(name, &fact, slow));
+        } else {
+            let values = counts.into_iter().map(|(value, with)| (value.to_owned(), with));
+            traits.extend(values.map(|(value, with)| candidate(name, fact.label, value, with, slow)));
+        }
+    }
+    traits.retain(|one| !one.name.starts_with("neighbours.") || one.value == DISTURBED);
+    let q = false_discovery_rates(&traits.iter().map(|one| one.p).collect::<Vec<f64>>());
+    traits.iter_mut().zip(q).for_each(|(one, q)| one.q = q);
+    traits.retain(is_shown);
+    traits.sort_by(|a, b| {
+        a.p.total_cmp(&b.p).then_with(|| b.slow_with.cmp(&a.slow_with)).then_with(|| a.name.cmp(&b.name))
+    });
+    traits
+}
+
+/// Two slow nodes or all of them share it, more than the others, and not by chance; or all of them and hardly any other.
+fn is_shown(one: &Trait) -> bool {
+    let all = one.slow_with == one.slow && one.slow > 0;
+    (one.slow_with >= 2 || all) && (one.p <= 0.05 || all && one.others_with * RARE <= one.others)
+}
+
+/// The facts in the order of reports, those that are made of warnings and of the run last.
+fn told<'a>(delivered: &[Delivered<'a>]) -> Vec<(&'a str, Told<'a>)> {
+    let mut found: HashMap<&str, Told<'a>> = HashMap::new();
+    for (node, one) in delivered.iter().enumerate() {
+        let mut add = |name: &'a str, label: &'a str, place: usize, value: &'a str| {
+            let none = || Told { label, place, values: vec![None; delivered.len()] };
+            found.entry(name).or_insert_with(none).values[node] = Some(value);
+        };
+        for (place, fact) in one.summary.facts.iter().enumerate() {
+            add(&fact.name, &fact.label, place, &fact.value);
+        }
+        for (place, (name, label)) in OWN.into_iter().zip(LABELS).enumerate() {
+            if let Some(value) = own(one.summary, name) {
+                add(name, label, one.summary.facts.len() + place, value);
+            }
+        }
+    }
+    let mut told: Vec<(&str, Told<'a>)> = found.into_iter().collect();
+    told.sort_by_key(|(name, fact)| (fact.place, *name));
+    told
+}
+
+/// How many slow nodes and how many others have each value, by value.
+fn counts<'a>(fact: &Told<'a>, slow: &[bool]) -> Vec<(&'a str, (usize, usize))> {
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    for (value, slow) in fact.values.iter().zip(slow) {
+        if let Some(value) = value {
+            let (with, others) = counts.entry(value).or_default();
+            if *slow { *with += 1 } else { *others += 1 }
+        }
+    }
+    let mut counts: Vec<(&str, (usize, usize))> = counts.into_iter().collect();
+    counts.sort_by(|a, b| (b.1.0 + b.1.1).cmp(&(a.1.0 + a.1.1)).then_with(|| a.0.cmp(b.0)));
+    counts
+}
+
+fn differs(name: &str, fact: &Told<'_>, counts: &[(&str, (usize, usize))]) -> Differing {
+    Differing {
+        name: name.to_owned(),
+        label: fact.label.to_owned(),
+        distinct: counts.len(),
+        values: counts.iter().take(MOST).map(|(value, (slow, others))| ((*value).to_owned(), slow + others)).collect(),
+        unknown: fact.values.iter().filter(|value| value.is_none()).count(),
+    }
+}
+
+fn candidate(name: &str, label: &str, value: String, (slow_with, others_with): (usize, usize), slow: &[bool]) -> Trait {
+    let all = slow.iter().filter(|slow| **slow).count();
+    Trait {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        value,
+        slow_with,
+        slow: all,
+        others_with,
+        others: slow.len() - all,
+        p: fisher_p((slow_with, all), (others_with, slow.len() - all)),
+        q: 1.0,
+    }
+}
+
+/// A fact of which nearly every node has its own value: numbers are told by the least and the greatest quarter of the nodes,
+/// anything else tells nothing.
+fn binned(name: &str, fact: &Told<'_>, slow: &[bool]) -> Vec<Trait> {
+    let mut unit = None;
+    let mut numbers = Vec::new();
+    for (value, slow) in fact.values.iter().zip(slow) {
+        let Some(value) = value else { continue };
+        let Some((number, own)) = number(value) else { return Vec::new() };
+        if *unit.get_or_insert(own) != own {
+            return Vec::new();
+        }
+        numbers.push((number, *slow));
+    }
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let quarter = numbers.len() / 4;
+    if quarter == 0 {
+        return Vec::new();
+    }
+    let (low, high) = (numbers[quarter - 1].0, numbers[numbers.len() - quarter].0);
+    let with = |has: &dyn Fn(f64) -> bool| {
+        let having = numbers.iter().filter(|(number, _)| has(*number));
+        having.fold((0, 0), |(with, others), (_, slow)| if *slow { (with + 1, others) } else { (with, others + 1) })
+    };
+    let unit = unit.unwrap_or_default();
+    let named = |words: String, with| candidate(name, fact.label, words.trim_end().to_owned(), with, slow);
+    vec![
+        named(format!("at most {low} {unit}"), with(&|number| number <= low)),
+        named(format!("at least {high} {unit}"), with(&|number| number >= high)),
+    ]
+}
+
+/// The number that a value begins with, and what follows it: sizes in bytes.
+fn number(value: &str) -> Option<(f64, &str)> {
+    let (number, rest) = value.split_once(' ').unwrap_or((value, ""));
+    let number: f64 = number.parse().ok()?;
+    number.is_finite().then_some((number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_their_units() {
+        assert_eq!(number("2596 MHz"), Some((2596.0, "MHz")));
+        assert_eq!(number("12"), Some((12.0, "")));
+        assert_eq!(number("2026-11-21 04:14"), None);
+        assert_eq!(number("n7"), None);
+    }
+}

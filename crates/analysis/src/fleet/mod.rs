@@ -1,0 +1,306 @@
+//! From what many nodes delivered to which of them are slow, at what, by how much, and what they have in common. Pure.
+//!
+//! All figures are compared as logarithms, turned so that more is better: a rate as it is, a time or a latency upside down.
+//! Deviations are in per cent, (node − typical) ÷ typical of that, and negative where the node is worse.
+
+mod against;
+mod facts;
+mod groups;
+mod judge;
+mod notes;
+mod ranking;
+mod report;
+mod spread;
+mod table;
+
+use super::Summary;
+use super::compare::Verdict;
+use catalogue::Metric;
+use stats::{Estimate, Method};
+
+/// Groups of fewer nodes are too few to call one of them unlike the others.
+pub const FEWEST: usize = 5;
+
+/// Half-widths of 95 % intervals in standard errors.
+const NORMAL_975: f64 = 1.96;
+
+/// What a node delivered.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivered<'a> {
+    /// The node's name, as the engine gave it: it may hold anything.
+    pub node: &'a str,
+    /// Whether its run was whole; the figures of one that was cut short are used, and marked.
+    pub whole: bool,
+    /// What it came to.
+    pub summary: &'a Summary,
+}
+
+/// What nodes are compared with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum By {
+    /// Nodes of the same type of machine: processor, number of CPUs and model.
+    #[default]
+    Machine,
+    /// Nodes with the same value of this fact.
+    Fact(String),
+    /// All of them.
+    Nothing,
+}
+
+/// What is asked of a report.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// What makes groups.
+    pub by: By,
+    /// Deviations up to this many per cent are never named.
+    pub threshold: f64,
+}
+
+/// A fleet run's report.
+#[derive(Debug, Clone)]
+pub struct FleetReport {
+    /// The fleet run's name.
+    pub run: String,
+    /// What made the groups, in words: `type of machine`, a fact's name, `nothing`.
+    pub by: String,
+    /// Deviations up to this many per cent were not named.
+    pub threshold: f64,
+    /// The groups, largest first.
+    pub groups: Vec<Group>,
+    /// The cells that any node has a figure of, in catalogue order.
+    pub columns: Vec<Column>,
+    /// The nodes that delivered anything, best first, those without an overall value last.
+    pub nodes: Vec<Node>,
+    /// What is named, gravest first: slow ones by their deviation, then the fast ones.
+    pub outliers: Vec<Outlier>,
+    /// Facts that slow nodes have in common, least p first.
+    pub traits: Vec<Trait>,
+    /// Facts that are not the same on all nodes, in the order of reports, without those that are true of a moment only.
+    pub differing: Vec<Differing>,
+    /// What became of the nodes since another fleet run.
+    pub against: Option<Against>,
+    /// What a reader should know of the method on these data.
+    pub notes: Vec<String>,
+    /// What may mislead: unlike builds or procedures, cut runs.
+    pub warnings: Vec<String>,
+}
+
+/// Nodes that are compared with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// What they have in common, such as `AMD EPYC, 2 CPUs, KVM`.
+    pub name: String,
+    /// How many there are.
+    pub nodes: usize,
+    /// The group's typical node over the whole fleet's, as the geometric mean over the columns; none with one group.
+    pub overall: Option<f64>,
+    /// Whether it has enough nodes for one to be named.
+    pub judged: bool,
+}
+
+/// One cell: a test at so many copies, under a load and a condition.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// What ran in the background, or `none`.
+    pub load: String,
+    /// What was switched on the machine, or `none`.
+    pub condition: String,
+    /// The figures' unit.
+    pub unit: String,
+    /// What kind of number they are: of a rate more is better, of the others less.
+    pub metric: Metric,
+    /// How many nodes have a figure.
+    pub nodes: usize,
+    /// The median node's figure over the whole fleet, in the unit, with its interval.
+    pub typical: Estimate,
+    /// The median node's figure of each group, in the order of the groups; none where no node of it has one.
+    pub typical_of: Vec<Option<Estimate>>,
+    /// How the figures vary.
+    pub spread: Spread,
+}
+
+/// How figures of one cell vary, as standard deviations in per cent, robust ones: slow nodes hardly count in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// From trial to trial on one node; NaN where no node has two trials.
+    pub within: f64,
+    /// From node to node of a group, without what trials make; NaN where no group has three nodes.
+    pub between: f64,
+    /// From group to group, without what nodes make; none with one group.
+    pub groups: Option<f64>,
+}
+
+/// One node, or one task of a node that has several.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Its name, which may hold anything.
+    pub name: String,
+    /// The place of its group in the groups.
+    pub group: usize,
+    /// Whether its run was whole.
+    pub whole: bool,
+    /// Its figures over its group's typical ones, as a geometric mean: below 1 it is slower. The interval is of its
+    /// measurement alone. NaN without a figure.
+    pub overall: Estimate,
+    /// The p value of the overall deviation among its group's nodes; 1 where it is not judged.
+    pub p: f64,
+    /// Its q value over the whole report.
+    pub q: f64,
+    /// Whether it is unlike the others over all.
+    pub named: Option<Named>,
+    /// Its place in its group, from 1: the best and the worst that the intervals of all allow. (0, 0) without a figure.
+    pub rank: (usize, usize),
+    /// Its figures, in the order of the columns; none where it has none.
+    pub values: Vec<Option<Value>>,
+}
+
+/// A node's figure in one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// The figure, in the column's unit.
+    pub value: Estimate,
+    /// How far it lies from its group's typical figure, in per cent, negative where it is worse; the interval is of the
+    /// measurement (this node's and the typical one's), not of how nodes differ.
+    pub deviation: Estimate,
+    /// The two-sided p value among its group's nodes; 1 where it is not judged.
+    pub p: f64,
+    /// Its q value: the false discovery rate over all of the report at which it would be named.
+    pub q: f64,
+    /// Whether it is named.
+    pub named: Option<Named>,
+}
+
+/// Which way a node is unlike its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// Worse than the others.
+    Slow,
+    /// Better than the others.
+    Fast,
+}
+
+impl Named {
+    /// Its word in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Named::Slow => "slow",
+            Named::Fast => "fast",
+        }
+    }
+}
+
+/// A node that is unlike its group at something.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outlier {
+    /// The place of the node in the report's nodes.
+    pub node: usize,
+    /// The place of the column; none where it is all of them together.
+    pub column: Option<usize>,
+    /// Which way.
+    pub named: Named,
+    /// How far, in per cent, negative where it is worse.
+    pub deviation: Estimate,
+    /// The p value.
+    pub p: f64,
+    /// The q value.
+    pub q: f64,
+}
+
+/// A fact that slow nodes have in common more than others do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trait {
+    /// The fact, such as `cpu.microcode`.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// The value in common.
+    pub value: String,
+    /// Slow nodes with it.
+    pub slow_with: usize,
+    /// Slow nodes.
+    pub slow: usize,
+    /// Other nodes with it.
+    pub others_with: usize,
+    /// Other nodes.
+    pub others: usize,
+    /// The one-sided p value that so many slow ones have it by chance (Fisher's exact test).
+    pub p: f64,
+    /// Its q value over all facts.
+    pub q: f64,
+}
+
+/// A fact that is not the same on all nodes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Differing {
+    /// The fact, such as `kernel.release`.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// How many different values there are.
+    pub distinct: usize,
+    /// The values and on how many nodes each is, most first, at most twelve of them.
+    pub values: Vec<(String, usize)>,
+    /// Nodes of which it is not known.
+    pub unknown: usize,
+}
+
+/// A fleet run against one before, node by node.
+#[derive(Debug, Clone)]
+pub struct Against {
+    /// The name of the fleet run before.
+    pub run: String,
+    /// Nodes in both.
+    pub pairs: usize,
+    /// What became of each cell that both have.
+    pub changes: Vec<Change>,
+    /// Nodes that changed unlike the others, gravest first; places are those of the report. Deviations are from the
+    /// typical change.
+    pub unlike: Vec<Outlier>,
+    /// Nodes that are in the run before alone.
+    pub only_before: Vec<String>,
+    /// Nodes that are in this run alone.
+    pub only_after: Vec<String>,
+    /// Facts that changed on nodes of both, most nodes first.
+    pub facts: Vec<FactChange>,
+}
+
+/// What became of one cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// The place of the column; none where it is all of them together.
+    pub column: Option<usize>,
+    /// Nodes that have it in both.
+    pub nodes: usize,
+    /// The change in per cent, negative is worse.
+    pub delta: Estimate,
+    /// The p value that there is none.
+    pub p: f64,
+    /// Its q value over all changes.
+    pub q: f64,
+    /// What that rests on.
+    pub method: Method,
+    /// What it comes to.
+    pub verdict: Verdict,
+}
+
+/// A fact that changed from one value to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FactChange {
+    /// The fact.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub after: String,
+    /// On how many nodes.
+    pub nodes: usize,
+}

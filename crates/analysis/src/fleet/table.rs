@@ -1,0 +1,107 @@
+//! The figures as nodes × columns.
+
+use std::collections::HashMap;
+
+use super::{Delivered, NORMAL_975};
+use crate::Figure;
+use catalogue::Metric;
+use stats::{Estimate, quantile_975};
+
+/// The fewest trials whose interval is one of order statistics; with fewer it is Student's.
+const ORDERED: usize = 6;
+
+/// A node's figure as logarithm.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell {
+    /// As it is reported.
+    pub(super) figure: Estimate,
+    /// Its logarithm, turned so that more is better.
+    pub(super) log: f64,
+    /// The logarithm's standard error; NaN where it is not known.
+    pub(super) error: f64,
+    /// The variance of the trials' logarithms and its degrees of freedom; NaN and 0 where there are not two.
+    pub(super) scatter: (f64, f64),
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    /// One figure of each column, for what columns are called.
+    pub(super) columns: Vec<&'a Figure>,
+    /// By node, then by column.
+    pub(super) rows: Vec<Vec<Option<Cell>>>,
+}
+
+impl<'a> Table<'a> {
+    /// Returns the table of what was delivered; columns stand in the order in which nodes have them.
+    pub(super) fn new(delivered: &[Delivered<'a>]) -> Table<'a> {
+        let mut places: HashMap<Key<'a>, usize> = HashMap::new();
+        let mut columns: Vec<&'a Figure> = Vec::new();
+        let mut rows: Vec<Vec<Option<Cell>>> = Vec::with_capacity(delivered.len());
+        for node in delivered {
+            let mut row = vec![None; columns.len()];
+            for figure in node.summary.figures.iter().filter(|figure| !figure.control) {
+                let place = *places.entry(key(figure)).or_insert_with(|| {
+                    columns.push(figure);
+                    columns.len() - 1
+                });
+                if row.len() <= place {
+                    row.resize(place + 1, None);
+                }
+                row[place] = row[place].or_else(|| Cell::of(figure));
+            }
+            rows.push(row);
+        }
+        rows.iter_mut().for_each(|row| row.resize(columns.len(), None));
+        Table { columns, rows }
+    }
+}
+
+/// What makes figures comparable.
+type Key<'a> = (&'a str, u32, &'a str, &'a str, &'a str, u8);
+
+/// Returns what makes a figure comparable with another.
+pub(super) fn key(figure: &Figure) -> Key<'_> {
+    (&figure.test, figure.copies, &figure.load, &figure.condition, &figure.unit, figure.metric as u8)
+}
+
+impl Cell {
+    /// Returns the figure as logarithm; none where it is no positive number.
+    fn of(figure: &Figure) -> Option<Cell> {
+        let estimate = Estimate::from(&figure.score);
+        if !(estimate.value.is_finite() && estimate.value > 0.0) {
+            return None;
+        }
+        Some(Cell {
+            figure: estimate,
+            log: turned(figure.metric, estimate.value),
+            error: error(&estimate, figure.n),
+            scatter: scatter(figure),
+        })
+    }
+}
+
+/// A figure's logarithm, turned so that more is better.
+pub(super) fn turned(metric: Metric, figure: f64) -> f64 {
+    if metric == Metric::Rate { figure.ln() } else { -figure.ln() }
+}
+
+/// The standard error behind the interval of the logarithm.
+fn error(estimate: &Estimate, n: usize) -> f64 {
+    if !estimate.bounded() || estimate.low <= 0.0 {
+        return f64::NAN;
+    }
+    let quantile = if n < ORDERED { quantile_975(n as f64 - 1.0) } else { NORMAL_975 };
+    (estimate.high / estimate.low).ln() / 2.0 / quantile
+}
+
+/// The variance of the trials' logarithms, with its degrees of freedom.
+fn scatter(figure: &Figure) -> (f64, f64) {
+    let logs: Vec<f64> = figure.samples.iter().map(|sample| sample.2.ln()).filter(|log| log.is_finite()).collect();
+    let count = logs.len() as f64;
+    if logs.len() < 2 {
+        return (f64::NAN, 0.0);
+    }
+    let mean = logs.iter().sum::<f64>() / count;
+    (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0), count - 1.0)
+}

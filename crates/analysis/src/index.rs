@@ -1,0 +1,183 @@
+//! Indexes: several scores over their baselines as one number.
+
+use super::{Row, score};
+use catalogue::{self, Arithmetic, Catalogue};
+use journal::{Baseline, Run};
+use stats::{Estimate, Sampled, mean_half_width};
+
+/// One index at one level of copies.
+#[derive(Debug, Clone)]
+pub struct Index {
+    /// Its row in the catalogue.
+    pub id: String,
+    /// The heading in reports.
+    pub name: String,
+    /// How many copies.
+    pub copies: u32,
+    /// How the scores are joined.
+    pub arithmetic: Arithmetic,
+    /// The index; of BYTE 3.11's the average.
+    pub score: Estimate,
+    /// The sum of the parts, which BYTE 3.11 prints.
+    pub sum: f64,
+    /// Whether every test of the index is in it.
+    pub complete: bool,
+    /// The tests in it, in order.
+    pub parts: Vec<Part>,
+    /// Tests of the category that have no baseline.
+    pub others: Vec<(String, f64)>,
+}
+
+/// One test of an index.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// Its score.
+    pub score: f64,
+    /// The score it is divided by.
+    pub baseline: f64,
+    /// Its own index.
+    pub index: Estimate,
+}
+
+impl Index {
+    /// Returns the words before the score: `System Benchmarks Index Score`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let part = if self.complete { "" } else { " (Partial Only)" };
+        format!("{} Index Score{part}", self.name)
+    }
+}
+
+/// Computes the indexes that the run shows, for every level of copies.
+pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
+    let mut levels: Vec<(u32, &str, &str)> =
+        rows.iter().map(|row| (row.cell.copies, row.cell.load.as_str(), row.cell.condition.as_str())).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    // An index describes the machine as it was found; other loads and conditions have their tables.
+    levels.retain(|level| level.1 == "none" && level.2 == "none");
+    let mut found = Vec::new();
+    for (copies, load, condition) in levels {
+        let level: Vec<&Row> = rows
+            .iter()
+            .filter(|row| {
+                (row.cell.copies, row.cell.load.as_str(), row.cell.condition.as_str()) == (copies, load, condition)
+            })
+            .collect();
+        for kind in &catalogue.indexes {
+            let shown = if run.indexes.is_empty() { kind.always } else { run.indexes.contains(&kind.id) };
+            if shown {
+                found.extend(index(kind, copies, &level, run, catalogue, own));
+            }
+        }
+    }
+    found
+}
+
+fn index(
+    kind: &catalogue::Index,
+    copies: u32,
+    rows: &[&Row],
+    run: &Run,
+    catalogue: &Catalogue,
+    own: Option<&Baseline>,
+) -> Option<Index> {
+    let reference = |id: &str| -> Option<f64> {
+        let published = catalogue.test(id)?.baseline.get(&kind.id).copied()?;
+        match own {
+            Some(own) if kind.id == "system" => own.scores.get(id).copied(),
+            _ => Some(published),
+        }
+    };
+    let factor = if kind.arithmetic == Arithmetic::Geometric { 10.0 } else { 1.0 };
+    let mut parts = Vec::new();
+    let mut members = Vec::new();
+    let mut others = Vec::new();
+    for row in rows {
+        match reference(&row.cell.test) {
+            Some(baseline) => {
+                members.push(*row);
+                parts.push(part(row, baseline, factor));
+            }
+            None if row.cell.category == kind.id => others.push((row.cell.label.clone(), row.score.value)),
+            None => {}
+        }
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let wanted = catalogue.tests.iter().filter(|test| test.baseline.contains_key(&kind.id)).count();
+    let sum: f64 = parts.iter().map(|part| part.index.value).sum();
+    let score = match kind.arithmetic {
+        Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
+        Arithmetic::Arithmetic => arithmetic(&parts, sum),
+    };
+    let name = own
+        .filter(|_| kind.id == "system")
+        .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
+    Some(Index {
+        id: kind.id.clone(),
+        name,
+        copies,
+        arithmetic: kind.arithmetic,
+        score,
+        sum,
+        complete: parts.len() == wanted,
+        parts,
+        others,
+    })
+}
+
+fn part(row: &Row, baseline: f64, factor: f64) -> Part {
+    let times = |value: f64| value * factor / baseline;
+    Part {
+        test: row.cell.test.clone(),
+        label: row.cell.label.clone(),
+        score: row.score.value,
+        baseline,
+        index: Estimate { value: times(row.score.value), low: times(row.score.low), high: times(row.score.high) },
+    }
+}
+
+/// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1.
+fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
+    let logs = parts.iter().map(|part| {
+        let quotient = part.index.value / 10.0;
+        if quotient > 1e-6 { quotient.ln() } else { 0.0 }
+    });
+    let value = 10.0 * (logs.sum::<f64>() / parts.len() as f64).exp();
+    // The index of one test is that test.
+    if let [only] = parts {
+        return Estimate { value, ..only.index };
+    }
+    let values: Vec<Vec<f64>> =
+        rows.iter().map(|row| row.samples.iter().map(|sample| sample.value).collect()).collect();
+    let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
+    let samples: Vec<Sampled<'_>> = values.iter().map(|values| Sampled { values, statistic }).collect();
+    Estimate::within(value, mean_half_width(&samples))
+}
+
+fn median_log(values: &[f64]) -> f64 {
+    stats::median(values).ln()
+}
+
+/// The logarithm of UnixBench's score of passes of equal length.
+fn classic_log(values: &[f64]) -> f64 {
+    let passes: Vec<score::Pass> =
+        values.iter().map(|rate| score::Pass { count: *rate, seconds: 1.0, rate: *rate }).collect();
+    score::geometric(&score::kept(&passes)).ln()
+}
+
+/// BYTE 3.11's index: the plain mean; the parts' half-widths add in quadrature.
+fn arithmetic(parts: &[Part], sum: f64) -> Estimate {
+    let count = parts.len() as f64;
+    let value = sum / count;
+    let half = |end: fn(&Estimate) -> f64| {
+        parts.iter().map(|part| (end(&part.index) - part.index.value).powi(2)).sum::<f64>().sqrt() / count
+    };
+    Estimate { value, low: value - half(|index| index.low), high: value + half(|index| index.high) }
+}

@@ -1,0 +1,427 @@
+//! From frames to a latency: percentiles where the count carries them, deadlines, and what the load did meanwhile.
+
+use serde::Serialize;
+
+use super::{Row, Sample};
+use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
+use stats::{Estimate, Histogram, Sampled, mean_half_width, mean_interval};
+
+/// The percentiles that reports show, and their names.
+pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// Of the worst frames, as many are shown.
+const WORST: usize = 32;
+
+/// ns in the unit of every latency, ms.
+pub(super) const MS: f64 = 1e6;
+
+/// What the frames of a cell come to. Times are in ms, shares in per cent.
+#[derive(Debug, Clone)]
+pub struct Latency {
+    /// Which latency it is.
+    pub kind: Kind,
+    /// The name of the percentile that is the row's value.
+    pub value: &'static str,
+    /// All trials' latencies.
+    pub histogram: Histogram,
+    /// The same with every frame that was dropped meanwhile.
+    pub corrected: Histogram,
+    /// From the planned moment to done.
+    pub response: Histogram,
+    /// From frame to frame.
+    pub jitter: Histogram,
+    /// Frames that were planned.
+    pub planned: u64,
+    /// Frames done in time, of those planned; nothing without a deadline.
+    pub deadlines_met: Option<Estimate>,
+    /// Frames done too late, of those planned.
+    pub late: f64,
+    /// Frames never done, of those planned.
+    pub dropped: f64,
+    /// Work done, of that planned; of a task that takes all it gets, of what the time would hold.
+    pub cpu_received: Option<Estimate>,
+    /// Frames per second, of a task whose frames follow each other: all, and the slowest hundredth and thousandth.
+    pub rates: Option<FrameRates>,
+    /// The longest that the task was kept from its plan.
+    pub stall: f64,
+    /// The longest latency in each second, trial after trial: (seconds since the run began, ms).
+    pub seconds: Vec<(f64, f64)>,
+    /// The frames with the longest latencies, longest first, in ns since their trial's start.
+    pub worst: Vec<Frame>,
+    /// What the scheduler did to the task, per trial on average.
+    pub attribution: Attribution,
+    /// Median and p99 of each trial (ms) and its share of deadlines met (per cent), in order; for comparisons.
+    pub trials: Vec<TrialFigures>,
+}
+
+/// What the scheduler did to a task, per trial on average.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Attribution {
+    /// Time the thread was ready and waited for a processor, in ms per second of the window.
+    pub runqueue_wait_ms: Option<f64>,
+    /// Time the hypervisor took from the whole machine, in ms per second of the window.
+    pub steal_ms: Option<f64>,
+    /// Moves to another processor.
+    pub migrations: Option<f64>,
+    /// Page faults without and with I/O.
+    pub minor_faults: f64,
+    /// Page faults with I/O.
+    pub major_faults: f64,
+    /// Context switches it suffered.
+    pub involuntary_switches: f64,
+}
+
+/// Frames per second as players count them: frames ÷ the time they took. Shares that hold fewer than ten frames have none.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FrameRates {
+    /// Of all frames.
+    pub all: f64,
+    /// Of the slowest 1 %.
+    pub low_1: Option<f64>,
+    /// Of the slowest 0.1 %.
+    pub low_01: Option<f64>,
+}
+
+/// One trial's figures.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TrialFigures {
+    /// The block.
+    pub block: u32,
+    /// Median in ms.
+    pub p50: f64,
+    /// 99th percentile in ms, where the trial's count carries it.
+    pub p99: Option<f64>,
+    /// Deadlines met in per cent.
+    pub met: Option<f64>,
+}
+
+/// What a load did beside the measurement.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Load {
+    /// Its name in reports.
+    pub label: String,
+    /// Its throughput during the windows.
+    pub throughput: f64,
+    /// The unit of that.
+    pub unit: String,
+    /// Its throughput beside the measurement, of that alone just before, in per cent.
+    pub achieved: f64,
+    /// The ends of that, in per cent; infinite with one trial.
+    #[serde(skip)]
+    pub interval: Estimate,
+}
+
+impl Latency {
+    /// Returns the percentiles that the count carries, with their names, in ms.
+    pub fn percentiles<'a>(&self, histogram: &'a Histogram) -> impl Iterator<Item = (&'static str, f64)> + 'a {
+        let told = PERCENTILES.iter().filter(|(share, _)| histogram.carries(*share));
+        told.map(|(share, name)| (*name, histogram.quantile(*share) / MS))
+    }
+
+    /// Returns a percentile of the latency in ms; nothing where the count does not carry it.
+    #[must_use]
+    pub fn percentile(&self, name: &str) -> Option<f64> {
+        self.percentiles(&self.histogram).find(|(known, _)| *known == name).map(|(_, ms)| ms)
+    }
+}
+
+/// Returns the row of an interactive test's cell, unless no trial has a result.
+pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
+    let measured: Vec<&Trial> = trials.iter().copied().filter(|trial| frames(trial).next().is_some()).collect();
+    let first = frames(measured.first()?).next()?;
+    let all = || measured.iter().flat_map(|trial| frames(trial));
+    let histogram = Histogram::sum(all().map(|frames| &frames.latency));
+    let mut warnings = Vec::new();
+    let (share, name) = told(&histogram, &mut warnings);
+    let score = estimate_of(&measured, share);
+    if histogram.count() > 0 && !score.bounded() {
+        warnings.push("no interval: it needs two trials, and there is one".to_owned());
+    }
+    let planned: u64 = all().map(|frames| frames.schedule.planned).sum();
+    let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
+    let samples =
+        measured.iter().map(|trial| Sample { at: trial.at, block: trial.block, value: quantile(trial, share) });
+    let window =
+        measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)).sum::<f64>() / measured.len() as f64;
+    warnings.extend(all().filter_map(|frames| frames.broke).map(|delay| {
+        format!(
+            "a frame came {:.3} ms late, beyond the limit that ends the run; the worst frames are its last second",
+            delay as f64 / MS
+        )
+    }));
+    Some(Row {
+        cell: cell.clone(),
+        score,
+        n: measured.len(),
+        seconds: window,
+        samples: samples.filter(|sample| sample.value.is_finite()).collect(),
+        warnings,
+        load: None,
+        details: None,
+        latency: Some(Box::new(Latency {
+            kind: first.schedule.latency,
+            value: name,
+            corrected: Histogram::sum(all().map(|frames| &frames.corrected)),
+            response: Histogram::sum(all().map(|frames| &frames.response)),
+            jitter: Histogram::sum(all().map(|frames| &frames.jitter)),
+            planned,
+            deadlines_met: (first.schedule.deadline > 0).then(|| share_interval(&measured, met)),
+            late: share_of(all().map(|frames| frames.late).sum()),
+            dropped: share_of(all().map(Frames::dropped).sum()),
+            cpu_received: value_of(measured[0], "cpu_received")
+                .map(|_| share_interval(&measured, |trial| value_of(trial, "cpu_received").unwrap_or(0.0))),
+            rates: rates(first, &Histogram::sum(all().map(|frames| &frames.response))),
+            stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
+            seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
+            worst: worst(all()),
+            attribution: attribution(&measured, window),
+            trials: measured.iter().map(|trial| figures(trial)).collect(),
+            histogram,
+        })),
+    })
+}
+
+/// What the load did over the trials; nothing where none ran.
+pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<String>)> {
+    let scale = cell.background.as_ref()?;
+    let all: Vec<_> = trials.iter().filter_map(|trial| trial.background.as_deref()).collect();
+    let rate = |copy: &Copy| {
+        let slice = copy.slices.last().copied().unwrap_or_default();
+        slice.2 as f64 / ((slice.1.saturating_sub(slice.0)) as f64 / 1e9).max(1e-9)
+    };
+    let ratios: Vec<f64> =
+        all.iter().filter(|load| load.alone > 0.0).map(|load| 100.0 * rate(&load.copy) / load.alone).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let throughput = all.iter().map(|load| rate(&load.copy)).sum::<f64>() / all.len() as f64 * scale.worth;
+    let interval = mean_interval(&ratios);
+    let mut warnings: Vec<String> = Vec::new();
+    let unsteady = all.iter().filter(|load| !load.steady).count();
+    if unsteady > 0 {
+        warnings.push(format!("the load had not become steady before {unsteady} of {} windows", all.len()));
+    }
+    for note in all.iter().flat_map(|load| &load.copy.notes) {
+        let note = format!("load: {note}");
+        if !warnings.contains(&note) {
+            warnings.push(note);
+        }
+    }
+    let (label, unit) = (scale.label.clone(), scale.unit.clone());
+    Some((Load { label, throughput, unit, achieved: interval.value, interval }, warnings))
+}
+
+/// Returns the value of the cell's trials so far, as the standard procedure judges it.
+pub(super) fn estimate(trials: &[Trial]) -> Estimate {
+    let measured: Vec<&Trial> = trials.iter().filter(|trial| frames(trial).next().is_some()).collect();
+    let histogram = Histogram::sum(measured.iter().flat_map(|trial| frames(trial)).map(|frames| &frames.latency));
+    estimate_of(&measured, told(&histogram, &mut Vec::new()).0)
+}
+
+/// p99, or the highest percentile below it that the count carries, or the median of few.
+fn told(histogram: &Histogram, warnings: &mut Vec<String>) -> (f64, &'static str) {
+    let known = || PERCENTILES.iter().rev().skip(1);
+    let (share, name) = known().find(|(share, _)| histogram.carries(*share)).unwrap_or(&PERCENTILES[0]);
+    if *name != "p99" {
+        let few = if histogram.carries(*share) { "" } else { ", and even a median takes 20" };
+        warnings.push(format!("too few frames for a p99, which takes 1000: the value is {name}{few}"));
+    }
+    (*share, name)
+}
+
+/// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not independent.
+fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
+    let histograms: Vec<Vec<(u64, u64)>> = measured
+        .iter()
+        .map(|trial| Histogram::sum(frames(trial).map(|frames| &frames.latency)).counts().collect())
+        .collect();
+    let places: Vec<f64> = (0..histograms.len()).map(|place| place as f64).collect();
+    let value = merged_quantile(&histograms, &places, share);
+    if value.is_nan() {
+        return Estimate::alone(f64::NAN);
+    }
+    let statistic = |places: &[f64]| merged_quantile(&histograms, places, share).ln();
+    Estimate::within(value / MS, mean_half_width(&[Sampled { values: &places, statistic: &statistic }]))
+}
+
+/// The quantile in ns of several trials' frames together; at least 1 ns, so that it has a logarithm.
+fn merged_quantile(histograms: &[Vec<(u64, u64)>], places: &[f64], share: f64) -> f64 {
+    // Places are whole numbers below the number of histograms.
+    let mut counts: Vec<(u64, u64)> =
+        places.iter().flat_map(|place| histograms[*place as usize].iter().copied()).collect();
+    counts.sort_unstable();
+    let total: u64 = counts.iter().map(|count| count.1).sum();
+    let mut wanted = (share * total as f64).ceil().max(1.0);
+    for (ns, count) in counts {
+        wanted -= count as f64;
+        if wanted <= 0.0 {
+            return (ns as f64).max(1.0);
+        }
+    }
+    f64::NAN
+}
+
+pub(super) fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {
+    trial.copies.iter().filter_map(|copy| copy.frames.as_deref())
+}
+
+fn quantile(trial: &Trial, share: f64) -> f64 {
+    let histogram = Histogram::sum(frames(trial).map(|frames| &frames.latency));
+    if histogram.count() == 0 { f64::NAN } else { histogram.quantile(share) / MS }
+}
+
+/// The mean of a share over trials with Student's interval, cut to 0 and 100 %.
+fn share_interval(measured: &[&Trial], share: impl Fn(&Trial) -> f64) -> Estimate {
+    let shares: Vec<f64> = measured.iter().map(|trial| share(trial)).collect();
+    let found = mean_interval(&shares);
+    let cut = |end: f64| if end.is_finite() { end.clamp(0.0, 100.0) } else { end };
+    Estimate { value: found.value, low: cut(found.low), high: cut(found.high) }
+}
+
+pub(super) fn met(trial: &Trial) -> f64 {
+    let (met, planned) =
+        frames(trial).fold((0, 0), |sum, frames| (sum.0 + frames.met(), sum.1 + frames.schedule.planned));
+    100.0 * met as f64 / planned.max(1) as f64
+}
+
+/// The mean over the copies of a value they report.
+fn value_of(trial: &Trial, name: &str) -> Option<f64> {
+    let values: Vec<f64> = trial.copies.iter().filter_map(|copy| copy.values.get(name)).map(|value| value.0).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn largest(trial: &Trial, name: &str) -> Option<f64> {
+    trial.copies.iter().filter_map(|copy| copy.values.get(name)).map(|value| value.0).max_by(f64::total_cmp)
+}
+
+fn over_time(trial: &Trial) -> Vec<(f64, f64)> {
+    let longest = frames(trial).map(|frames| frames.seconds.len()).max().unwrap_or(0);
+    let second = |number: usize| {
+        let worst = frames(trial).filter_map(|frames| frames.seconds.get(number)).max().copied().unwrap_or(0);
+        (trial.at + number as f64, worst as f64 / MS)
+    };
+    // A second without frames has no latency: the one that held them up is told where it was planned.
+    (0..longest).map(second).filter(|(_, worst)| *worst > 0.0).collect()
+}
+
+/// The longest of the trials' worst frames, or the last second of them where a limit was broken.
+fn worst<'a>(all: impl Iterator<Item = &'a Frames>) -> Vec<Frame> {
+    let mut found: Vec<(u64, Frame)> = Vec::new();
+    for frames in all {
+        if !frames.last.is_empty() {
+            return frames.last.clone();
+        }
+        let latency = |frame: &Frame| frame.latency(&frames.schedule).unwrap_or(0);
+        found.extend(frames.worst.iter().map(|frame| (latency(frame), *frame)));
+    }
+    found.sort_by_key(|(latency, _)| std::cmp::Reverse(*latency));
+    found.into_iter().take(WORST).map(|(_, frame)| frame).collect()
+}
+
+/// The frame rates of a task whose frames follow each other.
+fn rates(frames: &Frames, response: &Histogram) -> Option<FrameRates> {
+    let schedule = &frames.schedule;
+    if schedule.period > 0 || schedule.deadline > 0 || schedule.latency != Kind::Response || response.count() == 0 {
+        return None;
+    }
+    let low = |share: f64| response.carries(1.0 - share).then(|| 1e9 / slowest(response, share));
+    Some(FrameRates { all: 1e9 / response.mean(), low_1: low(0.01), low_01: low(0.001) })
+}
+
+/// The mean in ns of the slowest share of frames.
+fn slowest(response: &Histogram, share: f64) -> f64 {
+    let wanted = (share * response.count() as f64).floor().max(1.0);
+    let counts: Vec<(u64, u64)> = response.counts().collect();
+    let (mut sum, mut left) = (0.0, wanted);
+    for (ns, count) in counts.into_iter().rev() {
+        let taken = f64::min(left, count as f64);
+        sum += taken * ns as f64;
+        left -= taken;
+    }
+    sum / wanted
+}
+
+fn attribution(measured: &[&Trial], window: f64) -> Attribution {
+    let mean = |of: &dyn Fn(&Trial) -> Option<f64>| {
+        let values: Vec<f64> = measured.iter().filter_map(|trial| of(trial)).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let used = |of: fn(&journal::Usage) -> u64| {
+        mean(&|trial| Some(trial.copies.iter().filter_map(|copy| copy.usage.as_ref()).map(of).sum::<u64>() as f64))
+            .unwrap_or(0.0)
+    };
+    let per_second = |value: Option<f64>| value.map(|value| value / window.max(1e-9));
+    Attribution {
+        runqueue_wait_ms: per_second(mean(&|trial| Some(value_of(trial, "runqueue_wait_ns")? / MS))),
+        steal_ms: per_second(mean(&|trial| Some(trial.noise.as_ref()?.steal_s? * 1e3))),
+        migrations: mean(&|trial| value_of(trial, "migrations")),
+        minor_faults: used(|usage| usage.minor_faults),
+        major_faults: used(|usage| usage.major_faults),
+        involuntary_switches: used(|usage| usage.involuntary),
+    }
+}
+
+fn figures(trial: &Trial) -> TrialFigures {
+    let histogram = Histogram::sum(frames(trial).map(|frames| &frames.latency));
+    TrialFigures {
+        block: trial.block,
+        p50: histogram.quantile(0.5) / MS,
+        p99: histogram.carries(0.99).then(|| histogram.quantile(0.99) / MS),
+        met: frames(trial).any(|frames| frames.schedule.deadline > 0).then(|| met(trial)),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+    use journal::{Frame, Recorder, Schedule};
+
+    /// Frames of these lengths in ms, one after the other.
+    fn game(lengths: &[u64]) -> Frames {
+        let planned = lengths.len() as u64;
+        let mut recorder = Recorder::new(Schedule { planned, latency: Kind::Response, ..Schedule::default() });
+        let mut at = 0;
+        for length in lengths {
+            let done = at + length * 1_000_000;
+            recorder.add(Frame { planned: at, sent: at, woke: at, done: Some(done) });
+            at = done;
+        }
+        recorder.finish(None)
+    }
+
+    #[test]
+    fn lows_are_of_the_slowest_frames() {
+        let frames = game(&[vec![10; 1000], vec![50; 10]].concat());
+        let rates = rates(&frames, &frames.response).unwrap();
+        assert!((rates.all - 1010.0 / 10.5).abs() < 0.1, "{rates:?}");
+        assert!((rates.low_1.unwrap() - 20.0).abs() < 0.1 && rates.low_01.is_none());
+        let few = game(&[10; 999]);
+        assert!(super::rates(&few, &few.response).unwrap().low_1.is_none(), "nine frames are no hundredth");
+    }
+
+    #[test]
+    fn events_that_are_never_answered_are_omitted_ones() {
+        let schedule = Schedule { planned: 3, deadline: 5, latency: Kind::Response, ..Schedule::default() };
+        let mut recorder = Recorder::new(schedule);
+        recorder.add(Frame { planned: 0, sent: 0, woke: 1, done: Some(4) });
+        recorder.add(Frame { planned: 10, sent: 10, woke: 100, done: None });
+        let frames = recorder.finish(None);
+        assert_eq!((frames.done, frames.dropped(), frames.late, frames.met()), (1, 2, 0, 1));
+        assert_eq!((frames.latency.count(), frames.corrected.count()), (1, 2));
+        assert_eq!(frames.corrected.max(), 90.0);
+    }
+
+    /// A trial at a time, so that the interval knows that frames of one trial are alike.
+    #[test]
+    fn intervals_are_between_trials() {
+        let trial = |block: u32, ms: u64| {
+            let copy = Copy { frames: Some(Box::new(game(&vec![ms; 500]))), ..Copy::default() };
+            Trial { block, copies: vec![copy], ..Trial::default() }
+        };
+        let apart = [trial(0, 10), trial(1, 20), trial(2, 40)];
+        let alike = [trial(0, 20), trial(1, 20), trial(2, 20)];
+        assert!(estimate(&apart).spread() > 0.5 && estimate(&alike).spread() < 1e-3);
+        assert!(!estimate(&apart[..1]).bounded());
+    }
+}

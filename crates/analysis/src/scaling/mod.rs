@@ -1,0 +1,311 @@
+//! What more copies bring: totals, gains and efficiency, and the Universal Scalability Law of them.
+
+mod notes;
+
+use serde::Serialize;
+
+use super::details::CLOCK;
+use super::{Row, score};
+use catalogue::Metric;
+use journal::{Cell, Run, Trial};
+use stats::{Estimate, Throughput, UslFit, fit_usl, median};
+
+/// What a core-bound program tells: its core's clock in GHz.
+/// The test whose clock serves tests that do not tell one, where they work in the core or beside it.
+const CORE_CLOCK: &str = "core-clock";
+const AT_THE_CORE: [&str; 3] = ["cpu", "memory", "thread"];
+
+/// One test at several numbers of copies.
+#[derive(Debug, Clone)]
+pub struct Scaling {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
+    /// What kind of number a copy's figure is.
+    pub metric: Metric,
+    /// The unit of a copy's figure.
+    pub unit: String,
+    /// The unit of the totals, which are rates.
+    pub total_unit: String,
+    /// The levels, from the fewest copies.
+    pub levels: Vec<Level>,
+    /// How many of them, from the first, the law is fitted to.
+    pub fitted: usize,
+    /// The law; none where it has too few levels.
+    pub law: Option<UslFit>,
+    /// By which clock totals are normalised for it.
+    pub clock: Clock,
+    /// What a reader must know of these numbers.
+    pub notes: Vec<String>,
+}
+
+/// One test at one number of copies.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// How many copies.
+    pub copies: u32,
+    /// One copy's share of the total; of a time, the time itself.
+    pub per_copy: Estimate,
+    /// What all do together.
+    pub total: Estimate,
+    /// The total over that of the first level.
+    pub gain: Estimate,
+    /// The total over that of the level before.
+    pub step: Option<Estimate>,
+    /// The gain, of as many times the copies as there are.
+    pub efficiency: Estimate,
+    /// The clock in GHz.
+    pub clock: Option<f64>,
+    /// The total, had the clock been that of the first level.
+    pub normalised: Option<Estimate>,
+    /// What the slowest copy does of what the fastest does.
+    pub fairness: Option<f64>,
+    /// Trials behind it.
+    pub n: usize,
+}
+
+/// Whose clock it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The test told it itself.
+    Own,
+    /// That of the test core-clock at the same level.
+    CoreClock,
+    /// It is not known, and nothing is normalised.
+    Unknown,
+}
+
+/// A row and what its trials told of clock and copies.
+struct Measured<'a> {
+    row: &'a Row,
+    /// The clock of each trial; empty where one did not tell it.
+    clocks: Vec<f64>,
+    fairness: Option<f64>,
+}
+
+impl Level {
+    /// Returns the total that the law is fitted to.
+    #[must_use]
+    pub fn judged(&self) -> Estimate {
+        self.normalised.unwrap_or(self.total)
+    }
+}
+
+impl Scaling {
+    /// Returns its name, with what ran beside it or was switched on.
+    #[must_use]
+    pub fn title(&self) -> String {
+        super::named(&self.label, &self.load, &self.condition)
+    }
+
+    /// Whether a row is one of its levels.
+    #[must_use]
+    pub fn has(&self, cell: &Cell) -> bool {
+        (&self.test, &self.load, &self.condition) == (&cell.test, &cell.load, &cell.condition)
+    }
+}
+
+/// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those of
+/// each cell.
+pub(super) fn scalings(run: &Run, rows: &[Row], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
+    let measured: Vec<Measured<'_>> = rows
+        .iter()
+        .filter(|row| row.cell.metric != Metric::Latency && row.score.value.is_finite() && row.score.value > 0.0)
+        .map(|row| Measured::new(row, &trials[row.cell.id]))
+        .collect();
+    let mut groups: Vec<Vec<&Measured<'_>>> = Vec::new();
+    for one in &measured {
+        match groups.iter_mut().find(|group| one.is_of(&group[0].row.cell)) {
+            Some(group) => group.push(one),
+            None => groups.push(vec![one]),
+        }
+    }
+    let several = groups.iter().filter(|group| group.len() > 1);
+    several.map(|group| scaling(run, group, &measured)).collect()
+}
+
+impl<'a> Measured<'a> {
+    fn new(row: &'a Row, trials: &[&Trial]) -> Measured<'a> {
+        let trials: Vec<&Trial> = trials.iter().copied().filter(|trial| !trial.copies.is_empty()).collect();
+        let clocks: Option<Vec<f64>> = trials.iter().map(|trial| clock(trial)).collect();
+        let shares: Vec<f64> = trials.iter().filter_map(|trial| fairness(&row.cell, trial)).collect();
+        Measured {
+            row,
+            clocks: clocks.unwrap_or_default(),
+            fairness: Some(median(&shares)).filter(|share| share.is_finite()),
+        }
+    }
+
+    fn is_of(&self, cell: &Cell) -> bool {
+        let own = &self.row.cell;
+        (&own.test, &own.load, &own.condition) == (&cell.test, &cell.load, &cell.condition)
+    }
+
+    /// The total of what the copies do together, of one figure of theirs.
+    fn total(&self, figure: f64) -> f64 {
+        match self.row.cell.metric {
+            Metric::Time => f64::from(self.row.cell.copies) * throughput(&self.row.cell.unit).0 / figure,
+            Metric::Rate | Metric::Latency => figure,
+        }
+    }
+
+    fn totals(&self) -> Vec<f64> {
+        self.row.samples.iter().map(|sample| self.total(sample.value)).collect()
+    }
+}
+
+/// What one piece of work per `unit` of time is as a rate, and that rate's unit.
+fn throughput(unit: &str) -> (f64, String) {
+    match unit {
+        "ns" => (1e3, "M/s".to_owned()),
+        "us" | "µs" => (1.0, "M/s".to_owned()),
+        "ms" => (1.0, "K/s".to_owned()),
+        "s" => (1.0, "/s".to_owned()),
+        other => (1.0, format!("1/{other}")),
+    }
+}
+
+/// The mean clock of a trial's copies.
+fn clock(trial: &Trial) -> Option<f64> {
+    let clocks: Option<Vec<f64>> = trial.copies.iter().map(|copy| Some(copy.values.get(CLOCK)?.0)).collect();
+    let clocks = clocks.filter(|clocks| clocks.iter().all(|clock| clock.is_finite() && *clock > 0.0))?;
+    Some(clocks.iter().sum::<f64>() / clocks.len() as f64)
+}
+
+/// What the slowest copy does of what the fastest does; nothing of a single one.
+fn fairness(cell: &Cell, trial: &Trial) -> Option<f64> {
+    let rates: Vec<f64> = trial.copies.iter().map(|copy| score::copy_rate(cell, copy)).collect();
+    let (least, most) = (rates.iter().copied().min_by(f64::total_cmp)?, rates.iter().copied().max_by(f64::total_cmp)?);
+    // The time of a copy that finished nothing is infinite.
+    let share = least / most;
+    (rates.len() > 1 && most > 0.0).then_some(if share.is_finite() { share } else { 0.0 })
+}
+
+fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling {
+    let cell = &group[0].row.cell;
+    let clock = whose(group, all);
+    let clocks = clocks(group, all, clock);
+    let (levels, trials) = levels(group, clocks.as_deref());
+    let (fitted, mut notes) = notes::within_borders(run, &levels);
+    let throughputs: Vec<Throughput<'_>> = levels
+        .iter()
+        .zip(&trials)
+        .take(fitted)
+        .map(|(level, trials)| Throughput { copies: f64::from(level.copies), total: level.judged().value, trials })
+        .collect();
+    let law = fit_usl(&throughputs);
+    notes.extend(notes::of_law(law.as_ref(), &levels[..fitted]));
+    notes.push(notes::of_clock(clock, cell, &levels));
+    notes.extend(notes::of_fairness(&levels[..fitted]));
+    for warning in group.iter().flat_map(|one| &one.row.warnings) {
+        if !notes.contains(warning) {
+            notes.push(warning.clone());
+        }
+    }
+    Scaling {
+        test: cell.test.clone(),
+        label: cell.label.clone(),
+        load: cell.load.clone(),
+        condition: cell.condition.clone(),
+        metric: cell.metric,
+        unit: cell.unit.clone(),
+        total_unit: if cell.metric == Metric::Time { throughput(&cell.unit).1 } else { cell.unit.clone() },
+        levels,
+        fitted,
+        law,
+        clock,
+        notes,
+    }
+}
+
+/// Whose clock is known at every level.
+fn whose(group: &[&Measured<'_>], all: &[Measured<'_>]) -> Clock {
+    if group.iter().all(|one| !one.clocks.is_empty()) {
+        Clock::Own
+    } else if AT_THE_CORE.contains(&group[0].row.cell.category.as_str())
+        && group.iter().all(|one| core_clock(one, all).is_some())
+    {
+        Clock::CoreClock
+    } else {
+        Clock::Unknown
+    }
+}
+
+/// The clock of the test core-clock in the same place.
+fn core_clock(one: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
+    let cell = &one.row.cell;
+    let place = |other: &Cell| (other.copies, other.load.clone(), other.condition.clone());
+    let same = |other: &&Measured<'_>| other.row.cell.test == CORE_CLOCK && place(&other.row.cell) == place(cell);
+    let found = all.iter().find(same)?;
+    if found.clocks.is_empty() {
+        // Its score is the clock, summed over copies.
+        return Some(found.row.score.value / f64::from(cell.copies));
+    }
+    Some(median(&found.clocks))
+}
+
+/// The clock of each trial of each level; of another test's, one for all.
+fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>], whose: Clock) -> Option<Vec<Vec<f64>>> {
+    match whose {
+        Clock::Own => Some(group.iter().map(|one| one.clocks.clone()).collect()),
+        Clock::CoreClock => {
+            let of = |one: &&Measured<'_>| Some(vec![core_clock(one, all)?; one.row.samples.len()]);
+            group.iter().map(of).collect()
+        }
+        Clock::Unknown => None,
+    }
+}
+
+/// The levels, and the totals of their trials as the law is fitted to them.
+fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, Vec<Vec<f64>>) {
+    let first = group[0];
+    let reference = clocks.map(|clocks| median(&clocks[0]));
+    let mut levels: Vec<Level> = Vec::new();
+    let mut trials = Vec::new();
+    for (place, one) in group.iter().enumerate() {
+        let (cell, score) = (&one.row.cell, &one.row.score);
+        let copies = f64::from(cell.copies);
+        let ends = [score.low, score.high].map(|end| one.total(end));
+        let total = match cell.metric {
+            _ if !score.bounded() => Estimate::alone(one.total(score.value)),
+            // The longest time is the least throughput.
+            Metric::Time => Estimate { value: one.total(score.value), low: ends[1], high: ends[0] },
+            _ => *score,
+        };
+        let share = |by: f64| Estimate { value: score.value / by, low: score.low / by, high: score.high / by };
+        let mut totals = one.totals();
+        let mut normalised = None;
+        if let Some((clocks, reference)) = clocks.map(|clocks| &clocks[place]).zip(reference) {
+            totals = totals.iter().zip(clocks).map(|(total, clock)| total * reference / clock).collect();
+            normalised = Some(score::of_rates(&totals));
+        }
+        let gain = match levels.first() {
+            Some(first) => total.over(&first.total),
+            None => Estimate { value: 1.0, low: 1.0, high: 1.0 },
+        };
+        let times = copies / f64::from(first.row.cell.copies);
+        levels.push(Level {
+            copies: cell.copies,
+            per_copy: if cell.metric == Metric::Time { *score } else { share(copies) },
+            total,
+            gain,
+            step: levels.last().map(|before| total.over(&before.total)),
+            efficiency: Estimate { value: gain.value / times, low: gain.low / times, high: gain.high / times },
+            clock: clocks.map(|clocks| median(&clocks[place])),
+            normalised,
+            fairness: one.fairness,
+            n: one.row.n,
+        });
+        trials.push(totals);
+    }
+    (levels, trials)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! What a reader must know of how a test scales.
+
+use super::{AT_THE_CORE, Clock, Level};
+use journal::{Cell, Run};
+use stats::UslFit;
+
+/// A clock that changes by less is said to keep.
+const STEADY: f64 = 0.01;
+/// A law that misses a total by more does not describe it.
+const MISSED: f64 = 0.05;
+/// Copies of which the slowest gets less of what the fastest gets are told of.
+const FAIR: f64 = 0.8;
+/// As many levels as a law should be fitted to.
+const MANY: usize = 6;
+
+/// How many levels, from the first, lie on this side of the first border, and what is to be said of borders.
+pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>) {
+    let mut notes = Vec::new();
+    let (first, last) = (levels[0].copies, levels[levels.len() - 1].copies);
+    let (behind, ahead): (Vec<_>, Vec<_>) = run.borders.iter().partition(|(copies, _)| *copies < first);
+    for (_, what) in behind {
+        notes.push(format!("every level is across {what}: the law is not of like copies alone"));
+    }
+    let Some(border) = ahead.iter().filter(|border| border.0 < last).min_by_key(|border| border.0) else {
+        return (levels.len(), notes);
+    };
+    let fitted = levels.iter().take_while(|level| level.copies <= border.0).count();
+    let beyond: Vec<String> = ahead
+        .iter()
+        .filter(|other| other.0 < last)
+        .map(|(n, what)| format!("{what} (from {} copies)", n + 1))
+        .collect();
+    notes.push(format!("the law is fitted up to {}; beyond lie {}", copies(border.0), beyond.join(", ")));
+    (fitted, notes)
+}
+
+fn copies(count: u32) -> String {
+    if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
+}
+
+/// What the law's levels, residuals and peak ask to be said.
+pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
+    let Some(law) = law else {
+        let why = if levels.len() < 2 { "it needs two levels" } else { "no throughput of one copy fits these totals" };
+        return vec![format!("no law: {why}")];
+    };
+    let mut notes = Vec::new();
+    match levels.len() {
+        2 => {
+            notes.push("two levels: Amdahl's law; what copies cost each other (kappa) is not known of them".to_owned())
+        }
+        3 => notes.push("three levels determine the law: nothing is left to judge it by".to_owned()),
+        few if few < MANY => notes.push(format!("{few} levels: a law should be fitted to six or more")),
+        _ => {}
+    }
+    let (worst, miss) = law.worst;
+    if miss.abs() > MISSED {
+        let way = if miss > 0.0 { "above" } else { "below" };
+        notes.push(format!(
+            "the law does not describe it: it lies {:.0} % {way} what {worst} copies do",
+            miss.abs() * 100.0
+        ));
+    }
+    let last = levels.last().map_or(0.0, |level| f64::from(level.copies));
+    if law.peak.is_some_and(|peak| peak.value > last) {
+        notes.push("the peak lies beyond the copies measured: an extrapolation".to_owned());
+    }
+    notes
+}
+
+/// By which clock totals are normalised, if by any.
+pub(super) fn of_clock(clock: Clock, cell: &Cell, levels: &[Level]) -> String {
+    let name = match clock {
+        Clock::Own => "the clock that it measured itself",
+        Clock::CoreClock => "the clock of core-clock",
+        Clock::Unknown if AT_THE_CORE.contains(&cell.category.as_str()) => {
+            return "not normalised by the clock: measure core-clock at the same levels".to_owned();
+        }
+        Clock::Unknown => return "not normalised by the clock, which is not known of it".to_owned(),
+    };
+    let clocks: Vec<f64> = levels.iter().filter_map(|level| level.clock).collect();
+    let (least, most) =
+        clocks.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), clock| (least.min(*clock), most.max(*clock)));
+    if most / least - 1.0 < STEADY {
+        return format!("the law is normalised by {name}, which kept within 1 %");
+    }
+    let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+    let gain = last.judged().value / first.judged().value;
+    format!(
+        "the law is normalised by {name}, {least:.2} to {most:.2} GHz: at one clock the gain with {} is {gain:.2}x",
+        copies(last.copies)
+    )
+}
+
+/// At which level copies got the least alike, where they might have got as much.
+pub(super) fn of_fairness(levels: &[Level]) -> Option<String> {
+    let share = |level: &Level| level.fairness.unwrap_or(1.0);
+    let worst = levels.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    (share(worst) < FAIR).then(|| {
+        format!("with {} the slowest did {:.0} % of what the fastest did", copies(worst.copies), share(worst) * 100.0)
+    })
+}

@@ -1,0 +1,241 @@
+//! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
+
+use super::{Row, Sample};
+use catalogue::Metric;
+use journal::{Cell, Copy, Trial};
+use stats::{Estimate, log_interval, median, median_interval};
+
+/// Shares of a window from which on a disturbance is told.
+const STEAL: f64 = 0.02;
+const FOREIGN: f64 = 0.05;
+
+/// How the remarks of disturbances begin: reports of fleets know them by it.
+pub(super) const STEAL_WORDS: &str = "the hypervisor took";
+pub(super) const FOREIGN_WORDS: &str = "other processes used";
+
+/// Seconds of a window of which disturbances are told.
+const SHORTEST: f64 = 0.2;
+
+/// One pass as UnixBench sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pass {
+    /// What the passes are sorted by: the sum of the copies' counts.
+    pub count: f64,
+    /// The mean of the copies' times.
+    pub seconds: f64,
+    /// Score of the pass.
+    pub rate: f64,
+}
+
+/// The score of the cell's trials so far.
+pub(super) fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
+    let rates: Vec<f64> = trials.iter().filter_map(|trial| rate(cell, trial)).collect();
+    of_rates(&rates)
+}
+
+/// The median with its order-statistic interval; with fewer than six trials, Student's.
+pub(super) fn of_rates(rates: &[f64]) -> Estimate {
+    let estimate = median_interval(rates);
+    if estimate.bounded() { estimate } else { log_interval(estimate.value, rates) }
+}
+
+/// Returns the row of a cell, unless no trial has a result.
+pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> {
+    if let Some(score) = trials.iter().find_map(|trial| trial.score.as_ref()) {
+        return Some(Row {
+            cell: cell.clone(),
+            score: Estimate::alone(score.value),
+            n: score.samples as usize,
+            seconds: score.seconds,
+            samples: Vec::new(),
+            load: None,
+            details: None,
+            latency: None,
+            warnings: vec!["no interval: the imported report has only the score".to_owned()],
+        });
+    }
+    let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
+    if measured.is_empty() {
+        return None;
+    }
+    let mut warnings = Vec::new();
+    let (score, seconds, n, values) = if classic {
+        let passes: Vec<Pass> = measured.iter().map(|trial| pass(cell, trial)).collect();
+        let kept = kept(&passes);
+        let rates: Vec<f64> = passes.iter().map(|pass| pass.rate).collect();
+        let seconds = kept.iter().map(|pass| pass.seconds).sum::<f64>() / kept.len() as f64;
+        (log_interval(geometric(&kept), &rates), seconds, kept.len(), rates)
+    } else {
+        let rates: Vec<f64> = measured.iter().filter_map(|trial| rate(cell, trial)).collect();
+        let seconds = measured.iter().map(|trial| pass(cell, trial).seconds).sum::<f64>() / measured.len() as f64;
+        (of_rates(&rates), seconds, rates.len(), rates)
+    };
+    if !score.bounded() {
+        warnings.push(format!("no interval: it needs two trials, and there {}", are(n)));
+    } else if !classic && n < 6 {
+        warnings.push(format!("{n} trials: the interval assumes log-normal noise; six or more do without"));
+    }
+    let samples = measured
+        .iter()
+        .zip(&values)
+        .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
+        .collect();
+    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, details: None, latency: None })
+}
+
+fn are(n: usize) -> String {
+    if n == 1 { "is one".to_owned() } else { format!("are {n}") }
+}
+
+/// The slices that count: those after the warm-up, unless nothing was completed in them.
+pub(super) fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
+    let after = copy.slices.get(cell.warmup as usize..).unwrap_or_default();
+    if length(after) > 0.0 && count(after) > 0.0 { after } else { &copy.slices }
+}
+
+/// Seconds from the first slice's start to the last one's end.
+pub(super) fn length(slices: &[(u64, u64, u64)]) -> f64 {
+    match (slices.first(), slices.last()) {
+        (Some(first), Some(last)) => last.1.saturating_sub(first.0) as f64 / 1e9,
+        _ => 0.0,
+    }
+}
+
+pub(super) fn count(slices: &[(u64, u64, u64)]) -> f64 {
+    slices.iter().map(|slice| slice.2 as f64).sum()
+}
+
+/// Returns the sum of the copies' rates in the cell's unit, or the mean of their times per piece of work; nothing of a
+/// trial without a result.
+pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
+    if trial.copies.is_empty() {
+        return None;
+    }
+    let sum: f64 = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
+    Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
+}
+
+/// A copy's rate in the cell's unit, or its time per piece of work.
+pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
+    match &cell.value {
+        Some(name) => copy.values.get(name).map_or(0.0, |value| value.0),
+        None => {
+            let slices = counted(cell, copy);
+            match cell.metric {
+                Metric::Time => length(slices) * cell.scale / count(slices),
+                _ => count(slices) * cell.scale * cell.timebase / length(slices),
+            }
+        }
+    }
+}
+
+/// Returns a trial as UnixBench's harness accounts it (docs/methodology.md): counts are summed,
+/// times are averaged; its file programs, which print a rate of their own, cut the fraction off.
+pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {
+    let seconds = trial.copies.iter().map(|copy| length(&copy.slices)).sum::<f64>() / trial.copies.len() as f64;
+    if cell.value.is_some() {
+        let count = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
+        Pass { count, seconds, rate: count }
+    } else if cell.metric == Metric::Time {
+        let rate = rate(cell, trial).unwrap_or(0.0);
+        Pass { count: -rate, seconds, rate }
+    } else if cell.unit != "KBps" {
+        let count: f64 = trial.copies.iter().map(|copy| count(&copy.slices)).sum();
+        Pass {
+            count,
+            seconds,
+            rate: if cell.timebase > 0.0 { count * cell.timebase * cell.scale / seconds } else { count },
+        }
+    } else {
+        let count = trial.copies.iter().map(|copy| copy_rate(cell, copy).trunc()).sum();
+        Pass { count, seconds, rate: count }
+    }
+}
+
+/// Drops UnixBench's worst third: the ⌊P/3⌋ passes with the smallest counts, whatever their times.
+pub(super) fn kept(passes: &[Pass]) -> Vec<Pass> {
+    let mut passes = passes.to_vec();
+    passes.sort_by(|a, b| a.count.total_cmp(&b.count));
+    passes.split_off(passes.len() / 3)
+}
+
+/// The geometric mean of the rates, where a pass that counted nothing is a rate of 1, as in
+/// UnixBench.
+pub(super) fn geometric(passes: &[Pass]) -> f64 {
+    let logs = passes.iter().map(|pass| if pass.rate > 0.0 { pass.rate.ln() } else { 0.0 });
+    (logs.sum::<f64>() / passes.len() as f64).exp()
+}
+
+/// Returns what disturbed the windows: steal, and load that is not the measured programs'.
+pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    // The counters go by ticks of 10 ms: of a window that was broken off at once they say nothing.
+    let long = |trial: &&&Trial| trial.copies.iter().any(|copy| length(&copy.slices) >= SHORTEST);
+    let shares = |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> {
+        trials.iter().filter(long).filter_map(|trial| of(trial)).collect()
+    };
+    let capacity =
+        |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
+    let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
+    if median(&steal) > STEAL {
+        found.push(format!("{STEAL_WORDS} {} % of the processors' time (steal)", about(median(&steal))));
+    }
+    let foreign = shares(&|trial| {
+        let noise = trial.noise.as_ref()?;
+        // The first thread tells for all of a program.
+        let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });
+        let programs = copies.chain(trial.background.as_ref().map(|load| &load.copy));
+        let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
+        // Counters go on until the last program ended, a little after the window.
+        Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
+    });
+    if median(&foreign) > FOREIGN {
+        found.push(format!("{FOREIGN_WORDS} {} % of the processors' time", about(median(&foreign))));
+    }
+    found
+}
+
+/// A share in per cent, by steps of 5 from 10 on: rows that were disturbed alike have one remark.
+fn about(share: f64) -> f64 {
+    let step = if share < 0.1 { 1.0 } else { 5.0 };
+    (share * 100.0 / step).round() * step
+}
+
+fn own_time(copy: &Copy) -> Option<f64> {
+    let usage = copy.usage.as_ref()?;
+    Some(usage.user + usage.system + usage.child_user + usage.child_system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(counts: &[(f64, f64)]) -> Vec<Pass> {
+        counts.iter().map(|(count, seconds)| Pass { count: *count, seconds: *seconds, rate: count / seconds }).collect()
+    }
+
+    /// Three real passes of Process Creation and the published arithmetic's result
+    /// (tests/vectors/unixbench_score_1copy.json).
+    #[test]
+    fn published_score() {
+        let passes = passes(&[(247_371.0, 30.003_119), (242_919.0, 30.002_898), (243_989.0, 30.002_732)]);
+        let kept = kept(&passes);
+        assert_eq!(kept.len(), 2);
+        assert!((geometric(&kept) - 8_188.340_847_389_01).abs() < 1e-9);
+        assert!((kept.iter().map(|pass| pass.seconds).sum::<f64>() / 2.0 - 30.002_925_5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn worst_third_goes_by_count() {
+        // The smallest count has the highest rate here, and is dropped all the same.
+        assert_eq!(kept(&passes(&[(9.0, 1.0), (10.0, 10.0), (11.0, 10.0)]))[0].count, 10.0);
+        for (had, left) in [(1, 1), (2, 2), (3, 2), (10, 7)] {
+            assert_eq!(kept(&passes(&vec![(1.0, 1.0); had])).len(), left);
+        }
+    }
+
+    #[test]
+    fn a_pass_without_counts_is_a_rate_of_one() {
+        assert!((geometric(&passes(&[(0.0, 1.0), (100.0, 1.0)])) - 10.0).abs() < 1e-12);
+    }
+}

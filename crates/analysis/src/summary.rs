@@ -1,0 +1,184 @@
+//! What a run came to, small enough to be read for thousands of runs.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Missing, Results, Row};
+use catalogue::{Catalogue, Metric};
+use journal::{Journal, Run};
+use machine::Fact;
+use stats::Estimate;
+
+/// The version of a summary's keys.
+const FORMAT: &str = "unixmark-summary/1";
+
+/// What makes summaries.
+const MADE_BY: &str = concat!("unixmark ", env!("CARGO_PKG_VERSION"));
+
+/// A run's results without what only its own report shows. It is made of the journal, and can be made again at any time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// unixmark-summary/1.
+    pub format: String,
+    /// The tool that made it and its version.
+    pub made_by: String,
+    /// Length of the journal it was made of, in bytes.
+    pub journal_bytes: u64,
+    /// What was asked for.
+    pub run: Run,
+    /// What is known of the system.
+    pub facts: Vec<Fact>,
+    /// How it ended; absent when the journal was cut short.
+    pub end: Option<String>,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Trials in the journal.
+    pub trials: usize,
+    /// One per cell with a result, controls among them.
+    pub figures: Vec<Figure>,
+    /// The indexes.
+    pub indexes: Vec<Composite>,
+    /// Cells that cannot run there.
+    pub skipped: Vec<Missing>,
+    /// Cells without a result.
+    pub errors: Vec<Missing>,
+}
+
+/// The result of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
+    /// Whether it is the second arm of the condition that others are compared with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
+    /// What kind of number it is.
+    pub metric: Metric,
+    /// Its unit.
+    pub unit: String,
+    /// The score, with its interval.
+    #[serde(flatten)]
+    pub score: Bounds,
+    /// Trials behind it.
+    pub n: usize,
+    /// Every trial that measured: when (s), its block, its score.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<(f64, u32, f64)>,
+    /// What a reader must know of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// An index.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Composite {
+    /// Its name in the catalogue.
+    pub id: String,
+    /// How many copies.
+    pub copies: u32,
+    /// The score, with its interval.
+    #[serde(flatten)]
+    pub score: Bounds,
+    /// Whether no test of it is missing.
+    pub complete: bool,
+}
+
+/// An estimate as JSON can hold it: ends that do not exist are null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// The number; null where there is none.
+    pub value: Option<f64>,
+    /// The lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+impl From<&Estimate> for Bounds {
+    fn from(estimate: &Estimate) -> Bounds {
+        let some = |number: f64| Some(number).filter(|number| number.is_finite());
+        Bounds { value: some(estimate.value), low: some(estimate.low), high: some(estimate.high) }
+    }
+}
+
+impl From<&Bounds> for Estimate {
+    fn from(bounds: &Bounds) -> Estimate {
+        Estimate {
+            value: bounds.value.unwrap_or(f64::NAN),
+            low: bounds.low.unwrap_or(f64::NEG_INFINITY),
+            high: bounds.high.unwrap_or(f64::INFINITY),
+        }
+    }
+}
+
+impl Summary {
+    /// Returns the summary of a journal of `bytes` bytes.
+    #[must_use]
+    pub fn new(journal: &Journal, catalogue: &Catalogue, bytes: u64) -> Summary {
+        Summary::of(&Results::new(journal, catalogue, None), bytes)
+    }
+
+    /// Returns the summary of the results of a journal of `bytes` bytes.
+    #[must_use]
+    pub fn of(results: &Results, bytes: u64) -> Summary {
+        let index = |index: &super::Index| Composite {
+            id: index.id.clone(),
+            copies: index.copies,
+            score: (&index.score).into(),
+            complete: index.complete,
+        };
+        Summary {
+            format: FORMAT.to_owned(),
+            made_by: MADE_BY.to_owned(),
+            journal_bytes: bytes,
+            run: results.run.clone(),
+            facts: results.facts.clone(),
+            end: results.end.clone(),
+            seconds: results.seconds,
+            trials: results.trials,
+            figures: results.rows.iter().chain(&results.controls).map(Figure::of).collect(),
+            indexes: results.indexes.iter().map(index).collect(),
+            skipped: results.skipped.clone(),
+            errors: results.errors.clone(),
+        }
+    }
+
+    /// Whether this version would make the same of a journal of `bytes` bytes.
+    #[must_use]
+    pub fn is_of(&self, bytes: u64) -> bool {
+        self.format == FORMAT && self.made_by == MADE_BY && self.journal_bytes == bytes
+    }
+
+    /// The value of a fact, where it is known.
+    #[must_use]
+    pub fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+    }
+}
+
+impl Figure {
+    fn of(row: &Row) -> Figure {
+        let cell = &row.cell;
+        Figure {
+            test: cell.test.clone(),
+            label: cell.label.clone(),
+            copies: cell.copies,
+            load: cell.load.clone(),
+            condition: cell.condition.clone(),
+            control: cell.control,
+            metric: cell.metric,
+            unit: cell.unit.clone(),
+            score: (&row.score).into(),
+            n: row.n,
+            samples: row.samples.iter().map(|sample| (sample.at, sample.block, sample.value)).collect(),
+            warnings: row.warnings.clone(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! One test over many runs: its figures in the order of time, and what changed between them.
+
+use serde::Serialize;
+
+use super::{Bounds, Figure, Summary};
+use catalogue::{Metric, NONE};
+use journal::Run;
+use stats::{Estimate, median};
+
+/// What is watched between runs, and what it is called: what a change of figures is most often due to.
+const WATCHED: [(&str, Value); 11] = [
+    ("host", |summary| Some(&summary.run.host)),
+    ("kernel", |summary| summary.fact("kernel.release")),
+    ("processor", |summary| summary.fact("cpu.model")),
+    ("microcode", |summary| summary.fact("cpu.microcode")),
+    ("governor", |summary| summary.fact("cpu.governor")),
+    ("memory", |summary| summary.fact("memory.total")),
+    ("mitigations", |summary| summary.fact("security.mitigations")),
+    ("system", |summary| summary.fact("system.os")),
+    ("compiler", |summary| summary.run.build.as_ref().map(|build| build.compiler.as_str())),
+    // Twelve digits tell builds apart, as they do commits.
+    ("build", |summary| summary.run.build.as_ref().map(|build| build.hash.get(..12).unwrap_or(&build.hash))),
+    ("procedure", |summary| Some(&summary.run.procedure)),
+];
+
+type Value = fn(&Summary) -> Option<&str>;
+
+/// A test's figures over runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Trend {
+    /// The test, or the index.
+    pub test: String,
+    /// One for each number of copies, load and condition, in the order they were first measured.
+    pub series: Vec<Series>,
+}
+
+/// The figures of one cell.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// The test's name in reports.
+    pub label: String,
+    /// How many copies.
+    pub copies: u32,
+    /// What ran in the background.
+    pub load: String,
+    /// What was switched on the machine.
+    pub condition: String,
+    /// The unit; empty of an index.
+    pub unit: String,
+    /// Whether lower is better.
+    pub lower_is_better: bool,
+    /// The runs, the oldest first.
+    pub points: Vec<Point>,
+    /// The latest beside those before it; none of a single run.
+    pub latest: Option<Latest>,
+}
+
+/// The figure of one run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Point {
+    /// The run.
+    pub run: String,
+    /// Its host.
+    pub host: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The score, with its interval.
+    #[serde(flatten)]
+    pub score: Bounds,
+    /// What is not as in the run before.
+    pub changed: Vec<Change>,
+}
+
+/// Something that differs from the run before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it was.
+    pub before: String,
+    /// What it is.
+    pub after: String,
+}
+
+/// The latest run of a series beside those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Latest {
+    /// How many runs there were before.
+    pub before: usize,
+    /// The median of their scores.
+    pub median: f64,
+    /// By how much the latest is above it, in per cent.
+    pub delta: f64,
+    /// How likely a run of the same kind is as far out: twice the latest's rank from the nearer end, over the number of runs.
+    /// That is exact whatever the distribution, and at least 2/(before + 1).
+    pub p: f64,
+}
+
+impl Trend {
+    /// Returns the trend of a test, or an index, over the runs that have it, in the order they began.
+    #[must_use]
+    pub fn new(test: &str, summaries: &[Summary]) -> Trend {
+        let mut runs: Vec<&Summary> = summaries.iter().collect();
+        runs.sort_by_key(|summary| (began(&summary.run), summary.run.name.as_str()));
+        let mut series: Vec<(Series, &Summary)> = Vec::new();
+        for summary in runs {
+            for cell in cells(test, summary) {
+                let same = |known: &Series| {
+                    (known.copies, &known.load, &known.condition, &known.unit)
+                        == (cell.copies, &cell.load, &cell.condition, &cell.unit)
+                };
+                let score = cell.points.first().map(|point| point.score);
+                match (series.iter_mut().find(|(known, _)| same(known)), score) {
+                    (Some((known, before)), Some(score)) => {
+                        known.points.push(point(summary, score, Some(before)));
+                        *before = summary;
+                    }
+                    _ => series.push((cell, summary)),
+                }
+            }
+        }
+        let finish = |(mut series, _): (Series, &Summary)| {
+            series.latest = latest(&series.points);
+            series
+        };
+        Trend { test: test.to_owned(), series: series.into_iter().map(finish).collect() }
+    }
+}
+
+/// When a run began; those that do not say it come first.
+fn began(run: &Run) -> Option<jiff::Timestamp> {
+    run.started.parse().ok()
+}
+
+/// The run's figures of a test, each as a series of one.
+fn cells(test: &str, summary: &Summary) -> Vec<Series> {
+    let of = |figure: &Figure| Series {
+        label: figure.label.clone(),
+        copies: figure.copies,
+        load: figure.load.clone(),
+        condition: figure.condition.clone(),
+        unit: figure.unit.clone(),
+        lower_is_better: figure.metric != Metric::Rate,
+        points: vec![point(summary, figure.score, None)],
+        latest: None,
+    };
+    // The control of a comparison measures the same again.
+    let figures = summary.figures.iter().filter(|figure| figure.test == test && !figure.control);
+    let figures = figures.filter(|figure| figure.score.value.is_some()).map(of);
+    let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
+        label: index.id.clone(),
+        copies: index.copies,
+        load: NONE.to_owned(),
+        condition: NONE.to_owned(),
+        unit: String::new(),
+        lower_is_better: false,
+        points: vec![point(summary, index.score, None)],
+        latest: None,
+    });
+    figures.chain(indexes).collect()
+}
+
+fn point(summary: &Summary, score: Bounds, before: Option<&Summary>) -> Point {
+    let change = |(name, value): &(&'static str, Value)| {
+        // What only one of the two journals tells is no change that is known.
+        let (before, after) = (value(before?)?, value(summary)?);
+        (before != after).then(|| Change { name, before: before.to_owned(), after: after.to_owned() })
+    };
+    let Run { name, host, started, .. } = summary.run.clone();
+    Point { run: name, host, started, score, changed: WATCHED.iter().filter_map(change).collect() }
+}
+
+fn latest(points: &[Point]) -> Option<Latest> {
+    let value = |point: &Point| Estimate::from(&point.score).value;
+    let (last, before) = points.split_last()?;
+    let (last, before) = (value(last), before.iter().map(value).collect::<Vec<f64>>());
+    if before.is_empty() {
+        return None;
+    }
+    let median = median(&before);
+    let rank = |beyond: fn(&f64, &f64) -> bool| 1 + before.iter().filter(|value| beyond(value, &last)).count();
+    let rank = rank(|value, last| value <= last).min(rank(|value, last| value >= last));
+    let p = (2.0 * rank as f64 / (before.len() + 1) as f64).min(1.0);
+    Some(Latest { before: before.len(), median, delta: (last / median - 1.0) * 100.0, p })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    fn points(values: &[f64]) -> Vec<Point> {
+        let point = |value: &f64| Point {
+            run: String::new(),
+            host: String::new(),
+            started: String::new(),
+            score: Bounds { value: Some(*value), low: None, high: None },
+            changed: Vec::new(),
+        };
+        values.iter().map(point).collect()
+    }
+
+    #[test]
+    fn the_latest_is_held_against_the_median_of_the_others() {
+        assert_eq!(latest(&points(&[1.0])), None);
+        let lowest = latest(&points(&[100.0, 101.0, 300.0, 99.0, 90.0])).unwrap();
+        assert_eq!((lowest.before, lowest.median, lowest.p), (4, 100.5, 0.4));
+        assert!((lowest.delta - -10.447).abs() < 0.001, "{}", lowest.delta);
+        // Among the others it says nothing.
+        assert_eq!(latest(&points(&[1.0, 3.0, 2.0])).unwrap().p, 1.0);
+        // Forty runs are the least by which one can be told apart at 5 %.
+        let mut many: Vec<f64> = (0..39).map(|i| 100.0 + f64::from(i)).collect();
+        many.push(99.0);
+        assert_eq!(latest(&points(&many)).unwrap().p, 0.05);
+    }
+}

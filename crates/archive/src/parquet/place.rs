@@ -1,0 +1,119 @@
+//! Where a run lies in the archive.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::Table;
+use crate::{encoded, hash};
+use journal::{Run, write_whole};
+
+/// Hive's name for a value that is not there.
+const NOTHING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Most bytes of a value in a directory's name; host names of Linux have 64.
+const LONGEST: usize = 120;
+
+/// A run's place in the archive, made of what never changes in it: exporting it again replaces it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// What tells the run from all others: its `id` in every table.
+    pub id: String,
+    /// Its file below a table's directory.
+    path: PathBuf,
+}
+
+impl Place {
+    /// Returns the place of a run.
+    #[must_use]
+    pub fn of(run: &Run) -> Place {
+        let Run { name, host, started, seed, .. } = run;
+        let fleet = run.fleet.clone().unwrap_or_default();
+        let part = format!("{}\0{}\0{}\0{}", fleet.run, fleet.node, fleet.task, fleet.attempt);
+        let id = format!("{:016x}", hash(&format!("{name}\0{host}\0{started}\0{seed}\0{part}")));
+        let folder = |key: &str, value: &str| {
+            let value = encoded(value, LONGEST);
+            format!("{key}={}", if value.is_empty() { NOTHING } else { &value })
+        };
+        let path = [folder("suite", suite(&run.tool)), folder("date", date(started)), folder("host", host)]
+            .iter()
+            .collect::<PathBuf>()
+            .join(format!("{id}.{}.parquet", encoded(name, LONGEST)));
+        Place { id, path }
+    }
+
+    /// Writes a table of the run below `archive`, whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, archive: &Path, name: &str, table: &Table) -> Result<()> {
+        let target = archive.join(name).join(&self.path);
+        let why = || format!("{} cannot be written; make room or try another directory", target.display());
+        let folder = target.parent().unwrap_or(archive);
+        let bytes = table.encode().with_context(why)?;
+        fs::create_dir_all(folder).and_then(|()| write_whole(&target, &bytes)).with_context(why)
+    }
+
+    /// Takes a table of the run out of the archive, if it is there.
+    ///
+    /// # Errors
+    /// It is there and cannot be removed.
+    pub fn remove(&self, archive: &Path, name: &str) -> Result<()> {
+        let target = archive.join(name).join(&self.path);
+        match fs::remove_file(&target) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed.with_context(|| format!("{} cannot be removed", target.display())),
+        }
+    }
+}
+
+/// The suite's name without its version: `unixmark`, `UnixBench`, `BYTE UNIX Benchmarks`.
+fn suite(tool: &str) -> &str {
+    let end = tool.find(|c: char| c.is_ascii_digit()).unwrap_or(tool.len());
+    tool[..end].trim()
+}
+
+/// The day on which a run began, where it began; empty where its journal does not tell.
+fn date(started: &str) -> &str {
+    started.get(..10).filter(|date| date.parse::<jiff::civil::Date>().is_ok()).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use journal::Attempt;
+
+    fn run(name: &str, host: &str) -> Run {
+        let (tool, started) = ("unixmark 0.1.0".to_owned(), "2026-11-21T10:00:00+00:00".to_owned());
+        Run { name: name.to_owned(), host: host.to_owned(), tool, started, ..Run::default() }
+    }
+
+    #[test]
+    fn a_run_has_one_place() {
+        let place = Place::of(&run("vm-2026-11-21-01", "vm"));
+        let file = format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
+        assert_eq!(place.path, Path::new(&file));
+        assert_eq!(place, Place::of(&run("vm-2026-11-21-01", "vm")));
+        let fleet = Attempt { run: "night".into(), node: "n1".into(), task: "0".into(), attempt: 1 };
+        let part = Run { fleet: Some(fleet), ..run("vm-2026-11-21-01", "vm") };
+        assert_ne!(place.id, Place::of(&part).id);
+    }
+
+    #[test]
+    fn no_name_leads_elsewhere() {
+        for name in ["", "../../x", "a/b", ".", &"/".repeat(500)] {
+            let strange = Run { started: name.to_owned(), tool: name.to_owned(), ..run(name, name) };
+            let place = Place::of(&strange);
+            let parts: Vec<_> = place.path.components().map(|part| part.as_os_str().to_owned()).collect();
+            assert_eq!(parts.len(), 4, "{}", place.path.display());
+            assert!(parts.iter().all(|part| part.len() <= 200 && part != ".." && part != "."), "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn suites() {
+        let names = ["unixmark 0.1.0", "UnixBench 5.1.3", "UnixBench", "BYTE UNIX Benchmarks 3.11", "7zip"].map(suite);
+        assert_eq!(names, ["unixmark", "UnixBench", "UnixBench", "BYTE UNIX Benchmarks", ""]);
+    }
+}

@@ -1,0 +1,56 @@
+//! The summary beside a journal: a cache that anyone may delete.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use analysis::{Results, Summary};
+use catalogue::Catalogue;
+use journal::{self, write_whole};
+
+/// How summaries begin.
+const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
+
+/// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is kept.
+///
+/// # Errors
+/// The journal cannot be read, or is none. That the summary cannot be kept is no error.
+pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
+    let bytes = length(journal)?;
+    let kept = fs::read(journal.with_extension("json")).ok();
+    if let Some(summary) = kept.and_then(|kept| serde_json::from_slice::<Summary>(&kept).ok())
+        && summary.is_of(bytes)
+    {
+        return Ok(summary);
+    }
+    let summary = Summary::new(&journal::read(journal)?, catalogue, bytes);
+    // A results directory that may only be read is as good.
+    let _ = write(&summary, journal);
+    Ok(summary)
+}
+
+/// Keeps what a journal came to beside it.
+///
+/// # Errors
+/// The journal is not there, or the summary cannot be written.
+pub fn keep(results: &Results, journal: &Path) -> Result<()> {
+    write(&Summary::of(results, length(journal)?), journal)
+}
+
+/// Writes it, unless something else lies there: a journal may lie anywhere.
+fn write(summary: &Summary, journal: &Path) -> Result<()> {
+    let target = journal.with_extension("json");
+    if fs::read(&target).is_ok_and(|there| !there.starts_with(BEGIN)) {
+        return Ok(());
+    }
+    let bytes = serde_json::to_vec(summary).context("a summary cannot be encoded")?;
+    let why = || format!("{} cannot be written; make room or try another directory", target.display());
+    write_whole(&target, &bytes).with_context(why)
+}
+
+fn length(journal: &Path) -> Result<u64> {
+    let metadata = fs::metadata(journal)
+        .with_context(|| format!("there is no run at {}; `unixmark list runs` shows them", journal.display()))?;
+    Ok(metadata.len())
+}

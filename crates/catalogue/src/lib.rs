@@ -1,0 +1,370 @@
+//! The catalogue: every test, group, index, load and condition, as data.
+//!
+//! The tables live in `catalogue/*.toml` and are part of the binary. Nothing else in the code lists
+//! names; `list`, help, completions, plans and reports are derived from what is read here.
+
+mod condition;
+mod lookup;
+mod own;
+mod processor;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+pub use condition::{Condition, Means, Switch};
+pub use lookup::nearest;
+pub(crate) use lookup::unknown;
+pub use processor::{Figure, Processor};
+use tables::TABLES;
+
+/// The whole catalogue, in the order of the files.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// Every test.
+    pub tests: Vec<Arc<Test>>,
+    /// Every group and alias of tests.
+    pub groups: Vec<Group>,
+    /// Every index that can be computed from scores and baselines.
+    pub indexes: Vec<Index>,
+    /// Everything that can be switched on the machine.
+    pub switches: Vec<Arc<Switch>>,
+    /// What processors can do at most.
+    pub processors: Vec<Processor>,
+    /// What the figures of processors mean.
+    pub figures: Vec<Figure>,
+}
+
+/// The program of all graphics tests, which lies beside the tool.
+pub const GRAPHICS: &str = "unixmark-graphics";
+
+/// What runs in the background where nothing does.
+pub const NONE: &str = "none";
+
+/// One row of a table of tests.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Test {
+    /// The name on the command line.
+    pub id: String,
+    /// The name in reports: UnixBench's own where it has the test.
+    pub label: String,
+    /// The unit of the score.
+    pub unit: String,
+    /// What kind of number the score is.
+    #[serde(default)]
+    pub metric: Metric,
+    /// The `value` line that is the score; without it the score is counts per time.
+    pub value: Option<String>,
+    /// The main C file under `programs/`, without `.c`.
+    pub program: String,
+    /// Further translation units.
+    #[serde(default)]
+    pub sources: Vec<String>,
+    /// Preprocessor definitions; a row that has some has a binary of its own.
+    #[serde(default)]
+    pub define: Vec<String>,
+    /// Arguments, `key=value`.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// A command the program runs, handed over after `--`.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Seconds in the unit's time: 1 for per second, 60 for per minute.
+    #[serde(default = "one")]
+    pub timebase: f64,
+    /// What one count is worth in the unit.
+    #[serde(default = "one")]
+    pub scale: f64,
+    /// What must be there: `tool:NAME`, or `tool:NAME:PACKAGE` where Debian's package is called otherwise.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What the test may serve as.
+    #[serde(default = "bench")]
+    pub roles: Vec<Role>,
+    /// What its copies are.
+    #[serde(default)]
+    pub copies: Copies,
+    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    pub limit: Option<String>,
+    /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.
+    #[serde(default)]
+    pub keep: bool,
+    /// The argument that says how many processes, groups or jobs it has.
+    pub number: Option<String>,
+    /// MiB of memory of a cgroup that it runs in as a load.
+    pub memory: Option<u64>,
+    /// The part of the report it belongs to; an index of that name gathers it.
+    pub category: String,
+    /// UnixBench's procedure for it.
+    #[serde(default)]
+    pub classic: Classic,
+    /// What the standard and quick procedures do otherwise.
+    #[serde(default)]
+    pub standard: Extra,
+    /// Reference scores, by index.
+    #[serde(default)]
+    pub baseline: BTreeMap<String, f64>,
+    /// Answers that must be right.
+    #[serde(default)]
+    pub checks: BTreeMap<String, Check>,
+    /// Other labels under which reports print it.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// What it exercises, and what it does not show.
+    pub doc: String,
+}
+
+/// What kind of number a score is, and which direction is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Work per time: higher is better.
+    #[default]
+    Rate,
+    /// Time per piece of work: lower is better.
+    Time,
+    /// Time from when something was due to when it happened, by frame: lower is better.
+    Latency,
+}
+
+/// What the copies of a test are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Copies {
+    /// Processes that know nothing of each other.
+    #[default]
+    Processes,
+    /// Threads of one program, which share memory.
+    Threads,
+    /// There is never more than one.
+    One,
+}
+
+/// What a test may serve as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It is measured.
+    Bench,
+    /// It runs in the background of others.
+    Load,
+    /// It runs until told, looking for faults.
+    Burn,
+    /// It runs beside others for a condition, and counts what it sees of them.
+    Companion,
+}
+
+/// A test in UnixBench's procedure.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Classic {
+    /// Length of a pass in seconds.
+    pub seconds: u32,
+    /// Number of passes.
+    pub passes: u32,
+    /// About how long the program prepares itself, in seconds: for the estimate.
+    #[serde(default)]
+    pub prepare: u32,
+    /// Arguments besides the row's.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+/// What a test has in the procedures of short windows.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extra {
+    /// Arguments besides the row's.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// About how long a trial takes besides its window, in seconds: for the estimate, and for patience.
+    #[serde(default)]
+    pub around: u32,
+}
+
+/// The right answer of a `check` line: a number, or the closed range it must lie in.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(from = "CheckForm")]
+pub struct Check {
+    /// The smallest right answer.
+    pub low: f64,
+    /// The largest right answer.
+    pub high: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CheckForm {
+    Exact(f64),
+    Range([f64; 2]),
+}
+
+impl From<CheckForm> for Check {
+    fn from(form: CheckForm) -> Check {
+        match form {
+            CheckForm::Exact(value) => Check { low: value, high: value },
+            CheckForm::Range([low, high]) => Check { low, high },
+        }
+    }
+}
+
+impl Check {
+    /// Whether `answer` is right.
+    #[must_use]
+    pub fn accepts(&self, answer: f64) -> bool {
+        self.low <= answer && answer <= self.high
+    }
+}
+
+/// One row of `catalogue/groups.toml`: a name for several tests, in the order they run in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The name on the command line.
+    pub id: String,
+    /// Tests or other groups.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// The category or the program whose tests are its members, those that are measured as rates, in their order.
+    pub every: Option<String>,
+    /// What it is for.
+    pub doc: String,
+}
+
+/// One row of `catalogue/indexes.toml`: a way to make one number of several scores.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// Key of the tests' `baseline` table.
+    pub id: String,
+    /// The heading in reports.
+    pub name: String,
+    /// How the scores are joined.
+    pub arithmetic: Arithmetic,
+    /// Shown wherever one of its tests was measured, or only for runs of the group with its name.
+    #[serde(default)]
+    pub always: bool,
+    /// What it is.
+    pub doc: String,
+}
+
+/// How an index joins scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    /// UnixBench 4 and later: ten times the geometric mean of score ÷ baseline.
+    Geometric,
+    /// BYTE 3.11: the sum and the arithmetic mean of score ÷ baseline.
+    Arithmetic,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn bench() -> Vec<Role> {
+    vec![Role::Bench]
+}
+
+impl Default for Classic {
+    /// UnixBench's long tests.
+    fn default() -> Classic {
+        Classic { seconds: 10, passes: 10, prepare: 0, args: Vec::new() }
+    }
+}
+
+impl Test {
+    /// Whether it is measured for its throughput, as a rate or as time per piece of work.
+    #[must_use]
+    pub fn is_rate(&self) -> bool {
+        self.metric != Metric::Latency && self.roles.contains(&Role::Bench)
+    }
+
+    /// The name of its program's binary.
+    #[must_use]
+    pub fn binary(&self) -> &str {
+        if self.graphics().is_some() {
+            GRAPHICS
+        } else if self.define.is_empty() {
+            self.program.rsplit('/').next().unwrap_or(&self.program)
+        } else {
+            self.base()
+        }
+    }
+
+    /// The name under which the graphics program has it, if it is one of those.
+    #[must_use]
+    pub fn graphics(&self) -> Option<&str> {
+        self.program.strip_prefix("graphics/")
+    }
+
+    /// Whether its program is built from C files of ours.
+    #[must_use]
+    pub fn is_ours_in_c(&self) -> bool {
+        !self.is_foreign() && self.graphics().is_none()
+    }
+
+    /// Whether its program is an executable of the user's, and not one of ours.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.program.starts_with('/')
+    }
+
+    /// The catalogue's name of it, without the arguments that the user added.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        self.id.split(':').next().unwrap_or(&self.id)
+    }
+
+    /// The files of its program under `programs/`, the main one first: C, but of the graphics tests.
+    pub fn units(&self) -> impl Iterator<Item = String> + '_ {
+        let end = if self.graphics().is_some() { "rs" } else { "c" };
+        std::iter::once(&self.program).chain(&self.sources).map(move |unit| format!("{unit}.{end}"))
+    }
+}
+
+/// Reads the rows of a table of the binary's own.
+fn rows<T: DeserializeOwned>(key: &str, (file, text): (&str, &str)) -> Result<Vec<T>> {
+    let mut table: BTreeMap<String, Vec<T>> =
+        toml::from_str(text).with_context(|| format!("catalogue/{file} cannot be read"))?;
+    let rows = table.remove(key).with_context(|| format!("catalogue/{file} has no [[{key}]]"))?;
+    match table.keys().next() {
+        Some(other) => bail!("catalogue/{file} has a [[{other}]]"),
+        None => Ok(rows),
+    }
+}
+
+macro_rules! table {
+    ($file:literal) => {
+        ($file, include_str!(concat!("../../../catalogue/", $file)))
+    };
+}
+
+impl Catalogue {
+    /// Returns the catalogue that is part of this binary, and the user's own rows after it.
+    ///
+    /// # Errors
+    /// The user's table cannot be used. That one of the binary's own does not parse is impossible where it passed its tests.
+    pub fn load() -> Result<Catalogue> {
+        let mut catalogue = Catalogue::built_in()?;
+        own::add(&mut catalogue)?;
+        Ok(catalogue)
+    }
+
+    fn built_in() -> Result<Catalogue> {
+        let tests: Vec<Vec<Test>> = TABLES.iter().map(|table| rows("test", *table)).collect::<Result<_>>()?;
+        Ok(Catalogue {
+            tests: tests.into_iter().flatten().map(Arc::new).collect(),
+            groups: rows("group", table!("groups.toml"))?,
+            indexes: rows("index", table!("indexes.toml"))?,
+            switches: rows("condition", table!("conditions.toml"))?.into_iter().map(Arc::new).collect(),
+            processors: rows("processor", table!("processors.toml"))?,
+            figures: rows("figure", table!("figures.toml"))?,
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It is the only process
+//! that is started outside of the runner; it ends with the trial, and the ledger has how.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::netlink::Control;
+use super::parse;
+use super::tally::Tally;
+use super::trail;
+use crate::{Flush, Ledger, TrailSettings, Undo, command, end};
+
+/// How long it may take to start, and to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it may take to write what it has.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// The configuration that is installed: how records are formatted and handed on is taken from it.
+const INSTALLED: &str = "/etc/audit/auditd.conf";
+
+/// What of it is kept.
+const KEPT: [&str; 8] = [
+    "log_format",
+    "freq",
+    "priority_boost",
+    "name_format",
+    "name",
+    "q_depth",
+    "overflow_action",
+    "end_of_event_timeout",
+];
+
+/// Bytes below which a disk is full.
+const ROOM: u64 = 1 << 20;
+
+/// auditd, running.
+pub(super) struct Auditd {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Auditd {
+    /// Starts it and waits until it receives the records.
+    pub(super) fn start(
+        scratch: &Path,
+        settings: &TrailSettings,
+        ledger: &mut Ledger,
+        control: &Control,
+    ) -> Result<Auditd, String> {
+        let program =
+            command::find("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
+        let folder = scratch.join(format!("auditd-{}", std::process::id()));
+        configure(&folder, settings, ledger)?;
+        ledger.will(&Undo::End { program: program.clone(), argument: folder.clone() })?;
+        let told = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
+        let said = File::create(folder.join("said")).map_err(told)?;
+        let child = Command::new(&program)
+            .args(["-n", "-s", "nochange", "-c"])
+            .arg(&folder)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said)
+            .spawn()
+            .map_err(told)?;
+        let mut auditd = Auditd { child, folder };
+        auditd.wait_until_it_receives(control)?;
+        Ok(auditd)
+    }
+
+    fn wait_until_it_receives(&mut self, control: &Control) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while control.status().map_err(|error| error.to_string())?.pid != self.pid() {
+            let ended = self.child.try_wait().ok().flatten();
+            if ended.is_some() || Instant::now() > deadline {
+                let said = fs::read_to_string(self.folder.join("said")).unwrap_or_default();
+                let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+                return Err(format!("auditd does not receive records: {last}"));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// Its process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it, so that it writes what it has, and counts its log.
+    ///
+    /// # Errors
+    /// Its log cannot be read, or its disk is full.
+    pub(super) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
+        self.wait_for_the_end();
+        end(&mut self.child, PATIENCE);
+        let told =
+            |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
+        let room = rustix::fs::statvfs(&self.folder).map_err(|error| told(&error))?;
+        if room.f_bavail * room.f_frsize < ROOM {
+            return Err(format!("the trail could not be written: {} is full", self.folder.display()));
+        }
+        for name in LOGS.iter().rev() {
+            match File::open(self.folder.join(name)) {
+                Ok(file) => count(file, tally).map_err(|error| told(&error))?,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(told(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until it has written the last record that there was: told to end, it would leave it.
+    fn wait_for_the_end(&self) {
+        let deadline = Instant::now() + DRAIN;
+        while !ends(&self.folder.join(LOGS[0])).unwrap_or(false) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Auditd {
+    fn drop(&mut self) {
+        end(&mut self.child, PATIENCE);
+    }
+}
+
+/// Its logs, the newest first.
+const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
+
+/// Makes its directory; the ledger has everything in it.
+fn configure(folder: &Path, settings: &TrailSettings, ledger: &mut Ledger) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
+    let plugins = folder.join("plugins.d");
+    let config = folder.join("auditd.conf");
+    for directory in [folder, &plugins] {
+        ledger.will(&Undo::RemoveDirectory { path: directory.to_path_buf() })?;
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(told)?;
+    }
+    for file in [Path::new("auditd.conf"), Path::new("said")].into_iter().chain(LOGS.map(Path::new)) {
+        ledger.will(&Undo::RemoveFile { path: folder.join(file) })?;
+        let _ = fs::remove_file(folder.join(file));
+    }
+    let installed = fs::read_to_string(INSTALLED).unwrap_or_default();
+    let mut file = File::options().create(true).truncate(true).write(true).mode(0o640).open(&config).map_err(told)?;
+    file.write_all(configuration(&installed, folder, settings).as_bytes()).map_err(told)
+}
+
+/// Its configuration: a log of its own, and of the installed one how records are formatted and handed on.
+fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> String {
+    let kept =
+        installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| KEPT.contains(&name.trim())));
+    let flush = match settings.flush {
+        Flush::None => "NONE",
+        Flush::Incremental => "INCREMENTAL",
+        Flush::IncrementalAsync => "INCREMENTAL_ASYNC",
+        Flush::Data => "DATA",
+        Flush::Sync => "SYNC",
+    };
+    let half_in_mib = (super::limit(settings) >> 21).max(1);
+    let mut text: String = kept.map(|line| format!("{line}\n")).collect();
+    text += &format!(
+        "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {0}/plugins.d\n\
+         flush = {flush}\nmax_log_file = {half_in_mib}\nnum_logs = 2\nmax_log_file_action = ROTATE\n\
+         space_left = 2\nspace_left_action = IGNORE\nadmin_space_left = 1\nadmin_space_left_action = IGNORE\n\
+         disk_full_action = SUSPEND\ndisk_error_action = SUSPEND\nverify_email = no\n",
+        folder.display(),
+    );
+    text
+}
+
+/// Whether the last record of a trail is near the end of a log.
+fn ends(log: &Path) -> std::io::Result<bool> {
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(4096)))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(parse::line);
+    Ok(lines.any(|(kind, record)| trail::is_end(kind, record)))
+}
+
+fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        if let Some((kind, record)) = parse::line(text) {
+            // When it came is not written down.
+            let now = parse::stamp(record).map_or(0, |stamp| stamp.ms);
+            tally.take(kind, record, text.len() + 1, now);
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_of_its_own() {
+        let installed =
+            "# x\nlog_file = /var/log/audit/audit.log\nlog_format = ENRICHED\n##name = mydomain\nfreq = 20\n";
+        let settings = TrailSettings { flush: Flush::Sync, limit: 64 << 20, ..TrailSettings::default() };
+        let text = configuration(installed, Path::new("/s"), &settings);
+        for line in
+            ["log_format = ENRICHED", "freq = 20", "log_file = /s/audit.log", "flush = SYNC", "max_log_file = 32"]
+        {
+            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+        }
+        assert!(!text.contains("/var/log") && !text.contains("mydomain"));
+    }
+
+    #[test]
+    fn a_log_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let text = "type=DAEMON_START msg=audit(1.000:9999): op=start\ntype=SYSCALL msg=audit(1.004:5): a auid=7 b\n\
+                    type=PROCTITLE msg=audit(1.004:5): proctitle=\"x\"\ntype=SYSCALL msg=audit(1.004:6): a auid=8 b\n";
+        fs::write(&path, text).unwrap();
+        let mut tally = Tally::new(7, 1000);
+        count(File::open(&path).unwrap(), &mut tally).unwrap();
+        let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
+        assert_eq!((tally.all(), tally.missing()), ((1, lengths as u64), 0));
+        assert!(!ends(&path).unwrap());
+        fs::write(&path, text.to_owned() + "type=TEST msg=audit(1.005:9): pid=1 msg='op=unixmark-end'\n").unwrap();
+        assert!(ends(&path).unwrap());
+    }
+}

@@ -1,0 +1,97 @@
+//! Commands that switch something: the only processes of the tool's that are not measured.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Active, Refusal, Scene, Seen, Undo};
+use catalogue::Switch;
+use journal::Evidence;
+
+/// Something of the user's that is on.
+struct On {
+    verify: String,
+    folder: PathBuf,
+}
+
+/// Runs the user's `enter`.
+pub(super) fn enter(switch: &Switch, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+    let [enter, verify, leave] =
+        [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
+    scene.ledger.will(&Undo::Shell { name: switch.id.clone(), command: leave })?;
+    shell(&enter, scene.folder)?;
+    shell(&verify, scene.folder).map_err(|why| format!("its verify says that it is not on: {why}"))?;
+    Ok(Box::new(On { verify, folder: scene.folder.to_path_buf() }))
+}
+
+impl Active for On {
+    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        let said = shell(&self.verify, &self.folder)?;
+        evidence.notes.extend(said.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+        Ok(())
+    }
+}
+
+/// Runs a command by /bin/sh in `folder` and returns what it printed.
+pub(super) fn shell(command: &str, folder: &Path) -> Result<String, String> {
+    run(&["/bin/sh", "-c", command], folder)
+}
+
+/// Runs a command in `folder` and returns what it printed; or how it failed.
+pub(super) fn run(words: &[&str], folder: &Path) -> Result<String, String> {
+    let output = Command::new(words[0])
+        .args(&words[1..])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} cannot be run: {error}", words[0]))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Err(format!("`{}` failed ({}): {last}", words.join(" "), output.status))
+}
+
+/// Ends every process that runs `program` with `argument` among its arguments, by force where it does not end in time.
+pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
+    for round in 0..500 {
+        let pids = running(program, argument);
+        if pids.is_empty() {
+            return Ok(());
+        }
+        let signal = if round < 250 { Signal::TERM } else { Signal::KILL };
+        if round % 250 == 0 {
+            for pid in pids {
+                // It may have ended meanwhile.
+                let _ = kill_process(pid, signal);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err(format!("{} does not end", program.display()))
+}
+
+fn running(program: &Path, argument: &Path) -> Vec<Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let is_it = |pid: &Pid| {
+        let folder = format!("/proc/{}", pid.as_raw_nonzero());
+        fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default())
+            && fs::read(folder + "/cmdline")
+                .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
+    };
+    let pids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    pids.filter(is_it).collect()
+}
+
+/// Returns the absolute path of a command on the PATH.
+pub(super) fn find(tool: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // The tools of administrators are not on everybody's PATH.
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    folders.map(|folder| folder.join(tool)).find(|path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok())
+}

@@ -1,0 +1,36 @@
+//! Other builds of the measured programs.
+
+use super::{Active, Scene, Seen, command};
+use catalogue::Switch;
+use journal::Evidence;
+
+/// A build that the programs have.
+struct Built {
+    name: String,
+}
+
+/// Whether the compiler is there; or a sentence saying that it is not.
+pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
+    if switch.id != "cc" || level.is_empty() || command::find(level).is_some() {
+        return Ok(());
+    }
+    Err(format!("there is no compiler '{level}' here; try the name of one that is installed, or its path"))
+}
+
+/// Has the programs be of that build.
+pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, String> {
+    if let Some(other) = &scene.staging.build {
+        return Err(format!("the programs are built as '{other}' already"));
+    }
+    let name = format!("{}={level}", switch.id);
+    scene.staging.build = Some(name.clone());
+    Ok(Box::new(Built { name }))
+}
+
+impl Active for Built {
+    /// The runner takes the programs from the folder of the build that it was asked for, and has no others.
+    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        evidence.notes.push(format!("the programs' build is {}", self.name));
+        Ok(())
+    }
+}

@@ -1,0 +1,299 @@
+//! How every change is undone, on the disk before the change is made.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::{audit, command};
+use machine::Name;
+
+/// The ledger's file.
+const FILE: &str = "undo.jsonl";
+
+/// One step back. Every step may be carried out twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// Write a text to a file.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What it held.
+        text: String,
+    },
+    /// Run a command by /bin/sh.
+    Shell {
+        /// The condition it belongs to.
+        name: String,
+        /// The command.
+        command: String,
+    },
+    /// Unmount a file system.
+    Unmount {
+        /// Where it is mounted.
+        path: PathBuf,
+    },
+    /// Remove an empty directory (a control group, an instance of tracing).
+    RemoveDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Remove a file.
+    RemoveFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Set auditing as it was, and delete the tool's own rules.
+    Audit {
+        /// As it was.
+        found: audit::Found,
+    },
+    /// End whatever runs a program with an argument that nothing else has.
+    End {
+        /// The program's file.
+        program: PathBuf,
+        /// The argument.
+        argument: PathBuf,
+    },
+}
+
+/// The first line: whose changes they are.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    /// The process that made them.
+    pid: u32,
+    /// The boot in which they were made: what the kernel holds goes with it.
+    boot: String,
+}
+
+/// The steps back of what is switched now.
+#[derive(Debug)]
+pub struct Ledger {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+/// One experiment at a time: held for as long as a run may switch anything on the machine.
+#[derive(Debug)]
+pub struct Lock {
+    /// Held, not used.
+    _name: Name,
+}
+
+impl Lock {
+    /// Takes the machine's lock.
+    ///
+    /// # Errors
+    /// Another run has it.
+    pub fn take() -> Result<Lock> {
+        match Name::take("unixmark-conditions").context("the lock of conditions cannot be taken")? {
+            Some(name) => Ok(Lock { _name: name }),
+            None => bail!("another unixmark is switching conditions on this machine; wait until it has ended"),
+        }
+    }
+}
+
+/// Where the ledger of this user is: a place that survives a power cut.
+fn usual() -> Result<PathBuf> {
+    if rustix::process::geteuid().is_root() {
+        return Ok(PathBuf::from("/var/lib/unixmark"));
+    }
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = from("XDG_STATE_HOME").or_else(|| from("HOME").map(|home| home.join(".local/state")));
+    Ok(state
+        .context("neither HOME nor XDG_STATE_HOME is set: there is no place for what must be put back")?
+        .join("unixmark"))
+}
+
+impl Ledger {
+    /// Returns the empty ledger of a run.
+    ///
+    /// # Errors
+    /// It cannot be written, or an earlier run's has not been put back.
+    pub fn open() -> Result<Ledger> {
+        let folder = usual()?;
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("{} cannot be made, and changes must be written down first", folder.display()))?;
+        let path = folder.join(FILE);
+        if path.exists() {
+            bail!("an earlier run was killed and left things switched; `unixmark restore` puts them back");
+        }
+        Ok(Ledger { path, file: None })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a step back to the disk: to be called before the change that it undoes.
+    ///
+    /// # Errors
+    /// It could not be written, so that the change must not be made.
+    pub fn will(&mut self, step: &Undo) -> Result<(), String> {
+        self.append(step).map_err(|error| {
+            format!(
+                "how to put it back cannot be written down ({error:#}), so that it was not changed; make room in {}",
+                self.path.display()
+            )
+        })
+    }
+
+    fn append(&mut self, step: &Undo) -> Result<()> {
+        let mut text = String::new();
+        if self.file.is_none() {
+            self.file = Some(File::options().create_new(true).append(true).open(&self.path)?);
+            text = serde_json::to_string(&Head { pid: std::process::id(), boot: boot() })? + "\n";
+        }
+        text += &serde_json::to_string(step)?;
+        text.push('\n');
+        if let Some(file) = &mut self.file {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Puts everything back, newest first, and empties the ledger.
+    ///
+    /// # Errors
+    /// A step failed: the ledger stays, and says what is left to do.
+    pub fn put_back(&mut self) -> Result<()> {
+        self.file = None;
+        restore(&self.path).map(drop)
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // What fails here is found by the next start of the tool.
+        let _ = self.put_back();
+    }
+}
+
+/// The boot that this is.
+pub(super) fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// What an earlier run left switched.
+#[derive(Debug)]
+pub struct Leftovers {
+    /// The ledger that undoes it.
+    pub path: PathBuf,
+    /// Its steps in words, newest first.
+    pub steps: Vec<String>,
+}
+
+/// Returns what an earlier run left switched; nothing where nothing is left or its run still goes on.
+///
+/// # Errors
+/// There is a ledger that cannot be read.
+pub fn leftovers() -> Result<Option<Leftovers>> {
+    let path = usual()?.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let Ok(_free) = Lock::take() else { return Ok(None) };
+    let steps = read(&path).with_context(|| format!("{} cannot be read; try as root", path.display()))?.1;
+    Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::words).collect() }))
+}
+
+/// The head and the steps of a ledger; a last line that was cut was not yet acted upon.
+fn read(path: &Path) -> Result<(Option<Head>, Vec<Undo>)> {
+    let text = fs::read_to_string(path)?;
+    let mut lines = text.lines();
+    let head = lines.next().and_then(|line| serde_json::from_str(line).ok());
+    Ok((head, lines.filter_map(|line| serde_json::from_str(line).ok()).collect()))
+}
+
+/// Carries out a ledger, newest step first, and removes it; returns how many steps there were. That there is none is no error.
+///
+/// # Errors
+/// A step failed. The others were carried out all the same, and the ledger keeps what failed.
+pub fn restore(path: &Path) -> Result<usize> {
+    let (head, steps) = match read(path) {
+        Ok(found) => found,
+        Err(_) if !path.exists() => return Ok(0),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    };
+    let same_boot = head.as_ref().is_none_or(|head| head.boot == boot());
+    let mut failed = Vec::new();
+    for step in steps.iter().rev().filter(|step| same_boot || step.survives()) {
+        if let Err(why) = step.carry_out() {
+            failed.push((step, why));
+        }
+    }
+    if failed.is_empty() {
+        fs::remove_file(path).with_context(|| format!("{} cannot be removed", path.display()))?;
+        return Ok(steps.len());
+    }
+    let mut text = head.map(|head| serde_json::to_string(&head)).transpose()?.unwrap_or_default() + "\n";
+    for (step, _) in failed.iter().rev() {
+        text += &(serde_json::to_string(step)? + "\n");
+    }
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    let told: Vec<String> = failed.iter().map(|(step, why)| format!("{}: {why}", step.words())).collect();
+    bail!("not everything could be put back: {}; mend that, then `unixmark restore`", told.join("; "))
+}
+
+impl Undo {
+    /// What it does, in words.
+    fn words(&self) -> String {
+        match self {
+            Undo::Write { path, text } => format!("{} back to '{}'", path.display(), text.trim()),
+            Undo::Shell { name, .. } => format!("leave {name}"),
+            Undo::Unmount { path } => format!("unmount {}", path.display()),
+            Undo::RemoveDirectory { path } | Undo::RemoveFile { path } => format!("remove {}", path.display()),
+            Undo::Audit { .. } => "auditing back to how it was".to_owned(),
+            Undo::End { program, .. } => format!("end {}", program.display()),
+        }
+    }
+
+    /// Whether a reboot leaves the change as it is.
+    fn survives(&self) -> bool {
+        match self {
+            Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
+            Undo::Shell { .. } | Undo::RemoveFile { .. } => true,
+            Undo::Unmount { .. } | Undo::RemoveDirectory { .. } | Undo::Audit { .. } | Undo::End { .. } => false,
+        }
+    }
+
+    fn carry_out(&self) -> Result<(), String> {
+        let why = |error: std::io::Error| error.to_string();
+        let unless_gone = |result: std::io::Result<()>| match result {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other.map_err(why),
+        };
+        match self {
+            Undo::Write { path, text } => fs::write(path, text).map_err(why),
+            Undo::Shell { command, .. } => command::shell(command, Path::new("/")).map(drop),
+            Undo::Unmount { path } => match rustix::mount::unmount(path, rustix::mount::UnmountFlags::DETACH) {
+                // It was not mounted yet, or is no more.
+                Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => Ok(()),
+                other => other.map_err(|error| error.to_string()),
+            },
+            Undo::RemoveDirectory { path } => unless_gone(remove_directory(path)),
+            Undo::RemoveFile { path } => unless_gone(fs::remove_file(path)),
+            Undo::Audit { found } => audit::restore(found),
+            Undo::End { program, argument } => command::end(program, argument),
+        }
+    }
+}
+
+/// The last processes of a control group may still be dying.
+fn remove_directory(path: &Path) -> std::io::Result<()> {
+    for _ in 0..50 {
+        match fs::remove_dir(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+    fs::remove_dir(path)
+}

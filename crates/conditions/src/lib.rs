@@ -1,0 +1,315 @@
+//! What is switched on the machine around a trial, and put back after it.
+//!
+//! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving carries out
+//! the ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both were.
+//! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
+
+mod audit;
+mod beside;
+mod cgroup;
+mod child;
+mod command;
+mod compiler;
+mod file;
+mod ledger;
+mod mount;
+mod tracing;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use catalogue::{Condition, Means, Switch};
+use journal::{Evidence, Trial};
+use machine::Machine;
+
+pub use cgroup::make as make_cgroup;
+pub use child::end;
+pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
+
+/// Why a condition was not entered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It cannot be had on this machine, or not with these rights.
+    Unavailable(String),
+    /// It should have worked and did not.
+    Failed(String),
+    /// Nothing can be measured any more, as on a full disk.
+    Fatal(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Refusal {
+        Refusal::Failed(why)
+    }
+}
+
+/// What is asked of conditions for a whole run.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Where trails and file systems are put.
+    pub scratch: PathBuf,
+    /// How the trail of auditing is kept.
+    pub trail: TrailSettings,
+}
+
+/// How the trail of auditing is kept.
+#[derive(Debug, Clone, Default)]
+pub struct TrailSettings {
+    /// Where records go.
+    pub sink: Sink,
+    /// When they are flushed to the disk, of a file.
+    pub flush: Flush,
+    /// Bytes after which a file is begun anew; 0 is the default of 1 GiB.
+    pub limit: u64,
+    /// Records that the kernel queues; 0 is the default of 1024, which is full before a window opens.
+    pub backlog: u32,
+}
+
+/// Where records of auditing go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sink {
+    /// They are counted and dropped: the kernel's cost alone
+    Count,
+    /// They are written to a file
+    #[default]
+    File,
+    /// The auditd that is installed writes them, with a configuration of its own
+    Auditd,
+}
+
+/// When a trail is flushed to the disk, as auditd names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Flush {
+    /// Never
+    None,
+    /// After every 50 records
+    Incremental,
+    /// After every 50 records, by a thread that nobody waits for
+    #[default]
+    IncrementalAsync,
+    /// The data after every record
+    Data,
+    /// Data and metadata after every record
+    Sync,
+}
+
+/// What a condition has the runner do differently for the programs of a trial.
+#[derive(Debug, Default)]
+pub struct Staging {
+    /// Further arguments of the measured programs and their load.
+    pub args: Vec<String>,
+    /// The words that start the programs, before their path: the first is an absolute path.
+    pub prefix: Vec<String>,
+    /// Where the programs work, in place of the trial's directory.
+    pub folder: Option<PathBuf>,
+    /// Control groups that the programs join, made before and removed by the ledger.
+    pub cgroups: Vec<PathBuf>,
+    /// A test that runs beside the programs as loads do and counts what it sees, with further arguments.
+    pub companion: Option<(String, Vec<String>)>,
+    /// The build of the programs: `cc=NAME` or `build=NAME`.
+    pub build: Option<String>,
+}
+
+/// What is known of a trial when its condition is to be proved.
+#[derive(Debug)]
+pub struct Seen<'a> {
+    /// What its copies reported.
+    pub trial: &'a Trial,
+    /// When the window opened, CLOCK_MONOTONIC in ns.
+    pub start: u64,
+    /// When it closed.
+    pub end: u64,
+    /// What the companion counted.
+    pub companion: Option<f64>,
+}
+
+/// One switch that is on.
+pub trait Active {
+    /// Proves, after the programs have ended, that it was on while they ran, and adds what it produced to `evidence`.
+    ///
+    /// # Errors
+    /// A sentence saying why that is not proved.
+    fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String>;
+
+    /// Whether what was not proved makes all further trials pointless, as a full disk does.
+    fn is_fatal(&self) -> bool {
+        false
+    }
+
+    /// Called once when the programs are ready and their window has not opened.
+    fn before_window(&mut self) {}
+}
+
+/// What entering a switch has at hand.
+pub struct Scene<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The run's wishes.
+    pub settings: &'a Settings,
+    /// Where changes are written down before they are made.
+    pub ledger: &'a mut Ledger,
+    /// What the runner is to do.
+    pub staging: &'a mut Staging,
+    /// The trial's directory.
+    pub folder: &'a Path,
+}
+
+/// A condition that is on; by default the machine as found.
+#[derive(Default)]
+pub struct Entered {
+    /// What the runner is to do.
+    pub staging: Staging,
+    active: Vec<(Arc<Switch>, Box<dyn Active>)>,
+}
+
+/// What a run has around the conditions of its trials: one experiment at a time on a machine.
+#[derive(Debug)]
+pub struct Experiment {
+    settings: Settings,
+    ledger: Ledger,
+    _lock: Lock,
+}
+
+impl Experiment {
+    /// Begins an experiment.
+    ///
+    /// # Errors
+    /// Another one goes on, an earlier one was not put back, or its ledger cannot be written.
+    pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
+        let lock = Lock::take()?;
+        Ok(Experiment { settings, ledger: Ledger::open()?, _lock: lock })
+    }
+
+    /// Where the steps back stand.
+    #[must_use]
+    pub fn ledger(&self) -> &Path {
+        self.ledger.path()
+    }
+
+    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'.
+    ///
+    /// # Errors
+    /// It cannot be had here, or did not work; it is to be left all the same.
+    pub fn enter(
+        &mut self,
+        condition: &Condition,
+        machine: &Machine,
+        scratch: &Path,
+        folder: &Path,
+    ) -> Result<Entered, Refusal> {
+        self.settings.scratch = scratch.to_path_buf();
+        enter(condition, machine, &self.settings, &mut self.ledger, folder)
+    }
+
+    /// Puts everything back.
+    ///
+    /// # Errors
+    /// Something could not be: the run must not go on.
+    pub fn leave(&mut self) -> anyhow::Result<()> {
+        self.ledger.put_back()
+    }
+}
+
+/// Enters a condition. Whatever of it was done is in the ledger, also when this fails.
+///
+/// # Errors
+/// It cannot be had here, or did not work.
+pub fn enter(
+    condition: &Condition,
+    machine: &Machine,
+    settings: &Settings,
+    ledger: &mut Ledger,
+    folder: &Path,
+) -> Result<Entered, Refusal> {
+    let mut staging = Staging::default();
+    let mut active: Vec<(Arc<Switch>, Box<dyn Active>)> = Vec::new();
+    for (switch, level) in &condition.parts {
+        available(switch, level, machine).map_err(Refusal::Unavailable)?;
+        let mut scene = Scene { machine, settings, ledger, staging: &mut staging, folder };
+        let one = one(switch, level, &mut scene).map_err(|refusal| match refusal {
+            Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
+            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
+            Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
+        })?;
+        active.push((Arc::clone(switch), one));
+    }
+    Ok(Entered { staging, active })
+}
+
+fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+    match switch.means {
+        Means::File => file::enter(switch, level, scene),
+        Means::Command => command::enter(switch, scene),
+        Means::Argument => Ok(beside::argument(switch, level, scene)),
+        Means::Beside => beside::enter(switch, level, scene),
+        Means::Cgroup => cgroup::enter(switch, level, scene),
+        Means::Mount => mount::enter(level, scene),
+        Means::Tracing => tracing::enter(scene),
+        Means::Build => Ok(compiler::enter(switch, level, scene)?),
+        Means::Audit => audit::enter(level, scene),
+        Means::Nothing => Err(Refusal::Failed("there is nothing to switch".to_owned())),
+    }
+}
+
+impl Entered {
+    /// Says that the programs are ready and their window is about to open.
+    pub fn before_window(&mut self) {
+        self.active.iter_mut().for_each(|(_, active)| active.before_window());
+    }
+
+    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
+    ///
+    /// # Errors
+    /// A sentence saying what is not proved.
+    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, Refusal> {
+        if self.active.is_empty() {
+            return Ok(None);
+        }
+        let mut evidence = Evidence::default();
+        for (switch, active) in &mut self.active {
+            active.prove(seen, &mut evidence).map_err(|why| match active.is_fatal() {
+                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
+                false => {
+                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
+                }
+            })?;
+        }
+        Ok(Some(evidence))
+    }
+}
+
+/// Returns whether a switch can be set to a level here; or a sentence saying why not.
+///
+/// # Errors
+/// The sentence.
+pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
+    for need in &switch.needs {
+        let missing = match need.split_once(':') {
+            None if need == tracing::NEED => tracing::available(machine).err(),
+            None if need == "root" => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
+            Some(("tool", tool)) => {
+                command::find(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
+            }
+            Some(("file", path)) => (!machine.exists(path)).then(|| format!("there is no {path} here")),
+            _ => Some(format!("its row needs '{need}', which means nothing")),
+        };
+        if let Some(why) = missing {
+            return Err(why);
+        }
+    }
+    match switch.means {
+        Means::File => file::available(switch, level, machine),
+        Means::Cgroup => cgroup::available(switch, level, machine),
+        Means::Mount => mount::available(level, machine),
+        Means::Build => compiler::available(switch, level),
+        Means::Audit => audit::available(level, machine),
+        _ => Ok(()),
+    }
+}

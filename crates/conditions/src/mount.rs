@@ -1,0 +1,145 @@
+//! File systems of the programs' own, mounted in the scratch directory for one trial.
+
+use std::ffi::CString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
+
+use super::{Active, Refusal, Scene, Seen, Undo, command};
+use journal::Evidence;
+use machine::Machine;
+
+/// A file system, and the number that statfs(2) has of it.
+const KINDS: &[(&str, i64)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
+
+/// The size of the file that holds an ext4, of which only what is used takes room.
+const SIZE: &str = "4g";
+
+/// A file system that is mounted.
+struct Mounted {
+    place: PathBuf,
+    name: &'static str,
+    magic: i64,
+}
+
+/// Whether the kernel and the tools for a file system are there; or a sentence saying why not.
+pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
+    let systems = machine.read("/proc/filesystems").unwrap_or_default();
+    // A kernel with modules may load it when it is asked for.
+    if !systems.split_whitespace().any(|word| word == level) && !machine.exists("/proc/modules") {
+        return Err(format!("this kernel has no {level}"));
+    }
+    if level != "ext4" {
+        return Ok(());
+    }
+    if let Some(tool) = ["mkfs.ext4", "mount"].into_iter().find(|tool| command::find(tool).is_none()) {
+        return Err(format!("it needs `{tool}`, which is not installed here"));
+    }
+    if machine.exists("/dev/loop-control") { Ok(()) } else { Err("there are no loop devices here".to_owned()) }
+}
+
+/// Mounts the file system and has the programs work in it.
+pub(super) fn enter(level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+    let Some((name, magic)) = KINDS.iter().find(|(name, _)| *name == level) else {
+        return Err(Refusal::Failed(format!("nothing is known of the file system '{level}'")));
+    };
+    if scene.staging.folder.is_some() {
+        return Err(Refusal::Unavailable("the programs can only work in one file system".to_owned()));
+    }
+    let base = scene.settings.scratch.join(format!("fs-{name}"));
+    let place = base.join("mounted");
+    let made = |error: std::io::Error| format!("{} cannot be made ({error})", base.display());
+    // What an earlier trial left there, whose file system is unmounted.
+    if base.exists() {
+        fs::remove_dir_all(&base).map_err(made)?;
+    }
+    fs::create_dir_all(&place).map_err(made)?;
+    scene.ledger.will(&Undo::Unmount { path: place.clone() })?;
+    match *name {
+        "ext4" => mount_image(&base, &place, scene)?,
+        "overlay" => mount_overlay(&base, &place)?,
+        name => mount(name, &place, "mode=0700")?,
+    }
+    let mounted = Mounted { place: place.clone(), name, magic: *magic };
+    mounted.check()?;
+    scene.staging.folder = Some(place);
+    Ok(Box::new(mounted))
+}
+
+fn mount(name: &str, place: &Path, options: &str) -> Result<(), Refusal> {
+    let options = CString::new(options).map_err(|error| format!("'{options}' is no option ({error})"))?;
+    rustix::mount::mount(name, place, name, MountFlags::empty(), &*options).map_err(|error| match error {
+        Errno::PERM | Errno::ACCESS => {
+            Refusal::Unavailable(format!("{name} cannot be mounted ({error}); it needs root"))
+        }
+        Errno::NODEV => Refusal::Unavailable(format!("this kernel has no {name}")),
+        _ => Refusal::Failed(format!("{name} cannot be mounted on {} ({error})", place.display())),
+    })
+}
+
+/// An overlay over an empty directory: what the programs write is in its upper layer.
+fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
+    let layers = ["lower", "upper", "work"].map(|layer| base.join(layer));
+    for layer in &layers {
+        fs::create_dir(layer).map_err(|error| format!("{} cannot be made ({error})", layer.display()))?;
+    }
+    let [lower, upper, work] = layers.map(|layer| layer.display().to_string());
+    if base.to_string_lossy().contains([',', ':', '\\']) {
+        return Err(Refusal::Unavailable("overlay takes no path with a comma or colon; try another --dir".to_owned()));
+    }
+    match mount("overlay", place, &format!("lowerdir={lower},upperdir={upper},workdir={work}")) {
+        Err(Refusal::Failed(why)) => Err(Refusal::Unavailable(format!(
+            "{why}: not every file system can be below an overlay; try another --dir"
+        ))),
+        other => other,
+    }
+}
+
+/// An ext4 in a file, made whole at once: nothing of it is left to be done while programs are measured.
+fn mount_image(base: &Path, place: &Path, scene: &mut Scene<'_>) -> Result<(), Refusal> {
+    let image = base.join("image");
+    let [image_name, place_name] = [&image, place].map(|path| path.display().to_string());
+    scene.ledger.will(&Undo::RemoveFile { path: image })?;
+    let at_once = "lazy_itable_init=0,lazy_journal_init=0";
+    for words in [
+        &["mkfs.ext4", "-q", "-m", "0", "-E", at_once, &image_name, SIZE][..],
+        &["mount", "-o", "loop", &image_name, &place_name],
+    ] {
+        let tool = command::find(words[0]).ok_or(Refusal::Unavailable(format!("there is no {} here", words[0])))?;
+        let tool = tool.display().to_string();
+        let words: Vec<&str> = std::iter::once(tool.as_str()).chain(words[1..].iter().copied()).collect();
+        command::run(&words, base)?;
+    }
+    Ok(())
+}
+
+impl Mounted {
+    fn check(&self) -> Result<(), String> {
+        let told = |error: Errno| format!("{} ({error})", self.place.display());
+        let found = rustix::fs::statfs(&self.place).map_err(told)?;
+        if found.f_type != self.magic {
+            return Err(format!(
+                "{} is no {} (its statfs(2) says {:#x})",
+                self.place.display(),
+                self.name,
+                found.f_type
+            ));
+        }
+        // What it is mounted on may be of the same kind.
+        let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(told);
+        if device(&self.place)? == device(&self.place.join(".."))? {
+            return Err(format!("nothing is mounted on {}", self.place.display()));
+        }
+        Ok(())
+    }
+}
+
+impl Active for Mounted {
+    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        self.check()?;
+        evidence.notes.push(format!("the programs worked in {}, which is {}", self.place.display(), self.name));
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! The kernel's tracing of system calls (ftrace), in a buffer of our own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::mount::MountFlags;
+
+use super::{Active, Refusal, Scene, Seen, Undo};
+use journal::Evidence;
+use machine::Machine;
+
+/// The word of a row's `needs` that asks for the tracing file system.
+pub(super) const NEED: &str = "tracefs";
+
+/// Where the tracing file system is mounted.
+const PLACE: &str = "/sys/kernel/tracing";
+
+/// The name of our buffer.
+const INSTANCE: &str = "unixmark";
+
+/// A buffer that takes events.
+struct Tracing {
+    instance: PathBuf,
+}
+
+/// Whether there is the tracing file system, mounted or not; or a sentence saying why not.
+pub(super) fn available(machine: &Machine) -> Result<(), String> {
+    if machine.exists(&format!("{PLACE}/events")) {
+        return Ok(());
+    }
+    let systems = machine.read("/proc/filesystems").unwrap_or_default();
+    if systems.split_whitespace().any(|word| word == NEED) && machine.exists(PLACE) {
+        return Ok(());
+    }
+    Err("this kernel has no tracing file system (CONFIG_FTRACE)".to_owned())
+}
+
+/// Mounts the tracing file system where it is not.
+pub(super) fn mount(scene: &mut Scene<'_>) -> Result<(), Refusal> {
+    if scene.machine.exists(&format!("{PLACE}/events")) {
+        return Ok(());
+    }
+    scene.ledger.will(&Undo::Unmount { path: PathBuf::from(PLACE) })?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount(NEED, PLACE, NEED, flags, None)
+        .map_err(|error| Refusal::Unavailable(format!("{PLACE} cannot be mounted ({error}); it needs root")))
+}
+
+/// Traces the entry and the end of every system call.
+pub(super) fn enter(scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+    mount(scene)?;
+    let instance = PathBuf::from(PLACE).join("instances").join(INSTANCE);
+    let told = |error: std::io::Error| format!("{} ({error})", instance.display());
+    if instance.exists() {
+        return Err(Refusal::Failed(format!("{0} exists already; `rmdir {0}` removes it", instance.display())));
+    }
+    scene.ledger.will(&Undo::RemoveDirectory { path: instance.clone() })?;
+    fs::create_dir(&instance).map_err(told)?;
+    let events = instance.join("events/raw_syscalls/enable");
+    if !events.exists() {
+        return Err(Refusal::Unavailable("this kernel has no events of system calls (CONFIG_FTRACE_SYSCALLS)".into()));
+    }
+    fs::write(&events, "1").map_err(told)?;
+    let on = fs::read_to_string(&events).map_err(told)?;
+    if on.trim() != "1" {
+        return Err(Refusal::Failed(format!("{} stays at {}", events.display(), on.trim())));
+    }
+    Ok(Box::new(Tracing { instance }))
+}
+
+impl Active for Tracing {
+    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        let cpus =
+            fs::read_dir(self.instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
+        let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());
+        let (kept, overwritten) = stats.map(|text| counts(&text)).fold((0, 0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
+        if kept + overwritten == 0 {
+            return Err("no event was traced".to_owned());
+        }
+        evidence.figures.insert("events".to_owned(), ((kept + overwritten) as f64, "events".to_owned()));
+        evidence.figures.insert("overwritten".to_owned(), (overwritten as f64, "events".to_owned()));
+        Ok(())
+    }
+}
+
+/// The events in a processor's buffer, and those that newer ones have overwritten.
+fn counts(stats: &str) -> (u64, u64) {
+    let field = |name: &str| {
+        let value = stats.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        value.and_then(|value| value.trim().parse().ok()).unwrap_or(0)
+    };
+    (field("entries"), field("overrun"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn stats_of_a_processor() {
+        let text = "entries: 9315\noverrun: 7\ncommit overrun: 3\nbytes: 452160\nread events: 0\n";
+        assert_eq!(super::counts(text), (9315, 7));
+        assert_eq!(super::counts(""), (0, 0));
+    }
+}

@@ -1,0 +1,138 @@
+//! Gathering journals into a fleet's directory.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use analysis::Results;
+use archive::{self, encoded, hash};
+use catalogue::Catalogue;
+use journal::{self, Attempt, Journal, write_whole};
+
+/// Where a fleet's directory has its journals.
+pub(super) const NODES: &str = "nodes";
+
+/// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file systems' 255.
+const LONGEST: usize = 80;
+
+/// What became of the files that were looked at.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// Journals that were taken in or replaced by longer ones.
+    pub taken: usize,
+    /// Journals that the fleet had already.
+    pub known: usize,
+    /// The fleet run's name, if there is any.
+    pub run: Option<String>,
+    /// What was not taken in.
+    pub refused: Vec<Refused>,
+}
+
+/// A file that is no part of the fleet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// Takes in every journal at or below `sources` that is of the fleet run `name`; without a name, of the one that is found
+/// first. Files are written whole or not at all, under names made of what they hold: collecting again, in parallel or after a
+/// crash gives the same files.
+///
+/// # Errors
+/// The fleet's directory cannot be written.
+pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: &Catalogue) -> Result<Collected> {
+    let mut files = Vec::new();
+    let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
+    for source in sources {
+        gather(source, &mut files, &mut collected.refused);
+    }
+    files.sort();
+    for path in files {
+        match delivered(&path) {
+            Ok((attempt, part)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
+                collected.run.get_or_insert_with(|| attempt.run.clone());
+                if store(into, &attempt, &part, catalogue)? { collected.taken += 1 } else { collected.known += 1 }
+            }
+            Ok((attempt, _)) => {
+                let reason = format!("it is of the fleet run '{}'", attempt.run);
+                collected.refused.push(Refused { path, reason });
+            }
+            Err(reason) => collected.refused.push(Refused { path, reason: format!("{reason:#}") }),
+        }
+    }
+    Ok(collected)
+}
+
+/// Every file at or below `path` that is or claims to be a journal, and what cannot be looked into.
+fn gather(path: &Path, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) {
+    if !path.is_dir() {
+        files.push(path.to_path_buf());
+        return;
+    }
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) => {
+            refused.push(Refused { path: path.to_path_buf(), reason: format!("it cannot be read: {error}") });
+            return;
+        }
+    };
+    // What goes while it is looked at, an engine has put elsewhere.
+    for path in entries.flatten().map(|entry| entry.path()) {
+        // Links are not followed: they may lead round in a circle.
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        if metadata.is_dir() {
+            gather(&path, files, refused);
+        } else if metadata.is_file() && (path.extension().is_some_and(|end| end == "jsonl") || begins_as_one(&path)) {
+            files.push(path);
+        }
+    }
+}
+
+/// Whether a file begins as journals do: engines name what a node printed as they like, and keep other files beside it.
+fn begins_as_one(path: &Path) -> bool {
+    const BEGIN: &[u8] = br#"{"type":"run","#;
+    let mut bytes = [0; BEGIN.len()];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut bytes)).is_ok() && bytes == BEGIN
+}
+
+/// A journal as it was at one moment: a node may be writing it.
+type Delivered = (Vec<u8>, Journal);
+
+/// Reads a journal, and says which attempt it is of.
+fn delivered(path: &Path) -> Result<(Attempt, Delivered)> {
+    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let journal = journal::parse(&bytes[..], path)?;
+    let attempt = journal.run.fleet.clone().context("it is of no fleet run: it was made without --fleet")?;
+    Ok((attempt, (bytes, journal)))
+}
+
+/// Puts a journal into the fleet's directory, unless what is there is as long; returns whether it did.
+fn store(into: &Path, attempt: &Attempt, (bytes, journal): &Delivered, catalogue: &Catalogue) -> Result<bool> {
+    let folder = into.join(NODES);
+    let target = folder.join(file_name(attempt, &journal.run.started, journal.run.seed));
+    let why = || format!("{} cannot be written; make room or try another directory", target.display());
+    fs::create_dir_all(&folder).with_context(why)?;
+    // The same attempt, gathered while it went on and again when it had ended: the longer one holds the shorter.
+    if fs::metadata(&target).is_ok_and(|there| there.len() >= bytes.len() as u64) {
+        return Ok(false);
+    }
+    write_whole(&target, bytes).with_context(why)?;
+    archive::keep(&Results::new(journal, catalogue, None), &target)?;
+    Ok(true)
+}
+
+/// The name of an attempt's file: a hostile node name makes a strange one, and none that leads anywhere else. A node that is
+/// requeued by an engine which does not count is told apart by when it began.
+fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
+    // An empty name would leave one that begins with a dot, which would be taken for a half-written file.
+    let plain =
+        |text: &str| Some(encoded(text, LONGEST)).filter(|name| !name.is_empty()).unwrap_or_else(|| "%".to_owned());
+    let Attempt { run, node, task, attempt } = attempt;
+    let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
+    format!("{}.{}.{attempt}.{hash:016x}.jsonl", plain(node), plain(task))
+}

@@ -1,0 +1,373 @@
+//! A fleet run as its directory has it: what each node delivered, and whether that is all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use super::collect::NODES;
+use analysis::Summary;
+use catalogue::Catalogue;
+use journal::{Attempt, write_whole};
+
+/// The file that says which fleet run a directory is of.
+pub(super) const MANIFEST: &str = "fleet.json";
+
+/// The version of that file.
+const FORMAT: &str = "unixmark-fleet/1";
+
+/// How journals end that hold all that was asked for.
+const WHOLE: [&str; 2] = ["complete", "budget"];
+
+/// The manifest.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Manifest {
+    format: String,
+    /// The fleet run's name.
+    run: String,
+    /// The nodes that should deliver.
+    expected: BTreeSet<String>,
+}
+
+/// What a node's part of a fleet run came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A whole run is there.
+    Whole,
+    /// A run is there that was cut short, interrupted, or failed.
+    Partial,
+    /// No whole run is there yet, and the engine still has the node's job, or the journal is not collected yet.
+    Late,
+    /// Nothing is there of a node that should deliver.
+    Missing,
+}
+
+impl State {
+    /// Its word in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Whole => "whole",
+            State::Partial => "partial",
+            State::Late => "late",
+            State::Missing => "missing",
+        }
+    }
+}
+
+/// One task of one node.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// The node.
+    pub node: String,
+    /// Which of its tasks.
+    pub task: String,
+    /// What it came to.
+    pub state: State,
+    /// Why it is not whole.
+    pub reason: Option<String>,
+    /// What else a reader must know: further attempts, another build than the others'.
+    pub notes: Vec<String>,
+    /// The attempt that counts, if there is any.
+    pub attempt: Option<u32>,
+    /// Its journal, below the fleet run's directory.
+    pub journal: Option<PathBuf>,
+    /// What it came to.
+    #[serde(skip)]
+    pub summary: Option<Box<Summary>>,
+}
+
+/// A fleet run.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fleet {
+    /// Its name.
+    pub run: String,
+    /// Its parts, by node and task.
+    pub entries: Vec<Entry>,
+}
+
+impl Fleet {
+    /// Says which nodes should deliver, besides those that were said before.
+    ///
+    /// # Errors
+    /// The directory is of another fleet run, or cannot be written.
+    pub fn expect(directory: &Path, run: &str, nodes: &[String]) -> Result<()> {
+        Fleet::name(directory, Some(run))?;
+        let mut manifest = manifest(directory)?.unwrap_or_default();
+        manifest.format = FORMAT.to_owned();
+        manifest.run = run.to_owned();
+        manifest.expected.extend(nodes.iter().cloned());
+        let target = directory.join(MANIFEST);
+        let text = serde_json::to_string_pretty(&manifest)? + "\n";
+        fs::create_dir_all(directory)
+            .and_then(|()| write_whole(&target, text.as_bytes()))
+            .with_context(|| format!("{} cannot be written; make room or try another directory", target.display()))
+    }
+
+    /// The name of the fleet run in `directory`; of one that has none, the name that is `asked` for, if any is.
+    ///
+    /// # Errors
+    /// It has another fleet run than that, or what says so is damaged, or of a later version.
+    pub fn name(directory: &Path, asked: Option<&str>) -> Result<Option<String>> {
+        let known = manifest(directory)?.map(|manifest| manifest.run);
+        if let (Some(known), Some(asked)) = (known.as_deref(), asked)
+            && known != asked
+        {
+            bail!("{} has the fleet run '{known}' and not '{asked}'; try another directory", directory.display());
+        }
+        Ok(known.or_else(|| asked.map(str::to_owned)))
+    }
+
+    /// Reads the fleet run in `directory`: the same files give the same entries.
+    ///
+    /// # Errors
+    /// It has none, or cannot be read.
+    pub fn read(directory: &Path, catalogue: &Catalogue) -> Result<Fleet> {
+        let Manifest { run, expected, .. } = known(directory)?;
+        let (parts, unreadable) = read_all(paths(directory)?, catalogue, &run);
+        let usual = usual_build(&parts);
+        let mut entries: Vec<Entry> =
+            parts.into_iter().map(|(key, parts)| entry(key, parts, usual.as_deref(), &expected)).collect();
+        for broken in unreadable.into_iter().map(self::unreadable) {
+            match entries.iter_mut().find(|entry| (&entry.node, &entry.task) == (&broken.node, &broken.task)) {
+                Some(entry) => entry.notes.extend(broken.reason),
+                None => entries.push(broken),
+            }
+        }
+        let nodes: BTreeSet<String> = entries.iter().map(|entry| entry.node.clone()).collect();
+        entries.extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing));
+        entries.sort_by(|a, b| (&a.node, &a.task).cmp(&(&b.node, &b.task)));
+        Ok(Fleet { run, entries })
+    }
+
+    /// Whether every node has delivered a whole run.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.entries.iter().all(|entry| entry.state == State::Whole)
+    }
+}
+
+/// A journal that was delivered.
+struct Part {
+    attempt: Attempt,
+    path: PathBuf,
+    summary: Summary,
+    /// Why it is not whole.
+    fault: Option<String>,
+}
+
+impl Part {
+    fn build(&self) -> Option<&String> {
+        self.summary.run.build.as_ref().map(|build| &build.hash)
+    }
+}
+
+/// The manifest of a directory that should have one.
+fn known(directory: &Path) -> Result<Manifest> {
+    manifest(directory)?
+        .with_context(|| format!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display()))
+}
+
+fn manifest(directory: &Path) -> Result<Option<Manifest>> {
+    let path = directory.join(MANIFEST);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    };
+    let manifest: Manifest = serde_json::from_str(&text).with_context(|| format!("{} is damaged", path.display()))?;
+    if manifest.format != FORMAT {
+        bail!("{} is of the format '{}'; this version reads '{FORMAT}'", path.display(), manifest.format);
+    }
+    Ok(Some(manifest))
+}
+
+/// The journals of a fleet run.
+#[derive(Debug, Default)]
+pub struct Journals {
+    /// One of each task of each node; those that cannot be read are among them.
+    pub counting: Vec<PathBuf>,
+    /// Further attempts.
+    pub superseded: Vec<PathBuf>,
+}
+
+/// Returns which journals in a fleet's directory count, without reading those of which there is one attempt.
+///
+/// # Errors
+/// The directory has no fleet run, or cannot be read.
+pub fn journals(directory: &Path, catalogue: &Catalogue) -> Result<Journals> {
+    let Manifest { run, .. } = known(directory)?;
+    let mut tasks: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in paths(directory)? {
+        tasks.entry(task_of(&path)).or_default().push(path);
+    }
+    let mut journals = Journals::default();
+    for paths in tasks.into_values() {
+        if paths.len() == 1 {
+            journals.counting.extend(paths);
+            continue;
+        }
+        let (parts, unreadable) = read_all(paths, catalogue, &run);
+        journals.counting.extend(unreadable.into_iter().map(|(path, _)| path));
+        for mut attempts in parts.into_values() {
+            sort(&mut attempts);
+            let mut paths = attempts.into_iter().map(|part| part.path);
+            journals.counting.extend(paths.next());
+            journals.superseded.extend(paths);
+        }
+    }
+    journals.counting.sort();
+    Ok(journals)
+}
+
+fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
+    let folder = directory.join(NODES);
+    let entries = match fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be read", folder.display())),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.with_context(|| format!("{} cannot be read", folder.display()))?.path();
+        // What a collector that was killed left behind ends otherwise.
+        if path.extension().is_some_and(|end| end == "jsonl") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// What a journal's file is named after: NODE.TASK of NODE.TASK.ATTEMPT.HASH.jsonl.
+fn task_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.rsplitn(4, '.').last().unwrap_or_default().to_owned()
+}
+
+/// The attempts at each task of each node.
+type Parts = BTreeMap<(String, String), Vec<Part>>;
+
+/// Reads parts of the fleet run `run`; returns besides which cannot be read, and why.
+fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
+    let mut parts = Parts::new();
+    let mut unreadable = Vec::new();
+    for path in paths {
+        match part(path.clone(), catalogue, run) {
+            Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
+            Err(error) => unreadable.push((path, error)),
+        }
+    }
+    (parts, unreadable)
+}
+
+/// Reads a part of the fleet run `run`.
+fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
+    let summary = archive::summary(&path, catalogue)?;
+    let attempt = summary.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
+    if attempt.run != run {
+        bail!("{} is of the fleet run '{}'", path.display(), attempt.run);
+    }
+    Ok(Part { fault: fault(&summary), summary, attempt, path })
+}
+
+/// Why a run is not whole.
+fn fault(summary: &Summary) -> Option<String> {
+    match summary.end.as_deref() {
+        None => Some(format!("its journal was cut short after {} trials", summary.trials)),
+        Some(reason) if !WHOLE.contains(&reason) => {
+            Some(format!("its run ended as '{reason}' after {} trials", summary.trials))
+        }
+        // What was begun is not what was measured. A burn-in has no figures.
+        Some(_) => {
+            let first = summary.errors.first().or(summary.skipped.first()).filter(|_| summary.figures.is_empty());
+            first.map(|missing| format!("nothing of it could be measured: {}", missing.reason))
+        }
+    }
+}
+
+/// The build that most nodes have, the least of several.
+fn usual_build(parts: &Parts) -> Option<String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for build in parts.values().flatten().filter_map(Part::build) {
+        *counts.entry(build).or_default() += 1;
+    }
+    let most = counts.values().max().copied()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(build, _)| build.clone())
+}
+
+/// Puts the attempt that counts first: the first that is whole, else the first.
+fn sort(parts: &mut [Part]) {
+    parts.sort_by(|a, b| {
+        let key = |part: &Part| (part.fault.is_some(), part.attempt.attempt);
+        let when = |part: &Part| (part.summary.run.started.clone(), part.path.clone());
+        key(a).cmp(&key(b)).then_with(|| when(a).cmp(&when(b)))
+    });
+}
+
+fn entry(
+    (node, task): (String, String),
+    mut parts: Vec<Part>,
+    usual: Option<&str>,
+    expected: &BTreeSet<String>,
+) -> Entry {
+    sort(&mut parts);
+    let mut notes = Vec::new();
+    if parts.len() > 1 {
+        notes.push(format!(
+            "{} attempts were delivered, of which attempt {} counts",
+            parts.len(),
+            parts[0].attempt.attempt
+        ));
+    }
+    // Sorted above; a group has one part at least.
+    let part = parts.swap_remove(0);
+    if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
+        notes.push("its programs are of another build than most nodes'".to_owned());
+    }
+    if !expected.is_empty() && !expected.contains(&node) {
+        notes.push("nobody expected it".to_owned());
+    }
+    Entry {
+        node,
+        task,
+        state: if part.fault.is_some() { State::Partial } else { State::Whole },
+        reason: part.fault,
+        notes,
+        attempt: Some(part.attempt.attempt),
+        journal: part.path.file_name().map(|name| Path::new(NODES).join(name)),
+        summary: Some(Box::new(part.summary)),
+    }
+}
+
+/// A journal that cannot be read, by what its name says.
+fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
+    let task = task_of(&path);
+    let (node, task) = task.rsplit_once('.').unwrap_or((&task, ""));
+    Entry {
+        node: node.to_owned(),
+        task: task.to_owned(),
+        state: State::Partial,
+        reason: Some(format!("{error:#}")),
+        notes: Vec::new(),
+        attempt: None,
+        journal: path.file_name().map(|name| Path::new(NODES).join(name)),
+        summary: None,
+    }
+}
+
+fn missing(node: String) -> Entry {
+    Entry {
+        node,
+        task: String::new(),
+        state: State::Missing,
+        reason: Some("no journal of it was found".to_owned()),
+        notes: Vec::new(),
+        attempt: None,
+        journal: None,
+        summary: None,
+    }
+}

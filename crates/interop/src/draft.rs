@@ -1,0 +1,293 @@
+//! A journal while it is put together from a report.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::lines::collapsed;
+use super::{date, printable};
+use catalogue::{Catalogue, Metric, NONE, Test};
+use journal::{Cell, End, FORMAT, Journal, Run, Trial, Warning};
+use machine::Fact;
+
+/// Warnings about unreadable lines that are kept; a damaged file has one per line.
+const MOST_UNREAD: usize = 20;
+
+/// Characters of a line that a warning quotes.
+const QUOTED: usize = 60;
+
+/// A journal in the making.
+#[derive(Clone)]
+pub(super) struct Draft<'a> {
+    /// Where labels are looked up.
+    pub catalogue: &'a Catalogue,
+    /// The first line to be.
+    pub run: Run,
+    /// Seconds that the run took, as far as the text tells.
+    pub seconds: f64,
+    facts: Vec<Fact>,
+    cells: Vec<Cell>,
+    /// The trials of each cell.
+    trials: Vec<Vec<Trial>>,
+    /// Test and copies → the cell.
+    numbers: BTreeMap<(String, u32), usize>,
+    warnings: Vec<Warning>,
+    unread: usize,
+}
+
+impl<'a> Draft<'a> {
+    /// Returns a draft that knows what the file's name tells: `HOST-YYYY-MM-DD-NN`, as UnixBench names its files.
+    pub fn new(file_name: &str, catalogue: &'a Catalogue) -> Draft<'a> {
+        let file_name: String = file_name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let (host, started) = date::from_file_name(&file_name).unwrap_or_default();
+        let run = Run {
+            format: FORMAT.to_owned(),
+            host,
+            started,
+            tool: "UnixBench".to_owned(),
+            procedure: "imported".to_owned(),
+            arguments: vec!["import".to_owned(), file_name.clone()],
+            ..Run::default()
+        };
+        let mut draft = Draft {
+            catalogue,
+            run,
+            seconds: 0.0,
+            facts: Vec::new(),
+            cells: Vec::new(),
+            trials: Vec::new(),
+            numbers: BTreeMap::new(),
+            warnings: Vec::new(),
+            unread: 0,
+        };
+        draft.fact("imported.file", "File", "Imported", &file_name);
+        draft
+    }
+
+    /// Notes something that touches the whole run, once.
+    pub fn warn(&mut self, text: String) {
+        let warning = Warning { cell: None, text };
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Notes something that touches one cell.
+    pub fn warn_of(&mut self, cell: usize, text: String) {
+        self.warnings.push(Warning { cell: Some(cell), text });
+    }
+
+    /// Notes that a line, counted from 1, is left out.
+    pub fn unread(&mut self, number: usize, line: &str) {
+        self.unread += 1;
+        if self.unread <= MOST_UNREAD {
+            self.warn(format!("line {number} is not understood and left out: '{}'", quoted(line)));
+        }
+    }
+
+    /// Notes something known of the system, unless it is empty; of what is told twice, the last.
+    pub fn fact(&mut self, name: &str, label: &str, group: &str, value: &str) {
+        let value = collapsed(value);
+        if !value.is_empty() {
+            self.facts.retain(|fact| fact.name != name);
+            let (name, label, group) = (name.to_owned(), label.to_owned(), group.to_owned());
+            self.facts.push(Fact { name, label, group, value });
+        }
+    }
+
+    /// Whether no cell has been made yet.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Returns the test that reports call `label`; BYTE's end in "Test" where UnixBench's do not.
+    pub fn test(&self, label: &str) -> Option<Arc<Test>> {
+        let bare = label.len().checked_sub(5).filter(|at| label.is_char_boundary(*at)).map(|at| label.split_at(at));
+        let bare = bare.filter(|(_, end)| end.eq_ignore_ascii_case(" test")).map(|(bare, _)| bare);
+        let known = |label: &str| self.catalogue.by_label(label).map(Arc::clone);
+        known(label).or_else(|| known(bare?)).or_else(|| known(&format!("{label} Test")))
+    }
+
+    /// Returns the number of the cell of `label` at `copies`, which is made if need be. A label that
+    /// no test has gets a cell of its own.
+    pub fn cell(&mut self, label: &str, copies: u32, unit: &str) -> usize {
+        let test = self.test(label);
+        let name = test.as_ref().map_or_else(|| self.invented(label), |test| test.id.clone());
+        if let Some(number) = self.numbers.get(&(name.clone(), copies)) {
+            return *number;
+        }
+        let number = self.cells.len();
+        self.numbers.insert((name.clone(), copies), number);
+        self.trials.push(Vec::new());
+        match test {
+            Some(test) => {
+                let mut cell = Cell::new(number, &test, copies, None, NONE);
+                if !unit.is_empty() && !unit.eq_ignore_ascii_case(&cell.unit) {
+                    self.warn_of(number, format!("it is reported in {unit}, while the baseline is in {}", cell.unit));
+                    unit.clone_into(&mut cell.unit);
+                }
+                self.cells.push(cell);
+            }
+            None => {
+                self.warn(format!(
+                    "no test of the catalogue is called '{}': it is shown outside the indexes",
+                    quoted(label)
+                ));
+                self.cells.push(stranger(number, name, label, copies, unit));
+            }
+        }
+        number
+    }
+
+    /// Returns the number of the cell of a `label` that is another suite's, whatever the catalogue has under that name.
+    pub fn foreign(&mut self, label: &str, copies: u32, unit: &str, metric: Metric) -> usize {
+        let name = self.invented(label);
+        let next = self.cells.len();
+        let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
+        if number == next {
+            self.trials.push(Vec::new());
+            self.cells.push(Cell { metric, ..stranger(number, name, label, copies, unit) });
+        }
+        number
+    }
+
+    /// Returns a cell that was made.
+    pub fn cell_mut(&mut self, number: usize) -> Option<&mut Cell> {
+        self.cells.get_mut(number)
+    }
+
+    /// Gives a cell its trials, in place of those it had.
+    pub fn put(&mut self, number: usize, trials: Vec<Trial>) {
+        let Some(place) = self.trials.get_mut(number) else { return };
+        if !place.is_empty() {
+            self.warnings.push(Warning {
+                cell: Some(number),
+                text: "the file has it more than once: the last one counts, as in UnixBench".to_owned(),
+            });
+        }
+        *place = trials;
+    }
+
+    /// Returns the journal.
+    pub fn finish(mut self) -> Journal {
+        if self.unread > MOST_UNREAD {
+            let more = self.unread - MOST_UNREAD;
+            self.warn(format!("{more} more lines are not understood and left out: the file may be damaged"));
+        }
+        if self.run.started.is_empty() {
+            self.warn("when it was measured cannot be read: the run carries no date of its own".to_owned());
+        }
+        Journal {
+            run: self.run,
+            facts: self.facts,
+            cells: self.cells,
+            trials: self.trials.into_iter().flatten().collect(),
+            warnings: self.warnings,
+            end: Some(End { reason: "complete".to_owned(), seconds: self.seconds }),
+            ..Journal::default()
+        }
+    }
+
+    /// Returns a name for a label that is not in the catalogue, which no test of the catalogue has.
+    fn invented(&self, label: &str) -> String {
+        let words: Vec<String> = label
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        let name = if words.is_empty() { "unnamed".to_owned() } else { words.join("-") };
+        if self.catalogue.test(&name).is_some() { format!("{name}-imported") } else { name }
+    }
+}
+
+fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Cell {
+    Cell {
+        id,
+        test,
+        label: label.to_owned(),
+        copies,
+        load: NONE.to_owned(),
+        condition: NONE.to_owned(),
+        control: false,
+        metric: Metric::Rate,
+        unit: unit.to_owned(),
+        timebase: 1.0,
+        scale: 1.0,
+        value: None,
+        limit: None,
+        threads: false,
+        category: "misc".to_owned(),
+        warmup: 0,
+        background: None,
+    }
+}
+
+/// A text out of JSON, which may escape what a terminal must not get.
+pub(super) fn cleaned(text: &str) -> String {
+    collapsed(&text.chars().map(printable).collect::<String>())
+}
+
+/// The start of a text, as a warning quotes it.
+pub(super) fn quoted(text: &str) -> String {
+    let text = text.trim();
+    let start: String = text.chars().take(QUOTED).collect();
+    if start.len() < text.len() { format!("{start}…") } else { start }
+}
+
+/// Returns "1 copy" or "N copies".
+pub(super) fn copies_of(copies: u32) -> String {
+    if copies == 1 { "1 copy".to_owned() } else { format!("{copies} copies") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::super::samples::catalogue;
+    use super::*;
+
+    #[test]
+    fn labels_differ_in_dashes_capitals_and_a_final_test() {
+        let catalogue = catalogue();
+        let draft = Draft::new("", &catalogue);
+        let id = |label: &str| draft.test(label).map(|test| test.id.clone());
+        for label in
+            ["System Call Overhead", "system call overhead", "System-Call  Overhead Test", "SYSTEM CALL OVERHEAD TEST"]
+        {
+            assert_eq!(id(label).as_deref(), Some("syscall"), "{label}");
+        }
+        assert_eq!(id("System Call"), None);
+        assert_eq!(id("Test"), None);
+        assert_eq!(id(""), None);
+        assert_eq!(id("überéé"), None);
+    }
+
+    #[test]
+    fn strange_labels_get_names_of_their_own() {
+        let catalogue = catalogue();
+        let mut draft = Draft::new("", &catalogue);
+        let number = draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps");
+        assert_eq!(draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps"), number);
+        assert_ne!(draft.cell("Frobnicate -- Fast (2 ways)", 2, "fps"), number);
+        draft.cell("syscall", 1, "lps");
+        draft.cell("…", 1, "lps");
+        let journal = draft.finish();
+        let names: Vec<&str> = journal.cells.iter().map(|cell| cell.test.as_str()).collect();
+        assert_eq!(names, ["frobnicate-fast-2-ways", "frobnicate-fast-2-ways", "syscall-imported", "unnamed"]);
+        assert_eq!((journal.cells[0].unit.as_str(), journal.cells[0].category.as_str()), ("fps", "misc"));
+        let told = journal.warnings.iter().filter(|warning| warning.text.contains("'Frobnicate")).count();
+        assert_eq!(told, 1);
+    }
+
+    #[test]
+    fn the_last_of_two_counts() {
+        let catalogue = catalogue();
+        let mut draft = Draft::new("", &catalogue);
+        let number = draft.cell("System Call Overhead", 1, "lps");
+        draft.put(number, vec![Trial { at: 1.0, ..Trial::default() }]);
+        draft.put(number, vec![Trial { at: 2.0, ..Trial::default() }]);
+        let journal = draft.finish();
+        assert_eq!(journal.trials.iter().map(|trial| trial.at).collect::<Vec<_>>(), [2.0]);
+        assert!(
+            journal.warnings.iter().any(|warning| warning.cell == Some(0) && warning.text.contains("more than once"))
+        );
+    }
+}

@@ -1,0 +1,9 @@
+//! What the tests of this module share.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+use catalogue::Catalogue;
+
+/// The catalogue that is part of the binary.
+pub(super) fn catalogue() -> Catalogue {
+    Catalogue::load().unwrap()
+}

@@ -1,0 +1,213 @@
+//! What a burn-in leaves behind: a sample of every second, faults, passes.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use machine::{Reading, SensorLimits};
+
+/// What is burnt in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Burned {
+    /// The cooling: work on every processor, and how the clock holds.
+    #[default]
+    Cooling,
+    /// The memory: patterns written and read again.
+    Memory,
+}
+
+/// What was asked of a burn-in.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BurnIn {
+    /// What is burnt in.
+    pub kind: Burned,
+    /// How many threads.
+    pub threads: u32,
+    /// The program's arguments.
+    pub args: Vec<String>,
+    /// Seconds after which it ends; absent where something else ends it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Seconds of rest after that, for the cool-down.
+    #[serde(default)]
+    pub rest: f64,
+    /// Bytes of memory to test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Passes after which it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passes: Option<u64>,
+    /// Where the machine says that it will be slowed down.
+    #[serde(default)]
+    pub limits: SensorLimits,
+}
+
+/// What a burn-in had done, and what the sensors said, at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Seconds since its work began.
+    pub at: f64,
+    /// Whether the work has been stopped, for the machine to cool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resting: bool,
+    /// What the sensors say.
+    #[serde(default)]
+    pub sensors: Reading,
+    /// What the threads said since the sample before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beats: Vec<Beat>,
+    /// Where a test of memory is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<Stage>,
+    /// Faults so far.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub faults: u64,
+}
+
+/// What one thread did in about a second; in the journal `[thread, cpu, at, count, clock, wrong]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "BeatLine", into = "BeatLine")]
+pub struct Beat {
+    /// The thread, from 0.
+    pub thread: u32,
+    /// The processor it ran on.
+    pub cpu: u32,
+    /// Seconds since the work began.
+    pub at: f64,
+    /// Pieces of work since its beat before.
+    pub count: u64,
+    /// The clock in GHz; 0 where it was not measured.
+    pub clock: f64,
+    /// Wrong results so far.
+    pub wrong: u64,
+}
+
+type BeatLine = (u32, u32, f64, u64, f64, u64);
+
+impl From<BeatLine> for Beat {
+    fn from((thread, cpu, at, count, clock, wrong): BeatLine) -> Beat {
+        Beat { thread, cpu, at, count, clock, wrong }
+    }
+}
+
+impl From<Beat> for BeatLine {
+    fn from(beat: Beat) -> BeatLine {
+        (beat.thread, beat.cpu, beat.at, beat.count, beat.clock, beat.wrong)
+    }
+}
+
+/// Where a test of memory is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// The pass, from 1.
+    pub pass: u64,
+    /// What is written and read.
+    pub pattern: String,
+    /// Bytes of the pass that were written or read so far.
+    pub done: u64,
+    /// Bytes of the whole pass.
+    pub total: u64,
+}
+
+/// A word that was not what was written.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Seconds since the work began.
+    pub at: f64,
+    /// The pass.
+    pub pass: u64,
+    /// What had been written.
+    pub pattern: String,
+    /// Where, in the program's memory.
+    pub address: Word,
+    /// Where in the machine's memory; absent where that may not be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical: Option<Word>,
+    /// What was written.
+    pub expected: Word,
+    /// What was read.
+    pub read: Word,
+    /// What was read once more.
+    pub retest: Word,
+    /// How hot it was: a sensor and °C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<(String, f64)>,
+}
+
+impl Fault {
+    /// The bits that differ.
+    #[must_use]
+    pub fn difference(&self) -> Word {
+        Word(self.expected.0 ^ self.read.0)
+    }
+
+    /// Whether the memory holds the wrong word: reading it once more gave the same.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.retest == self.read
+    }
+
+    /// Whether reading once more gave what was written: the memory is not what was wrong, or no more.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.retest == self.expected
+    }
+}
+
+/// A pass over the memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pass {
+    /// When it was over, in seconds since the work began.
+    pub at: f64,
+    /// Its number, from 1.
+    pub pass: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it moved.
+    pub bytes: u64,
+    /// Its faults.
+    pub faults: u64,
+}
+
+impl Pass {
+    /// Bytes per second.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.bytes as f64 / self.seconds.max(1e-9)
+    }
+}
+
+/// A word of memory or an address; in hexadecimal, since many readers of JSON lose bits of large numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Word(pub u64);
+
+impl Word {
+    /// Reads `0x…`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Word> {
+        let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'))?;
+        u64::from_str_radix(digits, 16).ok().map(Word)
+    }
+}
+
+impl std::fmt::Display for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl Serialize for Word {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Word::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is no word in hexadecimal")))
+    }
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}

@@ -1,0 +1,178 @@
+//! The results directory: naming, finding and listing runs.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+
+use super::{FILE, Record, Run};
+use catalogue::nearest;
+
+/// The least free space a run begins with: a long run's journal is a few megabytes.
+const ROOM: u64 = 16 << 20;
+
+/// A directory with a sub-directory per run.
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// One run in the results directory.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    /// Its directory's name.
+    pub name: String,
+    /// Its directory.
+    pub path: PathBuf,
+    /// Its first line, unless that cannot be read.
+    pub run: Option<Run>,
+}
+
+impl Store {
+    /// Returns the store at `root`, or at the user's data directory.
+    ///
+    /// # Errors
+    /// No root is given and neither XDG_DATA_HOME nor HOME says where the user's data is.
+    pub fn at(root: Option<PathBuf>) -> Result<Store> {
+        if let Some(root) = root {
+            return Ok(Store { root });
+        }
+        let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let data = from("XDG_DATA_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| from("HOME").map(|home| home.join(".local/share")))
+            .context("neither HOME nor XDG_DATA_HOME is set: say where results go with --results DIR")?;
+        Ok(Store { root: data.join("unixmark/results") })
+    }
+
+    /// The results directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes the directory of a new run, `HOST-YYYY-MM-DD-NN`, with the first free NN.
+    ///
+    /// # Errors
+    /// The directory cannot be made or has too little room: refused before anything is measured.
+    pub fn create(&self, host: &str, date: &str) -> Result<(String, PathBuf)> {
+        fs::create_dir_all(&self.root).with_context(|| {
+            format!("the results directory {} cannot be made; try --results DIR", self.root.display())
+        })?;
+        let space = rustix::fs::statvfs(&self.root)
+            .with_context(|| format!("the results directory {} cannot be looked at", self.root.display()))?;
+        if space.f_bavail.saturating_mul(space.f_frsize) < ROOM {
+            bail!(
+                "the results directory {} has less than {} MiB free; make room or try --results DIR",
+                self.root.display(),
+                ROOM >> 20
+            );
+        }
+        let host = plain(host);
+        for number in 1..10_000 {
+            let name = format!("{host}-{date}-{number:02}");
+            let path = self.root.join(&name);
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok((name, path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(error).with_context(|| {
+                        format!("the results directory {} cannot be written; try --results DIR", self.root.display())
+                    });
+                }
+            }
+        }
+        bail!("{} has ten thousand runs of today; try --results DIR", self.root.display())
+    }
+
+    /// Returns every run, the one written longest ago first.
+    ///
+    /// # Errors
+    /// The results directory cannot be read; that there is none is an empty list.
+    pub fn list(&self) -> Result<Vec<Listed>> {
+        let entries = match fs::read_dir(&self.root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => {
+                return Err(error).with_context(|| format!("{} cannot be read", self.root.display()));
+            }
+        };
+        let mut runs = Vec::new();
+        for entry in entries {
+            let path = entry.with_context(|| format!("{} cannot be read", self.root.display()))?.path();
+            let journal = path.join(FILE);
+            let Ok(metadata) = fs::metadata(&journal) else { continue };
+            // By when they were written here: an imported run describes an older day.
+            let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            runs.push((written, Listed { name, run: first_line(&journal), path }));
+        }
+        runs.sort_by(|a, b| (a.0, &a.1.name).cmp(&(b.0, &b.1.name)));
+        Ok(runs.into_iter().map(|(_, run)| run).collect())
+    }
+
+    /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest` or
+    /// `latest~N`.
+    ///
+    /// # Errors
+    /// There is no such run; the message suggests what to try.
+    pub fn find(&self, name: &str) -> Result<PathBuf> {
+        if let Some(back) = back_from_latest(name) {
+            let runs = self.list()?;
+            let count = runs.len();
+            return match runs.into_iter().rev().nth(back) {
+                Some(run) => Ok(run.path),
+                None if count == 0 => {
+                    bail!("there are no runs in {}; `unixmark run` makes one", self.root.display())
+                }
+                None => bail!("'{name}' goes back further than the {count} runs in {}", self.root.display()),
+            };
+        }
+        let path = Path::new(name);
+        for candidate in [path.to_path_buf(), self.root.join(name)] {
+            if candidate.join(FILE).is_file() || (candidate.is_file() && name.ends_with(".jsonl")) {
+                return Ok(candidate);
+            }
+        }
+        let runs = self.list()?;
+        match nearest(name, runs.iter().map(|run| run.name.as_str())) {
+            Some(near) => bail!("there is no run '{name}'; did you mean '{near}'?"),
+            None => bail!("there is no run '{name}'; `unixmark list runs` shows them"),
+        }
+    }
+}
+
+fn back_from_latest(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix("latest")?;
+    if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
+}
+
+/// Returns what a journal's first line says, unless it is none.
+#[must_use]
+pub fn first_line(journal: &Path) -> Option<Run> {
+    let mut line = String::new();
+    BufReader::new(fs::File::open(journal).ok()?).read_line(&mut line).ok()?;
+    match serde_json::from_str(&line).ok()? {
+        Record::Run(run) => Some(*run),
+        _ => None,
+    }
+}
+
+/// Returns `host` with everything that is awkward in a file name replaced.
+fn plain(host: &str) -> String {
+    let plain: String =
+        host.chars().take(64).map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    if plain.trim_matches(['.', '_', '-']).is_empty() || plain.starts_with(['.', '-']) {
+        format!("host{plain}")
+    } else {
+        plain
+    }
+}
+
+/// Returns today's date where the machine is, as run directories carry it.
+#[must_use]
+pub fn today() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d").to_string()
+}

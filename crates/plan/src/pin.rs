@@ -1,0 +1,186 @@
+//! Which CPU each copy runs on, and what copies cross as they become more.
+
+use std::collections::BTreeSet;
+
+use machine::{Cpu, Topology};
+
+/// Where copies run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Pin {
+    /// Wherever the scheduler puts them
+    #[default]
+    None,
+    /// One on each core, the fastest first, socket after socket; their SMT siblings come last
+    Core,
+    /// SMT siblings next to each other: core after core is filled
+    Smt,
+    /// One memory node after the other is filled, each with its cores first and then their siblings
+    Node,
+}
+
+/// What begins beyond so many copies; beyond none where it is so at every level.
+pub type Border = (u32, String);
+
+impl Pin {
+    /// The name in journals and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Pin::None => "none",
+            Pin::Core => "core",
+            Pin::Smt => "smt",
+            Pin::Node => "node",
+        }
+    }
+
+    /// Returns the CPUs that copies take in turn; none where the scheduler chooses.
+    #[must_use]
+    pub fn order(self, topology: &Topology) -> Vec<u32> {
+        if self == Pin::None { Vec::new() } else { self.sorted(topology).iter().map(|cpu| cpu.number).collect() }
+    }
+
+    /// Returns what `most` copies cross that fewer do not, in the order they come to it: what makes a level unlike those
+    /// before it.
+    #[must_use]
+    pub fn borders(self, topology: &Topology, most: u32) -> Vec<Border> {
+        let cpus = self.sorted(topology);
+        let count = |of: fn(&Cpu) -> u32| cpus.iter().map(of).collect::<BTreeSet<u32>>().len() as u32;
+        let cores = count(|cpu| cpu.core);
+        let mut borders: Vec<Border> = Vec::new();
+        match self {
+            Pin::None => {
+                let places = [(count(|cpu| cpu.node), "NUMA nodes"), (count(|cpu| cpu.kind), "kinds of cores")];
+                borders.extend(places.iter().filter(|(n, _)| *n > 1).map(|(n, what)| (0, format!("{n} {what}"))));
+                if (cores as usize) < cpus.len() {
+                    borders.push((cores, "SMT siblings".to_owned()));
+                }
+            }
+            Pin::Smt if (cores as usize) < cpus.len() => borders.push((0, "SMT siblings".to_owned())),
+            Pin::Core | Pin::Smt | Pin::Node => {}
+        }
+        if self != Pin::None {
+            borders.extend(crossings(&cpus, self != Pin::Smt));
+        }
+        if let Some(quota) = topology.quota.filter(|quota| *quota < cpus.len() as f64) {
+            borders.push((quota as u32, format!("the control group's quota of {quota:.2} CPUs")));
+        }
+        borders.push((cpus.len() as u32, "more copies than processors".to_owned()));
+        borders.retain(|(copies, _)| *copies < most && most > 1);
+        borders.sort_by_key(|border| border.0);
+        borders
+    }
+
+    fn sorted(self, topology: &Topology) -> Vec<Cpu> {
+        // Which of its core's CPUs one is.
+        let turn = |cpu: &Cpu| {
+            topology.cpus.iter().filter(|other| other.core == cpu.core && other.number < cpu.number).count()
+        };
+        let mut cpus = topology.cpus.clone();
+        cpus.sort_by_cached_key(|cpu| {
+            let Cpu { number, core, socket, node, kind } = *cpu;
+            let turn = turn(cpu) as u32;
+            match self {
+                Pin::None | Pin::Core => [turn, kind, socket, node, core, number],
+                Pin::Smt => [kind, socket, node, core, number, 0],
+                Pin::Node => [socket, node, turn, kind, core, number],
+            }
+        });
+        cpus
+    }
+}
+
+/// What is met for the first time on the way through `cpus`; SMT siblings only where `siblings` says so.
+fn crossings(cpus: &[Cpu], siblings: bool) -> Vec<Border> {
+    let mut found: Vec<Border> = Vec::new();
+    let mut shared = !siblings;
+    for (place, cpu) in cpus.iter().enumerate().skip(1) {
+        let before = &cpus[..place];
+        let met = |of: fn(&Cpu) -> u32| before.iter().map(of).collect::<BTreeSet<u32>>();
+        let (nodes, sockets) = (met(|cpu| cpu.node), met(|cpu| cpu.socket));
+        let mut cross = |what: String| found.push((place as u32, what));
+        if !shared && before.iter().any(|other| other.core == cpu.core) {
+            shared = true;
+            cross("SMT siblings".to_owned());
+        }
+        if !nodes.contains(&cpu.node) {
+            cross(format!("the {} NUMA node", ordinal(nodes.len() + 1)));
+        } else if !sockets.contains(&cpu.socket) {
+            cross(format!("the {} socket", ordinal(sockets.len() + 1)));
+        }
+        if before.iter().all(|other| other.kind < cpu.kind) {
+            cross("slower cores".to_owned());
+        }
+    }
+    found
+}
+
+fn ordinal(number: usize) -> String {
+    match number {
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        n => format!("{n}th"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(number: u32, core: u32, socket: u32, node: u32, kind: u32) -> Cpu {
+        Cpu { number, core, socket, node, kind }
+    }
+
+    fn machine(cpus: Vec<Cpu>) -> Topology {
+        Topology { cpus, quota: None }
+    }
+
+    /// Two sockets of two cores of two threads, numbered as Linux does: threads of the second half are siblings.
+    fn server() -> Topology {
+        machine((0..8).map(|n| cpu(n, n % 4, n % 4 / 2, n % 4 / 2, 0)).collect())
+    }
+
+    /// Two fast cores of two threads, numbered pairwise, then two slow ones without.
+    fn hybrid() -> Topology {
+        machine((0..6).map(|n| cpu(n, if n < 4 { n / 2 * 2 } else { n }, 0, 0, u32::from(n >= 4))).collect())
+    }
+
+    fn told(pin: Pin, topology: &Topology, most: u32) -> String {
+        let words = pin.borders(topology, most).into_iter().map(|(copies, what)| format!("{copies} {what}"));
+        words.collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn orders() {
+        assert!(Pin::None.order(&server()).is_empty());
+        assert_eq!(Pin::Core.order(&server()), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(Pin::Smt.order(&server()), [0, 4, 1, 5, 2, 6, 3, 7]);
+        assert_eq!(Pin::Node.order(&server()), [0, 1, 4, 5, 2, 3, 6, 7]);
+        assert_eq!(Pin::Core.order(&hybrid()), [0, 2, 4, 5, 1, 3]);
+        assert_eq!(Pin::Smt.order(&hybrid()), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn borders() {
+        let server = server();
+        assert_eq!(
+            told(Pin::Core, &server, 9),
+            "2 the second NUMA node; 4 SMT siblings; 8 more copies than processors"
+        );
+        assert_eq!(told(Pin::Core, &server, 4), "2 the second NUMA node");
+        assert_eq!(told(Pin::Smt, &server, 8), "0 SMT siblings; 4 the second NUMA node");
+        assert_eq!(told(Pin::Node, &server, 8), "2 SMT siblings; 4 the second NUMA node");
+        assert_eq!(told(Pin::None, &server, 8), "0 2 NUMA nodes; 4 SMT siblings");
+        assert_eq!(told(Pin::Core, &hybrid(), 6), "2 slower cores; 4 SMT siblings");
+        assert_eq!(told(Pin::None, &hybrid(), 6), "0 2 kinds of cores; 4 SMT siblings");
+        assert_eq!(told(Pin::None, &server, 1), "");
+    }
+
+    #[test]
+    fn sockets_without_nodes_and_quotas() {
+        let sockets = machine((0..4).map(|n| cpu(n, n, n / 2, 0, 0)).collect());
+        assert_eq!(told(Pin::Core, &sockets, 4), "2 the second socket");
+        assert_eq!(told(Pin::None, &sockets, 4), "");
+        let limited = Topology { quota: Some(1.5), ..sockets };
+        assert_eq!(told(Pin::None, &limited, 4), "1 the control group's quota of 1.50 CPUs");
+    }
+}

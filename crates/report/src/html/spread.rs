@@ -1,0 +1,304 @@
+//! The small multiples: every trial's score against the median of its cell, over the run's time, so
+//! that drift, outliers and second modes are seen.
+
+use super::charts::series;
+use super::scale::Scale;
+use super::svg::{Anchor, Svg, hue, n, outline};
+use super::words::number;
+use crate::copies;
+use analysis::{Results, Row, Sample};
+use stats::median;
+
+/// Most points of a panel, and of all panels: they bound the page, however long the run was.
+const PANEL: usize = 400;
+const PAGE: usize = 20_000;
+/// Most points that have a hover text each, of a panel and of all panels.
+const HOVER_PANEL: usize = 48;
+const HOVER_PAGE: usize = 3_000;
+/// How many of a cell's lowest and of its highest trials a thinned panel keeps.
+const OUTERMOST: usize = 8;
+/// Half-heights that panels may have, in per cent.
+const LADDER: [f64; 12] = [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0, 500.0];
+/// A panel with more than this share of its points beyond the common scale has one of its own.
+const BEYOND: f64 = 0.25;
+
+/// What is further away than this, in per cent, is not told apart.
+const FAR: f64 = 1e5;
+
+const WIDTH: f64 = 330.0;
+const HEIGHT: f64 = 146.0;
+const LEFT: f64 = 46.0;
+const RIGHT: f64 = 8.0;
+const TOP: f64 = 8.0;
+const BOTTOM: f64 = 22.0;
+
+/// One test's panel.
+#[derive(Debug)]
+pub(super) struct Panel {
+    /// The test.
+    pub(super) label: String,
+    /// What is special about the drawing.
+    pub(super) remark: String,
+    /// The drawing.
+    pub(super) svg: String,
+}
+
+/// The trials of one cell.
+struct Cell {
+    series: usize,
+    copies: u32,
+    points: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: f64,
+    /// From the median, in per cent.
+    away: f64,
+    sample: Sample,
+}
+
+/// The trials of one test under one load and condition.
+struct Test {
+    label: String,
+    unit: String,
+    cells: Vec<Cell>,
+}
+
+/// The run's time, in the unit that suits it.
+pub(super) struct Time {
+    pub(super) end: f64,
+    unit: &'static str,
+    seconds: f64,
+}
+
+/// How much a panel may hold.
+struct Bounds {
+    points: usize,
+    hovers: usize,
+}
+
+/// Returns the panels of all tests with at least two trials at some level.
+pub(super) fn panels(results: &Results) -> Vec<Panel> {
+    let tests = tests(results);
+    let time = Time::of(&tests);
+    let common = common(&tests);
+    let share = |page: usize, panel: usize| (page / tests.len().max(1)).min(panel);
+    let bounds = Bounds { points: share(PAGE, PANEL), hovers: share(HOVER_PAGE, HOVER_PANEL) };
+    tests.iter().map(|test| test.panel(common, &time, &bounds)).collect()
+}
+
+/// The tests of all levels. Each is placed behind the one before it at its level, so that one
+/// that is missing at the first level is in its place all the same.
+fn tests(results: &Results) -> Vec<Test> {
+    let mut tests: Vec<Test> = Vec::new();
+    let mut keys: Vec<(&str, &str, &str)> = Vec::new();
+    let (mut level, mut after) = (0, 0);
+    for row in results.rows.iter().filter(|row| row.latency.is_none()) {
+        if level != row.cell.copies {
+            (level, after) = (row.cell.copies, 0);
+        }
+        let Some(cell) = cell(results, row) else { continue };
+        let key = (row.cell.test.as_str(), row.cell.load.as_str(), row.cell.condition.as_str());
+        if let Some(place) = keys.iter().position(|known| *known == key) {
+            tests[place].cells.push(cell);
+            after = place + 1;
+        } else {
+            let label = super::tables::label(&row.cell);
+            keys.insert(after, key);
+            tests.insert(after, Test { label, unit: row.cell.unit.clone(), cells: vec![cell] });
+            after += 1;
+        }
+    }
+    tests
+}
+
+/// Returns the points of a row; nothing where fewer than two trials have a score to compare.
+fn cell(results: &Results, row: &Row) -> Option<Cell> {
+    let fit = |sample: &&Sample| sample.value.is_finite() && sample.at.is_finite();
+    let samples: Vec<Sample> = row.samples.iter().filter(fit).copied().collect();
+    let middle = median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
+    if samples.len() < 2 || !(middle > 0.0 && middle.is_finite()) {
+        return None;
+    }
+    let away = |value: f64| ((value / middle - 1.0) * 100.0).clamp(-FAR, FAR);
+    let point = |sample: Sample| Point { at: sample.at, away: away(sample.value), sample };
+    let points = samples.into_iter().map(point).collect();
+    Some(Cell { series: series(results, row.cell.copies), copies: row.cell.copies, points })
+}
+
+/// The half-height that holds all but the outermost twentieth of all panels' points, or a little
+/// more where that holds all.
+fn common(tests: &[Test]) -> f64 {
+    let cells = tests.iter().flat_map(|test| &test.cells);
+    let mut away: Vec<f64> = cells.flat_map(|cell| cell.points.iter().map(|p| p.away.abs())).collect();
+    if away.is_empty() {
+        return LADDER[0];
+    }
+    let place = (away.len() - 1) * 19 / 20;
+    let (_, value, _) = away.select_nth_unstable_by(place, f64::total_cmp);
+    let most = step(*value);
+    let all = step(away.into_iter().fold(0.0, f64::max));
+    if all <= 2.5 * most { all } else { most }
+}
+
+fn step(value: f64) -> f64 {
+    LADDER.into_iter().find(|step| *step >= value * 1.05).unwrap_or(1000.0)
+}
+
+impl Time {
+    fn of(tests: &[Test]) -> Time {
+        let cells = tests.iter().flat_map(|test| &test.cells);
+        Time::until(cells.flat_map(|cell| cell.points.iter().map(|p| p.at)).fold(0.0, f64::max))
+    }
+
+    /// Returns the time up to the last moment to show.
+    pub(super) fn until(last: f64) -> Time {
+        let (unit, seconds) = match last {
+            s if s < 120.0 => ("s", 1.0),
+            s if s < 3.0 * 3600.0 => ("min", 60.0),
+            _ => ("h", 3600.0),
+        };
+        Time { end: last.max(1e-3), unit, seconds }
+    }
+
+    pub(super) fn text(&self, at: f64) -> String {
+        format!("{:.1} {}", at / self.seconds, self.unit)
+    }
+}
+
+impl Test {
+    fn panel(&self, common: f64, time: &Time, bounds: &Bounds) -> Panel {
+        let all = || self.cells.iter().flat_map(|cell| &cell.points);
+        let count = all().count();
+        let beyond = |limit: f64| all().filter(|point| point.away.abs() > limit).count();
+        let own = beyond(common) as f64 > BEYOND * count as f64;
+        let limit = if own { step(all().map(|p| p.away.abs()).fold(0.0, f64::max)) } else { common };
+        let quota = (bounds.points / self.cells.len()).max(3);
+        let cells: Vec<(&Cell, Vec<Point>)> =
+            self.cells.iter().map(|cell| (cell, thinned(&cell.points, quota))).collect();
+        let shown = cells.iter().map(|cell| cell.1.len()).sum::<usize>();
+        let plot = Plot { limit, time, unit: &self.unit, hover: shown <= bounds.hovers };
+        let mut svg = Svg::default();
+        plot.grid(&mut svg);
+        for (cell, points) in &cells {
+            plot.points(&mut svg, cell, points);
+        }
+        let remark = remark(own, beyond(limit), shown, count);
+        let label = format!("{}: {count} trials against their median over time. {remark}", self.label);
+        Panel { label: self.label.clone(), remark, svg: svg.finish("panel", (WIDTH, HEIGHT), label.trim()) }
+    }
+}
+
+fn remark(own: bool, beyond: usize, shown: usize, count: usize) -> String {
+    let mut parts = Vec::new();
+    if own {
+        parts.push("a scale of its own".to_owned());
+    }
+    if beyond > 0 {
+        parts.push(format!("{beyond} beyond the scale"));
+    }
+    if shown < count {
+        parts.push(format!("{shown} of {count} trials"));
+    }
+    parts.join("; ")
+}
+
+/// Returns at most about `most` points: one trial of every stretch of time, so that the cloud is
+/// as dense as the trials were, and the outermost of all, so that outliers survive. (The lowest and
+/// highest of every stretch would draw bands where there are none.)
+fn thinned(points: &[Point], most: usize) -> Vec<Point> {
+    if points.len() <= most {
+        return points.to_vec();
+    }
+    let outermost = OUTERMOST.min(most / 4);
+    let stretches = most - 2 * outermost;
+    let mut kept: Vec<Point> = (0..stretches).map(|stretch| points[pick(points.len(), stretches, stretch)]).collect();
+    let mut sorted = points.to_vec();
+    sorted.sort_unstable_by(|a, b| a.away.total_cmp(&b.away));
+    kept.extend(&sorted[..outermost]);
+    kept.extend(&sorted[sorted.len() - outermost..]);
+    kept
+}
+
+/// Returns a place within a stretch: always the same, but not in step with any period of the trials.
+fn pick(length: usize, stretches: usize, stretch: usize) -> usize {
+    let (from, to) = (length * stretch / stretches, length * (stretch + 1) / stretches);
+    let mixed = (stretch as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
+    from + mixed as usize % (to - from).max(1)
+}
+
+/// The axes of one panel.
+struct Plot<'a> {
+    limit: f64,
+    time: &'a Time,
+    unit: &'a str,
+    hover: bool,
+}
+
+impl Plot<'_> {
+    fn x(&self, at: f64) -> f64 {
+        Scale::linear(0.0, self.time.end).between(LEFT + 4.0, WIDTH - RIGHT - 4.0).at(at).unwrap_or(LEFT)
+    }
+
+    fn y(&self, away: f64) -> f64 {
+        let middle = f64::midpoint(TOP, HEIGHT - BOTTOM);
+        Scale::linear(-self.limit, self.limit).between(HEIGHT - BOTTOM - 3.0, TOP + 3.0).at(away).unwrap_or(middle)
+    }
+
+    fn grid(&self, svg: &mut Svg) {
+        for (away, sign) in [(self.limit, "+"), (0.0, ""), (-self.limit, "−")] {
+            let y = self.y(away);
+            svg.line(if away == 0.0 { "zero" } else { "grid" }, (LEFT, y), (WIDTH - RIGHT, y));
+            svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &format!("{sign}{:.0}%", away.abs()));
+        }
+        let bottom = HEIGHT - 5.0;
+        svg.text("tick", (LEFT, bottom), Anchor::Start, "0");
+        svg.text("tick", (WIDTH - RIGHT, bottom), Anchor::End, &self.time.text(self.time.end));
+    }
+
+    fn points(&self, svg: &mut Svg, cell: &Cell, points: &[Point]) {
+        let hue = hue(cell.series);
+        let (beyond, within): (Vec<Point>, Vec<Point>) = points.iter().partition(|point| point.away.abs() > self.limit);
+        if self.hover {
+            for point in &within {
+                let d = outline(cell.series, (self.x(point.at), self.y(point.away)), 2.8);
+                svg.path(&format!("point {hue}"), &d, Some(&self.title(cell, point)));
+            }
+            for point in &beyond {
+                svg.path(&format!("clip {hue}"), &self.edge(point), Some(&self.title(cell, point)));
+            }
+        } else {
+            // Each level as one path: points without hover texts need no elements of their own.
+            let place = |point: &Point| outline(cell.series, (self.x(point.at), self.y(point.away)), 1.8);
+            let within: String = within.iter().map(place).collect();
+            let beyond: String = beyond.iter().map(|point| self.edge(point)).collect();
+            for (class, d) in [("point", within), ("clip", beyond)] {
+                if !d.is_empty() {
+                    svg.path(&format!("{class} {hue}"), &d, None);
+                }
+            }
+        }
+    }
+
+    /// An open triangle at the edge, pointing to where the point is.
+    fn edge(&self, point: &Point) -> String {
+        let (x, y) = (self.x(point.at), self.y(point.away));
+        let back = if point.away > 0.0 { 6.0 } else { -6.0 };
+        let base = n(y + back);
+        format!("M{} {}L{} {base}L{} {base}z", n(x), n(y), n(x - 3.5), n(x + 3.5))
+    }
+
+    fn title(&self, cell: &Cell, point: &Point) -> String {
+        let value = number(point.sample.value);
+        format!(
+            "{}, {}, block {}: {value} {}, {:+.1}%",
+            copies(cell.copies),
+            self.time.text(point.at),
+            point.sample.block,
+            self.unit,
+            // No trial is −0.0 % away.
+            if point.away.abs() < 0.05 { 0.0 } else { point.away }
+        )
+    }
+}

@@ -1,0 +1,231 @@
+//! What a burn-in program says while it goes on (`programs/burn/burn.h`), read strictly, line by line.
+
+use std::collections::BTreeMap;
+
+use crate::protocol::{clean, numbers};
+use journal::{Beat, Fault, Pass, Stage, Word};
+
+/// The program tells a thousand faults one by one and then only how many there are.
+const MOST_FAULTS: u64 = 1000;
+
+/// No machine has more threads, and none of ours a clock of 100 GHz.
+const MOST_THREADS: u64 = 1 << 16;
+const FASTEST: f64 = 100.0;
+
+/// One line. Times are the caller's to fill in where the program does not tell them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// Where it is.
+    Stage(Stage),
+    /// A word was not what was written.
+    Fault(Fault),
+    /// There are more faults.
+    Faults,
+    /// A pass is over.
+    Pass(Pass),
+    /// It gave memory back to the machine: the bytes it goes on with, and why.
+    Shrunk(u64, String),
+    /// What a thread did.
+    Beat(Beat),
+}
+
+/// Takes in the lines and remembers what later ones must agree with.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    told: Vec<Told>,
+    /// Faults so far, and those that were told one by one.
+    faults: u64,
+    one_by_one: u64,
+    /// Passes that are over.
+    passes: u64,
+    /// Moment and wrong results of each thread's last beat.
+    threads: BTreeMap<u64, (u64, u64)>,
+}
+
+impl Log {
+    /// Whether a line that begins with `word` is one of a burn-in's.
+    pub fn knows(word: &str) -> bool {
+        ["stage", "fault", "faults", "pass", "shrunk", "beat"].contains(&word)
+    }
+
+    /// Takes in a line; `start` is when the work began, in ns of CLOCK_MONOTONIC. Nothing is returned where the line is no
+    /// part of the protocol.
+    pub fn take(&mut self, word: &str, rest: &str, start: u64) -> Option<()> {
+        let told = match word {
+            "stage" => Told::Stage(self.stage(rest)?),
+            "fault" => Told::Fault(self.fault(rest)?),
+            "faults" => self.count(rest)?,
+            "pass" => Told::Pass(self.pass(rest)?),
+            "shrunk" => shrunk(rest)?,
+            "beat" => Told::Beat(self.beat(rest, start)?),
+            _ => return None,
+        };
+        self.told.push(told);
+        Some(())
+    }
+
+    /// Whether anything was told that nobody has asked for yet.
+    pub fn is_pending(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// Returns what was told since the last time.
+    pub fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// Faults so far, also those that are not told one by one.
+    pub fn faults(&self) -> u64 {
+        self.faults
+    }
+
+    fn stage(&self, rest: &str) -> Option<Stage> {
+        let mut words = rest.split(' ');
+        let (pass, pattern) = (number(words.next()?)?, pattern(words.next()?)?);
+        let (done, total) = (number(words.next()?)?, number(words.next()?)?);
+        let sane = words.next().is_none() && pass == self.passes + 1 && done <= total;
+        sane.then_some(Stage { pass, pattern, done, total })
+    }
+
+    fn fault(&mut self, rest: &str) -> Option<Fault> {
+        let mut words = rest.split(' ');
+        let (pass, pattern) = (number(words.next()?)?, pattern(words.next()?)?);
+        let mut word = || Word::parse(words.next()?);
+        let [address, physical, expected, read, retest] = [word()?, word()?, word()?, word()?, word()?];
+        self.one_by_one += 1;
+        let sane = pass == self.passes + 1 && expected != read && self.one_by_one <= MOST_FAULTS;
+        if words.next().is_some() || !sane {
+            return None;
+        }
+        self.faults = self.faults.max(self.one_by_one);
+        let physical = (physical.0 > 0).then_some(physical);
+        Some(Fault { pass, pattern, address, physical, expected, read, retest, ..Fault::default() })
+    }
+
+    fn count(&mut self, rest: &str) -> Option<Told> {
+        // Threads may say it in another order than they counted in.
+        self.faults = self.faults.max(number(rest)?);
+        Some(Told::Faults)
+    }
+
+    fn pass(&mut self, rest: &str) -> Option<Pass> {
+        let mut words = rest.split(' ');
+        let pass = number(words.next()?).filter(|pass| *pass == self.passes + 1)?;
+        let seconds = words.next()?.parse::<f64>().ok().filter(|seconds| (0.0..1e9).contains(seconds))?;
+        let (bytes, faults) = (number(words.next()?)?, number(words.next()?)?);
+        if words.next().is_some() {
+            return None;
+        }
+        self.passes = pass;
+        Some(Pass { at: 0.0, pass, seconds, bytes, faults })
+    }
+
+    fn beat(&mut self, rest: &str, start: u64) -> Option<Beat> {
+        let (rest, wrong) = rest.rsplit_once(' ')?;
+        let (rest, clock) = rest.rsplit_once(' ')?;
+        let [ns, thread, cpu, count] = numbers(rest)?;
+        let wrong = number(wrong)?;
+        let clock = clock.parse::<f64>().ok().filter(|clock| (0.0..FASTEST).contains(clock))?;
+        let before = self.threads.get(&thread).copied().unwrap_or((start, 0));
+        if ns < before.0 || wrong < before.1 || thread.max(cpu) >= MOST_THREADS {
+            return None;
+        }
+        self.threads.insert(thread, (ns, wrong));
+        // A thousandth of a second is finer than anything that is made of it.
+        let at = ((ns - start) as f64 / 1e6).round() / 1e3;
+        let small = |number: u64| u32::try_from(number).ok();
+        Some(Beat { thread: small(thread)?, cpu: small(cpu)?, at, count, clock, wrong })
+    }
+
+    /// The latest moment that a beat tells of, in ns of CLOCK_MONOTONIC.
+    pub fn latest(&self) -> u64 {
+        self.threads.values().map(|beat| beat.0).max().unwrap_or(0)
+    }
+}
+
+fn shrunk(rest: &str) -> Option<Told> {
+    let (bytes, why) = rest.split_once(' ')?;
+    Some(Told::Shrunk(number(bytes)?, clean(why)))
+}
+
+fn number(word: &str) -> Option<u64> {
+    numbers::<1>(word).map(|[number]| number)
+}
+
+/// The name of a pattern: one short word.
+fn pattern(word: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    (!word.is_empty() && word.len() <= 32 && word.chars().all(plain)).then(|| word.to_owned())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    /// What the lines tell, or nothing where one of them is refused.
+    fn heard(lines: &[&str]) -> Option<Vec<Told>> {
+        let mut log = Log::default();
+        for line in lines {
+            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+            log.take(word, rest, 1_000_000_000)?;
+        }
+        Some(log.told())
+    }
+
+    #[test]
+    fn what_is_said() {
+        let told = heard(&[
+            "stage 1 random 0 4096",
+            "fault 1 random 0x7f0000001000 0x0 0xff 0xfe 0xff",
+            "faults 3",
+            "pass 1 0.5 4096 3",
+            "stage 2 own-address 10 20",
+            "shrunk 2048 the machine needs it\u{7}",
+            "beat 2500000000 1 3 77 4.125 2",
+        ]);
+        let told = told.unwrap();
+        let Told::Fault(fault) = &told[1] else { panic!("{told:?}") };
+        assert_eq!((fault.address, fault.physical, fault.difference()), (Word(0x7f00_0000_1000), None, Word(1)));
+        assert!(fault.is_gone() && !fault.is_held());
+        assert_eq!(told[5], Told::Shrunk(2048, "the machine needs it?".to_owned()));
+        assert_eq!(told[6], Told::Beat(Beat { thread: 1, cpu: 3, at: 1.5, count: 77, clock: 4.125, wrong: 2 }));
+        assert_eq!(told.len(), 7);
+    }
+
+    #[test]
+    fn what_must_not_be_said() {
+        for line in [
+            "stage 1 random 5 4",
+            "stage 2 random 0 4",
+            "stage 1 ran dom 0 4",
+            "stage 1 \u{1b}[31m 0 4",
+            "stage 1 random 0",
+            "fault 1 random 0x1 0x0 0x5 0x5 0x5",
+            "fault 1 random 1 0x0 0x5 0x4 0x5",
+            "fault 1 random 0x1 0x0 0x5 0x4",
+            "fault 1 random 0x+1 0x0 0x5 0x4 0x5",
+            "faults -1",
+            "pass 2 1 4096 0",
+            "pass 1 nan 4096 0",
+            "pass 1 -1 4096 0",
+            "pass 1 1 4096",
+            "shrunk 5",
+            "beat 0 0 0 1 3.0 0",
+            "beat 2000000000 0 0 1 inf 0",
+            "beat 2000000000 0 0 1 -1 0",
+            "beat 2000000000 99999999 0 1 3 0",
+            "beat 2000000000 0 0 1 3",
+            "beaten 1",
+        ] {
+            assert_eq!(heard(&[line]), None, "{line}");
+        }
+        let mut log = Log::default();
+        let counts = ["3", "2"].map(|count| log.take("faults", count, 0).map(|()| log.faults()));
+        assert_eq!(counts, [Some(3), Some(3)], "faults do not go away");
+        assert_eq!(heard(&["beat 3000000000 0 0 1 3 0", "beat 2000000000 0 0 1 3 0"]), None, "time goes on");
+        assert_eq!(heard(&["beat 2000000000 0 0 1 3 2", "beat 3000000000 0 0 1 3 1"]), None);
+        let storm = vec!["fault 1 random 0x1 0x0 0x5 0x4 0x5"; 1001];
+        assert!(heard(&storm[1..]).is_some() && heard(&storm).is_none());
+    }
+}

@@ -1,0 +1,232 @@
+//! What graphics tests draw on: the user's display, or a private X server that goes with the tool.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+use super::build::graphics;
+use conditions::end;
+use machine::Fact;
+
+/// The name under which this executable becomes the private X server.
+pub const XVFB: &str = "unixmark-xvfb";
+
+/// Size and depth of the private server's screen.
+const SCREEN: &str = "1280x1024x24";
+
+/// How long a server or a GL driver may take to answer, in seconds.
+const PATIENCE: i64 = 20;
+
+/// How long the private server may take to end.
+const END: Duration = Duration::from_secs(5);
+
+/// The group of reports that its facts belong to.
+const GROUP: &str = "Graphics";
+
+/// An environment variable, and its value; none where it is to be taken away.
+pub type Variable = (&'static str, Option<String>);
+
+/// What graphics tests draw on.
+#[derive(Debug, Default)]
+pub struct Display {
+    server: Option<Server>,
+    environment: Vec<Variable>,
+}
+
+impl Display {
+    /// Starts a private X server with a number and an authority of its own. It ends with what is returned, and however
+    /// else this process ends.
+    ///
+    /// # Errors
+    /// Xvfb is not installed or does not start.
+    pub fn private() -> Result<Display> {
+        let server = Server::start()?;
+        let environment = vec![
+            ("DISPLAY", Some(format!(":{}", server.number))),
+            ("XAUTHORITY", Some(path(&server.authority))),
+            ("WAYLAND_DISPLAY", None),
+        ];
+        Ok(Display { server: Some(server), environment })
+    }
+
+    /// What programs that draw on it find in their environment.
+    #[must_use]
+    pub fn environment(&self) -> &[Variable] {
+        &self.environment
+    }
+
+    /// Returns why the private X server has ended by itself, if it has.
+    pub fn died(&mut self) -> Option<String> {
+        let server = self.server.as_mut()?;
+        let status = server.child.try_wait().ok()??;
+        Some(format!("the private X server ended in the middle of the run ({status}): {}", server.last_words()))
+    }
+
+    /// Returns what is known of the display and of the GL driver, as far as either answers.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let Some(program) = graphics() else { return Vec::new() };
+        let mut command = Command::new(program);
+        command.arg("facts").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        set(&mut command, &self.environment);
+        let Ok(mut child) = command.spawn() else { return Vec::new() };
+        let mut said = String::new();
+        if let Some(mut pipe) = child.stdout.take() {
+            // A driver that hangs is left behind, and killed.
+            let (sender, receiver) = channel();
+            std::thread::spawn(move || {
+                let mut text = String::new();
+                let _ = pipe.read_to_string(&mut text);
+                let _ = sender.send(text);
+            });
+            said = receiver.recv_timeout(Duration::from_secs(PATIENCE.unsigned_abs())).unwrap_or_default();
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        said.lines().filter_map(fact).collect()
+    }
+}
+
+/// Sets or takes away variables of a command's environment.
+pub(super) fn set(command: &mut Command, environment: &[Variable]) {
+    for (name, value) in environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
+/// Reads `NAME\tLABEL\tVALUE`.
+fn fact(line: &str) -> Option<Fact> {
+    let mut fields = line.splitn(3, '\t').map(str::to_owned);
+    let (name, label, value) = (fields.next()?, fields.next()?, fields.next()?);
+    Some(Fact { name, label, group: GROUP.to_owned(), value })
+}
+
+/// An Xvfb of our own.
+#[derive(Debug)]
+struct Server {
+    child: Child,
+    number: u32,
+    /// Held open: clients find it below /proc, and it is gone with this process.
+    authority: File,
+    /// Its stderr.
+    said: File,
+}
+
+impl Server {
+    fn start() -> Result<Server> {
+        let authority = authority().context("the authority of a private X server cannot be made")?;
+        let said = memory("xvfb")?;
+        let mut child = Command::new("/proc/self/exe")
+            .arg0(XVFB)
+            .arg(std::process::id().to_string())
+            .args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset", "-auth"])
+            .arg(path(&authority))
+            // The terminal's Ctrl-C is the tool's to handle.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(said.try_clone()?)
+            .spawn()
+            .context("a private X server cannot be started")?;
+        let number = child.stdout.take().and_then(number);
+        let mut server = Server { child, number: number.unwrap_or_default(), authority, said };
+        if number.is_none() {
+            end(&mut server.child, END);
+            bail!("the private X server did not start: {}", server.last_words());
+        }
+        Ok(server)
+    }
+
+    fn last_words(&mut self) -> String {
+        let mut text = String::new();
+        let _ = self.said.rewind().and_then(|()| self.said.read_to_string(&mut text));
+        let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
+        lines.rev().find(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned()
+    }
+
+    /// Removes what a server leaves that was killed: its socket, unless another server has the number by now. With -displayfd
+    /// it has no lock.
+    fn sweep(&self) {
+        let socket = format!("/tmp/.X11-unix/X{}", self.number);
+        if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
+            let _ = std::fs::remove_file(socket);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // On SIGTERM it removes its socket by itself.
+        end(&mut self.child, END);
+        self.sweep();
+    }
+}
+
+/// Becomes the private X server that ends when the tool does, however that ends. Runs in a process of its own.
+pub fn xvfb(words: &[OsString]) {
+    let Some((parent, words)) = words.split_first() else { return };
+    // On SIGTERM an X server removes its files.
+    let armed = set_parent_process_death_signal(Some(Signal::TERM));
+    let orphan = getppid().map(|pid| pid.as_raw_nonzero().to_string().into()) != Some(parent.clone());
+    if armed.is_err() || orphan {
+        return;
+    }
+    let error = Command::new("Xvfb").args(words).exec();
+    // The tool reads it.
+    let _ = writeln!(std::io::stderr(), "Xvfb cannot be run ({error}); install the package xvfb");
+}
+
+/// The number of the display, once the server listens. It is written digits first and line end later, by a server that gives
+/// up where nobody reads that.
+fn number(mut pipe: ChildStdout) -> Option<u32> {
+    let mut text = String::new();
+    while !text.ends_with('\n') {
+        let mut ready = [PollFd::new(&pipe, PollFlags::IN)];
+        poll(&mut ready, Some(&Timespec { tv_sec: PATIENCE, tv_nsec: 0 })).ok().filter(|ready| *ready > 0)?;
+        let mut bytes = [0; 16];
+        let length = pipe.read(&mut bytes).ok().filter(|length| *length > 0)?;
+        text += std::str::from_utf8(&bytes[..length]).ok()?;
+    }
+    text.trim().parse().ok()
+}
+
+/// A file in memory that others of the same user can open.
+fn memory(name: &str) -> Result<File> {
+    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+}
+
+/// How other processes name a file of this one.
+fn path(file: &File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
+}
+
+/// An Xauthority file: one random cookie, for every address and every display.
+fn authority() -> Result<File> {
+    const WILD: [u8; 2] = [0xff, 0xff];
+    const EMPTY: [u8; 2] = [0, 0];
+    let mut cookie = [0; 16];
+    File::open(Path::new("/dev/urandom"))?.read_exact(&mut cookie)?;
+    let mut file = memory("xauthority")?;
+    file.write_all(&[WILD, EMPTY, EMPTY].concat())?;
+    for field in [&b"MIT-MAGIC-COOKIE-1"[..], &cookie] {
+        file.write_all(&u16::try_from(field.len())?.to_be_bytes())?;
+        file.write_all(field)?;
+    }
+    file.rewind()?;
+    Ok(file)
+}
