@@ -13,9 +13,9 @@ use super::values::bytes;
 use super::{Status, print, usage};
 use catalogue::{Catalogue, Test};
 use journal::{BurnIn, Burned, Run};
-use machine::{self, Machine, Sensors, show_bytes};
-use plan::clock;
+use machine::{self, Machine, Sensors};
 use runner::{BurnSetting, burn_in};
+use words::{bytes as show_bytes, clock};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -11,8 +11,9 @@ use super::say;
 use super::watch::{Burn, Screen};
 use ::report::burnin::{speed, time};
 use journal::{BurnIn, Burned, Pass, Sample};
-use machine::{Reading, show_bytes};
+use machine::Reading;
 use runner::Burning;
+use words::bytes as show_bytes;
 
 /// Seconds between plain lines.
 const BETWEEN: f64 = 10.0;

@@ -12,9 +12,9 @@ use clap::Subcommand;
 use super::{Status, print};
 use ::fleet::{self, Fleet, State};
 use ::report::fleet::plain;
-use ::report::visible;
 use catalogue::Catalogue;
 use journal::Attempt;
+use words::visible;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

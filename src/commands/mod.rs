@@ -33,8 +33,8 @@ use anyhow::Result;
 use clap::error::ErrorKind as ClapError;
 use clap::{Args, Parser, Subcommand};
 
-use ::report::visible;
 use journal::Store;
+use words::visible;
 
 /// Measures what a Unix system can do, with an interval round every number
 #[derive(Debug, Parser)]

@@ -10,8 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::say;
 use super::watch::{Screen, Watch};
 use machine::Machine;
-use plan::{Cell, Kind, Plan, clock};
+use plan::{Cell, Kind, Plan};
 use runner::Event;
+use words::clock;
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use anyhow::{Result, bail};
 use super::{Status, print, say, usage};
 use ::report::{Format, trend};
 use analysis::{Summary, Trend};
-use catalogue::{Catalogue, nearest};
+use catalogue::Catalogue;
 use journal::{FILE, Store};
+use words::nearest;
 
 /// Every host, in place of a name.
 const ALL: &str = "all";

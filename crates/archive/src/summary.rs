@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use analysis::{Results, Summary};
 use catalogue::Catalogue;
-use journal::{self, write_whole};
+use words::write_whole;
 
 /// How summaries begin.
 const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;

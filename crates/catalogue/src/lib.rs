@@ -17,7 +17,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use condition::{Condition, Means, Switch};
-pub use lookup::nearest;
 pub(crate) use lookup::unknown;
 pub use processor::{Figure, Processor};
 use tables::TABLES;

@@ -1,6 +1,7 @@
 //! Finding rows by name, by group and by the labels of other suites' reports.
 
 use std::sync::Arc;
+use words::nearest;
 
 use anyhow::{Result, anyhow, bail};
 
@@ -133,14 +134,4 @@ pub(crate) fn unknown<'a>(kind: &str, name: &str, names: impl Iterator<Item = &'
         Some(near) => anyhow!("there is no {kind} '{name}'; did you mean '{near}'? `{}` shows all", list.trim()),
         None => anyhow!("there is no {kind} '{name}'; `{}` shows all", list.trim()),
     }
-}
-
-/// Returns the candidate most like `name`, if any is like it at all.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate)
 }

@@ -9,7 +9,8 @@ use anyhow::{Context, Result};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
-use journal::{self, Attempt, Journal, write_whole};
+use journal::{self, Attempt, Journal};
+use words::write_whole;
 
 /// Where a fleet's directory has its journals.
 pub(super) const NODES: &str = "nodes";

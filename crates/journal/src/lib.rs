@@ -8,7 +8,6 @@ mod evidence;
 mod frames;
 mod reader;
 mod store;
-mod whole;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -24,7 +23,6 @@ pub use evidence::{Evidence, Trail};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use reader::{parse, read};
 pub use store::{Listed, Store, first_line, today};
-pub use whole::write_whole;
 pub use writer::Writer;
 
 /// The version of the format that is written; readers take any `unixmark-run/1`.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, bail};
 
 use super::{FILE, Record, Run};
-use catalogue::nearest;
+use words::nearest;
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
 const ROOM: u64 = 16 << 20;

@@ -34,7 +34,6 @@ pub use facts::{Fact, facts};
 pub use mounts::device_folder;
 pub use name::Name;
 pub use noise::{Noise, Sample, sample};
-pub use parse::bytes as show_bytes;
 pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};
 pub use topology::{Cpu, Topology, topology};
 

@@ -57,19 +57,6 @@ fn octal(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(digits, 8).ok()
 }
 
-/// `1536` → `1.5 KiB`.
-pub fn bytes(count: u64) -> String {
-    const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = count as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let decimals = usize::from(value.fract() != 0.0 && value < 1000.0);
-    format!("{value:.decimals$} {}", UNITS[unit])
-}
-
 /// Kernel sizes such as `32K` or `16M`, in bytes.
 pub fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -81,11 +68,6 @@ pub fn size(text: &str) -> Option<u64> {
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(factor)
-}
-
-/// `1 CPU`, `3 CPUs`.
-pub fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What several CPUs or devices say: one value where they agree, else each with its number.
@@ -133,9 +115,6 @@ mod tests {
         assert_eq!(size("4M"), Some(4 << 20));
         assert_eq!(size("many"), None);
         assert_eq!(size("99999999999999999G"), None);
-        assert_eq!(bytes(1536), "1.5 KiB");
-        assert_eq!(bytes(32 << 20), "32 MiB");
-        assert_eq!(bytes(512), "512 bytes");
     }
 
     #[test]

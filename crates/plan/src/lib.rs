@@ -22,7 +22,7 @@ use catalogue::{Catalogue, Condition, Copies, Means, Metric, NONE, Test};
 
 pub use pin::{Border, Pin};
 pub use procedure::{Kind, Procedure, Window};
-pub use show::{clock, show};
+pub use show::show;
 
 /// What the user asked for, in the catalogue's words.
 #[derive(Debug, Clone, Default)]

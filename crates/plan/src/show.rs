@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::time::Duration;
 
 use super::{Cell, Kind, Plan};
 use catalogue::Copies;
+use words::clock;
 
 /// Returns the plan as text: cells, windows, the order of the first block, the expected duration.
 #[must_use]
@@ -68,15 +68,4 @@ fn words(cell: &Cell) -> String {
         words.extend(cell.load_args.iter().cloned());
     }
     words.join(" ")
-}
-
-/// Returns a duration as people say it: `45 s`, `2 min 5 s`, `1 h 10 min`.
-#[must_use]
-pub fn clock(time: Duration) -> String {
-    let seconds = time.as_secs_f64().round() as u64;
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, s) => format!("{s} s"),
-        (0, m, s) => format!("{m} min {s} s"),
-        (h, m, _) => format!("{h} h {m} min"),
-    }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::plus_minus;
 use analysis::{BurnIn, Cooling, Held, Memory};
 use journal::{Burned, Fault, Pass};
-use machine::show_bytes;
-use plan::clock;
 use stats::Estimate;
+use words::bytes as show_bytes;
+use words::clock;
 
 /// What stands where there is no number.
 const NOTHING: &str = "-";

@@ -18,6 +18,7 @@ use anyhow::Result;
 
 use analysis::Results;
 use stats::Estimate;
+use words::visible;
 
 /// A form of report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -57,15 +58,6 @@ pub fn render(results: &Results, format: Format) -> Result<String> {
         Format::Csv => Ok(csv::render(results)),
         Format::Markdown => Ok(markdown::render(results)),
     }
-}
-
-/// Returns a text as a terminal can show it, whatever it holds: without what moves the cursor or turns the direction of text.
-pub fn visible(text: &str) -> String {
-    let strange = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    text.chars().map(|c| if strange(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Returns the half-width in per cent: `±0.4%`, or `±∞` without an interval.

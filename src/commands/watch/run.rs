@@ -12,9 +12,10 @@ use super::{Messages, heading};
 use catalogue::NONE;
 use journal::{Cell, Trial};
 use machine::{Machine, Reading, Sensors};
-use plan::{Plan, clock};
+use plan::Plan;
 use runner::{Event, journal_cell};
 use stats::Estimate;
+use words::clock;
 
 /// As many samples are drawn.
 const LAST: usize = 12;

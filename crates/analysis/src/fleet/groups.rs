@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use super::facts::{OWN, value};
 use super::{By, Delivered};
 use crate::Summary;
-use catalogue::nearest;
+use words::nearest;
 
 /// What is written where a fact is not known.
 pub(super) const UNKNOWN: &str = "unknown";

@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 
 use super::Table;
 use crate::{encoded, hash};
-use journal::{Run, write_whole};
+use journal::Run;
+use words::write_whole;
 
 /// Hive's name for a value that is not there.
 const NOTHING: &str = "__HIVE_DEFAULT_PARTITION__";

@@ -1,6 +1,6 @@
 //! Limits the tests will run into.
 
-use super::super::{cgroup, copies_limit, counts, cpus_online, cpus_usable, parse};
+use super::super::{cgroup, copies_limit, counts, cpus_online, cpus_usable};
 use super::Severity::{Disturbs, Spoils};
 use super::{Ill, Look, ill};
 
@@ -71,7 +71,7 @@ pub fn memory(look: &Look) -> Ill {
     let severity = if limit < 256 << 20 { Spoils } else { Disturbs };
     let what = format!(
         "a control group allows {} of memory, page cache included: file tests measure its limit",
-        parse::bytes(limit)
+        words::bytes(limit)
     );
     let mend = "raise memory.max of the control group (docker: --memory=4g)";
     (limit < (1 << 30) && limit < total).then(|| ill(severity, what, mend))?

@@ -1,6 +1,5 @@
 //! What else the machine is doing, and what it is short of.
 
-use super::super::parse;
 use super::Severity::{Disturbs, Note, Spoils};
 use super::{Ill, Look, ill};
 
@@ -20,7 +19,7 @@ pub fn average(look: &Look) -> Ill {
     if load < 0.5 {
         return None;
     }
-    let what = format!("the load average is {load:.2}, {}", parse::plural(running as usize, "task"))
+    let what = format!("the load average is {load:.2}, {}", words::count(running, "task"))
         + " running or waiting: the machine is not at rest, or was not a minute ago";
     ill(Disturbs, what, format!("wait until `cat /proc/loadavg` begins below 0.5, or {WHO}"))
 }
@@ -61,8 +60,8 @@ pub fn memory(look: &Look) -> Ill {
     let severity = if free < 256 << 20 { Spoils } else { Disturbs };
     let what = format!(
         "only {} of {} are available: the tests will push others, or themselves, out of memory",
-        parse::bytes(free),
-        parse::bytes(total)
+        words::bytes(free),
+        words::bytes(total)
     );
     let mend = "see who it is with `top -o %MEM`, and end it";
     (free < (1 << 30) || free < total / 10).then(|| ill(severity, what, mend))?
@@ -71,7 +70,7 @@ pub fn memory(look: &Look) -> Ill {
 pub fn swap(look: &Look) -> Ill {
     let total = look.machine.memory("SwapTotal")?;
     let used = total.saturating_sub(look.machine.memory("SwapFree")?);
-    let what = format!("{} are swapped out: coming back, they disturb", parse::bytes(used));
+    let what = format!("{} are swapped out: coming back, they disturb", words::bytes(used));
     let mend = "sudo swapoff -a && sudo swapon -a";
     (used > 64 << 20).then(|| ill(Disturbs, what, mend))?
 }

@@ -1,6 +1,6 @@
 //! Where the file tests write, and the files the shell tests need.
 
-use super::super::{mounts, parse, userland};
+use super::super::{mounts, userland};
 use super::Severity::{Disturbs, Note, Spoils};
 use super::{Ill, Look, ill};
 
@@ -39,7 +39,7 @@ pub fn free(look: &Look) -> Ill {
 
 /// File systems slow down when nearly full, and fail when full.
 fn shortage(free: u64, total: u64) -> Ill {
-    let left = format!("only {} of {} are free", parse::bytes(free), parse::bytes(total));
+    let left = format!("only {} of {} are free", words::bytes(free), words::bytes(total));
     if free < ROOM_NEEDED {
         return ill(Spoils, format!("{left}: file tests may fail"), ELSEWHERE);
     }

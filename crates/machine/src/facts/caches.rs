@@ -12,7 +12,7 @@ pub const ROWS: &[Row] = &[
     ("cpu.cache.l4", "Level 4 cache", |m, _| cache(m, "4", &["Unified", "Data"])),
     ("cpu.cache.line", "Cache line", |m, _| {
         let line: u64 = m.number(&format!("{}/index0/coherency_line_size", dir(0)))?;
-        Some(parse::bytes(line))
+        Some(words::bytes(line))
     }),
 ];
 
@@ -32,7 +32,7 @@ fn cache(machine: &Machine, level: &str, kinds: &[&str]) -> Option<String> {
             1 => String::new(),
             _ => format!(" shared by {sharers} CPUs"),
         };
-        format!("{} × {}{shared}", sets.len(), parse::bytes(*size))
+        format!("{} × {}{shared}", sets.len(), words::bytes(*size))
     };
     let parts: Vec<String> = caches.iter().rev().map(part).collect();
     (!parts.is_empty()).then(|| parts.join(", "))

@@ -1,6 +1,6 @@
 //! What limits this process: CPUs it may use, control groups, resource limits.
 
-use super::super::{Machine, cgroup, counts, parse};
+use super::super::{Machine, cgroup, counts};
 use super::Row;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ pub const ROWS: &[Row] = &[
     ("limits.cgroup.version", "Control groups", |m, _| cgroup::version(m)),
     ("limits.cgroup.path", "Own control group", |m, _| cgroup::own_path(m)),
     ("limits.cgroup.cpu", "CPU quota", |m, _| cgroup::cpu_quota(m).map(|cpus| format!("{cpus:.2} CPUs"))),
-    ("limits.cgroup.memory", "Memory limit", |m, _| cgroup::memory_max(m).map(parse::bytes)),
+    ("limits.cgroup.memory", "Memory limit", |m, _| cgroup::memory_max(m).map(words::bytes)),
     ("limits.cgroup.pids", "Process limit of the group", |m, _| cgroup::pids_max(m).map(|count| count.to_string())),
     ("limits.nproc", "Processes of the user", |m, _| resource(m, "Max processes")),
     ("limits.nofile", "Open files", |m, _| resource(m, "Max open files")),

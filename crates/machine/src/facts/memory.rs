@@ -7,8 +7,8 @@ use std::path::Path;
 const THP: &str = "/sys/kernel/mm/transparent_hugepage";
 
 pub const ROWS: &[Row] = &[
-    ("memory.total", "Memory", |m, _| m.memory("MemTotal").map(parse::bytes)),
-    ("memory.available", "Available", |m, _| m.memory("MemAvailable").map(parse::bytes)),
+    ("memory.total", "Memory", |m, _| m.memory("MemTotal").map(words::bytes)),
+    ("memory.available", "Available", |m, _| m.memory("MemAvailable").map(words::bytes)),
     ("memory.page", "Page", page),
     ("memory.swap", "Swap", swap),
     ("memory.swappiness", "Swappiness", |m, _| vm(m, "swappiness")),
@@ -34,7 +34,7 @@ fn thp(machine: &Machine, file: &str) -> Option<String> {
 
 /// The page size is the running kernel's: no file tells it.
 fn page(machine: &Machine, _: &Path) -> Option<String> {
-    machine.is_live().then(|| parse::bytes(rustix::param::page_size() as u64))
+    machine.is_live().then(|| words::bytes(rustix::param::page_size() as u64))
 }
 
 fn swap(machine: &Machine, _: &Path) -> Option<String> {
@@ -43,7 +43,7 @@ fn swap(machine: &Machine, _: &Path) -> Option<String> {
         return Some("none".to_string());
     }
     let used = total.saturating_sub(machine.memory("SwapFree").unwrap_or(total));
-    Some(format!("{}, {} used", parse::bytes(total), parse::bytes(used)))
+    Some(format!("{}, {} used", words::bytes(total), words::bytes(used)))
 }
 
 fn zswap(machine: &Machine, _: &Path) -> Option<String> {
@@ -53,7 +53,7 @@ fn zswap(machine: &Machine, _: &Path) -> Option<String> {
 fn huge_pages(machine: &Machine, _: &Path) -> Option<String> {
     let count = machine.field("/proc/meminfo", "HugePages_Total")?;
     let size = machine.memory("Hugepagesize")?;
-    Some(format!("{count} × {}", parse::bytes(size)))
+    Some(format!("{count} × {}", words::bytes(size)))
 }
 
 fn ksm(machine: &Machine, _: &Path) -> Option<String> {
@@ -79,7 +79,7 @@ fn overcommit(machine: &Machine, _: &Path) -> Option<String> {
 fn dirty(machine: &Machine, key: &str) -> Option<String> {
     let bytes: Option<u64> = machine.number(&format!("/proc/sys/vm/{key}_bytes"));
     match bytes {
-        Some(bytes) if bytes > 0 => Some(parse::bytes(bytes)),
+        Some(bytes) if bytes > 0 => Some(words::bytes(bytes)),
         _ => vm(machine, &format!("{key}_ratio")).map(|share| format!("{share} %")),
     }
 }

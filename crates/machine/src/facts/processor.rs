@@ -71,7 +71,7 @@ fn topology(machine: &Machine, _: &Path) -> Option<String> {
         return None;
     }
     let parts = [(sockets.len(), "socket"), (cores.len(), "core"), (cpus.len(), "thread")];
-    Some(parts.map(|(count, noun)| parse::plural(count, noun)).join(", "))
+    Some(parts.map(|(count, noun)| words::count(count, noun)).join(", "))
 }
 
 fn numa(machine: &Machine, _: &Path) -> Option<String> {
@@ -79,7 +79,7 @@ fn numa(machine: &Machine, _: &Path) -> Option<String> {
     let nodes = machine.numbered(dir, "node");
     let cpus: Vec<String> =
         nodes.iter().map(|node| machine.read(&format!("{dir}/{node}/cpulist")).unwrap_or("none".to_string())).collect();
-    let count = parse::plural(nodes.len(), "node");
+    let count = words::count(nodes.len(), "node");
     (!nodes.is_empty()).then(|| format!("{count}: CPUs {}", cpus.join("; ")))
 }
 

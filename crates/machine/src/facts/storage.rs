@@ -32,7 +32,7 @@ fn options(mount: &Mount) -> String {
 
 fn free(machine: &Machine, dir: &Path) -> Option<String> {
     let (free, total) = mounts::space(machine, dir)?;
-    Some(format!("{} of {}", parse::bytes(free), parse::bytes(total)))
+    Some(format!("{} of {}", words::bytes(free), words::bytes(total)))
 }
 
 fn device(machine: &Machine, dir: &Path, file: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 //! The machine as a whole: its name, its make, and how it has been doing.
 
-use super::super::{Machine, counts, noise, parse, userland, virtualisation};
+use super::super::{Machine, counts, noise, userland, virtualisation};
 use super::Row;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn uptime(machine: &Machine, _: &Path) -> Option<String> {
     Some(match (days, hours) {
         (0, 0) => format!("{minutes} min"),
         (0, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{} {hours} h", parse::plural(days as usize, "day")),
+        _ => format!("{} {hours} h", words::count(days, "day")),
     })
 }
 

@@ -56,7 +56,7 @@ pub(super) fn times(value: f64) -> String {
 
 /// Returns a duration as people say it.
 pub(super) fn clock(seconds: f64) -> String {
-    Duration::try_from_secs_f64(seconds).map_or_else(|_| NOTHING.to_owned(), plan::clock)
+    Duration::try_from_secs_f64(seconds).map_or_else(|_| NOTHING.to_owned(), words::clock)
 }
 
 /// Returns the length of a window.

@@ -124,7 +124,7 @@ fn heading(text: &mut String, results: &Results) {
         words.push(format!("copies pinned by {}", run.pin));
     }
     if results.seconds > 0.0 {
-        words.push(plan::clock(std::time::Duration::try_from_secs_f64(results.seconds).unwrap_or_default()));
+        words.push(words::clock(std::time::Duration::try_from_secs_f64(results.seconds).unwrap_or_default()));
     }
     wrapped(text, "  Run:           ", &words.join(", "));
     if !run.comment.is_empty() {

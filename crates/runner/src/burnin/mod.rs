@@ -15,7 +15,7 @@ use super::trial::{Bench, Cast, Command, Failure, Scene, Waited, blame, cpu_time
 use super::{NAMED_WINDOW, Outcome, Programs, can_run, wards};
 use catalogue::{NONE, Test};
 use journal::{BurnIn, Burned, Cell, Fault, Pass, Record, Sample, Stage, Trial, Warning, Writer};
-use machine::{Machine, Noise, Reading, Sensors, is_of_processor, sample, show_bytes};
+use machine::{Machine, Noise, Reading, Sensors, is_of_processor, sample};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -314,7 +314,7 @@ impl<'a> Fire<'a> {
                 (self.watch)(Burning::Pass(&pass));
             }
             Told::Shrunk(bytes, why) => {
-                let bytes = show_bytes(bytes);
+                let bytes = words::bytes(bytes);
                 let text = format!("after {at:.0} s the program gave memory back ({why}) and went on with {bytes}");
                 self.writer.append(&Record::Warning(Warning { cell: None, text: text.clone() }))?;
                 (self.watch)(Burning::Warning(&text));

@@ -1,0 +1,28 @@
+//! How numbers, durations, sizes and lists are written, once for all outputs.
+//!
+//! Nothing here knows what a number means. Every report, message and terminal line formats through
+//! these functions, so no output can lose digits that another one shows.
+
+mod clean;
+mod file;
+mod list;
+mod nearest;
+mod number;
+mod size;
+mod time;
+mod wrap;
+
+pub use clean::visible;
+pub use file::write_whole;
+pub use list::{Unique, copies, count, listed};
+pub use nearest::nearest;
+pub use number::{
+    at_least, coefficient, compact, factor, figure, fine, gain, percent, percentage, plus_minus, score, share, short,
+    signed, signed_fine, whole,
+};
+pub use size::{bytes, bytes_per_second};
+pub use time::{clock, duration, nanoseconds, seconds};
+pub use wrap::{WIDTH, Wrapped, width, wrap};
+
+/// What stands where there is no number.
+pub const NOTHING: &str = "-";

@@ -1,0 +1,68 @@
+//! Counts and lists.
+
+use std::fmt::Display;
+
+/// Returns a count with its noun: `1 CPU`, `3 CPUs`; nouns that end in `y` become `ies`.
+#[must_use]
+pub fn count(number: impl Display, noun: &str) -> String {
+    let number = number.to_string();
+    match noun.strip_suffix('y') {
+        _ if number == "1" => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
+}
+
+/// Returns `1 copy`, `2 copies`.
+#[must_use]
+pub fn copies(number: u32) -> String {
+    count(number, "copy")
+}
+
+/// Returns names as prose lists them: `a`, `a and b`, `a, b and c`; of more than `most`, `a, b and 7 more`.
+#[must_use]
+pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let more = names.len().saturating_sub(shown.len());
+    match (&shown[..], more) {
+        ([], 0) => String::new(),
+        ([only], 0) => (*only).to_owned(),
+        ([first @ .., last], 0) => format!("{} and {last}", first.join(", ")),
+        (shown, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Values once each, in the order of their first appearance.
+pub trait Unique: Iterator + Sized {
+    /// Returns the distinct values.
+    fn unique(self) -> Vec<Self::Item>
+    where
+        Self::Item: PartialEq,
+    {
+        let mut found = Vec::new();
+        for value in self {
+            if !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+}
+
+impl<I: Iterator> Unique for I {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_and_lists() {
+        assert_eq!([count(1, "CPU"), count(3, "CPU"), copies(1), copies(2)], ["1 CPU", "3 CPUs", "1 copy", "2 copies"]);
+        let names = ["a", "b", "c", "d"];
+        assert_eq!(listed(&names[..1], 9), "a");
+        assert_eq!(listed(&names[..2], 9), "a and b");
+        assert_eq!(listed(&names, 9), "a, b, c and d");
+        assert_eq!(listed(&names, 2), "a, b and 2 more");
+        assert_eq!(["b", "a", "b"].into_iter().unique(), ["b", "a"]);
+    }
+}

@@ -1,0 +1,255 @@
+//! Numbers for people. Every function returns `-` ([`NOTHING`]) where its number is not finite.
+
+use crate::NOTHING;
+
+/// Returns a score: UnixBench's one decimal, and four significant figures below 100.
+#[must_use]
+pub fn score(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        size if size < 1.0 => format!("{value:.4}"),
+        size if size < 10.0 => format!("{value:.3}"),
+        size if size < 100.0 => format!("{value:.2}"),
+        _ => format!("{value:.1}"),
+    }
+}
+
+/// Returns three significant figures and at most three decimals: `0.098`, `3.12`, `245`.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Returns three significant figures, however small the number is.
+#[must_use]
+pub fn fine(value: f64) -> String {
+    if value > 0.0 && value < 0.0995 {
+        // At most 12 decimals.
+        let decimals = (2.0 - value.log10().floor()).min(12.0) as usize;
+        format!("{value:.decimals$}")
+    } else {
+        figure(value)
+    }
+}
+
+/// Returns four significant figures in at most seven characters, with a letter for thousands: `123.5K`.
+#[must_use]
+pub fn short(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        0.0 => "0".to_owned(),
+        size if size >= 999.95e9 => format!("{value:.1e}"),
+        size if size >= 999.95e6 => format!("{}G", four(value / 1e9)),
+        size if size >= 999.95e3 => format!("{}M", four(value / 1e6)),
+        size if size >= 99_999.5 => format!("{}K", four(value / 1e3)),
+        _ => four(value),
+    }
+}
+
+fn four(value: f64) -> String {
+    match value.abs() {
+        size if size >= 999.95 => format!("{value:.0}"),
+        size if size >= 99.995 => format!("{value:.1}"),
+        size if size >= 9.9995 => format!("{value:.2}"),
+        size if size >= 0.999_95 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+/// Returns a number in at most eight columns: `51234568`, `3.28e9`, `0.012`.
+#[must_use]
+pub fn compact(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        size if size >= 1e8 => format!("{value:.2e}"),
+        size if size >= 1e5 => format!("{value:.0}"),
+        size if size >= 10.0 || size == 0.0 => format!("{value:.1}"),
+        size if size >= 0.001 => format!("{value:.3}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Returns a coefficient such as sigma or kappa with three significant figures, however small: `0.00952`.
+#[must_use]
+pub fn coefficient(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        0.0 => "0".to_owned(),
+        size if size >= 9.995 => format!("{value:.1}"),
+        size if size >= 0.9995 => format!("{value:.2}"),
+        size if size >= 0.099_95 => format!("{value:.3}"),
+        size if size >= 0.009_995 => format!("{value:.4}"),
+        size if size >= 0.000_999_5 => format!("{value:.5}"),
+        size if size >= 0.000_05 => format!("{value:.6}"),
+        _ => format!("{value:.1e}"),
+    }
+}
+
+/// Returns a whole number.
+#[must_use]
+pub fn whole(value: f64) -> String {
+    if value.is_finite() { format!("{value:.0}") } else { NOTHING.to_owned() }
+}
+
+/// Returns a difference with its sign and a tenth, in at most six characters: `-10.2`, `+1234`. Zero has no sign.
+#[must_use]
+pub fn signed(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let text = if value.abs() >= 999.95 { format!("{value:+.0}") } else { format!("{value:+.1}") };
+    let text = if text.len() > 6 { format!("{value:+.1e}") } else { text };
+    unsigned_zero(text)
+}
+
+/// Returns a difference with its sign, with hundredths below one: `-85.2`, `-0.03`. Zero has no sign.
+#[must_use]
+pub fn signed_fine(value: f64) -> String {
+    if value.is_finite() && value.abs() < 0.995 { unsigned_zero(format!("{value:+.2}")) } else { signed(value) }
+}
+
+/// A difference that rounds to zero has neither sign.
+fn unsigned_zero(text: String) -> String {
+    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { text[1..].to_owned() }
+}
+
+/// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; `∞` from 1000 on.
+#[must_use]
+pub fn at_least(value: f64) -> String {
+    // A little less, since 0.1 × 10 may exceed 1 in binary.
+    let up = |scale: f64| (value.abs() * scale - 1e-9).ceil() / scale;
+    match up(10.0) {
+        tenths if !tenths.is_finite() || tenths >= 1000.0 => "∞".to_owned(),
+        tenths if tenths < 10.0 => format!("{:.1}", tenths.max(0.1)),
+        _ => format!("{:.0}", up(1.0)),
+    }
+}
+
+/// Returns a share of 1 in per cent with a tenth: `62.5%`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.1}%", share * 100.0) } else { NOTHING.to_owned() }
+}
+
+/// Returns a percentage as prose has it: `62.5 %`.
+#[must_use]
+pub fn percentage(share: f64) -> String {
+    if share.is_finite() { format!("{:.1} %", share * 100.0) } else { NOTHING.to_owned() }
+}
+
+/// Returns a share that is in per cent already, without its sign: whole where it is whole, and never 100 where anything
+/// is missing: `99.9`, `<0.1`.
+#[must_use]
+pub fn share(percent: f64) -> String {
+    match percent {
+        share if !share.is_finite() => NOTHING.to_owned(),
+        share if share > 99.9 && share < 100.0 => "99.9".to_owned(),
+        share if share > 0.0 && share < 0.1 => "<0.1".to_owned(),
+        share if share.fract() == 0.0 || share >= 100.0 => format!("{share:.0}"),
+        share => format!("{share:.1}"),
+    }
+}
+
+/// Returns a quotient of times or rates: `6.77x`, `22.9x`.
+#[must_use]
+pub fn factor(value: f64) -> String {
+    match value {
+        factor if !factor.is_finite() => NOTHING.to_owned(),
+        factor if factor < 9.995 => format!("{factor:.2}x"),
+        factor => format!("{}x", figure(factor)),
+    }
+}
+
+/// Returns a gain with two decimals, however large: `1.40x`.
+#[must_use]
+pub fn gain(value: f64) -> String {
+    if value.is_finite() { format!("{value:.2}x") } else { NOTHING.to_owned() }
+}
+
+/// Returns a half-width, which is a share of the value, in per cent: `±0.4%`; `±∞` where there is no interval.
+#[must_use]
+pub fn plus_minus(spread: f64) -> String {
+    match spread * 100.0 {
+        s if !s.is_finite() => "±∞".to_owned(),
+        s if s >= 999.5 => "±>10x".to_owned(),
+        s if s >= 9.95 => format!("±{s:.0}%"),
+        s => format!("±{s:.1}%"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_widths() {
+        for (spread, shown) in [(0.004, "±0.4%"), (0.22, "±22%"), (f64::INFINITY, "±∞"), (11.0, "±>10x")] {
+            assert_eq!(plus_minus(spread), shown);
+        }
+    }
+
+    #[test]
+    fn small_scores_keep_their_figures() {
+        for (value, shown) in [(0.031, "0.0310"), (1.25, "1.250"), (99.96, "99.96"), (1544834.0, "1544834.0")] {
+            assert_eq!(score(value), shown);
+        }
+        assert_eq!(fine(0.000_123_4), "0.000123");
+    }
+
+    #[test]
+    fn short_numbers_fit_seven_columns() {
+        let shown = [
+            (1137.0, "1137"),
+            (20.8, "20.80"),
+            (0.098, "0.0980"),
+            (99_999.0, "99999"),
+            (123_456.0, "123.5K"),
+            (999_960.0, "1.000M"),
+            (41_234_567.0, "41.23M"),
+            (9_876_543_210.0, "9.877G"),
+            (1e13, "1.0e13"),
+        ];
+        for (value, text) in shown {
+            assert_eq!(short(value), text);
+            assert!(text.len() <= 7);
+        }
+        for (value, text) in
+            [(0.580_95, "0.581"), (0.009_524, "0.00952"), (-0.04, "-0.0400"), (2.3, "2.30"), (1e-7, "1.0e-7")]
+        {
+            assert_eq!(coefficient(value), text);
+        }
+        for (number, text) in [(51_234_567.8, "51234568"), (3.28e9, "3.28e9"), (0.0123, "0.012"), (99.97, "100.0")] {
+            assert_eq!(compact(number), text);
+        }
+    }
+
+    #[test]
+    fn differences_have_signs_and_zero_has_none() {
+        for (number, text) in [
+            (-10.24, "-10.2"),
+            (1234.4, "+1234"),
+            (0.0, "0.0"),
+            (-0.04, "0.0"),
+            (99_999.0, "+99999"),
+            (4e12, "+4.0e12"),
+        ] {
+            assert_eq!(signed(number), text);
+        }
+        for (number, text) in [(-0.004, "0.00"), (-0.03, "-0.03"), (-85.24, "-85.2")] {
+            assert_eq!(signed_fine(number), text);
+        }
+    }
+
+    #[test]
+    fn bounds_round_away_from_zero() {
+        for (number, text) in [(0.04, "0.1"), (0.4, "0.4"), (0.41, "0.5"), (9.95, "10"), (12.01, "13"), (5e3, "∞")] {
+            assert_eq!(at_least(number), text);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Lines for a terminal of 80 columns.
+
+use std::fmt::Write;
+
+use crate::visible;
+
+/// Columns of a text report.
+pub const WIDTH: usize = 80;
+
+/// Returns the columns of a text, where every character takes one.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// A text that grows by lines, none of which can move the cursor.
+#[derive(Debug, Default)]
+pub struct Wrapped(pub String);
+
+impl Wrapped {
+    /// Appends one line.
+    pub fn line(&mut self, line: &str) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(self.0, "{}", visible(line.trim_end()));
+    }
+
+    /// Appends `content` in lines of [`WIDTH`] columns, the first after `lead`, the others under it.
+    pub fn wrap(&mut self, lead: &str, content: &str) {
+        wrap(lead, content, WIDTH).iter().for_each(|line| self.line(line));
+    }
+}
+
+/// Returns `content` in lines of `room` columns, the first after `lead`, the others under it. A word that is longer than
+/// a line is broken; a lead that is longer than half a line is wrapped with the rest.
+#[must_use]
+pub fn wrap(lead: &str, content: &str, room: usize) -> Vec<String> {
+    if width(lead) > room / 2 {
+        return wrap("  ", &format!("{lead} {content}"), room);
+    }
+    let indent = width(lead);
+    let mut lines = Vec::new();
+    let mut current = lead.to_owned();
+    let mut taken = indent;
+    let mut empty = true;
+    for word in content.split_whitespace() {
+        let letters: Vec<char> = word.chars().collect();
+        for piece in letters.chunks(room - indent) {
+            if taken + usize::from(!empty) + piece.len() > room {
+                lines.push(std::mem::replace(&mut current, " ".repeat(indent)));
+                taken = indent;
+                empty = true;
+            }
+            if !empty {
+                current.push(' ');
+                taken += 1;
+            }
+            current.extend(piece);
+            taken += piece.len();
+            empty = false;
+        }
+    }
+    lines.push(current);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_under_each_other() {
+        assert_eq!(wrap("- ", "one two three", 9), ["- one two", "  three"]);
+        assert_eq!(wrap("", "abcdefgh", 3), ["abc", "def", "gh"]);
+        let mut text = Wrapped::default();
+        text.line("a\x1bb  ");
+        assert_eq!(text.0, "a\u{fffd}b\n");
+    }
+}
