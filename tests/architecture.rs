@@ -1,0 +1,161 @@
+//! ARCHITECTURE.md describes the code as it is: its tables and lists are compared with the sources.
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The longest a source file may be, in lines.
+const LONGEST: usize = 500;
+
+/// Where code that is no test lives.
+const CODE: [&str; 3] = ["crates", "src", "programs"];
+
+#[test]
+fn the_table_of_crates_is_the_graph_of_the_workspace() {
+    let manifests = manifests();
+    let table = table();
+    for (name, uses) in &table {
+        assert_eq!(Some(uses), manifests.get(name), "{name}: left is the document, right Cargo.toml");
+    }
+    assert_eq!(table.len(), manifests.len(), "every crate has one row: {:?}", manifests.keys());
+}
+
+#[test]
+fn dependencies_point_down_the_table_of_crates() {
+    let table = table();
+    for (row, (name, uses)) in table.iter().enumerate() {
+        let below: BTreeSet<String> = table[row + 1..].iter().map(|(name, _)| name.clone()).collect();
+        assert!(uses.is_subset(&below), "{name} uses a crate that is not below it");
+    }
+}
+
+#[test]
+fn proc_and_sys_are_read_where_the_document_says() {
+    compare("Who reads /proc and /sys", &code_where(|line| ["/proc", "/sys"].iter().any(|root| names(line, root))));
+}
+
+#[test]
+fn processes_are_started_where_the_document_says() {
+    compare("Who starts processes", &code_where(|line| line.contains("Command::new(")));
+}
+
+#[test]
+fn sources_reach_outside_their_folder_where_the_document_says() {
+    let reaches = |line: &str| line.contains("\"../") || line.contains("#[path") || line.contains("dir(\"..");
+    compare("Which sources reach outside their folder", &code_where(reaches));
+}
+
+#[test]
+fn long_files_are_listed() {
+    let long = |path: &PathBuf| std::fs::read_to_string(path).unwrap().lines().count() > LONGEST;
+    let files = files(&["crates", "src", "programs", "tests"]).into_iter();
+    compare("Which files are longer than 500 lines", &files.filter(long).collect());
+}
+
+#[test]
+fn the_checks_see_what_they_look_for() {
+    assert!(names(r#"read("/proc/stat")"#, "/proc") && names(r#"starts_with("/sys")"#, "/sys"));
+    assert!(!names("this/processor", "/proc") && !names(r#""/usr/sys""#, "/sys") && !names("a /system b", "/sys"));
+    let text = "a\n// \"/proc\"\nb // /sys\n#[cfg(test)]\nmod tests {\nc";
+    assert_eq!(code(text).collect::<Vec<_>>(), ["a", "b "]);
+}
+
+/// The document's rows, top to bottom: a crate and the workspace's crates that it may use.
+fn table() -> Vec<(String, BTreeSet<String>)> {
+    let text = section("Crates");
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|line| line.trim_matches('|').split('|').collect::<Vec<_>>());
+    let crates = cells.filter(|cells| cells.len() == 3);
+    crates.map(|cells| (quoted(cells[0]).remove(0), quoted(cells[2]).into_iter().collect())).collect()
+}
+
+/// Every package of the workspace by its short name, with the workspace's crates among its dependencies.
+fn manifests() -> BTreeMap<String, BTreeSet<String>> {
+    let read = |path: &Path| toml::from_str::<toml::Table>(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let root = read(Path::new("Cargo.toml"));
+    let known = root["workspace"]["dependencies"].as_table().unwrap().iter();
+    let members: BTreeMap<&str, &str> =
+        known.filter_map(|(name, by)| Some((&**name, by.get("path")?.as_str()?))).collect();
+    let uses = |manifest: &toml::Table| -> BTreeSet<String> {
+        let all = manifest.get("dependencies").and_then(toml::Value::as_table);
+        all.into_iter().flatten().map(|(name, _)| name.clone()).filter(|name| members.contains_key(&**name)).collect()
+    };
+    let mut found = BTreeMap::from([("unixmark".to_owned(), uses(&root))]);
+    for (name, path) in &members {
+        found.insert((*name).to_owned(), uses(&read(&Path::new(path).join("Cargo.toml"))));
+    }
+    found.insert("unixmark-graphics".to_owned(), uses(&read(Path::new("programs/graphics/Cargo.toml"))));
+    let folders = std::fs::read_dir("crates").unwrap().count();
+    assert_eq!(members.len(), folders, "each folder of crates/ is one of [workspace.dependencies]");
+    found
+}
+
+/// Compares what was found with the list under `heading`, both ways.
+fn compare(heading: &str, found: &BTreeSet<PathBuf>) {
+    let text = section(heading);
+    let listed: Vec<String> =
+        text.lines().filter(|line| line.starts_with("- ")).map(|line| quoted(line).remove(0)).collect();
+    let covers = |entry: &str, path: &Path| {
+        if entry.ends_with('/') { path.starts_with(entry) } else { path == Path::new(entry) }
+    };
+    for path in found {
+        assert!(listed.iter().any(|entry| covers(entry, path)), "{} is not listed under '{heading}'", path.display());
+    }
+    for entry in &listed {
+        assert!(found.iter().any(|path| covers(entry, path)), "'{heading}' lists {entry}, which does not belong there");
+    }
+}
+
+/// What stands under a heading of the document, up to the next one.
+fn section(heading: &str) -> String {
+    let text = std::fs::read_to_string("ARCHITECTURE.md").unwrap();
+    let mut lines = text.lines().skip_while(|line| line.trim_start_matches('#').trim() != heading);
+    assert!(lines.next().is_some(), "ARCHITECTURE.md has no heading '{heading}'");
+    lines.take_while(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// The Rust files with a line of code, outside tests, that `matches`.
+fn code_where(matches: impl Fn(&str) -> bool) -> BTreeSet<PathBuf> {
+    let rust = files(&CODE).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    let code_files = rust.filter(|path| path.file_stem().is_some_and(|name| name != "tests"));
+    code_files.filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()
+}
+
+/// The lines of a Rust file before its tests, without comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    let end = text.find("#[cfg(test)]").unwrap_or(text.len());
+    let lines = text[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.map(|line| line.split("// ").next().unwrap())
+}
+
+/// Whether `line` has a path below `root`, such as `/proc`.
+fn names(line: &str, root: &str) -> bool {
+    line.match_indices(root).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+        let after = line[at + root.len()..].chars().next().is_some_and(char::is_alphanumeric);
+        !before && !after
+    })
+}
+
+/// Every source file of Rust and C below `folders`.
+fn files(folders: &[&str]) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let source = path.extension().is_some_and(|end| ["rs", "c", "h"].iter().any(|known| end == *known));
+            if path.is_dir() {
+                folders.push(path)
+            } else if source {
+                found.extend([path])
+            }
+        }
+    }
+    found
+}
