@@ -122,7 +122,10 @@ fn quoted(text: &str) -> Vec<String> {
 /// The Rust files with a line of code, outside tests, that `matches`.
 fn code_where(matches: impl Fn(&str) -> bool) -> BTreeSet<PathBuf> {
     let rust = files(&CODE).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
-    let code_files = rust.filter(|path| path.file_stem().is_some_and(|name| name != "tests"));
+    let is_test = |path: &PathBuf| {
+        path.file_stem().is_some_and(|name| name == "tests") || path.iter().any(|folder| folder == "tests")
+    };
+    let code_files = rust.filter(|path| !is_test(path));
     code_files.filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()
 }
 

@@ -2,8 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 mod common;
-#[path = "html/page.rs"]
-mod page;
 
 use std::path::Path;
 
@@ -168,7 +166,7 @@ fn many_levels_fit_into_every_report() {
     }
     assert!(text.contains("fitted up to 32 copies; beyond lie SMT siblings (from 33"), "{text}");
     let html = render(&results, Format::Html).unwrap();
-    page::check(&html);
+    testing::page::check(&html);
     assert!(
         html.contains("curve dashed") && html.contains("mean ink dashed"),
         "the law beyond its border, and the straight line"
@@ -204,7 +202,7 @@ fn the_forms_agree() {
         }
         assert!(text.contains("with 1, 2, 3 copies: ") || text.contains("1, 2, 3 copies: "), "{format:?}: what failed");
     }
-    page::check(&render(&results, Format::Html).unwrap());
+    testing::page::check(&render(&results, Format::Html).unwrap());
 }
 
 /// A catalogue with a fake program, and `scale` with it.

@@ -1,0 +1,109 @@
+//! Reports of a recorded run, compared with what they were. After a wanted change:
+//! `INSTA_UPDATE=always cargo test -p unixmark-report golden`, and read the diff.
+
+use analysis::Results;
+use catalogue::Catalogue;
+use report::{Format, render};
+
+fn report(run: &str, format: Format) -> String {
+    let results = Results::new(&journal::read(&testing::recorded(run)).unwrap(), &Catalogue::load().unwrap(), None);
+    render(&results, format).unwrap()
+}
+
+#[test]
+fn an_index_with_an_error_and_a_skip() {
+    insta::assert_snapshot!("index_text", report("index", Format::Text));
+    insta::assert_snapshot!("index_csv", report("index", Format::Csv));
+    insta::assert_snapshot!("index_markdown", report("index", Format::Markdown));
+    insta::assert_snapshot!("index_json", report("index", Format::Json));
+}
+
+#[test]
+fn a_classic_run() {
+    insta::assert_snapshot!("classic_text", report("classic", Format::Text));
+}
+
+#[test]
+fn interactive_tasks_beside_loads() {
+    insta::assert_snapshot!("latency_text", report("latency", Format::Text));
+    insta::assert_snapshot!("latency_csv", report("latency", Format::Csv));
+    insta::assert_snapshot!("latency_markdown", report("latency", Format::Markdown));
+}
+
+/// A notebook that throttles, and a server with a bad bit: made up, since the machines at hand have neither. And one at hand,
+/// without sensors.
+#[test]
+fn burn_ins() {
+    insta::assert_snapshot!("cooling_vm_text", report("cooling-vm", Format::Text));
+    for run in ["cooling", "memory"] {
+        insta::assert_snapshot!(format!("{run}_text"), report(run, Format::Text));
+        insta::assert_snapshot!(format!("{run}_csv"), report(run, Format::Csv));
+        insta::assert_snapshot!(format!("{run}_markdown"), report(run, Format::Markdown));
+        let mut json: serde_json::Value = serde_json::from_str(&report(run, Format::Json)).unwrap();
+        json["burnin"]["samples"].as_array_mut().unwrap().truncate(2);
+        insta::assert_snapshot!(format!("{run}_json"), serde_json::to_string_pretty(&json).unwrap());
+    }
+}
+
+/// Indices of graphics in blocks of their own, by a software renderer, with a sub-test that x11perf fails at.
+#[test]
+fn graphics() {
+    insta::assert_snapshot!("graphics_text", report("graphics", Format::Text));
+    insta::assert_snapshot!("graphics_markdown", report("graphics", Format::Markdown));
+}
+
+#[test]
+fn a_run_about_scaling() {
+    insta::assert_snapshot!("scaling_text", report("scaling", Format::Text));
+    insta::assert_snapshot!("scaling_csv", report("scaling", Format::Csv));
+    insta::assert_snapshot!("scaling_markdown", report("scaling", Format::Markdown));
+}
+
+/// Made up until there is one at hand, with a cell that failed.
+#[test]
+fn a_run_about_cost() {
+    insta::assert_snapshot!("cost_text", report("cost", Format::Text));
+    insta::assert_snapshot!("cost_csv", report("cost", Format::Csv));
+    insta::assert_snapshot!("cost_markdown", report("cost", Format::Markdown));
+    let mut json: serde_json::Value = serde_json::from_str(&report("cost", Format::Json)).unwrap();
+    let json = json.as_object_mut().unwrap();
+    json.retain(|key, _| ["comparisons", "controls", "cost", "index", "gains"].contains(&key.as_str()));
+    for list in ["comparisons", "controls"] {
+        for row in json[list].as_array_mut().unwrap() {
+            row["pairs"].as_array_mut().unwrap().truncate(1);
+        }
+    }
+    insta::assert_snapshot!("cost_json", serde_json::to_string_pretty(&json).unwrap());
+}
+
+#[test]
+fn no_line_of_text_is_wider_than_a_terminal() {
+    for run in ["index", "classic", "latency", "scaling", "cost", "cooling", "cooling-vm", "memory"] {
+        for line in report(run, Format::Text).lines() {
+            assert!(line.chars().count() <= 80, "{run}: {line}");
+        }
+    }
+}
+
+/// Every form shows every test with the same score, and every reason.
+#[test]
+fn the_forms_agree() {
+    let json: serde_json::Value = serde_json::from_str(&report("index", Format::Json)).unwrap();
+    for format in [Format::Text, Format::Html, Format::Csv, Format::Markdown] {
+        let text = report("index", format);
+        for row in json["results"].as_array().unwrap() {
+            assert!(text.contains(row["label"].as_str().unwrap()), "{format:?}: {}", row["label"]);
+            let value = row["value"].as_f64().unwrap();
+            let shown = if format == Format::Csv { value.to_string() } else { format!("{value:.1}") };
+            assert!(text.contains(&shown) || format == Format::Html, "{format:?}: {shown}");
+        }
+        for kind in ["skipped", "errors"] {
+            for row in json[kind].as_array().unwrap() {
+                // The text report wraps reasons, and HTML and Markdown escape.
+                let words: Vec<&str> = row["reason"].as_str().unwrap().split_whitespace().take(2).collect();
+                let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(&words.join(" ")), "{format:?}: {words:?}");
+            }
+        }
+    }
+}

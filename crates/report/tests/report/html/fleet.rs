@@ -1,0 +1,91 @@
+//! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay text.
+
+use ::fleet::Fleet;
+use ::machine::Fact;
+use analysis::Summary;
+use analysis::fleet::{Asked, By, Delivered, FleetReport};
+use catalogue::Catalogue;
+use rand::{RngExt, SeedableRng};
+use report::fleet::{Format, render};
+use testing::page::check;
+
+/// What a recorded run came to on a node whose figures are `factor` times those, give or take 1 %.
+fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Summary {
+    let mut summary = recorded.clone();
+    for figure in &mut summary.figures {
+        // The sum of twelve is as good as normal.
+        let noise = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+        let times = factor * (0.01 * noise).exp();
+        for number in [&mut figure.score.value, &mut figure.score.low, &mut figure.score.high] {
+            *number = number.map(|number| number * times);
+        }
+        figure.samples.iter_mut().for_each(|sample| sample.2 *= times);
+    }
+    summary
+}
+
+fn recorded() -> Summary {
+    Summary::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), 0)
+}
+
+/// The page of a fleet with these nodes, of which every factor is one of `slow`, or 1.
+fn page(names: &[String], slow: &[(usize, f64)], groups: usize) -> String {
+    let recorded = recorded();
+    let mut rng = rand_pcg::Pcg64Mcg::seed_from_u64(7);
+    let mut summaries = Vec::new();
+    for place in 0..names.len() {
+        let factor = slow.iter().find(|one| one.0 == place).map_or(1.0, |one| one.1);
+        let mut summary = summary(&recorded, &mut rng, factor * (1.0 + 0.2 * (place % groups) as f64));
+        let fact = |name: &str, value: String| Fact {
+            name: name.into(),
+            label: name.into(),
+            group: "Processor".into(),
+            value,
+        };
+        summary.facts.retain(|fact| fact.name != "cpu.model" && fact.name != "cpu.microcode");
+        summary.facts.push(fact("cpu.model", format!("Processor {}", place % groups)));
+        summary
+            .facts
+            .push(fact("cpu.microcode", if factor == 1.0 { "0x1f".to_owned() } else { "0x1e <b>".to_owned() }));
+        summaries.push(summary);
+    }
+    let delivered: Vec<Delivered<'_>> =
+        names.iter().zip(&summaries).map(|(node, summary)| Delivered { node, whole: true, summary }).collect();
+    let asked = Asked { by: By::Machine, threshold: 3.0 };
+    let report = FleetReport::new("night <i>", &delivered, None, &asked).unwrap();
+    let fleet = Fleet { run: "night".to_owned(), entries: Vec::new() };
+    render(&fleet, &report, Format::Html).unwrap()
+}
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("node{number:04}")).collect()
+}
+
+#[test]
+fn a_slow_node_is_seen() {
+    let html = page(&names(16), &[(5, 0.85)], 1);
+    check(&html);
+    assert!(html.contains(r#"<th scope="row" class="named">node0005</th>"#));
+    assert_eq!(html.matches(r#"class="named""#).count(), 1);
+}
+
+#[test]
+fn a_large_fleet_stays_readable() {
+    let slow: Vec<(usize, f64)> = (0..9).map(|number| (number * 97 + 3, 0.9 - 0.01 * number as f64)).collect();
+    let html = page(&names(1000), &slow, 3);
+    check(&html);
+    assert!(html.len() < 2_000_000, "{}", html.len());
+}
+
+#[test]
+fn names_stay_text() {
+    let mut names = names(8);
+    names[1] = "<script>alert(1)</script>".to_owned();
+    names[2] = "a\"b' onload=x\u{202e}\u{1b}[31m".to_owned();
+    names[3] = "n".repeat(500);
+    names[4] = String::new();
+    let html = page(&names, &[(1, 0.8), (2, 0.8)], 1);
+    check(&html);
+    assert!(!html.contains("<script") && !html.contains("<i>") && !html.contains("<b>\u{3c}"));
+    assert!(!html.contains('\u{202e}') && !html.contains('\u{1b}'));
+}

@@ -1,0 +1,282 @@
+//! The page of runs with interactive tasks.
+
+use super::{cell, empty, html, noise, row, typical};
+use analysis::{Attribution, Latency, Load, Missing, Results, Row, TrialFigures};
+use catalogue::{Catalogue, Metric};
+use journal::{Latency as Kind, read};
+use report::{Format, render};
+use stats::{Estimate, Histogram};
+use testing::page::{check, text};
+
+/// Latencies around `ms` with a long tail.
+fn histogram(ms: f64, frames: usize) -> Histogram {
+    let mut histogram = Histogram::default();
+    for frame in 0..frames {
+        let late = (noise(frame * 7 + frames).abs() + 1e-3).powf(-0.7);
+        histogram.record((ms * 1e6 * 0.5 * late) as u64);
+    }
+    histogram
+}
+
+fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
+    let histogram = histogram(ms, frames);
+    let value = if histogram.carries(0.99) { "p99" } else { "p50" };
+    Latency {
+        worst: Vec::new(),
+        kind: Kind::Wake,
+        value,
+        corrected: histogram.clone(),
+        response: histogram.clone(),
+        jitter: histogram.clone(),
+        planned: frames as u64 + 10,
+        deadlines_met: Some(Estimate { value: 97.5, low: 96.0, high: 99.0 }),
+        late: 1.5,
+        dropped: 1.0,
+        cpu_received: Some(Estimate { value: 99.0, low: 98.0, high: 100.0 }),
+        rates: None,
+        stall: ms * 9.0,
+        seconds: (0..seconds).map(|k| (k as f64 * 1.1, ms * (1.5 + noise(k)))).collect(),
+        attribution: Attribution { runqueue_wait_ms: Some(12.5), steal_ms: None, ..Attribution::default() },
+        trials: vec![TrialFigures { block: 0, p50: ms, p99: None, met: Some(97.5) }],
+        histogram,
+    }
+}
+
+/// What a load did, with or without an interval.
+fn load(name: &str, achieved: f64, half: f64) -> Load {
+    Load {
+        label: format!("Load {name}"),
+        throughput: 123.4,
+        unit: "KBps".to_owned(),
+        achieved,
+        interval: Estimate { value: achieved, low: achieved - half, high: achieved + half },
+    }
+}
+
+fn latency_row(task: usize, place: usize, name: &str, frames: usize, seconds: usize) -> Row {
+    let mut cell = cell(&format!("task{task}"), &format!("Task {task}"), "ms", 1);
+    (cell.metric, cell.load) = (Metric::Latency, name.to_owned());
+    let ms = 0.3 * 2.5f64.powf(place as f64 % 7.0);
+    let mut row = row(cell, ms, 0.05, 6);
+    let latency = latency(ms, frames, seconds);
+    let share = if latency.value == "p99" { 0.99 } else { 0.5 };
+    row.score = Estimate::within(latency.histogram.quantile(share) / 1e6, 0.08);
+    row.latency = Some(Box::new(latency));
+    row.load = (name != "none").then(|| load(name, 70.0 + 3.0 * place as f64, 5.0));
+    row
+}
+
+/// A run of `tasks` beside `loads` loads, the first of them none.
+fn interactive(tasks: usize, loads: usize, frames: usize, seconds: usize) -> Results {
+    let mut results = empty();
+    for task in 0..tasks {
+        for place in 0..loads {
+            let name = if place == 0 { "none".to_owned() } else { format!("load{place}") };
+            results.rows.push(latency_row(task, place, &name, frames, seconds));
+        }
+    }
+    results.seconds = seconds as f64 * 1.2;
+    results
+}
+
+fn gone(load: &str, reason: &str) -> Missing {
+    Missing {
+        test: "task0".to_owned(),
+        label: "Task 0".to_owned(),
+        copies: 1,
+        load: load.to_owned(),
+        condition: "none".to_owned(),
+        latency: true,
+        reason: reason.to_owned(),
+    }
+}
+
+fn recorded() -> Results {
+    let catalogue = Catalogue::load().unwrap();
+    Results::new(&read(&testing::recorded("latency")).unwrap(), &catalogue, None)
+}
+
+/// How many fields of the map a page has.
+fn fields(page: &str) -> usize {
+    let map = page.split("<table class=\"heat\">").nth(1).unwrap().split("</table>").next().unwrap();
+    map.matches("<td class=\"").count()
+}
+
+#[test]
+fn the_recorded_run_has_all_its_parts() {
+    let results = recorded();
+    let page = html(&results);
+    check(&page);
+    assert_eq!(fields(&page), results.rows.len() + results.skipped.len() + results.errors.len());
+    let text = text(&page);
+    for words in ["Interbench's figures are not comparable", "Audio: wake-up latency in ms", "Worst of each second, ms"]
+    {
+        assert!(text.contains(words), "{words}");
+    }
+    for row in &results.rows {
+        let max = row.latency.as_ref().unwrap().histogram.max() / 1e6;
+        if max >= 99.95 {
+            assert!(text.contains(&format!("\n{max:.0}\n")), "{max}");
+        }
+    }
+    for absent in ["No index", "<h2>Scores</h2>", "<h2>Spread over time</h2>", "ended before its first trial"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+}
+
+#[test]
+fn curves_are_solid_as_far_as_they_carry() {
+    let curve = |frames: usize| {
+        let page = html(&interactive(1, 1, frames, 30));
+        check(&page);
+        let count = |class: &str| page.matches(&format!("class=\"{class}")).count();
+        let mark = |name: &str| page.contains(&format!("without a load: {name} "));
+        let marks = ["p50", "p90", "p95", "p99", "p99.9", "longest"].map(mark);
+        (count("curve h"), count("curve dashed h"), marks)
+    };
+    assert_eq!(curve(8), (0, 1, [false, false, false, false, false, true]));
+    assert_eq!(curve(100), (1, 1, [true, true, false, false, false, true]));
+    assert_eq!(curve(1000), (1, 1, [true, true, true, true, false, true]));
+    assert_eq!(curve(10_000), (1, 1, [true; 6]));
+}
+
+#[test]
+fn cells_without_a_result_say_why() {
+    let mut results = interactive(2, 2, 500, 20);
+    results.skipped = vec![gone("gpu", "needs the device /dev/dri")];
+    results.errors = vec![gone("burn", "killed by signal 4")];
+    let page = html(&results);
+    check(&page);
+    // Two tasks beside four loads; the second was not asked for beside two of them.
+    assert_eq!(fields(&page), 8);
+    assert_eq!(page.matches("<td class=\"none\">").count(), 2);
+    for (word, reason) in [("failed", "killed by signal 4"), ("skipped", "needs the device /dev/dri")] {
+        let field = page.split("<td class=\"gone\" title=\"").find(|part| part.contains(&format!("<b>{word}</b>")));
+        assert!(field.unwrap().split('"').next().unwrap().contains(reason), "{reason}");
+        assert!(text(&page).contains(&format!(": {reason}\n")), "the table says it too");
+    }
+    assert!(!page.contains("</b> ?") && !page.contains("p50 ?"), "intervals of 8 % tell a load apart");
+    results.rows[1].score = Estimate::alone(results.rows[1].score.value);
+    assert_eq!(html(&results).matches(" p50 ?<").count(), 1);
+    results.rows.clear();
+    let page = html(&results);
+    check(&page);
+    assert_eq!(fields(&page), 2);
+    assert!(page.contains("Nothing was measured") && !page.contains("<h2>Scores</h2>"));
+}
+
+#[test]
+fn runs_with_rates_and_latencies_have_both() {
+    let rates = html(&typical(&[1]));
+    for part in ["class=\"heat\"", "id=\"latency\"", "What the loads did", "Interbench"] {
+        assert!(!rates.contains(part), "{part} without a latency");
+    }
+    let mut results = typical(&[1]);
+    let mut beside = results.rows[0].clone();
+    beside.cell.load = "burn".to_owned();
+    beside.load = Some(load("burn", 43.2, f64::INFINITY));
+    results.rows.push(beside);
+    results.rows.extend(interactive(2, 3, 2000, 30).rows);
+    let page = html(&results);
+    check(&page);
+    assert_eq!(fields(&page), 6, "burn ran beside no task, and none of the rates is in the map");
+    for part in ["<h2>Scores</h2>", "<h2>Spread over time</h2>", "Loads beside scores", "Index per test"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(text(&page).contains("\n43.2\n") && page.contains("beside burn: 123 KBps, 43.2 % of what it does alone"));
+    let panels = |page: &str| page.matches("class=\"panel\"").count();
+    assert_eq!(panels(&page), panels(&rates) + 1, "latencies have charts of their own");
+}
+
+#[test]
+fn hostile_tasks_and_loads_are_text() {
+    let hostile = "</title></style><script>alert(1)</script>\"'><img src=x onerror=a()>&amp;{{ x }}\u{1b}[31m\u{202e}\u{0}\n--> ]]>";
+    let mut results = interactive(2, 3, 500, 20);
+    for row in &mut results.rows {
+        for text in [&mut row.cell.label, &mut row.cell.load, &mut row.cell.condition, &mut row.cell.unit] {
+            text.push_str(hostile);
+        }
+        row.warnings.push(hostile.to_owned());
+        if let Some(load) = &mut row.load {
+            (load.label, load.unit) = (hostile.to_owned(), hostile.to_owned());
+        }
+    }
+    results.errors = vec![gone(hostile, hostile)];
+    hostile.clone_into(&mut results.errors[0].label);
+    let page = html(&results);
+    check(&page);
+    assert!(text(&page).matches("<script>alert(1)</script>").count() > 50);
+    let table = render(&results, Format::Markdown).unwrap();
+    assert!(!table.contains("<script") && !table.contains('\u{1b}'));
+}
+
+#[test]
+fn odd_latencies_are_drawn_or_left_out() {
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-300, 1e300];
+    for (place, &value) in odd.iter().enumerate() {
+        let mut results = interactive(3, 3, 50, 5);
+        for (number, row) in results.rows.iter_mut().enumerate() {
+            let other = odd[(number + place) % odd.len()];
+            row.score = Estimate { value, low: other, high: value };
+            row.samples.iter_mut().for_each(|sample| (sample.at, sample.value) = (other, value));
+            row.load = Some(load("burn", value, other));
+            let latency = row.latency.as_mut().unwrap();
+            (latency.stall, latency.late, latency.cpu_received) = (value, other, Some(row.score));
+            latency.seconds = vec![(value, other), (other, value)];
+            latency.histogram = match number % 3 {
+                0 => Histogram::default(),
+                1 => Histogram::sum(std::iter::once(&{
+                    let mut zero = Histogram::default();
+                    (0..30).for_each(|_| zero.record(0));
+                    zero
+                })),
+                _ => histogram(1e7, 30),
+            };
+        }
+        check(&html(&results));
+        render(&results, Format::Markdown).unwrap();
+    }
+}
+
+#[test]
+fn large_runs_have_a_bounded_page() {
+    let results = interactive(30, 20, 12_000, 180);
+    let page = html(&results);
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
+    check(&page);
+    assert_eq!(fields(&page), 600);
+    let charts = page.split("class=\"panel curves\"").skip(1).map(|chart| chart.split("</svg>").next().unwrap());
+    for path in charts.flat_map(|chart| chart.split("class=\"curve")).filter(|path| !path.starts_with("s\"")) {
+        assert!(path.split('"').nth(2).is_some_and(|d| d.matches('L').count() <= 60), "{path}");
+    }
+}
+
+#[test]
+fn colours_carry_their_text() {
+    let css = include_str!("../../../templates/report.css");
+    let (light, rest) = css.split_once("@media (prefers-color-scheme: dark)").unwrap();
+    let dark = rest.split("\n* {").next().unwrap();
+    for sheet in [light, dark] {
+        let colour = |name: &str| {
+            let value = sheet.split(&format!("--{name}: #")).nth(1).unwrap().split(';').next().unwrap();
+            let long = if value.len() == 3 { value.chars().flat_map(|c| [c, c]).collect() } else { value.to_owned() };
+            luminance(u32::from_str_radix(&long, 16).unwrap())
+        };
+        let steps: Vec<f64> = (0..6).map(|step| colour(&format!("t{step}"))).collect();
+        for (step, back) in steps.iter().enumerate() {
+            let (text, back) = (colour(&format!("k{step}")) + 0.05, back + 0.05);
+            assert!((text / back).max(back / text) >= 4.5, "step {step}: {}", (text / back).max(back / text));
+        }
+        // Whoever sees no hues sees the order.
+        assert!(steps.is_sorted_by(|a, b| a < b) || steps.is_sorted_by(|a, b| a > b), "{steps:?}");
+    }
+}
+
+/// The relative luminance of WCAG.
+fn luminance(rgb: u32) -> f64 {
+    let linear = |shift: u32| {
+        let value = f64::from(rgb >> shift & 0xFF) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0)
+}
