@@ -1,6 +1,6 @@
 //! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, of which some fail. Needs root, and is skipped
 //! with a word where it cannot be had.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod cluster;
 mod common;

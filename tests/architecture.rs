@@ -1,5 +1,5 @@
 //! ARCHITECTURE.md describes the code as it is: its tables and lists are compared with the sources.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

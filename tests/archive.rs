@@ -1,5 +1,5 @@
 //! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half file.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 #[path = "archive/corpus.rs"]

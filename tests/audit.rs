@@ -1,7 +1,7 @@
 //! Kernel auditing for real: entered, counted and put back on this machine. Needs root and auditctl, and is skipped with a
 //! message elsewhere. Switching auditing on cannot be undone before the machine starts anew, so that those tests also need
 //! that it was on already, or UNIXMARK_TEST_AUDIT=1.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use std::fs;
 use std::io::{Read, Write};

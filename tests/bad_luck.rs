@@ -1,6 +1,6 @@
 //! Programs that crash, hang and lie, and a tool that is stopped and killed: each a clear message,
 //! an error row, and nothing left behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

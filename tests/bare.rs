@@ -1,5 +1,5 @@
 //! The tool where nothing else is: `make dist` does the same with the static one.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Burn-ins with programs that do as they should, and with those that crash, hang and lie; and a tool that is stopped and killed.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

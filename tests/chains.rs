@@ -1,6 +1,6 @@
 //! The interactive tests of several processes: their frames are in order, and nothing of them outlives a dead stage or the
 //! tool. Relations only, never speeds.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! What a user types: wrong words, wrong places, and the words UnixBench's users know.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

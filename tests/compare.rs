@@ -1,5 +1,5 @@
 //! `unixmark compare` on runs that are written here: what is slower is called so, and nothing else is.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 #[path = "compare/conditions.rs"]

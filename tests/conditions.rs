@@ -1,5 +1,5 @@
 //! Conditions for real: what is switched is on, says so, and is off again. No costs are measured here.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

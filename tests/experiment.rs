@@ -1,6 +1,6 @@
 //! Conditions through the command a user types: entered, proved and left; tools that are killed at every step; two at once;
 //! no rights; a full disk.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Fleet runs: what nodes hand over, however it gets here, makes one fleet run.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

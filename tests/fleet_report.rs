@@ -1,5 +1,5 @@
 //! Which nodes of a fleet are slow: by simulation, and in a fleet made of a recorded run. `bench/slow` measures a real one.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! The frame engine in a world where time goes only as the test says: known delays must show as what they are, and lose
 //! exactly the frames that each task's policy says.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

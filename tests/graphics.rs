@@ -1,5 +1,5 @@
 //! The graphics tests on real displays: private Xvfbs with llvmpipe, and none at all.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

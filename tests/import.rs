@@ -1,5 +1,5 @@
 //! Reports and logs of other suites: known files give their known scores, damaged ones no panic.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
 //! A journal is whole at every length: cut at any byte it is a shorter run.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! `deploy/kubernetes`: the manifest is what Kubernetes takes, and what its pods log makes a fleet run. There is no cluster here:
 //! the schemas are Kubernetes' own, the pods' command is run as a kubelet would, and `kubectl` is played by a script.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

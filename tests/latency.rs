@@ -1,5 +1,5 @@
 //! `unixmark latency` with real tasks and loads: what it reports, how it ends, and that nothing stays behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

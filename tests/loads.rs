@@ -1,6 +1,6 @@
 //! The loads: each works until it is told to end, and leaves nothing behind however it ends. Relations and counts, never
 //! speeds.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

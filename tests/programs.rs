@@ -1,6 +1,6 @@
 //! The real programs: they compile clean, run clean under sanitizers, give right answers, do the work
 //! they claim, and keep to the protocol. Relations and counts, never speeds.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Tests of one resource through the tool: threads as copies, single operations, limits, refusals, and nothing left behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! `unixmark scale`: what it measures, how copies are pinned, and what its reports say.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

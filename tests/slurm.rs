@@ -1,5 +1,5 @@
 //! `unixmark fleet slurm` on a real Slurm of three nodes, of which some die. They share this host's processors: nothing here is about speed.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod cluster;
 mod common;

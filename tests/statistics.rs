@@ -1,5 +1,5 @@
 //! The intervals hold what they promise, shown by simulation with a fixed seed.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -1,5 +1,5 @@
 //! Whether throttling is told from noise, and by which evidence its cause, by simulation.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
+#![cfg(test)]
 
 use std::sync::OnceLock;
 

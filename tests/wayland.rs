@@ -1,5 +1,5 @@
 //! The Wayland test against weston without a screen: that frames are shown, how it ends, and that nothing stays behind.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may panic")]
+#![cfg(test)]
 
 mod common;
 

@@ -77,7 +77,6 @@ fn write(mut file: impl Write, pixels: &[u8], width: u32, height: u32) -> std::i
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

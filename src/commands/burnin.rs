@@ -272,7 +272,6 @@ fn show(asked: &BurnIn, test: &Test, machine: &Machine) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -110,7 +110,6 @@ fn can_start(machine: &Machine, copies: &[u32]) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -220,7 +220,6 @@ fn by_link(row: &Row, journal: &Journal) -> Option<Limit> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
     use journal::Copy;

@@ -372,7 +372,6 @@ fn figures(trial: &Trial) -> TrialFigures {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
     use journal::{Frame, Recorder, Schedule};

@@ -185,7 +185,6 @@ fn latest(points: &[Point]) -> Option<Latest> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

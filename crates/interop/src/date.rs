@@ -108,7 +108,6 @@ fn after(start: Time, end: Time) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -239,7 +239,6 @@ pub(super) fn copies_of(copies: u32) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::samples::catalogue;
     use super::*;

@@ -79,7 +79,6 @@ fn is_cpu(key: &str) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::samples::catalogue;
     use super::*;

@@ -89,7 +89,6 @@ fn stranger(text: &str) -> &'static str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::samples::catalogue;
     use super::*;

@@ -224,7 +224,6 @@ fn title(line: &str) -> Option<(&str, u32)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::samples::catalogue;
     use super::*;

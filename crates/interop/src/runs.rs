@@ -191,7 +191,6 @@ impl Node {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

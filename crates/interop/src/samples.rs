@@ -1,5 +1,4 @@
 //! What the tests of this module share.
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use catalogue::Catalogue;
 

@@ -32,7 +32,6 @@ fn sata(machine: &Machine, mount: &mounts::Mount) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;

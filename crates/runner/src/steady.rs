@@ -45,7 +45,6 @@ fn rate(from: (u64, u64), to: (u64, u64)) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

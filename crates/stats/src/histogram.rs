@@ -121,7 +121,6 @@ impl TryFrom<String> for Histogram {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -224,7 +224,6 @@ fn worst(law: &Usl, points: &[(f64, f64)]) -> (f64, f64) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

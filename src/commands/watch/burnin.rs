@@ -110,7 +110,6 @@ impl Chart {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;

@@ -185,7 +185,6 @@ fn shown(reading: &Reading) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;

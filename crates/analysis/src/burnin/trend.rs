@@ -98,7 +98,6 @@ pub fn level(values: &[f64], noise: f64) -> Option<Estimate> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
     use rand::{Rng, RngExt, SeedableRng};

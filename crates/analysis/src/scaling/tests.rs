@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests may panic")]
-
 use std::collections::BTreeMap;
 
 use super::*;

@@ -201,7 +201,6 @@ fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

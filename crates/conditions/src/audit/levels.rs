@@ -119,7 +119,6 @@ fn stig_like(name: &str) -> Result<Text, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -246,7 +246,6 @@ pub(super) fn number(bytes: &[u8], place: usize) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -394,7 +394,6 @@ fn wall_clock() -> i128 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::levels::{Level, level};
     use super::*;

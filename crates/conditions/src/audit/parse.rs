@@ -70,7 +70,6 @@ fn digits(bytes: &[u8], end: u8) -> Option<(u64, &[u8])> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

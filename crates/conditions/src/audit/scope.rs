@@ -99,7 +99,6 @@ pub(super) fn only_us(mut rule: Rule, spared: Option<u32>) -> Rule {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::rule::ALWAYS;
     use super::*;

@@ -157,7 +157,6 @@ pub(super) fn length(kind: u16, record: &[u8]) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -258,7 +258,6 @@ pub(super) fn drained(control: &Control, patience: Duration) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::rule::{ALWAYS, Field, op};
     use super::super::syntax::Text;

@@ -245,7 +245,6 @@ fn key_field(key: &str) -> Result<Field, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::super::rule::Value;
     use super::*;

@@ -288,7 +288,6 @@ pub(super) fn nanoseconds(time: Timespec) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -293,7 +293,6 @@ pub(super) fn record_named(word: &[u8]) -> Option<u16> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 

@@ -277,7 +277,6 @@ fn output(mut command: Command, program: &str) -> Result<Output> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
 

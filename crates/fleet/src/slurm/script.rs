@@ -96,7 +96,6 @@ pub(super) fn job_name(run: &str, seed: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
     use std::process::Command;

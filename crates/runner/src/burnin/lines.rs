@@ -159,7 +159,6 @@ fn pattern(word: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
 
