@@ -53,6 +53,21 @@ fn long_files_are_listed() {
 }
 
 #[test]
+fn the_glossary_names_types_that_exist() {
+    let text = std::fs::read_to_string("docs/glossary.md").unwrap();
+    let mut types = text.lines().flat_map(quoted).filter(|name| name.contains("::")).peekable();
+    assert!(types.peek().is_some());
+    for name in types {
+        let (room, kind) = name.split_once("::").unwrap();
+        let found = files(&[&format!("crates/{room}/src")]).iter().any(|path| {
+            let code = std::fs::read_to_string(path).unwrap();
+            ["struct", "enum", "trait"].iter().any(|word| defines(&code, &format!("pub {word} {kind}")))
+        });
+        assert!(found, "docs/glossary.md names {name}, which does not exist");
+    }
+}
+
+#[test]
 fn the_checks_see_what_they_look_for() {
     assert!(names(r#"read("/proc/stat")"#, "/proc") && names(r#"starts_with("/sys")"#, "/sys"));
     assert!(!names("this/processor", "/proc") && !names(r#""/usr/sys""#, "/sys") && !names("a /system b", "/sys"));
@@ -161,4 +176,9 @@ fn files(folders: &[&str]) -> BTreeSet<PathBuf> {
         }
     }
     found
+}
+
+/// Whether `code` has `words`, and no longer name in their place.
+fn defines(code: &str, words: &str) -> bool {
+    code.match_indices(words).any(|(at, _)| !code[at + words.len()..].starts_with(char::is_alphanumeric))
 }
