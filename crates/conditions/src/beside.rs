@@ -1,6 +1,6 @@
 //! What measured programs do to themselves, who starts them, and what runs beside them and counts what they do.
 
-use super::{Active, Refusal, Scene, Seen, command, tracing};
+use super::{Active, Refusal, Scene, Seen, tracing};
 use catalogue::Switch;
 use journal::Evidence;
 
@@ -35,7 +35,7 @@ pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Resu
         if !scene.staging.prefix.is_empty() {
             return Err(Refusal::Unavailable("only one switch of a condition can start the programs".to_owned()));
         }
-        let path = command::find(starter).ok_or(Refusal::Unavailable(format!("there is no {starter} here")))?;
+        let path = machine::find_command(starter).ok_or(Refusal::Unavailable(format!("there is no {starter} here")))?;
         let scratch = scene.settings.scratch.display().to_string();
         scene.staging.prefix = vec![path.display().to_string()];
         scene.staging.prefix.extend(words.iter().map(|word| word.replace("{scratch}", &scratch)));

@@ -87,11 +87,3 @@ fn running(program: &Path, argument: &Path) -> Vec<Pid> {
     let pids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
     pids.filter(is_it).collect()
 }
-
-/// Returns the absolute path of a command on the PATH.
-pub(super) fn find(tool: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    // The tools of administrators are not on everybody's PATH.
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
-    folders.map(|folder| folder.join(tool)).find(|path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok())
-}

@@ -1,6 +1,6 @@
 //! Other builds of the measured programs.
 
-use super::{Active, Scene, Seen, command};
+use super::{Active, Scene, Seen};
 use catalogue::Switch;
 use journal::Evidence;
 
@@ -11,7 +11,7 @@ struct Built {
 
 /// Whether the compiler is there; or a sentence saying that it is not.
 pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
-    if switch.id != "cc" || level.is_empty() || command::find(level).is_some() {
+    if switch.id != "cc" || level.is_empty() || machine::find_command(level).is_some() {
         return Ok(());
     }
     Err(format!("there is no compiler '{level}' here; try the name of one that is installed, or its path"))

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::{audit, command};
-use machine::Name;
+use super::command;
+use machine::{Machine, Name};
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -147,7 +147,7 @@ impl Ledger {
         let mut text = String::new();
         if self.file.is_none() {
             self.file = Some(File::options().create_new(true).append(true).open(&self.path)?);
-            text = serde_json::to_string(&Head { pid: std::process::id(), boot: boot() })? + "\n";
+            text = serde_json::to_string(&Head { pid: std::process::id(), boot: Machine::here().boot() })? + "\n";
         }
         text += &serde_json::to_string(step)?;
         text.push('\n');
@@ -173,11 +173,6 @@ impl Drop for Ledger {
         // What fails here is found by the next start of the tool.
         let _ = self.put_back();
     }
-}
-
-/// The boot that this is.
-pub(super) fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
 /// What an earlier run left switched.
@@ -221,7 +216,7 @@ pub fn restore(path: &Path) -> Result<usize> {
         Err(_) if !path.exists() => return Ok(0),
         Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
     };
-    let same_boot = head.as_ref().is_none_or(|head| head.boot == boot());
+    let same_boot = head.as_ref().is_none_or(|head| head.boot == Machine::here().boot());
     let mut failed = Vec::new();
     for step in steps.iter().rev().filter(|step| same_boot || step.survives()) {
         if let Err(why) = step.carry_out() {

@@ -7,7 +7,6 @@
 mod audit;
 mod beside;
 mod cgroup;
-mod child;
 mod command;
 mod compiler;
 mod file;
@@ -22,9 +21,10 @@ use catalogue::{Condition, Means, Switch};
 use journal::{Evidence, Trial};
 use machine::Machine;
 
+pub use ::audit::{Flush, Sink, TrailSettings};
 pub use cgroup::make as make_cgroup;
-pub use child::end;
 pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
+pub use machine::end;
 
 /// Why a condition was not entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,47 +57,6 @@ pub struct Settings {
     pub scratch: PathBuf,
     /// How the trail of auditing is kept.
     pub trail: TrailSettings,
-}
-
-/// How the trail of auditing is kept.
-#[derive(Debug, Clone, Default)]
-pub struct TrailSettings {
-    /// Where records go.
-    pub sink: Sink,
-    /// When they are flushed to the disk, of a file.
-    pub flush: Flush,
-    /// Bytes after which a file is begun anew; 0 is the default of 1 GiB.
-    pub limit: u64,
-    /// Records that the kernel queues; 0 is the default of 1024, which is full before a window opens.
-    pub backlog: u32,
-}
-
-/// Where records of auditing go.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Sink {
-    /// They are counted and dropped: the kernel's cost alone
-    Count,
-    /// They are written to a file
-    #[default]
-    File,
-    /// The auditd that is installed writes them, with a configuration of its own
-    Auditd,
-}
-
-/// When a trail is flushed to the disk, as auditd names it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Flush {
-    /// Never
-    None,
-    /// After every 50 records
-    Incremental,
-    /// After every 50 records, by a thread that nobody waits for
-    #[default]
-    IncrementalAsync,
-    /// The data after every record
-    Data,
-    /// Data and metadata after every record
-    Sync,
 }
 
 /// What a condition has the runner do differently for the programs of a trial.
@@ -295,7 +254,7 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
             None if need == tracing::NEED => tracing::available(machine).err(),
             None if need == "root" => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
             Some(("tool", tool)) => {
-                command::find(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
+                machine::find_command(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
             }
             Some(("file", path)) => (!machine.exists(path)).then(|| format!("there is no {path} here")),
             _ => Some(format!("its row needs '{need}', which means nothing")),
@@ -309,7 +268,7 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
         Means::Cgroup => cgroup::available(switch, level, machine),
         Means::Mount => mount::available(level, machine),
         Means::Build => compiler::available(switch, level),
-        Means::Audit => audit::available(level, machine),
+        Means::Audit => audit::ready(level, machine).map(drop),
         _ => Ok(()),
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
     if level != "ext4" {
         return Ok(());
     }
-    if let Some(tool) = ["mkfs.ext4", "mount"].into_iter().find(|tool| command::find(tool).is_none()) {
+    if let Some(tool) = ["mkfs.ext4", "mount"].into_iter().find(|tool| machine::find_command(tool).is_none()) {
         return Err(format!("it needs `{tool}`, which is not installed here"));
     }
     if machine.exists("/dev/loop-control") { Ok(()) } else { Err("there are no loop devices here".to_owned()) }
@@ -107,7 +107,8 @@ fn mount_image(base: &Path, place: &Path, scene: &mut Scene<'_>) -> Result<(), R
         &["mkfs.ext4", "-q", "-m", "0", "-E", at_once, &image_name, SIZE][..],
         &["mount", "-o", "loop", &image_name, &place_name],
     ] {
-        let tool = command::find(words[0]).ok_or(Refusal::Unavailable(format!("there is no {} here", words[0])))?;
+        let tool =
+            machine::find_command(words[0]).ok_or(Refusal::Unavailable(format!("there is no {} here", words[0])))?;
         let tool = tool.display().to_string();
         let words: Vec<&str> = std::iter::once(tool.as_str()).chain(words[1..].iter().copied()).collect();
         command::run(&words, base)?;

@@ -22,6 +22,7 @@ mod mounts;
 mod name;
 mod noise;
 mod parse;
+mod process;
 mod sensors;
 mod topology;
 mod userland;
@@ -34,6 +35,7 @@ pub use facts::{Fact, facts};
 pub use mounts::device_folder;
 pub use name::Name;
 pub use noise::{Noise, Sample, sample};
+pub use process::{end, find_command, is_alive};
 pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};
 pub use topology::{Cpu, Topology, topology};
 
@@ -67,6 +69,11 @@ impl Machine {
     /// Whether the files are those of the running system, so that system calls describe it too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
+    }
+
+    /// The number of this boot: what the kernel holds goes with it. Empty if it cannot be read.
+    pub fn boot(&self) -> String {
+        self.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
     }
 
     /// Where an absolute `path` of the machine really lies.

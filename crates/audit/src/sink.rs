@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 
 use rustix::fs::OFlags;
 
-use super::words;
 use crate::Flush;
+use crate::words;
 
 /// Bytes that are written at once where nothing has to be flushed.
 const WRITE: usize = 256 * 1024;
@@ -20,7 +20,7 @@ const FREQUENCY: u32 = 50;
 
 /// A trail in a file.
 #[derive(Debug)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     file: File,
     flush: Flush,
     limit: u64,
@@ -34,7 +34,7 @@ pub(super) struct Sink {
 
 impl Sink {
     /// Begins a file anew; it never grows beyond `limit` bytes.
-    pub(super) fn create(path: &Path, flush: Flush, limit: u64) -> Result<Sink, String> {
+    pub(crate) fn create(path: &Path, flush: Flush, limit: u64) -> Result<Sink, String> {
         let told = |error: std::io::Error| format!("the trail {} cannot be made ({error})", path.display());
         let flags = match flush {
             Flush::Data => OFlags::DSYNC,
@@ -67,7 +67,7 @@ impl Sink {
     }
 
     /// Writes a record, or keeps it for a larger write.
-    pub(super) fn take(&mut self, kind: u16, record: &[u8]) {
+    pub(crate) fn take(&mut self, kind: u16, record: &[u8]) {
         if self.failure.is_some() {
             return;
         }
@@ -86,7 +86,7 @@ impl Sink {
     }
 
     /// Writes what waits.
-    pub(super) fn write(&mut self) {
+    pub(crate) fn write(&mut self) {
         if self.waiting.is_empty() || self.failure.is_some() {
             return;
         }
@@ -118,7 +118,7 @@ impl Sink {
     ///
     /// # Errors
     /// Not everything was written.
-    pub(super) fn finish(mut self) -> Result<(), String> {
+    pub(crate) fn finish(mut self) -> Result<(), String> {
         self.write();
         if let Some((wake, thread)) = self.flusher.take() {
             drop(wake);
@@ -150,7 +150,7 @@ fn prefix(kind: u16, mut write: impl FnMut(&[u8])) {
 }
 
 /// Bytes of a record as a line of a trail.
-pub(super) fn length(kind: u16, record: &[u8]) -> usize {
+pub(crate) fn length(kind: u16, record: &[u8]) -> usize {
     let mut length = record.len() + 1;
     prefix(kind, |bytes| length += bytes.len());
     length

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::rule::{Field, NEVER, Rule, field, list, op};
+use crate::rule::{Field, NEVER, Rule, field, list, op};
 
 /// The login uid of the measured programs: "umar" in ASCII, beyond what any system gives to people.
-pub(super) const SENTINEL: u32 = 0x756d_6172;
+pub(crate) const SENTINEL: u32 = 0x756d_6172;
 
 /// A login uid that is not set.
 const UNSET: u32 = u32::MAX;
@@ -19,13 +19,13 @@ const FILE: &str = "/proc/thread-self/loginuid";
 
 /// The login uid of the thread that starts programs; it has its own again when this is dropped.
 #[derive(Debug)]
-pub(super) struct LoginUid {
+pub(crate) struct LoginUid {
     before: u32,
 }
 
 impl LoginUid {
     /// Gives the calling thread the measured programs' login uid.
-    pub(super) fn take() -> Result<LoginUid, String> {
+    pub(crate) fn take() -> Result<LoginUid, String> {
         let told = |error: std::io::Error| format!("the login uid cannot be set ({error}); it needs CAP_AUDIT_CONTROL");
         let before = fs::read_to_string(FILE).map_err(told)?.trim().parse().unwrap_or(UNSET);
         set(SENTINEL).map_err(told)?;
@@ -51,7 +51,7 @@ fn set(uid: u32) -> std::io::Result<()> {
 }
 
 /// Whether nobody has the measured programs' login uid; those of an earlier trial may still be dying.
-pub(super) fn is_free() -> Result<(), String> {
+pub(crate) fn is_free() -> Result<(), String> {
     for _ in 0..50 {
         if holder().is_none() {
             return Ok(());
@@ -71,12 +71,12 @@ fn holder() -> Option<String> {
 }
 
 /// The rule by which nobody else is audited from its start on, which costs them nothing then.
-pub(super) fn nobody_else() -> Rule {
+pub(crate) fn nobody_else() -> Rule {
     task(op::NOT_EQUAL)
 }
 
 /// The rule by which the measured programs are not audited from their start on.
-pub(super) fn not_us() -> Rule {
+pub(crate) fn not_us() -> Rule {
     task(op::EQUAL)
 }
 
@@ -88,7 +88,7 @@ fn task(op: u32) -> Rule {
 
 /// Has a rule match the measured programs only, and not the tool that starts them where another process receives the
 /// records: the kernel spares the receiver itself.
-pub(super) fn only_us(mut rule: Rule, spared: Option<u32>) -> Rule {
+pub(crate) fn only_us(mut rule: Rule, spared: Option<u32>) -> Rule {
     // A key comes last, as auditctl has it.
     let place = rule.fields.iter().position(|one| one.id == field::KEY).unwrap_or(rule.fields.len());
     rule.fields.insert(place, Field::number(field::LOGIN_UID, op::EQUAL, SENTINEL));
@@ -100,8 +100,8 @@ pub(super) fn only_us(mut rule: Rule, spared: Option<u32>) -> Rule {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::ALWAYS;
     use super::*;
+    use crate::rule::ALWAYS;
 
     #[test]
     fn the_sentinel_stands_before_the_key() {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::syntax::{Line, Text, Unknown, parse};
+use crate::syntax::{Line, Text, Unknown, parse};
 
 /// What is watched on any machine: who may log in, and as whom.
 const IDENTITY: &str = "
@@ -66,7 +66,7 @@ const STIG_LIKE: &str = "
 
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(crate) enum Level {
     /// Nothing, and nothing was ever done.
     NeverOn,
     /// The measured programs are not audited, whatever else is.
@@ -81,7 +81,7 @@ pub(super) enum Level {
 ///
 /// # Errors
 /// There is no such level, or its file cannot be read or understood.
-pub(super) fn level(name: &str) -> Result<Level, String> {
+pub(crate) fn level(name: &str) -> Result<Level, String> {
     let own = |text: &str| parse(text, name, Unknown::Skip);
     Ok(Level::On(match name {
         "never-on" => return Ok(Level::NeverOn),
@@ -107,7 +107,7 @@ pub(super) fn level(name: &str) -> Result<Level, String> {
 /// for both, and the second is tried for the numbers that it names as well.
 fn stig_like(name: &str) -> Result<Text, String> {
     let mut set = parse(STIG_LIKE, name, Unknown::Skip)?;
-    if super::words::arch("b32").is_some() {
+    if crate::words::arch("b32").is_some() {
         let twins: Vec<Line> = parse(&STIG_LIKE.replace("arch=b64", "arch=b32"), name, Unknown::Skip)?
             .rules
             .into_iter()

@@ -1,14 +1,14 @@
 //! Rules as auditctl(8) and the files of /etc/audit/rules.d write them.
 
-use super::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
-use super::words::{self, Kind};
+use crate::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
+use crate::words::{self, Kind};
 
 /// The kernel takes no longer key.
 const KEY_LENGTH: usize = 256;
 
 /// A rule, and where it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// `FILE:LINE`.
     pub at: String,
     /// The rule.
@@ -17,7 +17,7 @@ pub(super) struct Line {
 
 /// What a text says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Text {
+pub(crate) struct Text {
     /// Its rules, in order.
     pub rules: Vec<Line>,
     /// What was left out of it, and why.
@@ -26,7 +26,7 @@ pub(super) struct Text {
 
 /// Whether system calls that this kind of machine does not have are an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unknown {
+pub(crate) enum Unknown {
     /// They are: somebody wrote them for this machine.
     Refuse,
     /// They are left out: the text is for every machine.
@@ -37,7 +37,7 @@ pub(super) enum Unknown {
 ///
 /// # Errors
 /// The first line that is no rule: where it is, and what to try.
-pub(super) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<Text, String> {
+pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<Text, String> {
     let mut read = Text::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -125,7 +125,7 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
             "-S" => parts.calls.extend(next()?.split(',')),
             "-F" => {
                 let field = comparison(next()?)?;
-                if let (field::ARCH, super::rule::Value::Number(arch)) = (field.id, &field.value) {
+                if let (field::ARCH, crate::rule::Value::Number(arch)) = (field.id, &field.value) {
                     parts.arch = Some(*arch);
                 }
                 parts.fields.push(field);
@@ -246,8 +246,8 @@ fn key_field(key: &str) -> Result<Field, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::Value;
     use super::*;
+    use crate::rule::Value;
 
     fn one(line: &str) -> Rule {
         let mut text = parse(line, "r", Unknown::Refuse).unwrap();

@@ -7,27 +7,23 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_getres, clock_gettime};
 
-use super::auditd::Auditd;
-use super::netlink::{Control, Lever, Status};
-use super::rule::{Rule, field};
-use super::scope::{self, LoginUid, SENTINEL};
-use super::sink::Sink;
-use super::state::{self, Found, State};
-use super::syntax::Text;
-use super::tally::Tally;
-use super::trail::{Heard, Source, Trail, nanoseconds, used};
-use super::{add, limit};
-use crate::{Active, Scene, Seen, Sink as Goal, Undo};
-use journal::{self, Evidence};
-
-/// Records that are queued before processes wait, where nothing else is asked for.
-const BACKLOG: u32 = 1024;
+use crate::auditd::Auditd;
+use crate::netlink::{Control, Lever, Status};
+use crate::rule::{Rule, field};
+use crate::scope::{self, LoginUid, SENTINEL};
+use crate::sink::Sink;
+use crate::state::{self, Found, State};
+use crate::syntax::Text;
+use crate::tally::Tally;
+use crate::trail::{Heard, Source, Trail, nanoseconds, used};
+use crate::{Context, Sink as Goal, Undo, Window, add};
+use journal::Evidence;
 
 /// How long the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Auditing, on.
-pub(super) struct On {
+pub(crate) struct On {
     control: Control,
     found: Found,
     receiver: Receiver,
@@ -69,16 +65,16 @@ struct Loaded {
 
 impl On {
     /// Switches auditing on: receiver, rules, the programs' login uid, and only then the switch.
-    pub(super) fn enter(control: Control, state: &State, text: Text, scene: &mut Scene<'_>) -> Result<On, String> {
+    pub(crate) fn enter(control: Control, state: &State, text: Text, context: &mut Context<'_>) -> Result<On, String> {
         scope::is_free()?;
         let found = Found::from(state.status);
-        scene.ledger.will(&Undo::Audit { found })?;
+        context.ledger.record(Undo::Restore(found))?;
         let mut notes = text.notes.clone();
         notes.extend(first_time());
-        set_limits(&control, scene.settings.trail.backlog)?;
+        set_limits(&control, context.settings.backlog)?;
         let offset = wall_clock();
         let mut auditd = None;
-        let (receiver, source) = receive(&control, state, scene, &mut auditd, offset)?;
+        let (receiver, source) = receive(&control, state, context, &mut auditd, offset)?;
         let trail = Trail::start(source)?;
         if state.status.enabled == 0 {
             add(&control, &scope::nobody_else())
@@ -95,7 +91,7 @@ impl On {
             control.set(Lever::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))?;
         }
         // The first record of all: from its serial number on none may be missing, and auditd 3.0 loses it when it starts.
-        super::trail::begin(&control).map_err(|error| format!("no record can be made: {error}"))?;
+        crate::trail::begin(&control).map_err(|error| format!("no record can be made: {error}"))?;
         let (set, rules) = (status(&control)?, listed(&control)?);
         let (_heard, _login_uid) = (None, login_uid);
         let full = false;
@@ -129,7 +125,7 @@ impl On {
         if listed(&self.control)? != self.rules {
             return Err("another process changed the rules".to_owned());
         }
-        let ours = self.rules.iter().filter(|rule| rule.list != super::rule::list::TASK && is_ours(rule)).count();
+        let ours = self.rules.iter().filter(|rule| rule.list != crate::rule::list::TASK && is_ours(rule)).count();
         if ours != self.loaded.rules {
             return Err(format!("{ours} rules are listed and {} were loaded", self.loaded.rules));
         }
@@ -146,7 +142,7 @@ impl On {
     }
 
     /// What the trail was in the window.
-    fn measure(&mut self, heard: &mut Heard, seen: &Seen<'_>, drained: f64) -> Result<journal::Trail, String> {
+    fn measure(&mut self, heard: &mut Heard, window: Window, drained: f64) -> Result<journal::Trail, String> {
         if let Some(auditd) = &mut self.auditd {
             auditd.finish(&mut heard.tally)?;
         }
@@ -154,16 +150,16 @@ impl On {
         let now = status(&self.control)?;
         let tick = nanoseconds(clock_getres(ClockId::RealtimeCoarse)) as f64;
         let wall = |time: u64| (i128::from(time) + self.offset) as f64 / 1e6;
-        let counted = heard.tally.window(wall(seen.start), wall(seen.end), (tick / 1e6).max(1.0));
+        let counted = heard.tally.window(wall(window.start), wall(window.end), (tick / 1e6).max(1.0));
         let (all_events, all_bytes) = heard.tally.all();
-        let used = |of: fn(&super::trail::Sample) -> u64| {
+        let used = |of: fn(&crate::trail::Sample) -> u64| {
             let last = heard.samples.last().map_or(0.0, |last| of(last) as f64);
-            (last - used(&heard.samples, seen.start, of)).max(0.0)
+            (last - used(&heard.samples, window.start, of)).max(0.0)
         };
         let by_tally = self.receiver == Receiver::Us;
-        let at_end = super::trail::used(&heard.samples, seen.end, |sample| u64::from(sample.backlog));
+        let at_end = crate::trail::used(&heard.samples, window.end, |sample| u64::from(sample.backlog));
         Ok(journal::Trail {
-            seconds: seen.end.saturating_sub(seen.start) as f64 / 1e9,
+            seconds: window.end.saturating_sub(window.start) as f64 / 1e9,
             events: counted.events,
             records: counted.records,
             bytes: counted.bytes,
@@ -211,20 +207,22 @@ impl On {
     }
 }
 
-impl Active for On {
-    fn is_fatal(&self) -> bool {
+impl On {
+    /// Whether the trail cannot be written any more, so that all further trials are pointless.
+    pub(crate) fn is_fatal(&self) -> bool {
         self.full
     }
 
-    fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let drained = self.drain(seen.end);
+    /// Proves that auditing stayed as it was set, and adds what it produced in `window`.
+    pub(crate) fn prove(&mut self, window: Window, evidence: &mut Evidence) -> Result<(), String> {
+        let drained = self.drain(window.end);
         let checked = self.check();
         let mut heard = self.trail.finish(&self.control).ok_or("it was proved before, or its thread died")?;
         std::mem::replace(&mut heard.written, Ok(())).inspect_err(|_| self.full = true).map_err(|why| {
             format!("{why}; make room there, or keep less of it (--trail-limit) or none (--sink count)")
         })?;
         checked?;
-        let trail = self.measure(&mut heard, seen, drained)?;
+        let trail = self.measure(&mut heard, window, drained)?;
         if self.loaded.every_call && trail.events == 0 && trail.lost == 0 {
             return Err("every system call should be audited, and no event came from the window".to_owned());
         }
@@ -260,28 +258,23 @@ fn first_time() -> Option<String> {
 fn set_limits(control: &Control, backlog: u32) -> Result<(), String> {
     let told = |error: Errno| format!("the limits of auditing cannot be set: {error}");
     control.set(Lever::Failure, 0).map_err(told)?;
-    control.set(Lever::BacklogLimit, self::backlog(backlog)).map_err(told)
-}
-
-/// Records to be queued.
-fn backlog(asked: u32) -> u32 {
-    if asked == 0 { BACKLOG } else { asked }
+    control.set(Lever::BacklogLimit, backlog).map_err(told)
 }
 
 /// Has the records received by whom the run wants, or by who did before.
 fn receive(
     control: &Control,
     state: &State,
-    scene: &mut Scene<'_>,
+    context: &mut Context<'_>,
     auditd: &mut Option<Auditd>,
     offset: i128,
 ) -> Result<(Receiver, Source), String> {
-    let settings = scene.settings.trail.clone();
-    let theirs = Some(state.status.pid).filter(|pid| *pid != 0 && state::is_alive(*pid));
+    let settings = context.settings.clone();
+    let theirs = Some(state.status.pid).filter(|pid| *pid != 0 && machine::is_alive(*pid));
     let (receiver, socket) = match theirs {
         Some(pid) => (Receiver::Theirs(pid), Some(listener()?)),
         None if settings.sink == Goal::Auditd => {
-            let started = auditd.insert(Auditd::start(&scene.settings.scratch, &settings, scene.ledger, control)?);
+            let started = auditd.insert(Auditd::start(context.scratch, &settings, context.ledger, control)?);
             (Receiver::Auditd(started.pid()), None)
         }
         None => match Control::receiver() {
@@ -293,9 +286,9 @@ fn receive(
     };
     let sink = match (receiver, settings.sink) {
         (Receiver::Us, Goal::File) => {
-            let path = scene.settings.scratch.join("trail.log");
-            scene.ledger.will(&Undo::RemoveFile { path: path.clone() })?;
-            Some(Sink::create(&path, settings.flush, limit(&settings))?)
+            let path = context.scratch.join("trail.log");
+            context.ledger.record(Undo::RemoveFile(path.clone()))?;
+            Some(Sink::create(&path, settings.flush, settings.limit)?)
         }
         _ => None,
     };
@@ -306,7 +299,7 @@ fn receive(
     let now = nanoseconds(clock_gettime(ClockId::Monotonic));
     // Events of programs that were started earlier are counted as of now.
     let origin = u64::try_from((i128::from(now) + offset) / 1_000_000).unwrap_or(0);
-    let (kauditd, tally, backlog) = (kauditd(), Tally::new(SENTINEL, origin), backlog(settings.backlog));
+    let (kauditd, tally, backlog) = (kauditd(), Tally::new(SENTINEL, origin), settings.backlog);
     let source = Source { socket, sink, daemon, kauditd, backlog, tally };
     Ok((receiver, source))
 }
@@ -341,8 +334,8 @@ fn load(control: &Control, text: &Text, receiver: Receiver, notes: &mut Vec<Stri
 /// Whether a rule records whatever the programs do.
 fn is_every_call(rule: &Rule) -> bool {
     let free = |id: u32| matches!(id, field::LOGIN_UID | field::PID | field::KEY);
-    rule.list == super::rule::list::EXIT
-        && rule.action == super::rule::ALWAYS
+    rule.list == crate::rule::list::EXIT
+        && rule.action == crate::rule::ALWAYS
         && rule.mask[..63].iter().all(|word| *word == u32::MAX)
         && rule.fields.iter().all(|field| free(field.id))
         && rule.names(field::LOGIN_UID, SENTINEL)
@@ -395,8 +388,8 @@ fn wall_clock() -> i128 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::levels::{Level, level};
     use super::*;
+    use crate::levels::{Level, level};
 
     #[test]
     fn which_levels_must_have_events() {
@@ -414,7 +407,7 @@ mod tests {
             eprintln!("skipped: auditing cannot be set here");
             return;
         };
-        let Ok(_lock) = crate::Lock::take() else { return };
+        let Ok(Some(_lock)) = machine::Name::take("unixmark-conditions") else { return };
         if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off).is_err() {
             eprintln!("skipped: auditing is in use here");
             return;

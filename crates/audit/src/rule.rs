@@ -1,22 +1,22 @@
 //! A rule as the kernel takes it: `struct audit_rule_data` of linux/audit.h.
 
-use super::netlink::number;
+use crate::netlink::number;
 
 /// Where a rule is tried. Rules about users' messages, file systems and io_uring are listed, never added.
-pub(super) mod list {
+pub(crate) mod list {
     pub const TASK: u32 = 1;
     pub const EXIT: u32 = 4;
     pub const EXCLUDE: u32 = 5;
 }
 
-pub(super) const NEVER: u32 = 0;
-pub(super) const ALWAYS: u32 = 2;
+pub(crate) const NEVER: u32 = 0;
+pub(crate) const ALWAYS: u32 = 2;
 
 /// AUDIT_FILTER_PREPEND.
 const PREPEND: u32 = 0x10;
 
 /// Fields that rules of the tool's have; those of files are in `syntax`.
-pub(super) mod field {
+pub(crate) mod field {
     pub const PID: u32 = 0;
     pub const LOGIN_UID: u32 = 9;
     pub const ARCH: u32 = 11;
@@ -29,7 +29,7 @@ pub(super) mod field {
 }
 
 /// Comparisons.
-pub(super) mod op {
+pub(crate) mod op {
     pub const AND: u32 = 0x0800_0000;
     pub const LESS: u32 = 0x1000_0000;
     pub const GREATER: u32 = 0x2000_0000;
@@ -44,14 +44,14 @@ const FIXED: usize = 4 * (3 + WORDS + 3 * WORDS + 1);
 
 /// What a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Number(u32),
     Text(String),
 }
 
 /// One comparison of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Field {
+pub(crate) struct Field {
     pub id: u32,
     pub op: u32,
     pub value: Value,
@@ -59,7 +59,7 @@ pub(super) struct Field {
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     /// The list that it is in.
     pub list: u32,
     /// Whether what it matches is recorded.
@@ -71,33 +71,33 @@ pub(super) struct Rule {
 }
 
 impl Field {
-    pub(super) fn number(id: u32, op: u32, value: u32) -> Field {
+    pub(crate) fn number(id: u32, op: u32, value: u32) -> Field {
         Field { id, op, value: Value::Number(value) }
     }
 
-    pub(super) fn text(id: u32, op: u32, value: &str) -> Field {
+    pub(crate) fn text(id: u32, op: u32, value: &str) -> Field {
         Field { id, op, value: Value::Text(value.to_owned()) }
     }
 }
 
 /// Whether a field's value is a text, whose length stands in the value's place: subjects, objects, paths, keys.
-pub(super) fn is_text(id: u32) -> bool {
+pub(crate) fn is_text(id: u32) -> bool {
     matches!(id, 13..=17 | 19..=23 | field::WATCH | field::DIR | field::EXE | field::KEY)
 }
 
 impl Rule {
     /// A rule that matches nothing yet where it goes by system calls.
-    pub(super) fn new(list: u32, action: u32) -> Rule {
+    pub(crate) fn new(list: u32, action: u32) -> Rule {
         Rule { list, action, mask: [0; WORDS], fields: Vec::new() }
     }
 
     /// Has it match every system call. The last word's bits stand for classes of them.
-    pub(super) fn every_call(&mut self) {
+    pub(crate) fn every_call(&mut self) {
         self.mask[..WORDS - 1].fill(u32::MAX);
     }
 
     /// Has it match one system call; whether there can be one of that number.
-    pub(super) fn call(&mut self, number: u32) -> bool {
+    pub(crate) fn call(&mut self, number: u32) -> bool {
         let word = number as usize / 32;
         if word >= WORDS - 1 {
             return false;
@@ -107,12 +107,12 @@ impl Rule {
     }
 
     /// Whether a field compares `id` with this number.
-    pub(super) fn names(&self, id: u32, value: u32) -> bool {
+    pub(crate) fn names(&self, id: u32, value: u32) -> bool {
         self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
     }
 
     /// The structure, with the texts behind it. What has no room is left to the kernel to refuse.
-    pub(super) fn encode(&self, prepend: bool) -> Vec<u8> {
+    pub(crate) fn encode(&self, prepend: bool) -> Vec<u8> {
         let mut texts: Vec<u8> = Vec::new();
         let mut columns = [[0_u32; WORDS]; 3];
         for (index, field) in self.fields.iter().take(WORDS).enumerate() {
@@ -136,7 +136,7 @@ impl Rule {
     }
 
     /// What [`Rule::encode`] wrote; nothing where it is cut.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Rule> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Rule> {
         let word = |index: usize| number(bytes, 4 * index);
         let mut mask = [0; WORDS];
         for (index, bits) in mask.iter_mut().enumerate() {

@@ -12,7 +12,7 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with};
 
-use super::rule::Rule;
+use crate::rule::Rule;
 
 const GET: u16 = 1000;
 const SET: u16 = 1001;
@@ -21,7 +21,7 @@ const DELETE_RULE: u16 = 1012;
 const LIST_RULES: u16 = 1013;
 const GET_FEATURE: u16 = 1019;
 /// AUDIT_TEST: a message of a program's, which is a record like others and changes nothing.
-pub(super) const SAID: u16 = 1120;
+pub(crate) const SAID: u16 = 1120;
 
 /// NLMSG_ERROR: an acknowledgement, or an error.
 const ACK: u16 = 2;
@@ -33,9 +33,9 @@ const REQUEST: u16 = 1;
 const REQUEST_ACK: u16 = 5;
 
 /// Bytes of `struct nlmsghdr`.
-pub(super) const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
 /// The longest message: records are cut at 8970 bytes, rules may name paths.
-pub(super) const LONGEST: usize = 32 * 1024;
+pub(crate) const LONGEST: usize = 32 * 1024;
 
 /// AUDIT_NLGRP_READLOG as a mask: readers that the kernel does not wait for.
 const READERS: u32 = 1;
@@ -48,7 +48,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `struct audit_status`: what holds of the whole machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Status {
+pub(crate) struct Status {
     /// 0 off, 1 on, 2 on and locked until the machine starts anew.
     pub enabled: u32,
     /// What the kernel does when it loses a record: 0 nothing, 1 says so, 2 panics.
@@ -71,7 +71,7 @@ pub(super) struct Status {
 
 /// Which of a status are to be set.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Lever {
+pub(crate) enum Lever {
     Enabled,
     Failure,
     Pid,
@@ -124,54 +124,54 @@ impl Lever {
 
 /// A socket for requests.
 #[derive(Debug)]
-pub(super) struct Control {
+pub(crate) struct Control {
     socket: OwnedFd,
 }
 
 impl Control {
     /// Opens a socket.
-    pub(super) fn open() -> Result<Control, Errno> {
+    pub(crate) fn open() -> Result<Control, Errno> {
         let socket = open()?;
         set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
         Ok(Control { socket })
     }
 
     /// What holds now.
-    pub(super) fn status(&self) -> Result<Status, Errno> {
+    pub(crate) fn status(&self) -> Result<Status, Errno> {
         let answers = self.ask(GET, REQUEST, &[], GET)?;
         Ok(answers.first().map_or_else(Status::default, |bytes| Status::decode(bytes)))
     }
 
     /// AUDIT_FEATURE_… as a mask: what is set of how login uids may be changed.
-    pub(super) fn features(&self) -> Result<u32, Errno> {
+    pub(crate) fn features(&self) -> Result<u32, Errno> {
         let answers = self.ask(GET_FEATURE, REQUEST, &[], GET_FEATURE)?;
         // struct audit_features: vers, mask, features, lock.
         Ok(answers.first().and_then(|bytes| number(bytes, 8)).unwrap_or(0))
     }
 
     /// Sets one thing.
-    pub(super) fn set(&self, lever: Lever, value: u32) -> Result<(), Errno> {
+    pub(crate) fn set(&self, lever: Lever, value: u32) -> Result<(), Errno> {
         self.ask(SET, REQUEST_ACK, &lever.encode(value), ACK).map(drop)
     }
 
     /// Adds a rule, before all others of its list.
-    pub(super) fn prepend(&self, rule: &Rule) -> Result<(), Errno> {
+    pub(crate) fn prepend(&self, rule: &Rule) -> Result<(), Errno> {
         self.ask(ADD_RULE, REQUEST_ACK, &rule.encode(true), ACK).map(drop)
     }
 
     /// Deletes a rule.
-    pub(super) fn delete(&self, rule: &Rule) -> Result<(), Errno> {
+    pub(crate) fn delete(&self, rule: &Rule) -> Result<(), Errno> {
         self.ask(DELETE_RULE, REQUEST_ACK, &rule.encode(false), ACK).map(drop)
     }
 
     /// Lists the rules, in the order in which they are tried. One that is not understood is left out.
-    pub(super) fn rules(&self) -> Result<Vec<Rule>, Errno> {
+    pub(crate) fn rules(&self) -> Result<Vec<Rule>, Errno> {
         let answers = self.ask(LIST_RULES, REQUEST, &[], DONE)?;
         Ok(answers.iter().filter_map(|bytes| Rule::decode(bytes)).collect())
     }
 
     /// Has a record made that says `text`.
-    pub(super) fn say(&self, text: &str) -> Result<(), Errno> {
+    pub(crate) fn say(&self, text: &str) -> Result<(), Errno> {
         // The kernel ends the text at its last byte.
         self.ask(SAID, REQUEST_ACK, format!("{text}\0").as_bytes(), ACK).map(drop)
     }
@@ -219,7 +219,7 @@ impl Control {
     }
 
     /// Opens a socket and has the kernel send every record to it, as a daemon has; `EXIST` where one has already.
-    pub(super) fn receiver() -> Result<OwnedFd, Errno> {
+    pub(crate) fn receiver() -> Result<OwnedFd, Errno> {
         let control = Control { socket: open()? };
         set_socket_recv_buffer_size_force(&control.socket, ROOM)?;
         set_socket_timeout(&control.socket, Timeout::Recv, Some(PATIENCE))?;
@@ -228,7 +228,7 @@ impl Control {
     }
 
     /// Opens a socket that records are sent to besides whoever receives them; what it has no room for it does not get.
-    pub(super) fn listener() -> Result<OwnedFd, Errno> {
+    pub(crate) fn listener() -> Result<OwnedFd, Errno> {
         let socket = open()?;
         set_socket_recv_buffer_size_force(&socket, ROOM)?;
         bind(&socket, &SocketAddrNetlink::new(0, READERS))?;
@@ -241,7 +241,7 @@ fn open() -> Result<OwnedFd, Errno> {
 }
 
 /// The number at `place`.
-pub(super) fn number(bytes: &[u8], place: usize) -> Option<u32> {
+pub(crate) fn number(bytes: &[u8], place: usize) -> Option<u32> {
     bytes.get(place..place + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 

@@ -1,10 +1,10 @@
 //! Records of a trail: `audit(SECONDS.MILLISECONDS:SERIAL): key=value …`.
 
-use super::words;
+use crate::words;
 
 /// When an event was and which; all records of one event have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// Milliseconds since 1970.
     pub ms: u64,
     /// The event's number since the machine started.
@@ -12,24 +12,24 @@ pub(super) struct Stamp {
 }
 
 /// The kinds of records that end an event, and ask the receiver whether it is alive.
-pub(super) const END: u16 = 1320;
-pub(super) const REPLACE: u16 = 1329;
+pub(crate) const END: u16 = 1320;
+pub(crate) const REPLACE: u16 = 1329;
 /// Those that tell of changes to auditing.
 const CONFIG_CHANGE: u16 = 1305;
 const FEATURE_CHANGE: u16 = 1328;
 
 /// Whether records of a kind tell of programs, rather than of auditing itself or what services say.
-pub(super) fn is_of_programs(kind: u16) -> bool {
+pub(crate) fn is_of_programs(kind: u16) -> bool {
     matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
 }
 
 /// Whether a record of a kind never comes first of its event: the system call does, or what stopped it.
-pub(super) fn is_detail(kind: u16) -> bool {
+pub(crate) fn is_detail(kind: u16) -> bool {
     matches!(kind, END | 1302 | 1306 | 1307 | 1309 | 1317 | 1327)
 }
 
 /// Reads the stamp that a record begins with.
-pub(super) fn stamp(record: &[u8]) -> Option<Stamp> {
+pub(crate) fn stamp(record: &[u8]) -> Option<Stamp> {
     let rest = record.strip_prefix(b"audit(")?;
     let (seconds, rest) = digits(rest, b'.')?;
     let (ms, rest) = digits(rest, b':')?;
@@ -38,14 +38,14 @@ pub(super) fn stamp(record: &[u8]) -> Option<Stamp> {
 }
 
 /// The login uid that a record names.
-pub(super) fn login_uid(record: &[u8]) -> Option<u32> {
+pub(crate) fn login_uid(record: &[u8]) -> Option<u32> {
     let start = record.windows(6).position(|six| six == b" auid=")? + 6;
     let (uid, _) = digits(&record[start..], b' ')?;
     u32::try_from(uid).ok()
 }
 
 /// A line of auditd's log: its kind, 0 for one that is not known, and its record. What auditd says of itself is none.
-pub(super) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
+pub(crate) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
     let rest = line.strip_prefix(b"type=")?;
     let end = rest.iter().position(|byte| *byte == b' ')?;
     let (word, record) = (&rest[..end], rest[end..].strip_prefix(b" msg=")?);

@@ -1,6 +1,6 @@
 //! Counts of records by the time they are stamped with and the time they came, so that a window can be cut out afterwards.
 
-use super::parse::{self, Stamp};
+use crate::parse::{self, Stamp};
 
 /// How many events may be under way at once. The records of one do not come in one piece where several processors write.
 const OPEN_EVENTS: usize = 4096;
@@ -19,7 +19,7 @@ struct Bin {
 
 /// What was counted of a trail.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// The login uid whose events count.
     login_uid: u32,
     /// Milliseconds since 1970 of the first bin.
@@ -33,7 +33,7 @@ pub(super) struct Tally {
 
 /// What of a trail lies in a window.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     pub events: u64,
     pub records: u64,
     pub bytes: u64,
@@ -45,12 +45,12 @@ pub(super) struct Counted {
 
 impl Tally {
     /// An empty one, for records from the time `origin` on, in milliseconds since 1970.
-    pub(super) fn new(login_uid: u32, origin: u64) -> Tally {
+    pub(crate) fn new(login_uid: u32, origin: u64) -> Tally {
         Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
     }
 
     /// Takes in a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
-    pub(super) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
+    pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
         let Some(stamp) = parse::stamp(record) else { return };
         let (is_new, counts) = self.event(kind, stamp, record);
         if !counts {
@@ -83,7 +83,7 @@ impl Tally {
 
     /// Events that never came: serial numbers that are missing between the first and the last. The kernel gives one to each
     /// event that it writes, for whomever.
-    pub(super) fn missing(&self) -> u64 {
+    pub(crate) fn missing(&self) -> u64 {
         self.serials.map_or(0, |(first, last, different)| (last - first + 1).saturating_sub(different))
     }
 
@@ -96,13 +96,13 @@ impl Tally {
     }
 
     /// Events and bytes of all.
-    pub(super) fn all(&self) -> (u64, u64) {
+    pub(crate) fn all(&self) -> (u64, u64) {
         self.bins.iter().fold((0, 0), |(events, bytes), bin| (events + u64::from(bin.events), bytes + bin.bytes))
     }
 
     /// Cuts out the window from `start` to `end`, in milliseconds since 1970. The kernel stamps with a clock that moves every
     /// `tick` milliseconds: what has a stamp was at any time of the tick after it.
-    pub(super) fn window(&self, start: f64, end: f64, tick: f64) -> Counted {
+    pub(crate) fn window(&self, start: f64, end: f64, tick: f64) -> Counted {
         let (mut events, mut records, mut bytes) = (0.0, 0.0, 0.0);
         for (time, bin) in self.timed() {
             let inside = ((time + tick).min(end) - time.max(start)).max(0.0) / tick;

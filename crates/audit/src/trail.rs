@@ -18,10 +18,10 @@ use rustix::net::{RecvFlags, recv};
 use rustix::process::setpriority_process;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use super::netlink::{Control, HEADER, LONGEST, SAID};
-use super::parse;
-use super::sink::{self, Sink};
-use super::tally::Tally;
+use crate::netlink::{Control, HEADER, LONGEST, SAID};
+use crate::parse;
+use crate::sink::{self, Sink};
+use crate::tally::Tally;
 
 /// Nanoseconds between looks at the backlog and the clocks.
 const SAMPLE: u64 = 100_000_000;
@@ -46,7 +46,7 @@ const NICE: i32 = -4;
 
 /// What auditing had cost by a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Sample {
+pub(crate) struct Sample {
     /// CLOCK_MONOTONIC in ns.
     pub at: u64,
     /// Records in the kernel's queue.
@@ -60,7 +60,7 @@ pub(super) struct Sample {
 }
 
 /// What the thread has.
-pub(super) struct Source {
+pub(crate) struct Source {
     /// Where records arrive; none where auditd takes them.
     pub socket: Option<OwnedFd>,
     /// Where they are written.
@@ -76,7 +76,7 @@ pub(super) struct Source {
 }
 
 /// What it heard until it was stopped.
-pub(super) struct Heard {
+pub(crate) struct Heard {
     pub tally: Tally,
     /// In order, the first from its start and the last from its end.
     pub samples: Vec<Sample>,
@@ -89,14 +89,14 @@ pub(super) struct Heard {
 }
 
 /// The thread; it ends when this is dropped.
-pub(super) struct Trail {
+pub(crate) struct Trail {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Heard>>,
 }
 
 impl Trail {
     /// Starts it.
-    pub(super) fn start(source: Source) -> Result<Trail, String> {
+    pub(crate) fn start(source: Source) -> Result<Trail, String> {
         let control = Control::open().map_err(|error| format!("auditing cannot be asked ({error})"))?;
         if let Some(socket) = &source.socket {
             set_socket_timeout(socket, Timeout::Recv, Some(SILENCE)).map_err(|error| error.to_string())?;
@@ -115,7 +115,7 @@ impl Trail {
     }
 
     /// Stops it when it has heard all that there was, and returns that; nothing where that was done before.
-    pub(super) fn finish(&mut self, control: &Control) -> Option<Heard> {
+    pub(crate) fn finish(&mut self, control: &Control) -> Option<Heard> {
         // Without the end it waits for silence.
         let _ = end(control);
         self.stop()
@@ -134,17 +134,17 @@ impl Drop for Trail {
 }
 
 /// Has the first record made of a trail.
-pub(super) fn begin(control: &Control) -> Result<(), Errno> {
+pub(crate) fn begin(control: &Control) -> Result<(), Errno> {
     control.say(BEGIN)
 }
 
 /// Has the last record made that a trail is to have.
-pub(super) fn end(control: &Control) -> Result<(), Errno> {
+pub(crate) fn end(control: &Control) -> Result<(), Errno> {
     control.say(END)
 }
 
 /// Whether a record is that one.
-pub(super) fn is_end(kind: u16, record: &[u8]) -> bool {
+pub(crate) fn is_end(kind: u16, record: &[u8]) -> bool {
     kind == SAID && record.windows(END.len()).any(|words| words == END.as_bytes())
 }
 
@@ -260,7 +260,7 @@ impl Listener {
 }
 
 /// What had been used by the time `at`, in a straight line between the samples around it.
-pub(super) fn used(samples: &[Sample], at: u64, of: impl Fn(&Sample) -> u64) -> f64 {
+pub(crate) fn used(samples: &[Sample], at: u64, of: impl Fn(&Sample) -> u64) -> f64 {
     let after = samples.partition_point(|sample| sample.at <= at);
     let (Some(before), next) = (samples.get(after.saturating_sub(1)), samples.get(after)) else { return 0.0 };
     match next {
@@ -273,7 +273,7 @@ pub(super) fn used(samples: &[Sample], at: u64, of: impl Fn(&Sample) -> u64) -> 
 }
 
 /// Processor time of a process in ns, all threads together: the scheduler's own count.
-pub(super) fn processor_time(pid: u32) -> u64 {
+pub(crate) fn processor_time(pid: u32) -> u64 {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
     let of = |path: std::path::PathBuf| {
         let text = fs::read_to_string(path.join("schedstat")).ok()?;
@@ -283,7 +283,7 @@ pub(super) fn processor_time(pid: u32) -> u64 {
 }
 
 /// A time in ns.
-pub(super) fn nanoseconds(time: Timespec) -> u64 {
+pub(crate) fn nanoseconds(time: Timespec) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// How a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Number,
     User,
     Group,
@@ -209,35 +209,35 @@ const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3,
 const ARCHS: &[Arch] = &[];
 
 /// A field of `-F`.
-pub(super) fn field(word: &str) -> Option<(u32, Kind)> {
+pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
     FIELDS.iter().find(|(name, ..)| *name == word).map(|(_, id, kind)| (*id, *kind))
 }
 
 /// What `-C` compares, in either order.
-pub(super) fn pair(left: &str, right: &str) -> Option<u32> {
+pub(crate) fn pair(left: &str, right: &str) -> Option<u32> {
     let place = PAIRS.iter().position(|pair| *pair == (left, right) || *pair == (right, left))?;
     u32::try_from(place + 1).ok()
 }
 
 /// The kernel's number of an `arch=`.
-pub(super) fn arch(word: &str) -> Option<u32> {
+pub(crate) fn arch(word: &str) -> Option<u32> {
     ARCHS.iter().find(|arch| arch.words.contains(&word)).map(|arch| arch.number)
 }
 
 /// A system call's number, of an arch, or of this machine's own.
-pub(super) fn call(name: &str, of: Option<u32>) -> Option<u32> {
+pub(crate) fn call(name: &str, of: Option<u32>) -> Option<u32> {
     let arch = ARCHS.iter().find(|arch| of.is_none_or(|number| arch.number == number));
     name.parse().ok().or_else(|| arch.map_or_else(|| native(name), |arch| (arch.call)(name)))
 }
 
 /// Bits of AUDIT_PERM_…, from letters of `rwxa`.
-pub(super) fn perm(letters: &str) -> Option<u32> {
+pub(crate) fn perm(letters: &str) -> Option<u32> {
     let bit = |letter: char| "xwra".find(letter).map(|place| 1 << place);
     letters.chars().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).filter(|bits| *bits != 0)
 }
 
 /// A number or a name, of the kind that a field takes.
-pub(super) fn value(kind: Kind, word: &str) -> Option<u32> {
+pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
     let of = |table: &[(&str, u32)]| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     match kind {
         Kind::Number => number(word),
@@ -283,12 +283,12 @@ fn account(file: &str, name: &str) -> Option<u32> {
 }
 
 /// The name of a kind of records, as trails have it.
-pub(super) fn record(kind: u16) -> Option<&'static str> {
+pub(crate) fn record(kind: u16) -> Option<&'static str> {
     RECORDS.binary_search_by_key(&kind, |(number, _)| *number).ok().map(|place| RECORDS[place].1)
 }
 
 /// The number of a kind of records.
-pub(super) fn record_named(word: &[u8]) -> Option<u16> {
+pub(crate) fn record_named(word: &[u8]) -> Option<u16> {
     RECORDS.iter().find(|(_, name)| name.as_bytes() == word).map(|(number, _)| *number)
 }
 

@@ -13,11 +13,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::levels::Level;
-use super::netlink::{Control, Lever, Status};
-use super::rule::{NEVER, Rule, field, list};
-use super::scope::SENTINEL;
-use crate::ledger::boot;
+use crate::levels::Level;
+use crate::netlink::{Control, Lever, Status};
+use crate::rule::{NEVER, Rule, field, list};
+use crate::scope::SENTINEL;
+use machine::{Machine, is_alive};
 
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;
@@ -48,7 +48,7 @@ pub struct Found {
 
 /// All there is.
 #[derive(Debug, Clone, Default)]
-pub(super) struct State {
+pub(crate) struct State {
     pub status: Status,
     pub rules: Vec<Rule>,
     pub features: u32,
@@ -67,7 +67,7 @@ impl From<Status> for Found {
 }
 
 /// Opens auditing, or says what is missing.
-pub(super) fn open() -> Result<(Control, State), String> {
+pub(crate) fn open() -> Result<(Control, State), String> {
     let control = Control::open().map_err(|error| why_not(&error))?;
     let status = control.status().map_err(|error| why_not(&error))?;
     let rules = control.rules().map_err(|error| why_not(&error))?;
@@ -90,7 +90,7 @@ fn why_not(error: &Errno) -> String {
 
 impl State {
     /// Whether a level can be entered from here; or why not, and what to do.
-    pub(super) fn admits(&self, level: &Level) -> Result<(), String> {
+    pub(crate) fn admits(&self, level: &Level) -> Result<(), String> {
         if self.status.enabled >= LOCKED {
             return Err(
                 "auditing is locked until the machine starts anew (enabled=2): nothing of it can be changed, nor \
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// Whether auditing was never on since the machine started, as far as can be known.
-    pub(super) fn never_on(&self) -> Result<(), String> {
+    pub(crate) fn never_on(&self) -> Result<(), String> {
         if self.status.enabled != 0 {
             return Err("auditing is on".to_owned());
         }
@@ -142,8 +142,8 @@ impl State {
 }
 
 /// What says that auditing was on since the machine started.
-pub(super) fn was_on() -> Option<String> {
-    if fs::read_to_string(MARK).is_ok_and(|text| text.trim() == boot()) {
+pub(crate) fn was_on() -> Option<String> {
+    if fs::read_to_string(MARK).is_ok_and(|text| text.trim() == Machine::here().boot()) {
         return Some(format!("{MARK} is there"));
     }
     let words = fs::read_to_string("/proc/cmdline").unwrap_or_default();
@@ -179,12 +179,12 @@ fn tells_of_on(line: &str) -> bool {
 }
 
 /// Writes down that auditing was on, before it is.
-pub(super) fn mark() -> Result<(), String> {
+pub(crate) fn mark() -> Result<(), String> {
     let told = |error: std::io::Error| format!("{MARK} cannot be written ({error})");
     if let Some(folder) = Path::new(MARK).parent() {
         fs::create_dir_all(folder).map_err(told)?;
     }
-    fs::write(MARK, boot() + "\n").map_err(told)
+    fs::write(MARK, Machine::here().boot() + "\n").map_err(told)
 }
 
 /// Puts back what was found, and takes away the rules that name the tool's login uid. May be done twice, by another process,
@@ -192,7 +192,7 @@ pub(super) fn mark() -> Result<(), String> {
 ///
 /// # Errors
 /// The kernel refused it.
-pub(crate) fn restore(found: &Found) -> Result<(), String> {
+pub fn restore(found: &Found) -> Result<(), String> {
     let (control, state) = open()?;
     let now = state.status;
     if now.enabled >= LOCKED {
@@ -240,13 +240,8 @@ fn give_up(control: &Control, pid: u32) -> Result<(), Errno> {
     }
 }
 
-/// Whether there is a process of this number.
-pub(super) fn is_alive(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
-}
-
 /// Waits until no record is queued; whether that was so in time.
-pub(super) fn drained(control: &Control, patience: Duration) -> bool {
+pub(crate) fn drained(control: &Control, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     loop {
         match control.status() {
@@ -259,9 +254,9 @@ pub(super) fn drained(control: &Control, patience: Duration) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::{ALWAYS, Field, op};
-    use super::super::syntax::Text;
     use super::*;
+    use crate::rule::{ALWAYS, Field, op};
+    use crate::syntax::Text;
 
     fn refused(state: &State, level: &Level) -> String {
         state.admits(level).unwrap_err()

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::netlink::Control;
-use super::parse;
-use super::tally::Tally;
-use super::trail;
-use crate::{Flush, Ledger, TrailSettings, Undo, command, end};
+use crate::netlink::Control;
+use crate::parse;
+use crate::tally::Tally;
+use crate::trail;
+use crate::{Flush, Ledger, TrailSettings, Undo};
+use machine::{end, find_command};
 
 /// How long it may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -39,24 +40,23 @@ const KEPT: [&str; 8] = [
 const ROOM: u64 = 1 << 20;
 
 /// auditd, running.
-pub(super) struct Auditd {
+pub(crate) struct Auditd {
     child: Child,
     folder: PathBuf,
 }
 
 impl Auditd {
     /// Starts it and waits until it receives the records.
-    pub(super) fn start(
+    pub(crate) fn start(
         scratch: &Path,
         settings: &TrailSettings,
-        ledger: &mut Ledger,
+        ledger: &mut dyn Ledger,
         control: &Control,
     ) -> Result<Auditd, String> {
-        let program =
-            command::find("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
+        let program = find_command("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
         let folder = scratch.join(format!("auditd-{}", std::process::id()));
         configure(&folder, settings, ledger)?;
-        ledger.will(&Undo::End { program: program.clone(), argument: folder.clone() })?;
+        ledger.record(Undo::End { program: program.clone(), argument: folder.clone() })?;
         let told = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
         let said = File::create(folder.join("said")).map_err(told)?;
         let child = Command::new(&program)
@@ -88,7 +88,7 @@ impl Auditd {
     }
 
     /// Its process.
-    pub(super) fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
@@ -96,7 +96,7 @@ impl Auditd {
     ///
     /// # Errors
     /// Its log cannot be read, or its disk is full.
-    pub(super) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
+    pub(crate) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.wait_for_the_end();
         end(&mut self.child, PATIENCE);
         let told =
@@ -134,16 +134,16 @@ impl Drop for Auditd {
 const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
 
 /// Makes its directory; the ledger has everything in it.
-fn configure(folder: &Path, settings: &TrailSettings, ledger: &mut Ledger) -> Result<(), String> {
+fn configure(folder: &Path, settings: &TrailSettings, ledger: &mut dyn Ledger) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
     let plugins = folder.join("plugins.d");
     let config = folder.join("auditd.conf");
     for directory in [folder, &plugins] {
-        ledger.will(&Undo::RemoveDirectory { path: directory.to_path_buf() })?;
+        ledger.record(Undo::RemoveDirectory(directory.to_path_buf()))?;
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(told)?;
     }
     for file in [Path::new("auditd.conf"), Path::new("said")].into_iter().chain(LOGS.map(Path::new)) {
-        ledger.will(&Undo::RemoveFile { path: folder.join(file) })?;
+        ledger.record(Undo::RemoveFile(folder.join(file)))?;
         let _ = fs::remove_file(folder.join(file));
     }
     let installed = fs::read_to_string(INSTALLED).unwrap_or_default();
@@ -162,7 +162,7 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
         Flush::Data => "DATA",
         Flush::Sync => "SYNC",
     };
-    let half_in_mib = (super::limit(settings) >> 21).max(1);
+    let half_in_mib = (settings.limit >> 21).max(1);
     let mut text: String = kept.map(|line| format!("{line}\n")).collect();
     text += &format!(
         "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {0}/plugins.d\n\
