@@ -97,7 +97,7 @@ fn a_wrong_answer_is_a_failed_measurement() {
         tool.env("XDG_CACHE_HOME", &cache).output().unwrap()
     };
     assert_eq!(build().status.code(), Some(0));
-    let folder = std::fs::read_dir(cache.join("unixmark")).unwrap().next().unwrap().unwrap().path();
+    let folder = common::build(&cache, "native-");
     let program = folder.join("bin/syscall");
     std::fs::remove_file(&program).unwrap();
     let liar =
@@ -173,6 +173,45 @@ fn sigkill_leaves_nothing_but_the_journal() {
         assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
         assert_eq!(report["results"][0]["test"], test);
     }
+}
+
+#[test]
+fn a_tool_killed_while_it_builds_leaves_nothing_in_the_cache() {
+    let place = Place::new();
+    let cache = place.root.path().join("cache");
+    // Slow enough to be met at every stage of its work.
+    let slow = place.root.path().join("slow-cc");
+    std::fs::write(&slow, "#!/bin/sh\n[ \"$1\" = --version ] && exec cc \"$@\"\ncc \"$@\"; sleep 0.05\n").unwrap();
+    std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let start = |words: &str| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        tool.args(["run", "-q", "-c", "1", "--procedure", "quick", "--dir"]).arg(place.scratch());
+        tool.args(words.split(' ')).env("UNIXMARK_RESULTS", place.results());
+        tool.env("XDG_CACHE_HOME", &cache).env("CC", &slow).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let unfinished = || {
+        let files = common::contents(&cache.join("unixmark")).into_iter().map(|(path, _)| path);
+        files.filter(|path| path.display().to_string().contains("partial")).collect::<Vec<_>>()
+    };
+    let mut left = 0;
+    for round in 0..8 {
+        let mut tool = start("syscall pipe context1 spawn execl dhry2reg whetstone-double");
+        std::thread::sleep(Duration::from_millis(30 + 60 * round));
+        signal(&tool, "KILL");
+        tool.wait().unwrap();
+        left += unfinished().len();
+    }
+    assert!(left > 0, "no round was killed while it built");
+    let mark = cache.display().to_string();
+    while !processes_with(&mark).is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(start("syscall pipe -i 1").wait().unwrap().success());
+    assert_eq!(unfinished(), Vec::<std::path::PathBuf>::new());
+    // What is there is whole: programs by their own names, each of which runs.
+    let names = std::fs::read_dir(common::build(&cache, "native-").join("bin")).unwrap();
+    let names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().all(|name| !name.ends_with(|c: char| c.is_ascii_digit()) || name == "context1"), "{names:?}");
 }
 
 #[test]

@@ -12,12 +12,13 @@ use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
 use ::report::{Format, render};
 use analysis::{self, BurnIn, Comparison, Effect};
+use build::{BuildKind, Builds, Programs};
 use catalogue::{Catalogue, Test};
 use conditions::{Experiment, Settings};
 use journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
 use machine::{self, Fact, Machine};
 use plan::{self, Pin, Plan};
-use runner::{self, Builds, Measured, Outcome, Programs, Setting, Wanted};
+use runner::{self, Measured, Outcome, Setting};
 
 /// The options of every measuring command with a plan.
 #[derive(Debug, clap::Args)]
@@ -37,7 +38,7 @@ pub(super) struct Options {
 pub(super) struct Manner {
     /// The programs' build [default: native where there is a compiler]
     #[arg(long, value_enum)]
-    build: Option<Wanted>,
+    build: Option<BuildKind>,
     /// Where the measured programs work [default: /var/tmp, or /tmp where that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -192,7 +193,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
     let mut builds = builds(machine, plan, &tests)?;
     let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());
     let mut canvas =
-        if job.options.xvfb && graphics { runner::Display::private()? } else { runner::Display::default() };
+        if job.options.xvfb && graphics { display::Display::private()? } else { display::Display::default() };
     let facts = if graphics { canvas.facts() } else { Vec::new() };
     let mut open = open(Opening { machine, store: &store, manner, dir: &dir, tests, facts, warnings, run })?;
     builds.extend(open.programs.clone().map(|programs| (String::new(), programs)));

@@ -145,7 +145,7 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    // The guardian and the private X server are no verbs of the user's: see runner::guardian and runner::display.
+    // The guardian and the private X server are no verbs of the user's: see runner::guardian and the crate display.
     if let [name, scratch] = &words[..]
         && name == runner::GUARDIAN
     {
@@ -153,9 +153,9 @@ pub fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let [name, words @ ..] = &words[..]
-        && name == runner::XVFB
+        && name == display::XVFB
     {
-        runner::xvfb(words);
+        display::xvfb(words);
         return ExitCode::FAILURE;
     }
     let cli = match Cli::try_parse_from(words) {

@@ -72,6 +72,15 @@ pub fn kit() -> Vec<String> {
     names.filter(|name| name.ends_with(".c")).collect()
 }
 
+/// The only build in a cache whose name begins like this.
+pub fn build(cache: &Path, prefix: &str) -> PathBuf {
+    let entries = std::fs::read_dir(cache.join("unixmark")).unwrap().map(|entry| entry.unwrap().path());
+    let matches = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+    let builds: Vec<PathBuf> = entries.filter(matches).collect();
+    assert_eq!(builds.len(), 1, "{builds:?}");
+    builds[0].clone()
+}
+
 pub fn fake(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fakes").join(name)
 }

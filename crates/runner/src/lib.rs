@@ -1,9 +1,7 @@
 //! The only place that spawns: carries out a plan, trial by trial, into a journal.
 
-mod build;
 mod burnin;
 mod cgroup;
-mod display;
 mod guardian;
 mod program;
 mod protocol;
@@ -18,14 +16,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
+use build::Builds;
 use conditions::{Entered, Experiment, Staging};
+use display::Display;
 use journal::{self, Record, Trial, Warning, Writer};
 use machine::{Fact, Machine};
 use plan::{Cell, Kind, Plan, Round, Window};
 
-pub use build::{Builds, Programs, Wanted};
 pub use burnin::{BurnSetting, Burning, burn_in};
-pub use display::{Display, Variable, XVFB, xvfb};
 pub use guardian::{NAME as GUARDIAN, main as guardian};
 pub use protocol::{Said, Speech};
 

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
 
-use super::display;
 use super::protocol::{Speech, short};
 use super::trial::Command as Asked;
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Run;
-use super::build::{Programs, graphics};
 use super::cgroup::Cgroup;
 use super::trial::{Command, Failure, Scene};
+use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Staging};
 use journal::Trial;

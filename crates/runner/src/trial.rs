@@ -6,7 +6,6 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::display::Variable;
 use super::guardian::Guardian;
 use super::program::{Program, Stage};
 use super::protocol::{self, Said};
@@ -14,6 +13,7 @@ use super::signals::Signals;
 use super::steady::Steady;
 use catalogue::{Metric, Test};
 use conditions::{Entered, Refusal, Seen};
+use display::Variable;
 use journal::{Background, Copy, Trial};
 use machine::{Machine, Noise, sample};
 use plan::Window;

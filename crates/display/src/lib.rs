@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
-use super::build::graphics;
+use build::graphics;
 use conditions::end;
 use machine::Fact;
 
@@ -100,7 +100,7 @@ impl Display {
 }
 
 /// Sets or takes away variables of a command's environment.
-pub(super) fn set(command: &mut Command, environment: &[Variable]) {
+pub fn set(command: &mut Command, environment: &[Variable]) {
     for (name, value) in environment {
         match value {
             Some(value) => command.env(name, value),

@@ -1,0 +1,197 @@
+//! Puts the C programs into the binary: their sources, for the native build on the machine under
+//! test, and one static multi-call program, the portable build.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a build script may fail by panicking")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The portable build's flags: UnixBench's, for the architecture's baseline.
+const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
+
+#[path = "../catalogue/src/tables.rs"]
+mod tables;
+
+fn main() {
+    // Paths below are those of the repository.
+    std::env::set_current_dir("../..").unwrap();
+    println!("cargo::rerun-if-changed=../../catalogue");
+    println!("cargo::rerun-if-env-changed=CC");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
+    let mut code = String::from("/// Every file under `programs/`.\npub static FILES: &[(&str, &[u8])] = &[\n");
+    for file in files(Path::new("programs")) {
+        println!("cargo::rerun-if-changed=../../{}", file.display());
+        let full = fs::canonicalize(&file).unwrap();
+        let name = file.strip_prefix("programs").unwrap();
+        writeln!(code, "    ({:?}, include_bytes!({full:?})),", name.to_str().unwrap()).unwrap();
+    }
+    code.push_str("];\n\n/// The portable build: the compiler, its flags and the multi-call program.\n");
+    code.push_str("pub static PORTABLE: Option<(&str, &str, &[u8])> = ");
+    match portable(&out) {
+        Ok((compiler, binary)) => {
+            writeln!(code, "Some(({compiler:?}, {:?}, include_bytes!({binary:?})));", FLAGS.join(" ")).unwrap();
+        }
+        Err(reason) => {
+            println!("cargo::warning=the portable programs are left out: {reason}");
+            code.push_str("None;\n");
+        }
+    }
+    fs::write(out.join("programs.rs"), code).unwrap();
+}
+
+/// Every file below `folder`, sorted, without the graphics tests: these are a Rust program beside the tool.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path == Path::new("programs/graphics") {
+            continue;
+        }
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+/// What every program is linked with: the C files that lie in `programs/` itself.
+fn kit() -> impl Iterator<Item = PathBuf> {
+    let top =
+        |file: &PathBuf| file.parent() == Some(Path::new("programs")) && file.extension().is_some_and(|end| end == "c");
+    files(Path::new("programs")).into_iter().filter(top)
+}
+
+/// What a binary is compiled from.
+struct Sources {
+    units: Vec<String>,
+    define: Vec<String>,
+}
+
+/// The catalogue's binaries by name.
+fn binaries() -> BTreeMap<String, Sources> {
+    let rows = tables::TABLES.iter().flat_map(|(_, text)| {
+        let table: toml::Table = text.parse().unwrap();
+        table["test"].as_array().unwrap().clone()
+    });
+    let strings = |row: &toml::Value, key: &str| -> Vec<String> {
+        let list = row.get(key).and_then(toml::Value::as_array);
+        list.into_iter().flatten().map(|item| item.as_str().unwrap().to_owned()).collect()
+    };
+    let mut found = BTreeMap::new();
+    for row in rows.filter(|row| !row["program"].as_str().unwrap().starts_with("graphics/")) {
+        let program = row["program"].as_str().unwrap();
+        let define = strings(&row, "define");
+        let name = if define.is_empty() { program.rsplit('/').next() } else { row["id"].as_str() };
+        let mut units = vec![program.to_owned()];
+        units.extend(strings(&row, "sources"));
+        found.insert(name.unwrap().to_owned(), Sources { units, define });
+    }
+    found
+}
+
+/// One C file to compile.
+struct Unit {
+    source: PathBuf,
+    object: PathBuf,
+    define: Vec<String>,
+}
+
+/// A program that becomes one object, in which every name but that of its `main` is its own: the programs define the same
+/// names.
+struct Program {
+    name: String,
+    symbol: String,
+    units: Vec<Unit>,
+    object: PathBuf,
+}
+
+/// The catalogue's programs; their objects are put into `out`.
+fn programs(out: &Path) -> Vec<Program> {
+    let program = |(number, (name, Sources { units, define })): (usize, (String, Sources))| {
+        let symbol = format!("unixmark_main_{number}");
+        let define: Vec<String> = define.into_iter().chain([format!("main={symbol}")]).collect();
+        let unit = |(part, unit): (usize, &String)| Unit {
+            source: Path::new("programs").join(format!("{unit}.c")),
+            object: out.join(format!("{number}-{part}.o")),
+            define: define.clone(),
+        };
+        let units = units.iter().enumerate().map(unit).collect();
+        Program { name, symbol, units, object: out.join(format!("{number}.o")) }
+    };
+    binaries().into_iter().enumerate().map(program).collect()
+}
+
+/// Links all programs into one; returns the compiler's version and the file.
+fn portable(out: &Path) -> Result<(String, PathBuf), String> {
+    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let version = Command::new(&cc).arg("--version").output().map_err(|error| format!("{cc}: {error}"))?;
+    let compiler = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
+    let kit = kit().map(|source| {
+        let object = out.join(source.file_name().unwrap()).with_extension("o");
+        Unit { source, object, define: Vec::new() }
+    });
+    let (kit, programs) = (kit.collect::<Vec<_>>(), programs(out));
+    let compile = |unit: &Unit| {
+        let mut command = Command::new(&cc);
+        command.args(FLAGS).args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(&unit.source);
+        run(command.args(unit.define.iter().map(|item| format!("-D{item}"))))
+    };
+    let join = |program: &Program| {
+        let objects = program.units.iter().map(|unit| &unit.object);
+        run(Command::new("ld").arg("-r").arg("-o").arg(&program.object).args(objects))?;
+        run(Command::new("objcopy").arg(format!("--keep-global-symbol={}", program.symbol)).arg(&program.object))
+    };
+    let units: Vec<&Unit> = kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
+    on_all_processors(&units, |unit| compile(unit))?;
+    on_all_processors(&programs, join)?;
+    let source = out.join("multi.c");
+    fs::write(&source, dispatcher(&programs)).unwrap();
+    let binary = out.join("portable");
+    let objects = kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
+    run(Command::new(&cc).args(FLAGS).arg("-s").arg("-o").arg(&binary).arg(&source).args(objects).arg("-lm"))?;
+    Ok((compiler, binary))
+}
+
+/// A `main` that is the program it is called as.
+fn dispatcher(programs: &[Program]) -> String {
+    let declarations: String =
+        programs.iter().map(|program| format!("int {}(int, char **);\n", program.symbol)).collect();
+    let rows: String =
+        programs.iter().map(|program| format!("    {{\"{}\", {}}},\n", program.name, program.symbol)).collect();
+    format!(
+        "#include <string.h>\n{declarations}\
+         static const struct {{ const char *name; int (*run)(int, char **); }} programs[] = {{\n{rows}}};\n\
+         int main(int argc, char **argv)\n{{\n\
+         \tconst char *slash = argc ? strrchr(argv[0], '/') : 0;\n\
+         \tconst char *name = slash ? slash + 1 : argc ? argv[0] : \"\";\n\
+         \tfor (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)\n\
+         \t\tif (!strcmp(name, programs[i].name))\n\t\t\treturn programs[i].run(argc, argv);\n\
+         \treturn 127;\n}}\n"
+    )
+}
+
+/// Does `work` for all of `items`, a thread per processor; the first failure ends it.
+fn on_all_processors<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<(), String> + Sync) -> Result<(), String> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            work(item).inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?;
+        }
+        Ok(())
+    };
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap())
+    })
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("")))
+}

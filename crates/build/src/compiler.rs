@@ -1,0 +1,115 @@
+//! The system's C compiler, and how programs are built by it.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+
+use super::FILES;
+use super::cache::Partial;
+use catalogue::Test;
+
+/// A compiler and the first line of its `--version`.
+pub(super) struct Compiler {
+    command: String,
+    version: String,
+}
+
+/// UnixBench 6.0.0's flags for this architecture.
+pub(super) fn flags() -> Vec<&'static str> {
+    let mut flags = vec!["-Wall", "-pedantic", "-O3", "-ffast-math"];
+    flags.extend(match std::env::consts::ARCH {
+        "powerpc64" => ["-mcpu=native", "-mtune=native"],
+        "riscv64" => ["-march=rv64g", "-mabi=lp64d"],
+        _ => ["-march=native", "-mtune=native"],
+    });
+    flags
+}
+
+impl Compiler {
+    /// Returns the system's compiler: $CC, or `cc` as UnixBench's Makefile takes it.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn usual() -> Result<Compiler> {
+        Compiler::new(&std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".to_owned()))
+    }
+
+    /// Returns the compiler that is called `command`.
+    ///
+    /// # Errors
+    /// It is not installed or does not say its version.
+    pub fn new(command: &str) -> Result<Compiler> {
+        let output = Command::new(command)
+            .arg("--version")
+            .output()
+            .with_context(|| format!("the C compiler '{command}' cannot be run"))?;
+        if !output.status.success() {
+            bail!("the C compiler '{command}' fails even at --version");
+        }
+        let version = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned();
+        Ok(Compiler { command: command.to_owned(), version })
+    }
+
+    /// The first line of its `--version`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Builds the programs of `tests` from the sources below `folder`, on all processors.
+    ///
+    /// # Errors
+    /// The first failure ends it.
+    pub fn build_all(&self, folder: &Path, tests: &[&Test], flags: &[&str], partial: &Partial) -> Result<()> {
+        let queue = Mutex::new(tests.iter());
+        let failure = Mutex::new(None);
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tests.len());
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    // A poisoned lock means that another worker panicked; the scope passes it on.
+                    while let Ok(Some(test)) = queue.lock().map(|mut queue| queue.next()) {
+                        if let Err(error) = self.build(folder, test, flags, partial) {
+                            if let Ok(mut failure) = failure.lock() {
+                                *failure = Some(error);
+                            }
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        match failure.into_inner() {
+            Ok(None) => Ok(()),
+            Ok(Some(error)) => Err(error),
+            Err(_) => bail!("a compiling thread panicked"),
+        }
+    }
+
+    fn build(&self, folder: &Path, test: &Test, flags: &[&str], partial: &Partial) -> Result<()> {
+        let file = partial.path(test.binary());
+        let mut command = Command::new(&self.command);
+        command.current_dir(folder.join("src")).args(flags).args(["-I", "."]);
+        command.args(test.define.iter().map(|item| format!("-D{item}")));
+        command.args(test.units()).args(kit()).arg("-o").arg(&file).args(["-Wl,--as-needed", "-lm"]);
+        let output = command.output().with_context(|| format!("the C compiler '{}' cannot be run", self.command))?;
+        if !output.status.success() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<&str> = stderr.lines().take(5).collect();
+            bail!(
+                "the C compiler failed on {} ({}): {}\ntry --build portable, or another compiler with CC=…",
+                test.binary(),
+                output.status,
+                lines.join("\n  ")
+            );
+        }
+        let target = folder.join("bin").join(test.binary());
+        std::fs::rename(&file, &target).with_context(|| format!("{} cannot be written", target.display()))
+    }
+}
+
+/// What every program is linked with: the C files that lie in `programs/` itself.
+fn kit() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name).filter(|name| !name.contains('/') && name.ends_with(".c"))
+}

@@ -1,0 +1,191 @@
+//! The measured programs: built here by the system's compiler, or taken from the binary.
+
+mod cache;
+mod compiler;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use cache::Partial;
+use catalogue::{GRAPHICS, Test};
+use compiler::Compiler;
+use journal::Build;
+use machine::Machine;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+}
+use embedded::{FILES, PORTABLE};
+
+/// How the programs are built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum BuildKind {
+    /// Compiled here by the system's cc with UnixBench's flags
+    Native,
+    /// Compiled with the tool: static, for any machine of this architecture
+    Portable,
+}
+
+/// Returns the program of the graphics tests, which was built with the tool and lies beside it; `None` if it is missing.
+#[must_use]
+pub fn graphics() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.with_file_name(GRAPHICS);
+    path.exists().then_some(path)
+}
+
+/// Programs by the name of their build; the usual build's name is empty.
+pub type Builds = BTreeMap<String, Programs>;
+
+/// Programs that are ready to be spawned.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// How they were built.
+    pub build: Build,
+    /// What the user should know about the choice of build.
+    pub warning: Option<String>,
+    folder: PathBuf,
+}
+
+impl Programs {
+    /// Prepares the programs of `tests`, built as `kind` says; by default native if there is a compiler.
+    ///
+    /// # Errors
+    /// The compiler fails, there is none although native was asked for, or the cache cannot be
+    /// written.
+    pub fn prepare(machine: &Machine, tests: &[&Test], kind: Option<BuildKind>) -> Result<Programs> {
+        match (kind, Compiler::usual()) {
+            (Some(BuildKind::Native) | None, Ok(compiler)) => native(machine, tests, &compiler),
+            (Some(BuildKind::Native), Err(missing)) => {
+                Err(missing.context("no native build: install a C compiler or try --build portable"))
+            }
+            (None, Err(_)) => {
+                let warning =
+                    "there is no C compiler here, so the portable programs ran: compare only with portable runs";
+                Ok(Programs { warning: Some(warning.to_owned()), ..portable(tests)? })
+            }
+            (Some(BuildKind::Portable), _) => portable(tests),
+        }
+    }
+
+    /// Prepares the programs of `tests` as a condition wants them: `cc=NAME` or `build=native|portable`.
+    ///
+    /// # Errors
+    /// The compiler fails or is missing, or there is no such build.
+    pub fn named(machine: &Machine, tests: &[&Test], name: &str) -> Result<Programs> {
+        match name.split_once('=') {
+            Some(("cc", command)) => native(machine, tests, &Compiler::new(command)?),
+            Some(("build", "native")) => Programs::prepare(machine, tests, Some(BuildKind::Native)),
+            Some(("build", "portable")) => portable(tests),
+            _ => bail!("'{name}' is not a build; try cc=clang or build=portable"),
+        }
+    }
+
+    /// The folder with the scripts and data that tests name as `{programs}`.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.folder.join("bin")
+    }
+
+    /// Returns the executable of `test` for copy number `copy`: each copy has a file of its own,
+    /// since a shared one is a lock that all copies take (UnixBench issue 88).
+    ///
+    /// # Errors
+    /// The copy cannot be written.
+    pub fn executable(&self, test: &Test, copy: u32) -> Result<PathBuf> {
+        if test.is_foreign() {
+            return Ok(PathBuf::from(&test.program));
+        }
+        let first = self.folder().join(test.binary());
+        if copy == 0 {
+            return Ok(first);
+        }
+        let own = self.folder.join(format!("copy-{copy}")).join(test.binary());
+        if !own.exists() {
+            let bytes = fs::read(&first).with_context(|| format!("{} cannot be read", first.display()))?;
+            Partial::start(&cache::folder()?)?.install(&own, &bytes, 0o755)?;
+        }
+        Ok(own)
+    }
+}
+
+fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
+    let flags = compiler::flags();
+    let hash = hash(&["native", compiler.version(), &flags.join(" "), &processor(machine)]);
+    let cache = cache::folder()?;
+    let folder = cache.join(format!("native-{}", &hash[..16]));
+    let partial = Partial::start(&cache)?;
+    install_files(&folder, &partial)?;
+    let bin = folder.join("bin");
+    // Rows may share a program.
+    let programs: BTreeMap<&str, &Test> =
+        tests.iter().filter(|test| test.is_ours_in_c()).map(|test| (test.binary(), *test)).collect();
+    let missing: Vec<&Test> =
+        programs.into_iter().filter(|(binary, _)| !bin.join(binary).exists()).map(|(_, test)| test).collect();
+    compiler.build_all(&folder, &missing, &flags, &partial)?;
+    let compiler = compiler.version().to_owned();
+    let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
+    Ok(Programs { build, warning: None, folder })
+}
+
+/// What -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
+fn processor(machine: &Machine) -> String {
+    const KEYS: [&str; 6] = ["model name", "flags", "Features", "CPU part", "isa", "cpu"];
+    let info = machine.read("proc/cpuinfo").unwrap_or_default();
+    let lines = info.lines().filter(|line| KEYS.contains(&line.split(':').next().unwrap_or("").trim()));
+    let lines: BTreeSet<&str> = lines.collect();
+    Vec::from_iter(lines).join("\n")
+}
+
+fn portable(tests: &[&Test]) -> Result<Programs> {
+    let Some((compiler, flags, binary)) = PORTABLE else {
+        bail!("this unixmark was built without the portable programs; install a C compiler and try --build native");
+    };
+    let hash = hash(&["portable", compiler, flags]);
+    let cache = cache::folder()?;
+    let folder = cache.join(format!("portable-{}", &hash[..16]));
+    let partial = Partial::start(&cache)?;
+    install_files(&folder, &partial)?;
+    // A file per program, not links to one: each has an inode of its own, as native ones have.
+    for test in tests.iter().filter(|test| test.is_ours_in_c()) {
+        let target = folder.join("bin").join(test.binary());
+        if !target.exists() {
+            partial.install(&target, binary, 0o755)?;
+        }
+    }
+    let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
+    Ok(Programs { build, warning: None, folder })
+}
+
+/// Returns the SHA-256 over `parts` and every embedded file, in hexadecimal.
+fn hash(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    let pieces = parts.iter().map(|part| part.as_bytes());
+    for piece in pieces.chain(FILES.iter().flat_map(|(name, bytes)| [name.as_bytes(), bytes])) {
+        hash.update((piece.len() as u64).to_le_bytes());
+        hash.update(piece);
+    }
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Puts the sources under `src/`, and scripts and data under `bin/` beside the programs.
+fn install_files(folder: &Path, partial: &Partial) -> Result<()> {
+    for (name, bytes) in FILES {
+        let source = Path::new(name).extension().is_some_and(|end| end == "c" || end == "h");
+        let target = folder.join(if source { "src" } else { "bin" }).join(name);
+        if !target.exists() {
+            let mode = if target.extension().is_some_and(|end| end == "sh") { 0o755 } else { 0o644 };
+            partial.install(&target, bytes, mode)?;
+        }
+    }
+    let bin = folder.join("bin");
+    fs::create_dir_all(&bin).with_context(|| format!("{} cannot be made", bin.display()))
+}
