@@ -123,7 +123,7 @@ fn the_documents_questions_find_what_was_planted() {
         assert!((cost("6.12.0", "audit=on", test) / cost("6.1.0", "audit=on", test) - 1.0).abs() < 1e-3, "{test}");
     }
 
-    let slower = answer(&answers, "become slower since a day");
+    let slower = answer(&answers, "become slower since a given day");
     let of = |host: &str| slower.iter().filter(|row| row["host"] == host).count();
     assert_eq!((of("a1"), of("saver"), of("big"), of("audited")), (1, 1, 1, 0), "{slower:#?}");
     assert_eq!(of("drifts"), 12, "every test of the index");
