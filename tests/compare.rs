@@ -153,7 +153,7 @@ fn unlike_runs_are_never_compared_silently() {
     let b = b.with(|journal| {
         journal.run.build = Some(Build { hash: "ffff".to_owned(), ..journal.run.build.clone().unwrap() });
         journal.run.host = "other".to_owned();
-        journal.run.procedure = "quick".to_owned();
+        journal.run.procedure = journal::Procedure::Quick;
         journal.warnings.push(Warning { cell: None, text: "the governor changed".to_owned() });
     });
     let place = place(&[a, b]);

@@ -30,11 +30,11 @@ fn imported(name: &str, text: &str) -> (Journal, Results) {
 }
 
 fn row<'a>(results: &'a Results, test: &str, copies: u32) -> &'a Row {
-    results.rows.iter().find(|row| row.cell.test == test && row.cell.copies == copies).unwrap()
+    results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies).unwrap()
 }
 
 fn index<'a>(results: &'a Results, id: &str) -> &'a Index {
-    results.indexes.iter().find(|index| index.id == id).unwrap()
+    results.indexes().iter().find(|index| index.id == id).unwrap()
 }
 
 fn rounded(number: f64) -> String {
@@ -59,9 +59,9 @@ fn printed<'a>(report: &'a str, heading: &str) -> Vec<(String, &'a str)> {
 #[test]
 fn unixbench_report() {
     let (journal, results) = imported("report.txt", REPORT);
-    assert_eq!((journal.run.procedure.as_str(), journal.run.tool.as_str()), ("imported", "UnixBench"));
+    assert_eq!((journal.run.procedure.name(), journal.run.tool.as_str()), ("imported", "UnixBench"));
     assert_eq!((journal.run.cpus, journal.run.started.as_str()), (4, "2018-06-25T20:25:47Z"));
-    assert_eq!(journal.end.as_ref().unwrap().reason, "complete");
+    assert_eq!(journal.end.as_ref().unwrap().reason, journal::Ended::Complete);
     assert_eq!(journal.warnings, []);
     let system = index(&results, "system");
     assert!(system.complete && system.copies == 1);
@@ -129,7 +129,7 @@ fn every_test_of_byte_is_in_the_catalogue() {
     let catalogue = catalogue();
     assert_eq!(journal.cells.len(), 27);
     for cell in &journal.cells {
-        assert!(catalogue.test(&cell.test).is_some(), "{}", cell.label);
+        assert!(catalogue.test(&cell.key.test).is_some(), "{}", cell.label);
     }
 }
 
@@ -167,14 +167,14 @@ fn a_table_of_runs() {
     let vector: serde_json::Value = serde_json::from_str(PAIR).unwrap();
     let published = imported("", BYTE).0;
     for (journal, name) in [(on, "run1"), (off, "run2")] {
-        assert_eq!((journal.cells.len(), journal.run.procedure.as_str()), (27, "imported"));
+        assert_eq!((journal.cells.len(), journal.run.procedure.name()), (27, "imported"));
         for (cell, trial) in journal.cells.iter().zip(&journal.trials) {
             let test = &vector[name][&cell.label];
             let score = trial.score.as_ref().unwrap();
             assert_eq!((Some(score.value), Some(cell.unit.as_str())), (test["value"].as_f64(), test["unit"].as_str()));
             assert_eq!(Some(u64::from(score.samples)), test["samples"].as_u64());
         }
-        let order = |journal: &Journal| journal.cells.iter().map(|cell| cell.test.clone()).collect::<Vec<_>>();
+        let order = |journal: &Journal| journal.cells.iter().map(|cell| cell.key.test.clone()).collect::<Vec<_>>();
         assert_eq!(order(journal), order(&published), "in the order of the file, which is the report's");
     }
     // BYTE's own arithmetic: sums of unrounded indexes, and their ratio.
@@ -189,7 +189,7 @@ fn a_table_of_other_runs() {
         "x": {"run1": 5}, "run4": {"Arithmetic (type = arith)": {"value": 0, "unit": "lps"}, "New": {"value": 7, "more": []}}}"#;
     let journals = import("host-2026-01-02-01.json", text, catalogue()).unwrap();
     let tests: Vec<Vec<&str>> =
-        journals.iter().map(|journal| journal.cells.iter().map(|cell| cell.test.as_str()).collect()).collect();
+        journals.iter().map(|journal| journal.cells.iter().map(|cell| cell.key.test.as_str()).collect()).collect();
     assert_eq!(tests, [["arithoh", "new"], ["execl", "dhry2"]]);
     assert_eq!(journals[0].run.comment, "run4");
     assert_eq!((journals[0].run.host.as_str(), journals[0].run.started.as_str()), ("host", "2026-01-02T00:00:00Z"));
@@ -295,7 +295,7 @@ fn measured(journal: &Journal) -> Vec<String> {
         score.value = rounded(score.value).parse().unwrap();
     }
     let usable = journal.trials.iter().filter(|trial| trial.error.is_none());
-    let named = |cell: usize| format!("{} {}", journal.cells[cell].test, journal.cells[cell].copies);
+    let named = |cell: usize| format!("{} {}", journal.cells[cell].key.test, journal.cells[cell].key.copies);
     usable.map(|trial| format!("{} {trial:?}", named(trial.cell))).collect()
 }
 
@@ -321,7 +321,7 @@ fn a_cut_file_gives_what_it_has_and_says_so() {
 /// Whether a report of these cells has an index at its end.
 fn indexed(journal: &Journal) -> bool {
     let id = journal.run.indexes.first().map_or("system", String::as_str);
-    journal.cells.iter().any(|cell| catalogue().test(&cell.test).unwrap().baseline.contains_key(id))
+    journal.cells.iter().any(|cell| catalogue().test(&cell.key.test).unwrap().baseline.contains_key(id))
 }
 
 /// Whether a log that ends here has all of what it began.
@@ -338,7 +338,7 @@ fn survives(text: &str) {
             let results = Results::new(journal, catalogue, None);
             assert!(!results.rows.is_empty());
             assert!(results.rows.iter().all(|row| row.score.value.is_finite() && row.seconds.is_finite()));
-            assert!(results.indexes.iter().all(|index| index.score.value.is_finite() && index.sum.is_finite()));
+            assert!(results.indexes().iter().all(|index| index.score.value.is_finite() && index.sum.is_finite()));
             assert!(journal.cells.iter().enumerate().all(|(number, cell)| cell.id == number));
         }),
     }

@@ -9,7 +9,7 @@ use analysis::{Results, Scaling};
 use catalogue::{Catalogue, Metric};
 use common::{Place, fake, stderr, stdout};
 use interop::import;
-use journal::{Cell, Copy, End, Journal, SCALING, Trial};
+use journal::{Cell, Copy, End, Ended, Journal, Key, Trial, View};
 use report::{Format, render};
 use serde_json::Value;
 use stats::Usl;
@@ -27,7 +27,7 @@ fn imported(text: &str) -> (Journal, Results) {
 }
 
 fn of<'a>(results: &'a Results, label: &str) -> &'a Scaling {
-    results.scaling.iter().find(|test| test.label == label).unwrap()
+    results.scaling().iter().find(|test| test.label == label).unwrap()
 }
 
 /// The lines of a test's block in the text report.
@@ -39,7 +39,7 @@ fn block(text: &str, title: &str) -> Vec<String> {
 #[test]
 fn a_published_table_shows_the_gains_it_claims() {
     let (journal, results) = imported(LBENCH);
-    assert_eq!((journal.run.tool.as_str(), results.scaling.len()), ("Lbench", 17));
+    assert_eq!((journal.run.tool.as_str(), results.scaling().len()), ("Lbench", 17));
     let only_the_date = journal.warnings.iter().all(|warning| warning.text.contains("when it was measured"));
     assert!(only_the_date, "{:?}", journal.warnings);
     let memory = of(&results, "memory move 50 MB");
@@ -111,18 +111,20 @@ fn damaged_tables() {
 /// A run of one test that follows a law, at many levels.
 fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
     let mut journal = Journal::default();
-    journal.run.view = SCALING.to_owned();
+    journal.run.view = View::Scaling;
     journal.run.cpus = 64;
     journal.run.borders = borders.iter().map(|(copies, what)| (*copies, (*what).to_owned())).collect();
     for (id, copies) in levels.iter().enumerate() {
         journal.cells.push(Cell {
             id,
-            test: "planted".to_owned(),
+            key: Key {
+                test: "planted".to_owned(),
+                copies: *copies,
+                load: "none".to_owned(),
+                condition: "none".to_owned(),
+            },
             label: "A label of thirty-seven characters ok".to_owned(),
-            copies: *copies,
             threads: false,
-            load: "none".to_owned(),
-            condition: "none".to_owned(),
             control: false,
             metric: Metric::Rate,
             unit: "Mop/s".to_owned(),
@@ -141,7 +143,7 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
             journal.trials.push(Trial { cell: id, block, copies: vec![copy; *copies as usize], ..Trial::default() });
         }
     }
-    journal.end = Some(End { reason: "complete".to_owned(), seconds: 60.0 });
+    journal.end = Some(End { reason: Ended::Complete, seconds: 60.0 });
     results(&journal)
 }
 
@@ -151,7 +153,7 @@ const LADDER: [u32; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 fn many_levels_fit_into_every_report() {
     let law = Usl { lambda: 500.0, sigma: 0.04, kappa: 0.0006 };
     let results = planted(&law, &LADDER, &[(32, "SMT siblings")]);
-    let test = &results.scaling[0];
+    let test = &results.scaling()[0];
     let found = test.law.unwrap();
     assert!((found.law.sigma - 0.04).abs() < 0.004 && (found.law.kappa - 0.0006).abs() < 0.0001, "{found:?}");
     assert!(found.sigma.low <= 0.04 && 0.04 <= found.sigma.high && test.fitted == 10);
@@ -182,7 +184,7 @@ fn a_negative_sigma_is_reported() {
     let results = planted(&Usl { lambda: 500.0, sigma: -0.03, kappa: 0.004 }, &LADDER[..7], &[]);
     let text = render(&results, Format::Text).unwrap();
     assert!(text.contains("sigma -0.0") && text.contains("peak "), "{text}");
-    let efficiency = results.scaling[0].levels[1].efficiency.value;
+    let efficiency = results.scaling()[0].levels[1].efficiency.value;
     assert!(efficiency > 1.0, "{efficiency}");
 }
 
@@ -191,7 +193,7 @@ fn the_forms_agree() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/scaling");
     let results = results(&journal::read(&folder).unwrap());
     let json: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
-    assert_eq!(json["scaling"].as_array().unwrap().len(), results.scaling.len());
+    assert_eq!(json["scaling"].as_array().unwrap().len(), results.scaling().len());
     assert!(json["gains"].as_array().unwrap().is_empty() && json["index"].as_array().unwrap().is_empty());
     for format in [Format::Text, Format::Html, Format::Markdown] {
         let text = render(&results, format).unwrap();

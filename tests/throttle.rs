@@ -76,7 +76,7 @@ fn journal(scene: &Scene, random: &mut impl Rng) -> Journal {
 fn judged(journal: &Journal) -> BurnIn {
     static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
     let catalogue = CATALOGUE.get_or_init(|| Catalogue::load().unwrap());
-    *Results::new(journal, catalogue, None).burnin.unwrap()
+    Results::new(journal, catalogue, None).burnin().unwrap().clone()
 }
 
 /// How many of 200 burn-ins are such.

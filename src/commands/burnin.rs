@@ -12,7 +12,7 @@ use super::run::own_test;
 use super::values::bytes;
 use super::{Status, print, usage};
 use catalogue::{Catalogue, Test};
-use journal::{BurnIn, Burned, Run};
+use journal::{BurnIn, Burned, Procedure, Run};
 use machine::{self, Machine, Sensors};
 use runner::{BurnSetting, burn_in};
 use words::{bytes as show_bytes, clock};
@@ -162,7 +162,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
         tests: if own.is_some() { Vec::new() } else { vec![test] },
         facts: Vec::new(),
         warnings: Vec::new(),
-        run: Run { procedure: "burnin".to_owned(), ..Run::default() },
+        run: Run { procedure: Procedure::Burnin, ..Run::default() },
     })?;
     let mut display = Display::new(&asked, loudness, screen.is_some(), &open.name)?;
     let setting = BurnSetting {

@@ -128,8 +128,8 @@ fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> 
 fn measured(results: &[analysis::Results], names: &[String], runs: usize, asked: &Asked) -> Result<()> {
     for (place, (run, name)) in results.iter().zip(names).enumerate() {
         let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
-        let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.condition);
-        let mut known: Vec<&String> = run.rows.iter().map(|row| &row.cell.condition).chain(gaps).collect();
+        let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.key.condition);
+        let mut known: Vec<&String> = run.rows.iter().map(|row| &row.cell.key.condition).chain(gaps).collect();
         known.sort_unstable();
         known.dedup();
         if !known.contains(&wanted) {
@@ -167,8 +167,8 @@ fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
     for lost in &gate.lost {
         let cell = &lost.cell;
         let measure = lost.measure.map_or(String::new(), |measure| format!("{}, ", measure.name()));
-        let place = (cell.copies, cell.load.as_str(), comparisons.condition(&cell.condition));
-        lines.push(format!("{} ({measure}{}) is lost: {}", cell.test, coordinates(place), lost.reason));
+        let place = (cell.key.copies, cell.key.load.as_str(), comparisons.condition(&cell.key.condition));
+        lines.push(format!("{} ({measure}{}) is lost: {}", cell.key.test, coordinates(place), lost.reason));
     }
     let others = comparisons.missing.len() - gate.lost.len();
     if others > 0 {
@@ -195,9 +195,9 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
     let cell = &loss.cell;
     format!(
         "{} ({}, {}) is {} in {} by {:.1} {}",
-        cell.test,
+        cell.key.test,
         loss.measure.name(),
-        coordinates((cell.copies, &cell.load, comparisons.condition(&cell.condition))),
+        coordinates((cell.key.copies, &cell.key.load, comparisons.condition(&cell.key.condition))),
         loss.verdict.word(),
         loss.run,
         -loss.delta.value,
@@ -220,9 +220,9 @@ fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> Stri
         }
         found
     };
-    let tests = each(|one| one.cell.test.clone()).join(" ");
-    let copies = each(|one| one.cell.copies.to_string()).join(",");
-    let loads = each(|one| one.cell.load.clone());
+    let tests = each(|one| one.cell.key.test.clone()).join(" ");
+    let copies = each(|one| one.cell.key.copies.to_string()).join(",");
+    let loads = each(|one| one.cell.key.load.clone());
     let load = if loads == [NONE] { String::new() } else { format!(" --load {}", loads.join(",")) };
     let size = arguments.fail_on.unwrap_or_default();
     // `latest` will be another run by then.

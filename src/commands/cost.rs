@@ -9,7 +9,7 @@ use super::values::{Copies, bytes, copies, percent};
 use super::{Status, usage};
 use catalogue::{Catalogue, Copies as Kinds};
 use conditions::{Flush, Settings, Sink, TrailSettings};
-use journal::COST;
+use journal::View;
 use machine::{self, Machine};
 use plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     };
     let job = Job {
         pin: arguments.pin,
-        view: COST,
+        view: View::Cost,
         conditions: Settings { trail, ..Settings::default() },
         gate: arguments.fail_on,
         ..Job::new(&arguments.options, &catalogue, &machine, &plan)

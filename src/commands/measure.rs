@@ -15,7 +15,7 @@ use analysis::{self, BurnIn, Comparison, Effect};
 use build::{BuildKind, Builds, Programs};
 use catalogue::{Catalogue, Test};
 use conditions::{Experiment, Settings};
-use journal::{self, COST, Cell, End, FORMAT, Record, Run, Store, Trial, Warning, Writer, today};
+use journal::{self, Cell, End, Ended, FORMAT, Procedure, Record, Run, Store, Trial, View, Warning, Writer, today};
 use machine::{self, Fact, Machine};
 use plan::{self, Pin, Plan};
 use runner::{self, Measured, Outcome, Setting};
@@ -107,7 +107,7 @@ pub(super) struct Job<'a> {
     /// Where copies run.
     pub(super) pin: Pin,
     /// What reports show, where that is not the scores.
-    pub(super) view: &'static str,
+    pub(super) view: View,
     /// How conditions are kept.
     pub(super) conditions: Settings,
     /// Where a loss of so many per cent is to be looked at again, and makes the command fail.
@@ -128,7 +128,7 @@ impl<'a> Job<'a> {
             comment: "",
             console: false,
             pin: Pin::None,
-            view: "",
+            view: View::Scores,
             conditions: Settings::default(),
             gate: None,
         }
@@ -176,12 +176,12 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         job.gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
     let tests = if own.is_some() { Vec::new() } else { plan.tests().collect() };
     let run = Run {
-        procedure: plan.procedure.kind.name().to_owned(),
+        procedure: procedure(plan.procedure.kind),
         seed: plan.seed,
         indexes: job.indexes.clone(),
         comment: job.comment.to_owned(),
         baseline,
-        view: job.view.to_owned(),
+        view: job.view,
         against: against.clone(),
         pin: if job.pin == Pin::None { String::new() } else { job.pin.name().to_owned() },
         borders: job.pin.borders(&machine::topology(machine), most_copies(plan)),
@@ -222,7 +222,7 @@ fn measure(job: &Job<'_>) -> Result<Status> {
 
 /// Whether the cells that are compared with each other were measured narrowly enough.
 fn enough(plan: &Plan, job: &Job<'_>, family: &[Measured<'_>]) -> bool {
-    if job.view == COST {
+    if job.view == View::Cost {
         return analysis::enough_cost(family);
     }
     let wanted = plan.procedure.precision.unwrap_or(0.0);
@@ -351,6 +351,15 @@ fn usable(dir: &Path) -> Result<PathBuf> {
     Ok(dir)
 }
 
+/// The procedure as journals have it.
+fn procedure(kind: plan::Kind) -> Procedure {
+    match kind {
+        plan::Kind::Standard => Procedure::Standard,
+        plan::Kind::Classic => Procedure::Classic,
+        plan::Kind::Quick => Procedure::Quick,
+    }
+}
+
 fn most_copies(plan: &Plan) -> u32 {
     plan.cells.iter().map(|cell| cell.copies).max().unwrap_or(1)
 }
@@ -376,15 +385,15 @@ pub(super) fn conclude(
         let _ = writer.append(&Record::Warning(Warning { cell: None, text: SHARED.to_owned() }));
     }
     let (end, signal) = match outcome {
-        Ok(Outcome::Complete) => (Ok("complete"), None),
-        Ok(Outcome::Budget) => (Ok("budget"), None),
-        Ok(Outcome::Hopeless) => (Ok("failed"), None),
-        Ok(Outcome::Broke) => (Ok("broke"), None),
-        Ok(Outcome::Stopped(number)) => (Ok("interrupted"), Some(number)),
+        Ok(Outcome::Complete) => (Ok(Ended::Complete), None),
+        Ok(Outcome::Budget) => (Ok(Ended::Budget), None),
+        Ok(Outcome::Hopeless) => (Ok(Ended::Failed), None),
+        Ok(Outcome::Broke) => (Ok(Ended::Broke), None),
+        Ok(Outcome::Stopped(number)) => (Ok(Ended::Interrupted), Some(number)),
         Err(error) => (Err(error), None),
     };
     let ended = end.and_then(|reason| {
-        writer.append(&Record::End(End { reason: reason.to_owned(), seconds: began.elapsed().as_secs_f64() }))?;
+        writer.append(&Record::End(End { reason, seconds: began.elapsed().as_secs_f64() }))?;
         writer.sync()
     });
     let mut failed = ended.err();
@@ -397,13 +406,13 @@ pub(super) fn conclude(
         say(&format!("unixmark: {error:#}"));
         failed = Some(error);
     }
-    let broke = results.end.as_deref() == Some("broke");
-    let burnin = results.burnin.as_deref();
+    let broke = results.end == Some(Ended::Broke);
+    let burnin = results.burnin();
     // Of trials it was said when they failed; a burn-in is one.
     for missing in results.skipped.iter().chain(&results.errors).filter(|_| burnin.is_some()) {
         say(&format!("error: {}", missing.reason));
     }
-    let losses = gate.zip(results.cost.as_ref()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
+    let losses = gate.zip(results.cost()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
     for loss in &losses {
         say(&format!("unixmark: {}", told(loss)));
     }
@@ -434,10 +443,10 @@ fn told(effect: &Effect) -> String {
     let (word, unit) = (loss.verdict.word(), measure.delta_unit());
     format!(
         "{} x {} ({}) is {word} under {} by {:.1} {unit}",
-        cell.copies,
-        cell.test,
+        cell.key.copies,
+        cell.key.test,
         measure.name(),
-        cell.condition,
+        cell.key.condition,
         -delta.value
     )
 }

@@ -8,7 +8,7 @@ use super::measure::{self, Job, Options, duration};
 use super::values::{Copies, copies, share};
 use super::{Status, usage};
 use catalogue::{Catalogue, Condition, Metric};
-use journal::SCALING;
+use journal::View;
 use machine::{self, Machine};
 use plan::{Kind, Pin, Plan, Procedure, Request};
 
@@ -53,7 +53,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
     let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
-    let job = Job { pin: arguments.pin, view: SCALING, ..Job::new(&arguments.options, &catalogue, &machine, &plan) };
+    let job =
+        Job { pin: arguments.pin, view: View::Scaling, ..Job::new(&arguments.options, &catalogue, &machine, &plan) };
     measure::carry_out(&job)
 }
 

@@ -11,7 +11,7 @@ fn drifting(name: &str, seed: u64, cost: f64) -> Made {
     let made = made.rate("pipe", 1e6, 12).rate("pipe", 1e6, 12).rate("spawn", 1e3, 12);
     made.with(|journal: &mut Journal| {
         for cell in [1, 3] {
-            journal.cells[cell].condition = "audit=all".to_owned();
+            journal.cells[cell].key.condition = "audit=all".to_owned();
         }
         for Trial { block, copies, .. } in &mut journal.trials {
             let drift = [1.0, 0.6, 1.2, 0.8, 1.1, 0.7][*block as usize % 6];

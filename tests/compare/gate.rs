@@ -90,7 +90,7 @@ fn luck_seldom_strikes_twice() {
             .suspects
             .iter()
             .filter(|suspect| suspect.stands())
-            .map(|suspect| suspect.first.cell.test.as_str())
+            .map(|suspect| suspect.first.cell.key.test.as_str())
             .collect();
         assert_eq!(standing, ["slower"], "{seed}");
     }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use ::machine::Fact;
 use analysis::Results;
 use catalogue::{Catalogue, Metric};
-use journal::{Build, Cell, Copy, End, Frame, Journal, Record, Recorder, Run, Schedule, Trial, Writer};
+use journal::{
+    Build, Cell, Copy, End, Ended, Frame, Journal, Key, Procedure, Record, Recorder, Run, Schedule, Trial, Writer,
+};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
@@ -39,12 +41,12 @@ impl Made {
             host: "vm".to_owned(),
             tool: "unixmark 0.1.0".to_owned(),
             started: format!("2026-11-21T{:02}:00:00Z", seed % 24),
-            procedure: "standard".to_owned(),
+            procedure: Procedure::Standard,
             cpus: 2,
             build: Some(build),
             ..Run::default()
         };
-        let end = Some(End { reason: "complete".to_owned(), seconds: 60.0 });
+        let end = Some(End { reason: Ended::Complete, seconds: 60.0 });
         Made { journal: Journal { run, end, ..Journal::default() }, random: Pcg64Mcg::seed_from_u64(seed) }
     }
 
@@ -52,11 +54,8 @@ impl Made {
         let id = self.journal.cells.len();
         self.journal.cells.push(Cell {
             id,
-            test: test.to_owned(),
+            key: Key { test: test.to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
             label: format!("Test of {test}"),
-            copies: 1,
-            load: load.to_owned(),
-            condition: "none".to_owned(),
             control: false,
             metric,
             unit: unit.to_owned(),

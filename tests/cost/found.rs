@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{Measure, Results, Verdict, enough_cost, suspects};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, End, Evidence, Recorder, Schedule, Trail, Trial, Usage};
+use journal::{Cell, Copy, End, Ended, Evidence, Recorder, Schedule, Trail, Trial, Usage};
 use stats::Method;
 
 use super::made::{Machine, Made, Order, effects};
@@ -14,7 +14,7 @@ const ON: &str = "audit=on";
 
 /// What the conditions do to tests: system calls lose most of their rate, exec a little, arithmetic nothing.
 fn effect(cell: &Cell) -> f64 {
-    match (cell.test.as_str(), cell.condition.as_str()) {
+    match (cell.key.test.as_str(), cell.key.condition.as_str()) {
         ("syscall", ALL) => (0.148_f64).ln(),
         ("execl", ALL) => (0.85_f64).ln(),
         _ => 0.0,
@@ -31,9 +31,9 @@ fn run(blocks: u32) -> Made {
         ("whetstone-double", "Whetstone", "cpu"),
     ];
     for cell in &mut made.journal.cells {
-        let place: usize = cell.test[1..].parse().unwrap();
+        let place: usize = cell.key.test[1..].parse().unwrap();
         let (test, label, category) = tests[place];
-        (cell.test, cell.label, cell.category) = (test.to_owned(), label.to_owned(), category.to_owned());
+        (cell.key.test, cell.label, cell.category) = (test.to_owned(), label.to_owned(), category.to_owned());
     }
     let mut machine = Machine::new(7, 0.002);
     machine.drift = 0.0;
@@ -44,7 +44,7 @@ fn run(blocks: u32) -> Made {
 /// Gives every trial of audit=all a trail: three events per count in the window, of 417 bytes each.
 fn audited(mut made: Made) -> Made {
     for trial in &mut made.journal.trials {
-        if made.journal.cells[trial.cell].condition != ALL {
+        if made.journal.cells[trial.cell].key.condition != ALL {
             continue;
         }
         let count = trial.copies[0].slices[0].2;
@@ -80,14 +80,14 @@ fn catalogue() -> Catalogue {
 #[test]
 fn what_costs_is_told_with_its_size() {
     let results = Results::new(&run(12).journal, &catalogue(), None);
-    assert!(results.indexes.is_empty() && results.gains.is_empty());
-    assert_eq!((results.rows.len(), results.controls.len()), (12, 4));
-    let cost = results.cost.unwrap();
+    assert!(results.indexes().is_empty() && results.gains().is_empty());
+    assert_eq!((results.rows.len(), results.controls().len()), (12, 4));
+    let cost = results.cost().unwrap();
     assert_eq!((cost.against.as_str(), cost.threshold), ("audit=off", 1.0));
     let names: Vec<&str> = cost.conditions.iter().map(|condition| condition.name.as_str()).collect();
     assert_eq!(names, [ON, ALL]);
     let all = &cost.conditions[1];
-    let syscall = all.effects.iter().find(|effect| effect.comparison.cell.test == "syscall").unwrap();
+    let syscall = all.effects.iter().find(|effect| effect.comparison.cell.key.test == "syscall").unwrap();
     let one = &syscall.comparison;
     assert_eq!((one.verdict, one.method, one.n, one.pairs.len()), (Verdict::Slower, Method::SignedRank, (12, 12), 12));
     assert!(one.delta.low < -85.2 + 0.3 && one.delta.high > -85.2 - 0.3, "{:?}", one.delta);
@@ -135,7 +135,7 @@ fn trails_are_counted_per_count_and_in_all() {
         .journal
         .trials
         .iter()
-        .filter(|trial| made.journal.cells[trial.cell].test == "syscall" && trial.evidence.is_some())
+        .filter(|trial| made.journal.cells[trial.cell].key.test == "syscall" && trial.evidence.is_some())
         .map(|trial| trial.copies[0].slices[0].2)
         .sum();
     let cost = made.cost(&catalogue());
@@ -157,14 +157,14 @@ fn trails_are_counted_per_count_and_in_all() {
 }
 
 fn place(effects: &[analysis::Effect], test: &str) -> usize {
-    effects.iter().position(|effect| effect.comparison.cell.test == test).unwrap()
+    effects.iter().position(|effect| effect.comparison.cell.key.test == test).unwrap()
 }
 
 #[test]
 fn processor_time_is_of_programs_and_their_children() {
     let mut made = run(6);
     for trial in &mut made.journal.trials {
-        let all = made.journal.cells[trial.cell].condition == ALL;
+        let all = made.journal.cells[trial.cell].key.condition == ALL;
         let (user, system) = if all { (0.25, 0.5) } else { (0.25, 0.0) };
         trial.copies[0].slices = vec![(0, 100_000_000, 250_000), (100_000_000, 1_000_000_000, 750_000)];
         trial.copies[0].usage = Some(Usage { user, system, child_user: 0.25, ..Usage::default() });
@@ -178,11 +178,11 @@ fn processor_time_is_of_programs_and_their_children() {
 fn times_and_copies_are_told_apart() {
     let mut made = Made::new(2, &["audit=off", ALL]);
     for cell in &mut made.journal.cells {
-        (cell.test, cell.label) = ("call-getpid".to_owned(), "getpid".to_owned());
+        (cell.key.test, cell.label) = ("call-getpid".to_owned(), "getpid".to_owned());
         (cell.metric, cell.unit, cell.scale) = (Metric::Time, "ns".to_owned(), 1e9);
-        cell.copies = if cell.id < 3 { 1 } else { 4 };
+        cell.key.copies = if cell.id < 3 { 1 } else { 4 };
     }
-    made.measure(&mut Machine::new(5, 0.002), 0..12, Order::Whole, |cell| -0.5 * f64::from(cell.copies));
+    made.measure(&mut Machine::new(5, 0.002), 0..12, Order::Whole, |cell| -0.5 * f64::from(cell.key.copies));
     let cost = made.cost(&catalogue());
     let found = effects(&cost);
     // Fewer counts in the same time are more ns per count, and that is a loss.
@@ -222,7 +222,7 @@ fn what_failed_is_told() {
     let mut made = run(12);
     for trial in &mut made.journal.trials {
         let cell = &made.journal.cells[trial.cell];
-        let gone = match (cell.test.as_str(), cell.condition.as_str(), trial.block) {
+        let gone = match (cell.key.test.as_str(), cell.key.condition.as_str(), trial.block) {
             ("execl", ALL, _) | ("dhry2reg", ALL, 3 | 7) => true,
             ("whetstone-double", "audit=off", _) => true,
             // The control stands in for the first arm.
@@ -235,7 +235,7 @@ fn what_failed_is_told() {
     }
     let cost = made.cost(&catalogue());
     let reason = |condition: &str, test: &str| {
-        let gap = cost.missing.iter().find(|gap| gap.condition == condition && gap.test == test);
+        let gap = cost.missing.iter().find(|gap| gap.key.condition == condition && gap.key.test == test);
         gap.map(|gap| gap.reason.as_str())
     };
     assert_eq!(reason(ALL, "execl"), Some("it crashed"));
@@ -245,7 +245,7 @@ fn what_failed_is_told() {
     let effects = &cost.conditions[1].effects;
     assert_eq!(effects[place(effects, "dhry2reg")].comparison.n, (10, 10));
     let warnings = &effects[place(effects, "dhry2reg")].comparison.warnings;
-    assert!(warnings.contains(&"10 of 12 blocks have it under both conditions".to_owned()), "{warnings:?}");
+    assert!(warnings.contains(&analysis::Remark::SomeBlocks { blocks: 10, of: 12 }), "{warnings:?}");
     assert_eq!(effects[place(effects, "syscall")].comparison.n, (12, 12));
     assert!(cost.notes.iter().any(|note| note.contains("trials failed")), "{:?}", cost.notes);
 }
@@ -259,7 +259,7 @@ fn a_second_look_confirms_or_takes_back() {
         .journal
         .cells
         .iter()
-        .filter(|cell| ["syscall", "execl"].contains(&cell.test.as_str()) && cell.condition != ON)
+        .filter(|cell| ["syscall", "execl"].contains(&cell.key.test.as_str()) && cell.key.condition != ON)
         .map(|cell| cell.id)
         .collect();
     assert_eq!(numbers, expected);
@@ -267,7 +267,7 @@ fn a_second_look_confirms_or_takes_back() {
     // In fresh blocks exec loses nothing.
     let mut again = made.clone();
     let mut machine = Machine::new(8, 0.002);
-    again.measure(&mut machine, 12..24, Order::Whole, |cell| if cell.test == "execl" { 0.0 } else { effect(cell) });
+    again.measure(&mut machine, 12..24, Order::Whole, |cell| if cell.key.test == "execl" { 0.0 } else { effect(cell) });
     let fresh = again.journal.trials.into_iter().filter(|trial| trial.block >= 12 && numbers.contains(&trial.cell));
     made.journal.trials.extend(fresh.map(|trial| Trial { second: true, ..trial }));
     let cost = made.cost(&catalogue());
@@ -286,19 +286,19 @@ fn what_was_measured_first_is_compared_without_blocks() {
     let mut made = run(12);
     let cells = made.journal.cells.len();
     for place in 0..4 {
-        let mut off = made.journal.cells.iter().filter(|cell| cell.condition == "audit=off" && !cell.control);
+        let mut off = made.journal.cells.iter().filter(|cell| cell.key.condition == "audit=off" && !cell.control);
         let like = off.nth(place).unwrap().clone();
-        made.journal.cells.push(Cell { id: cells + place, condition: "audit=never-on".to_owned(), ..like });
+        made.journal.cells.push(Cell { id: cells + place, key: like.key.under("audit=never-on"), ..like });
     }
     let before = made.journal.trials.clone();
     for trial in before {
         let cell = &made.journal.cells[trial.cell];
-        if cell.condition == "audit=off" && !cell.control {
-            let like = |other: &&Cell| other.condition == "audit=never-on" && other.test == cell.test;
+        if cell.key.condition == "audit=off" && !cell.control {
+            let like = |other: &&Cell| other.key.condition == "audit=never-on" && other.key.test == cell.key.test;
             let id = made.journal.cells.iter().find(like).unwrap().id;
             let mut trial = Trial { cell: id, ..trial };
             // As in other blocks, and syscall does twice as much.
-            let factor = if cell.test == "syscall" { 2 } else { 1 };
+            let factor = if cell.key.test == "syscall" { 2 } else { 1 };
             trial.copies[0].slices[0].2 *= factor;
             made.journal.trials.push(trial);
         }
@@ -330,7 +330,7 @@ fn interactive(late: &[f64], frames: u64) -> Made {
     }
     for block in 0..12 {
         for cell in &made.journal.cells {
-            let late = late[usize::from(cell.condition != "none")];
+            let late = late[usize::from(cell.key.condition != "none")];
             let mut recorder = Recorder::new(Schedule {
                 period: 10_000_000,
                 deadline: 10_000_000,
@@ -420,7 +420,7 @@ fn a_machine_that_drifts_is_told_of() {
         machine.drift = drift;
         let mut made = Made::new(3, &["audit=off", ALL]);
         made.measure(&mut machine, 0..12, Order::Whole, |_| 0.0);
-        made.journal.end = Some(End { reason: "budget".to_owned(), seconds: 60.0 });
+        made.journal.end = Some(End { reason: Ended::Budget, seconds: 60.0 });
         let notes = made.cost(&catalogue()).notes;
         assert!(notes.iter().any(|note| note.contains("the time was spent")));
         notes.into_iter().find(|note| note.starts_with("the machine drifted"))

@@ -2,7 +2,7 @@
 
 use analysis::{Cost, Effect, Results, Verdict};
 use catalogue::{Catalogue, Metric};
-use journal::{COST, Cell, Copy, End, Journal, Run, Trial};
+use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Run, Trial, View};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -67,12 +67,9 @@ pub struct Made {
 pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
     Cell {
         id,
-        test: test.to_owned(),
+        key: Key { test: test.to_owned(), copies: 1, load: "none".to_owned(), condition: condition.to_owned() },
         label: format!("Test of {test}"),
-        copies: 1,
         threads: false,
-        load: "none".to_owned(),
-        condition: condition.to_owned(),
         control,
         metric: Metric::Rate,
         unit: "lps".to_owned(),
@@ -92,13 +89,13 @@ impl Made {
         let run = Run {
             format: "unixmark-run/1".to_owned(),
             name: "cost".to_owned(),
-            procedure: "standard".to_owned(),
-            view: COST.to_owned(),
+            procedure: Procedure::Standard,
+            view: View::Cost,
             against: conditions[0].to_owned(),
             cpus: 2,
             ..Run::default()
         };
-        let end = Some(End { reason: "complete".to_owned(), seconds: 60.0 });
+        let end = Some(End { reason: Ended::Complete, seconds: 60.0 });
         let mut journal = Journal { run, end, ..Journal::default() };
         for test in 0..tests {
             for (place, condition) in conditions.iter().enumerate() {
@@ -125,13 +122,15 @@ impl Made {
             match order {
                 Order::Whole => cells.shuffle(&mut machine.random),
                 Order::Tests => {
-                    cells.chunk_by_mut(|a, b| a.test == b.test).for_each(|arms| arms.shuffle(&mut machine.random));
+                    cells
+                        .chunk_by_mut(|a, b| a.key.test == b.key.test)
+                        .for_each(|arms| arms.shuffle(&mut machine.random));
                 }
             }
             let trials: Vec<Trial> = cells
                 .iter()
                 .map(|cell| {
-                    let effect = if cell.condition == self.journal.run.against { 0.0 } else { effect(cell) };
+                    let effect = if cell.key.condition == self.journal.run.against { 0.0 } else { effect(cell) };
                     let at = f64::from(machine.trials);
                     let count = (1e6 * (machine.speed() + effect).exp()).round() as u64;
                     let copies = vec![Copy { slices: vec![(0, 1_000_000_000, count)], ..Copy::default() }];
@@ -143,7 +142,7 @@ impl Made {
     }
 
     pub fn cost(&self, catalogue: &Catalogue) -> Cost {
-        *Results::new(&self.journal, catalogue, None).cost.unwrap()
+        Results::new(&self.journal, catalogue, None).cost().unwrap().clone()
     }
 
     /// Each cell's trials.

@@ -54,12 +54,12 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     for seed in 0..times {
         let mut machine = Machine::new(1000 + seed, noise);
         let mut made = Made::new(tests, &["audit=off", "audit=all"]);
-        made.measure(&mut machine, 0..blocks, Order::Whole, |cell| if cell.test == "t0" { loss } else { 0.0 });
+        made.measure(&mut machine, 0..blocks, Order::Whole, |cell| if cell.key.test == "t0" { loss } else { 0.0 });
         let cost = made.cost(&catalogue);
         for effect in effects(&cost) {
             match effect.comparison.verdict {
-                Verdict::Slower => found += usize::from(effect.comparison.cell.test == "t0"),
-                Verdict::Undecided(size) if effect.comparison.cell.test != "t0" => could.push(size),
+                Verdict::Slower => found += usize::from(effect.comparison.cell.key.test == "t0"),
+                Verdict::Undecided(size) if effect.comparison.cell.key.test != "t0" => could.push(size),
                 _ => {}
             }
         }
@@ -117,7 +117,7 @@ fn a_total_s_interval_covers() {
             machine.stalls = stalls;
             let mut made = Made::new(8, &["audit=off", "audit=all"]);
             // Some lose much and some nothing: the mean of the logarithms is that of 0 to -0.35.
-            let effect = |cell: &Cell| -0.05 * cell.test[1..].parse::<f64>().unwrap();
+            let effect = |cell: &Cell| -0.05 * cell.key.test[1..].parse::<f64>().unwrap();
             made.measure(&mut machine, 0..12, order, effect);
             let cost = made.cost(&catalogue);
             let total = &cost.conditions[0].totals[0];

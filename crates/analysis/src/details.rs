@@ -169,7 +169,8 @@ fn limit(row: &Row, rows: &[Row], journal: &Journal, catalogue: &Catalogue) -> O
         Some((limit, known)) => (*limit, known.name.clone()),
         None => {
             // What the best of the same kind reached alone is the limit of the others.
-            let same = rows.iter().filter(|other| other.cell.limit.as_deref() == Some(name) && other.cell.copies == 1);
+            let same =
+                rows.iter().filter(|other| other.cell.limit.as_deref() == Some(name) && other.cell.key.copies == 1);
             let others = same.filter_map(|other| Some((of_figure(other, figure)?, other)));
             let better = |a: f64, b: f64| if figure.is_cycles() { b.total_cmp(&a) } else { a.total_cmp(&b) };
             let (limit, best) = others.max_by(|a, b| better(a.0, b.0))?;
@@ -189,9 +190,9 @@ fn of_figure(row: &Row, figure: &Figure) -> Option<f64> {
 /// What cannot be faster than another test is bounded by that, measured at as many copies. Both by their least times.
 fn by_test(row: &Row, rows: &[Row], id: &str) -> Option<Limit> {
     let floor = rows.iter().find(|other| {
-        other.cell.test == id
-            && other.cell.copies == row.cell.copies
-            && (&other.cell.load, &other.cell.condition) == (&row.cell.load, &row.cell.condition)
+        other.cell.key.test == id
+            && other.cell.key.copies == row.cell.key.copies
+            && (&other.cell.key.load, &other.cell.key.condition) == (&row.cell.key.load, &row.cell.key.condition)
     })?;
     let (own, limit) = (least(row)?, least(floor)?);
     let source = format!("measured: {}", floor.cell.label);
@@ -205,7 +206,7 @@ fn least(row: &Row) -> Option<f64> {
     let shortest = details.and_then(|details| details.times.as_ref()).map(|times| times.least.value);
     let mean = || match row.cell.metric {
         Metric::Time => Some(row.score.value * 1e9 / row.cell.scale),
-        Metric::Rate => Some(f64::from(row.cell.copies) * row.cell.scale * 1e9 / row.score.value),
+        Metric::Rate => Some(f64::from(row.cell.key.copies) * row.cell.scale * 1e9 / row.score.value),
         Metric::Latency => None,
     };
     best.or(shortest).or_else(mean).filter(|ns| ns.is_finite() && *ns > 0.0)

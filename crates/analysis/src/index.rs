@@ -54,8 +54,10 @@ impl Index {
 
 /// Computes the indexes that the run shows, for every level of copies.
 pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
-    let mut levels: Vec<(u32, &str, &str)> =
-        rows.iter().map(|row| (row.cell.copies, row.cell.load.as_str(), row.cell.condition.as_str())).collect();
+    let mut levels: Vec<(u32, &str, &str)> = rows
+        .iter()
+        .map(|row| (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str()))
+        .collect();
     levels.sort_unstable();
     levels.dedup();
     // An index describes the machine as it was found; other loads and conditions have their tables.
@@ -65,7 +67,8 @@ pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Optio
         let level: Vec<&Row> = rows
             .iter()
             .filter(|row| {
-                (row.cell.copies, row.cell.load.as_str(), row.cell.condition.as_str()) == (copies, load, condition)
+                (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str())
+                    == (copies, load, condition)
             })
             .collect();
         for kind in &catalogue.indexes {
@@ -98,7 +101,7 @@ fn index(
     let mut members = Vec::new();
     let mut others = Vec::new();
     for row in rows {
-        match reference(&row.cell.test) {
+        match reference(&row.cell.key.test) {
             Some(baseline) => {
                 members.push(*row);
                 parts.push(part(row, baseline, factor));
@@ -135,7 +138,7 @@ fn index(
 fn part(row: &Row, baseline: f64, factor: f64) -> Part {
     let times = |value: f64| value * factor / baseline;
     Part {
-        test: row.cell.test.clone(),
+        test: row.cell.key.test.clone(),
         label: row.cell.label.clone(),
         score: row.score.value,
         baseline,

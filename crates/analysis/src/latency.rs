@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Row, Sample};
+use super::{Remark, Row, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{Estimate, Histogram, Sampled, mean_half_width, mean_interval};
 
@@ -135,7 +135,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let (share, name) = told(&histogram, &mut warnings);
     let score = estimate_of(&measured, share);
     if histogram.count() > 0 && !score.bounded() {
-        warnings.push("no interval: it needs two trials, and there is one".to_owned());
+        warnings.push(Remark::NoInterval { trials: 1 });
     }
     let planned: u64 = all().map(|frames| frames.schedule.planned).sum();
     let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
@@ -143,12 +143,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
         measured.iter().map(|trial| Sample { at: trial.at, block: trial.block, value: quantile(trial, share) });
     let window =
         measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)).sum::<f64>() / measured.len() as f64;
-    warnings.extend(all().filter_map(|frames| frames.broke).map(|delay| {
-        format!(
-            "a frame came {:.3} ms late, beyond the limit that ends the run; the worst frames are its last second",
-            delay as f64 / MS
-        )
-    }));
+    let broke = all().filter_map(|frames| frames.broke);
+    warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));
     Some(Row {
         cell: cell.clone(),
         score,
@@ -182,7 +178,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
 }
 
 /// What the load did over the trials; nothing where none ran.
-pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<String>)> {
+pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)> {
     let scale = cell.background.as_ref()?;
     let all: Vec<_> = trials.iter().filter_map(|trial| trial.background.as_deref()).collect();
     let rate = |copy: &Copy| {
@@ -196,13 +192,13 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<String>)
     }
     let throughput = all.iter().map(|load| rate(&load.copy)).sum::<f64>() / all.len() as f64 * scale.worth;
     let interval = mean_interval(&ratios);
-    let mut warnings: Vec<String> = Vec::new();
+    let mut warnings: Vec<Remark> = Vec::new();
     let unsteady = all.iter().filter(|load| !load.steady).count();
     if unsteady > 0 {
-        warnings.push(format!("the load had not become steady before {unsteady} of {} windows", all.len()));
+        warnings.push(Remark::LoadUnsteady { windows: unsteady, of: all.len() });
     }
     for note in all.iter().flat_map(|load| &load.copy.notes) {
-        let note = format!("load: {note}");
+        let note = Remark::LoadNote(note.clone());
         if !warnings.contains(&note) {
             warnings.push(note);
         }
@@ -219,12 +215,11 @@ pub(super) fn estimate(trials: &[Trial]) -> Estimate {
 }
 
 /// p99, or the highest percentile below it that the count carries, or the median of few.
-fn told(histogram: &Histogram, warnings: &mut Vec<String>) -> (f64, &'static str) {
+fn told(histogram: &Histogram, warnings: &mut Vec<Remark>) -> (f64, &'static str) {
     let known = || PERCENTILES.iter().rev().skip(1);
     let (share, name) = known().find(|(share, _)| histogram.carries(*share)).unwrap_or(&PERCENTILES[0]);
     if *name != "p99" {
-        let few = if histogram.carries(*share) { "" } else { ", and even a median takes 20" };
-        warnings.push(format!("too few frames for a p99, which takes 1000: the value is {name}{few}"));
+        warnings.push(Remark::FewFrames { percentile: (*name).to_owned(), carried: histogram.carries(*share) });
     }
     (*share, name)
 }

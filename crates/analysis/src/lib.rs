@@ -7,6 +7,7 @@ mod details;
 pub mod fleet;
 mod index;
 mod latency;
+mod remark;
 mod scaling;
 mod score;
 mod summary;
@@ -17,9 +18,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
-use journal::{Baseline, Build, Cell, Journal, Run, Trial};
+use journal::{Baseline, Cell, Ended, Journal, Key, Procedure, Run, Trial, View};
 use machine::Fact;
 use stats::Estimate;
+use words::Unique;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
@@ -30,6 +32,7 @@ pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
+pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use summary::{Bounds, Composite, Figure, Summary};
 pub use trend::{Change, Latest, Point, Series, Trend};
@@ -70,41 +73,47 @@ pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<us
     cost::suspects(cells, trials, size)
 }
 
-/// Everything a report shows.
+/// What a run has found.
 #[derive(Debug, Clone)]
 pub struct Results {
     /// What was asked for.
     pub run: Run,
-    /// The programs' build, if the run measured anything itself.
-    pub build: Option<Build>,
-    /// When the first trial began and the last ended, in seconds since the start.
+    /// How long it took, in seconds.
     pub seconds: f64,
     /// Trials in the journal.
     pub trials: usize,
-    /// complete, budget, interrupted; absent when the journal was cut short.
-    pub end: Option<String>,
+    /// Why it ended; `None` if the journal was cut short.
+    pub end: Option<Ended>,
     /// What is known of the system.
     pub facts: Vec<Fact>,
     /// One row per cell with a result, in catalogue order within each level of copies.
     pub rows: Vec<Row>,
-    /// The indexes, per level of copies.
-    pub indexes: Vec<Index>,
-    /// What more copies bring, for every test measured at the fewest and at more.
-    pub gains: Vec<Gain>,
-    /// How tests scale, of a run that is about it: in place of indexes and gains.
-    pub scaling: Vec<Scaling>,
-    /// What conditions cost, of a run that is about it.
-    pub cost: Option<Box<Cost>>,
-    /// The second arms of the condition that others are compared with: controls.
-    pub controls: Vec<Row>,
-    /// What a burn-in has found, which has no rows.
-    pub burnin: Option<Box<BurnIn>>,
+    /// What the run is about.
+    pub findings: Findings,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,
     /// Cells without a result.
     pub errors: Vec<Missing>,
     /// What touches the whole run.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
+}
+
+/// What a run comes to beyond its rows, by what it is about.
+#[derive(Debug, Clone)]
+pub enum Findings {
+    /// Indexes per level of copies, and what more copies bring.
+    Scores {
+        /// The indexes.
+        indexes: Vec<Index>,
+        /// Every test and index measured at the fewest copies and at more.
+        gains: Vec<Gain>,
+    },
+    /// How tests scale.
+    Scaling(Vec<Scaling>),
+    /// What conditions cost.
+    Cost(Box<Cost>),
+    /// What a burn-in found; it has no rows.
+    BurnIn(Box<BurnIn>),
 }
 
 /// The result of one cell.
@@ -121,7 +130,7 @@ pub struct Row {
     /// Every trial that measured, in order.
     pub samples: Vec<Sample>,
     /// What a reader must know of this number.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
     /// What ran in the background did.
     pub load: Option<Load>,
     /// What its program told beside the score.
@@ -144,16 +153,11 @@ pub struct Sample {
 /// A cell without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The test's name in reports.
     pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
     /// Whether its score would be a latency.
     #[serde(skip)]
     pub latency: bool,
@@ -177,11 +181,8 @@ pub struct Gain {
 impl Missing {
     fn of(cell: &Cell, reason: &str) -> Missing {
         Missing {
-            test: cell.test.clone(),
+            key: cell.key.clone(),
             label: cell.label.clone(),
-            copies: cell.copies,
-            load: cell.load.clone(),
-            condition: cell.condition.clone(),
             latency: cell.metric == Metric::Latency,
             reason: reason.to_owned(),
         }
@@ -196,80 +197,80 @@ impl Results {
         for trial in &journal.trials {
             by_cell[trial.cell].push(trial);
         }
-        let mut results = Results {
-            run: journal.run.clone(),
-            build: journal.run.build.clone(),
-            seconds: journal
-                .end
-                .as_ref()
-                .map_or_else(|| journal.trials.last().map_or(0.0, |trial| trial.at), |end| end.seconds),
-            trials: journal.trials.len(),
-            end: journal.end.as_ref().map(|end| end.reason.clone()),
-            facts: journal.facts.clone(),
-            rows: Vec::new(),
-            indexes: Vec::new(),
-            gains: Vec::new(),
-            scaling: Vec::new(),
-            cost: None,
-            controls: Vec::new(),
-            burnin: BurnIn::new(journal).map(Box::new),
-            skipped: Vec::new(),
-            errors: Vec::new(),
-            warnings: journal.warnings.iter().filter(|w| w.cell.is_none()).map(|w| w.text.clone()).collect(),
+        let burnin = BurnIn::new(journal);
+        let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
+        let Some(burnin) = burnin else {
+            let controls = results.add_cells(journal, &by_cell, catalogue);
+            results.warnings.extend(how_it_went(journal));
+            results.findings = results.find(journal, controls, &by_cell, catalogue, baseline);
+            return results;
         };
-        if results.burnin.is_some() {
-            results.add_burnin(journal);
-        }
-        let cells = if results.burnin.is_some() { &[][..] } else { &journal.cells };
-        for cell in ordered(cells, catalogue) {
-            results.add(cell, &by_cell[cell.id], journal);
-        }
-        details::limits(&mut results.rows, journal, catalogue);
-        if journal.end.is_none() {
-            results.warnings.push("the run was cut short: this is what it had measured by then".to_owned());
-        } else if journal.end.as_ref().is_some_and(|end| end.reason == "interrupted") {
-            results.warnings.push("the run was interrupted: this is what it had measured by then".to_owned());
-        }
-        if journal.end.as_ref().is_some_and(|end| end.reason == "failed") {
-            let last =
-                journal.trials.iter().rev().find_map(|trial| trial.error.as_deref()).unwrap_or("no reason is known");
-            results.warnings.push(format!("the run ended, since every further trial would have failed: {last}"));
-        }
-        if journal.run.procedure == "quick" {
-            results.warnings.push("a quick run shows that things work; its figures are too few to compare".to_owned());
-        }
-        if journal.run.is_scaling() {
-            results.scaling = scaling::scalings(&journal.run, &results.rows, &by_cell);
-            return results;
-        }
-        if journal.run.is_cost() {
-            results.add_cost(journal, &by_cell, catalogue);
-            return results;
-        }
-        let baseline = baseline.or(journal.run.baseline.as_ref());
-        results.indexes = index::indexes(&results.rows, &journal.run, catalogue, baseline);
-        results.gains = gains(&results.rows, &results.indexes);
+        results.add_burnin(journal);
+        results.warnings.extend(how_it_went(journal));
+        results.findings = Findings::BurnIn(Box::new(burnin));
         results
     }
 
-    /// A burn-in has no score: its trial says why it could not be carried out, and what the program has to say of it.
+    fn empty(journal: &Journal, seconds: f64) -> Results {
+        let remarks = journal.warnings.iter().filter(|warning| warning.cell.is_none());
+        Results {
+            run: journal.run.clone(),
+            seconds,
+            trials: journal.trials.len(),
+            end: journal.end.as_ref().map(|end| end.reason),
+            facts: journal.facts.clone(),
+            rows: Vec::new(),
+            findings: Findings::Scaling(Vec::new()),
+            skipped: Vec::new(),
+            errors: Vec::new(),
+            warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
+        }
+    }
+
+    /// What the run is about, computed of its rows and of the `controls` among its cells.
+    fn find(
+        &self,
+        journal: &Journal,
+        controls: Vec<Row>,
+        trials: &[Vec<&Trial>],
+        catalogue: &Catalogue,
+        baseline: Option<&Baseline>,
+    ) -> Findings {
+        match journal.run.view {
+            View::Scaling => Findings::Scaling(scaling::scalings(&journal.run, &self.rows, trials)),
+            // Indexes would be of the machine as it was found, which a run about cost may not have measured: their
+            // differences are among what conditions cost.
+            View::Cost => {
+                let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
+                Findings::Cost(Box::new(Cost::new(journal, &self.rows, controls, &gaps, trials, catalogue)))
+            }
+            View::Scores => {
+                let baseline = baseline.or(journal.run.baseline.as_ref());
+                let indexes = index::indexes(&self.rows, &journal.run, catalogue, baseline);
+                Findings::Scores { gains: gains(&self.rows, &indexes), indexes }
+            }
+        }
+    }
+
+    /// A burn-in has no score: its trial says why it could not be carried out, and what the program reported of it.
     fn add_burnin(&mut self, journal: &Journal) {
         for (cell, trial) in journal.trials.iter().filter_map(|trial| Some((journal.cells.get(trial.cell)?, trial))) {
             self.skipped.extend(trial.skip.as_deref().map(|reason| Missing::of(cell, reason)));
             self.errors.extend(trial.error.as_deref().map(|reason| Missing::of(cell, reason)));
-            self.warnings.extend(trial.copies.iter().flat_map(|copy| copy.notes.iter().cloned()));
-        }
-        if let Some(last) = journal.samples.last().filter(|_| journal.end.is_none()) {
-            self.seconds = last.at;
+            let notes = trial.copies.iter().flat_map(|copy| &copy.notes);
+            self.warnings.extend(notes.map(|note| Remark::ProgramNote { note: note.clone(), trials: 1, of: 1 }));
         }
     }
 
-    /// Indexes would be of the machine as it was found, which a run about cost may not have measured: their differences are
-    /// among what conditions cost.
-    fn add_cost(&mut self, journal: &Journal, trials: &[Vec<&Trial>], catalogue: &Catalogue) {
-        let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
-        let cost = Cost::new(journal, (&self.rows, &self.controls), &gaps, trials, catalogue);
-        self.cost = Some(Box::new(cost));
+    /// Adds a row, or the reason why there is none, per cell; returns the rows of controls.
+    fn add_cells(&mut self, journal: &Journal, trials: &[Vec<&Trial>], catalogue: &Catalogue) -> Vec<Row> {
+        for cell in ordered(&journal.cells, catalogue) {
+            self.add(cell, &trials[cell.id], journal);
+        }
+        details::limits(&mut self.rows, journal, catalogue);
+        let (controls, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| row.cell.control);
+        self.rows = rows;
+        controls
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
@@ -287,12 +288,16 @@ impl Results {
             row.details = details::details(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
             if let Some(reason) = failed.first() {
-                row.warnings.push(format!("{} of {} trials failed: {reason}", failed.len(), trials.len()));
+                row.warnings.push(Remark::Failed {
+                    trials: failed.len(),
+                    of: trials.len(),
+                    reason: (*reason).to_owned(),
+                });
             }
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
-            row.warnings.extend(own.map(|warning| warning.text.clone()));
+            row.warnings.extend(own.map(|warning| Remark::Journal(warning.text.clone())));
             row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));
-            if cell.control { self.controls.push(row) } else { self.rows.push(row) }
+            self.rows.push(row);
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
             self.skipped.push(missing(reason));
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.error.as_deref()) {
@@ -300,6 +305,42 @@ impl Results {
         } else {
             self.errors.push(missing("the run ended before it was measured"));
         }
+    }
+
+    /// Returns the indexes; none unless the run is about scores.
+    #[must_use]
+    pub fn indexes(&self) -> &[Index] {
+        if let Findings::Scores { indexes, .. } = &self.findings { indexes } else { &[] }
+    }
+
+    /// Returns what more copies bring; nothing unless the run is about scores.
+    #[must_use]
+    pub fn gains(&self) -> &[Gain] {
+        if let Findings::Scores { gains, .. } = &self.findings { gains } else { &[] }
+    }
+
+    /// Returns how tests scale; nothing unless the run is about it.
+    #[must_use]
+    pub fn scaling(&self) -> &[Scaling] {
+        if let Findings::Scaling(scaling) = &self.findings { scaling } else { &[] }
+    }
+
+    /// Returns what conditions cost, if the run is about it.
+    #[must_use]
+    pub fn cost(&self) -> Option<&Cost> {
+        if let Findings::Cost(cost) = &self.findings { Some(cost) } else { None }
+    }
+
+    /// Returns what a burn-in found, if it is one.
+    #[must_use]
+    pub fn burnin(&self) -> Option<&BurnIn> {
+        if let Findings::BurnIn(burnin) = &self.findings { Some(burnin) } else { None }
+    }
+
+    /// Returns the second arms of the condition that others are compared with.
+    #[must_use]
+    pub fn controls(&self) -> &[Row] {
+        self.cost().map_or(&[], |cost| &cost.controls)
     }
 
     /// Whether any cell is one of an interactive test.
@@ -311,20 +352,20 @@ impl Results {
 
     /// Returns the rows that stand in lists of scores: neither latencies nor those that a table of scaling has.
     pub fn listed(&self) -> impl Iterator<Item = &Row> {
-        let scaled = |row: &&Row| self.scaling.iter().any(|scaling| scaling.has(&row.cell));
+        let scaled = |row: &&Row| self.scaling().iter().any(|scaling| scaling.has(&row.cell));
         self.rows.iter().filter(move |row| row.latency.is_none() && !scaled(row))
     }
 
     /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
     #[must_use]
     pub fn levels(&self) -> Vec<u32> {
-        if self.burnin.is_some() {
+        if self.burnin().is_some() {
             return Vec::new();
         }
         let missing = self.errors.iter().chain(&self.skipped).filter(|missing| !missing.latency);
         let rows = self.rows.iter().filter(|row| row.latency.is_none());
         let mut levels: Vec<u32> =
-            rows.map(|row| row.cell.copies).chain(missing.map(|missing| missing.copies)).collect();
+            rows.map(|row| row.cell.key.copies).chain(missing.map(|missing| missing.key.copies)).collect();
         levels.sort_unstable();
         levels.dedup();
         levels
@@ -335,7 +376,7 @@ impl Results {
     pub fn lists(&self) -> Vec<u32> {
         let mut levels = self.levels();
         if self.run.is_scaling() {
-            levels.retain(|level| self.listed().any(|row| row.cell.copies == *level));
+            levels.retain(|level| self.listed().any(|row| row.cell.key.copies == *level));
         }
         levels
     }
@@ -344,44 +385,64 @@ impl Results {
     #[must_use]
     pub fn as_baseline(&self) -> Baseline {
         let fewest = self.levels().first().copied().unwrap_or(1);
-        let plain = |row: &&Row| row.cell.copies == fewest && row.cell.load == "none" && row.cell.condition == "none";
+        let plain = |row: &&Row| row.cell.key.copies == fewest && row.cell.key.is_plain();
         let rows = self.rows.iter().filter(plain).filter(|row| row.score.value.is_finite() && row.score.value > 0.0);
         Baseline {
             name: self.run.name.clone(),
-            scores: rows.map(|row| (row.cell.test.clone(), row.score.value)).collect(),
+            scores: rows.map(|row| (row.cell.key.test.clone(), row.score.value)).collect(),
         }
     }
 }
 
-/// What the programs had to say, each once, with how many trials said it.
-fn notes(trials: &[&Trial]) -> Vec<String> {
-    let mut found: Vec<(String, usize)> = Vec::new();
-    for trial in trials {
-        let said: BTreeSet<&String> = trial.copies.iter().flat_map(|copy| &copy.notes).collect();
-        for note in said {
-            match found.iter_mut().find(|known| known.0 == *note) {
-                Some(known) => known.1 += 1,
-                None => found.push((note.clone(), 1)),
-            }
-        }
+/// When the run ended, in seconds since it began: of one that was cut short, when its last trial or sample began.
+fn seconds(journal: &Journal, burnin: bool) -> f64 {
+    match (&journal.end, journal.samples.last().filter(|_| burnin)) {
+        (Some(end), _) => end.seconds,
+        (None, Some(sample)) => sample.at,
+        (None, None) => journal.trials.last().map_or(0.0, |trial| trial.at),
     }
-    let trials = trials.iter().filter(|trial| !trial.copies.is_empty()).count();
-    found
-        .into_iter()
-        .map(|(note, times)| if times >= trials { note } else { format!("{note} ({times} of {trials} trials)") })
-        .collect()
 }
 
-/// Cells by condition, load and copies, then in catalogue order.
+/// What its end and its procedure make remarkable.
+fn how_it_went(journal: &Journal) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    match journal.end.as_ref().map(|end| end.reason) {
+        None => remarks.push(Remark::CutShort),
+        Some(Ended::Interrupted) => remarks.push(Remark::Interrupted),
+        Some(Ended::Failed) => {
+            let last = journal.trials.iter().rev().find_map(|trial| trial.error.as_deref());
+            remarks.push(Remark::Hopeless { reason: last.unwrap_or("no reason is known").to_owned() });
+        }
+        Some(_) => {}
+    }
+    remarks.extend((journal.run.procedure == Procedure::Quick).then_some(Remark::Quick));
+    remarks
+}
+
+/// What the programs reported about themselves, each note once, with the number of trials that have it.
+fn notes(trials: &[&Trial]) -> Vec<Remark> {
+    let of = trials.iter().filter(|trial| !trial.copies.is_empty()).count();
+    let notes =
+        |trial: &&Trial| trial.copies.iter().flat_map(|copy| &copy.notes).cloned().collect::<BTreeSet<String>>();
+    let all: Vec<String> = trials.iter().flat_map(notes).collect();
+    let remark = |note: &String| Remark::ProgramNote {
+        trials: all.iter().filter(|other| *other == note).count(),
+        note: note.clone(),
+        of,
+    };
+    all.iter().unique().into_iter().map(remark).collect()
+}
+
+/// Cells by copies, then in catalogue order.
 fn ordered<'a>(cells: &'a [Cell], catalogue: &Catalogue) -> Vec<&'a Cell> {
-    let place = |cell: &Cell| catalogue.tests.iter().position(|test| test.id == cell.test).unwrap_or(usize::MAX);
+    let place = |cell: &Cell| catalogue.tests.iter().position(|test| test.id == cell.key.test).unwrap_or(usize::MAX);
     let mut cells: Vec<&Cell> = cells.iter().collect();
-    cells.sort_by_key(|cell| (cell.copies, place(cell), cell.id));
+    cells.sort_by_key(|cell| (cell.key.copies, place(cell), cell.id));
     cells
 }
 
 fn gains(rows: &[Row], indexes: &[Index]) -> Vec<Gain> {
-    let Some(from) = rows.iter().map(|row| row.cell.copies).min() else { return Vec::new() };
+    let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
     let gain = |label: &str, to: u32, more: &Estimate, less: &Estimate| Gain {
         label: label.to_owned(),
         from,
@@ -389,14 +450,10 @@ fn gains(rows: &[Row], indexes: &[Index]) -> Vec<Gain> {
         gain: more.over(less),
     };
     let mut gains = Vec::new();
-    for row in rows.iter().filter(|row| row.cell.copies > from && row.cell.metric == Metric::Rate) {
-        let same = |other: &&Row| {
-            other.cell.copies == from
-                && (&other.cell.test, &other.cell.load, &other.cell.condition)
-                    == (&row.cell.test, &row.cell.load, &row.cell.condition)
-        };
+    for row in rows.iter().filter(|row| row.cell.key.copies > from && row.cell.metric == Metric::Rate) {
+        let same = |other: &&Row| other.cell.key == Key { copies: from, ..row.cell.key.clone() };
         if let Some(one) = rows.iter().find(same) {
-            gains.push(gain(&row.cell.label, row.cell.copies, &row.score, &one.score));
+            gains.push(gain(&row.cell.label, row.cell.key.copies, &row.score, &one.score));
         }
     }
     for index in indexes.iter().filter(|index| index.copies > from) {

@@ -1,6 +1,6 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
-use super::{Row, Sample};
+use super::{Remark, Row, Sample};
 use catalogue::Metric;
 use journal::{Cell, Copy, Trial};
 use stats::{Estimate, log_interval, median, median_interval};
@@ -8,10 +8,6 @@ use stats::{Estimate, log_interval, median, median_interval};
 /// Shares of a window from which on a disturbance is told.
 const STEAL: f64 = 0.02;
 const FOREIGN: f64 = 0.05;
-
-/// How the remarks of disturbances begin: reports of fleets know them by it.
-pub(super) const STEAL_WORDS: &str = "the hypervisor took";
-pub(super) const FOREIGN_WORDS: &str = "other processes used";
 
 /// Seconds of a window of which disturbances are told.
 const SHORTEST: f64 = 0.2;
@@ -51,7 +47,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
             load: None,
             details: None,
             latency: None,
-            warnings: vec!["no interval: the imported report has only the score".to_owned()],
+            warnings: vec![Remark::ImportedScore],
         });
     }
     let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
@@ -71,9 +67,9 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         (of_rates(&rates), seconds, rates.len(), rates)
     };
     if !score.bounded() {
-        warnings.push(format!("no interval: it needs two trials, and there {}", are(n)));
+        warnings.push(Remark::NoInterval { trials: n });
     } else if !classic && n < 6 {
-        warnings.push(format!("{n} trials: the interval assumes log-normal noise; six or more do without"));
+        warnings.push(Remark::LogNormal { trials: n });
     }
     let samples = measured
         .iter()
@@ -81,10 +77,6 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
         .collect();
     Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, details: None, latency: None })
-}
-
-fn are(n: usize) -> String {
-    if n == 1 { "is one".to_owned() } else { format!("are {n}") }
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.
@@ -167,7 +159,7 @@ pub(super) fn geometric(passes: &[Pass]) -> f64 {
 }
 
 /// Returns what disturbed the windows: steal, and load that is not the measured programs'.
-pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<String> {
+pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<Remark> {
     let mut found = Vec::new();
     // The counters go by ticks of 10 ms: of a window that was broken off at once they say nothing.
     let long = |trial: &&&Trial| trial.copies.iter().any(|copy| length(&copy.slices) >= SHORTEST);
@@ -178,7 +170,7 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
-        found.push(format!("{STEAL_WORDS} {} % of the processors' time (steal)", about(median(&steal))));
+        found.push(Remark::Steal { percent: about(median(&steal)) });
     }
     let foreign = shares(&|trial| {
         let noise = trial.noise.as_ref()?;
@@ -190,7 +182,7 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<S
         Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
     });
     if median(&foreign) > FOREIGN {
-        found.push(format!("{FOREIGN_WORDS} {} % of the processors' time", about(median(&foreign))));
+        found.push(Remark::Foreign { percent: about(median(&foreign)) });
     }
     found
 }

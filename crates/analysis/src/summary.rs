@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Missing, Results, Row};
+use super::{Missing, Remark, Results, Row};
 use catalogue::{Catalogue, Metric};
-use journal::{Journal, Run};
+use journal::{Ended, Journal, Key, Run};
 use machine::Fact;
 use stats::Estimate;
 
@@ -28,7 +28,7 @@ pub struct Summary {
     /// What is known of the system.
     pub facts: Vec<Fact>,
     /// How it ended; absent when the journal was cut short.
-    pub end: Option<String>,
+    pub end: Option<Ended>,
     /// Seconds it took.
     pub seconds: f64,
     /// Trials in the journal.
@@ -46,16 +46,11 @@ pub struct Summary {
 /// The result of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The test's name in reports.
     pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
     /// Whether it is the second arm of the condition that others are compared with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
@@ -73,7 +68,7 @@ pub struct Figure {
     pub samples: Vec<(f64, u32, f64)>,
     /// What a reader must know of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
 }
 
 /// An index.
@@ -140,11 +135,11 @@ impl Summary {
             journal_bytes: bytes,
             run: results.run.clone(),
             facts: results.facts.clone(),
-            end: results.end.clone(),
+            end: results.end,
             seconds: results.seconds,
             trials: results.trials,
-            figures: results.rows.iter().chain(&results.controls).map(Figure::of).collect(),
-            indexes: results.indexes.iter().map(index).collect(),
+            figures: results.rows.iter().chain(results.controls()).map(Figure::of).collect(),
+            indexes: results.indexes().iter().map(index).collect(),
             skipped: results.skipped.clone(),
             errors: results.errors.clone(),
         }
@@ -167,11 +162,8 @@ impl Figure {
     fn of(row: &Row) -> Figure {
         let cell = &row.cell;
         Figure {
-            test: cell.test.clone(),
+            key: cell.key.clone(),
             label: cell.label.clone(),
-            copies: cell.copies,
-            load: cell.load.clone(),
-            condition: cell.condition.clone(),
             control: cell.control,
             metric: cell.metric,
             unit: cell.unit.clone(),

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{Bounds, Figure, Summary};
-use catalogue::{Metric, NONE};
-use journal::Run;
+use catalogue::Metric;
+use journal::{Key, Run};
 use stats::{Estimate, median};
 
 /// What is watched between runs, and what it is called: what a change of figures is most often due to.
@@ -20,7 +20,7 @@ const WATCHED: [(&str, Value); 11] = [
     ("compiler", |summary| summary.run.build.as_ref().map(|build| build.compiler.as_str())),
     // Twelve digits tell builds apart, as they do commits.
     ("build", |summary| summary.run.build.as_ref().map(|build| build.hash.get(..12).unwrap_or(&build.hash))),
-    ("procedure", |summary| Some(&summary.run.procedure)),
+    ("procedure", |summary| Some(summary.run.procedure.name())),
 ];
 
 type Value = fn(&Summary) -> Option<&str>;
@@ -39,12 +39,9 @@ pub struct Trend {
 pub struct Series {
     /// The test's name in reports.
     pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
     /// The unit; empty of an index.
     pub unit: String,
     /// Whether lower is better.
@@ -106,8 +103,8 @@ impl Trend {
         for summary in runs {
             for cell in cells(test, summary) {
                 let same = |known: &Series| {
-                    (known.copies, &known.load, &known.condition, &known.unit)
-                        == (cell.copies, &cell.load, &cell.condition, &cell.unit)
+                    (known.key.copies, &known.key.load, &known.key.condition, &known.unit)
+                        == (cell.key.copies, &cell.key.load, &cell.key.condition, &cell.unit)
                 };
                 let score = cell.points.first().map(|point| point.score);
                 match (series.iter_mut().find(|(known, _)| same(known)), score) {
@@ -136,22 +133,18 @@ fn began(run: &Run) -> Option<jiff::Timestamp> {
 fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let of = |figure: &Figure| Series {
         label: figure.label.clone(),
-        copies: figure.copies,
-        load: figure.load.clone(),
-        condition: figure.condition.clone(),
+        key: figure.key.clone(),
         unit: figure.unit.clone(),
         lower_is_better: figure.metric != Metric::Rate,
         points: vec![point(summary, figure.score, None)],
         latest: None,
     };
     // The control of a comparison measures the same again.
-    let figures = summary.figures.iter().filter(|figure| figure.test == test && !figure.control);
+    let figures = summary.figures.iter().filter(|figure| figure.key.test == test && !figure.control);
     let figures = figures.filter(|figure| figure.score.value.is_some()).map(of);
     let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
         label: index.id.clone(),
-        copies: index.copies,
-        load: NONE.to_owned(),
-        condition: NONE.to_owned(),
+        key: Key::plain(&index.id, index.copies),
         unit: String::new(),
         lower_is_better: false,
         points: vec![point(summary, index.score, None)],

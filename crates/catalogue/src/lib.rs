@@ -119,7 +119,7 @@ pub struct Test {
 }
 
 /// What kind of number a score is, and which direction is better.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "lowercase")]
 pub enum Metric {
     /// Work per time: higher is better.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
-use journal::Attempt;
+use journal::{Attempt, Ended};
 use words::write_whole;
 
 /// The file that says which fleet run a directory is of.
@@ -20,7 +20,7 @@ pub(super) const MANIFEST: &str = "fleet.json";
 const FORMAT: &str = "unixmark-fleet/1";
 
 /// How journals end that hold all that was asked for.
-const WHOLE: [&str; 2] = ["complete", "budget"];
+const WHOLE: [Ended; 2] = [Ended::Complete, Ended::Budget];
 
 /// The manifest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -277,10 +277,10 @@ fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
 
 /// Why a run is not whole.
 fn fault(summary: &Summary) -> Option<String> {
-    match summary.end.as_deref() {
+    match summary.end {
         None => Some(format!("its journal was cut short after {} trials", summary.trials)),
-        Some(reason) if !WHOLE.contains(&reason) => {
-            Some(format!("its run ended as '{reason}' after {} trials", summary.trials))
+        Some(end) if !WHOLE.contains(&end) => {
+            Some(format!("its run ended as '{}' after {} trials", end.name(), summary.trials))
         }
         // What was begun is not what was measured. A burn-in has no figures.
         Some(_) => {

@@ -48,7 +48,7 @@ impl Printed {
         let geometric = |index: &&Index| {
             index.copies == self.copies && index.arithmetic == Arithmetic::Geometric && index.id == own
         };
-        let Some(index) = results.indexes.iter().find(geometric) else { return Vec::new() };
+        let Some(index) = results.indexes().iter().find(geometric) else { return Vec::new() };
         let rows = self.rows.iter().filter(|row| id(&row.index) == own);
         let ranges: Vec<(&Part, f64, f64)> =
             rows.filter_map(|row| part(index, row, catalogue).and_then(|part| row.range(part))).collect();
@@ -75,7 +75,7 @@ impl Printed {
     pub fn check(&self, results: &Results, catalogue: &Catalogue, own: &str) -> Vec<String> {
         let index = |id: &Option<String>| {
             let id = id.as_deref().unwrap_or(own);
-            results.indexes.iter().find(|index| index.copies == self.copies && index.id == id)
+            results.indexes().iter().find(|index| index.copies == self.copies && index.id == id)
         };
         let mut found = Vec::new();
         let mut own_baselines = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::lines::collapsed;
 use super::{date, printable};
 use catalogue::{Catalogue, Metric, NONE, Test};
-use journal::{Cell, End, FORMAT, Journal, Run, Trial, Warning};
+use journal::{Cell, End, Ended, FORMAT, Journal, Key, Procedure, Run, Trial, Warning};
 use machine::Fact;
 
 /// Warnings about unreadable lines that are kept; a damaged file has one per line.
@@ -44,7 +44,7 @@ impl<'a> Draft<'a> {
             host,
             started,
             tool: "UnixBench".to_owned(),
-            procedure: "imported".to_owned(),
+            procedure: Procedure::Imported,
             arguments: vec!["import".to_owned(), file_name.clone()],
             ..Run::default()
         };
@@ -132,7 +132,7 @@ impl<'a> Draft<'a> {
                     "no test of the catalogue is called '{}': it is shown outside the indexes",
                     quoted(label)
                 ));
-                self.cells.push(stranger(number, name, label, copies, unit));
+                self.cells.push(stranger(number, &name, label, copies, unit));
             }
         }
         number
@@ -145,7 +145,7 @@ impl<'a> Draft<'a> {
         let number = *self.numbers.entry((name.clone(), copies)).or_insert(next);
         if number == next {
             self.trials.push(Vec::new());
-            self.cells.push(Cell { metric, ..stranger(number, name, label, copies, unit) });
+            self.cells.push(Cell { metric, ..stranger(number, &name, label, copies, unit) });
         }
         number
     }
@@ -182,7 +182,7 @@ impl<'a> Draft<'a> {
             cells: self.cells,
             trials: self.trials.into_iter().flatten().collect(),
             warnings: self.warnings,
-            end: Some(End { reason: "complete".to_owned(), seconds: self.seconds }),
+            end: Some(End { reason: Ended::Complete, seconds: self.seconds }),
             ..Journal::default()
         }
     }
@@ -199,14 +199,11 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn stranger(id: usize, test: String, label: &str, copies: u32, unit: &str) -> Cell {
+fn stranger(id: usize, test: &str, label: &str, copies: u32, unit: &str) -> Cell {
     Cell {
         id,
-        test,
+        key: Key::plain(test, copies),
         label: label.to_owned(),
-        copies,
-        load: NONE.to_owned(),
-        condition: NONE.to_owned(),
         control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),
@@ -269,7 +266,7 @@ mod tests {
         draft.cell("syscall", 1, "lps");
         draft.cell("…", 1, "lps");
         let journal = draft.finish();
-        let names: Vec<&str> = journal.cells.iter().map(|cell| cell.test.as_str()).collect();
+        let names: Vec<&str> = journal.cells.iter().map(|cell| cell.key.test.as_str()).collect();
         assert_eq!(names, ["frobnicate-fast-2-ways", "frobnicate-fast-2-ways", "syscall-imported", "unnamed"]);
         assert_eq!((journal.cells[0].unit.as_str(), journal.cells[0].category.as_str()), ("fps", "misc"));
         let told = journal.warnings.iter().filter(|warning| warning.text.contains("'Frobnicate")).count();

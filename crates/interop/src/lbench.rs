@@ -11,7 +11,7 @@ use super::draft::{Draft, cleaned, quoted};
 use super::lines;
 use analysis::{Results, Scaling};
 use catalogue::{Catalogue, Metric};
-use journal::{Journal, SCALING, Score, Trial};
+use journal::{Journal, Score, Trial, View};
 
 /// Units of figures of which less is better.
 const TIMES: [&str; 4] = ["s", "ms", "us", "ns"];
@@ -50,7 +50,7 @@ pub(super) fn table(text: &str) -> Option<Table> {
 /// Returns the table as a journal: totals are figures per thread times threads, but times stay what they are.
 pub(super) fn read(table: &Table, mut draft: Draft<'_>, catalogue: &Catalogue) -> Journal {
     "Lbench".clone_into(&mut draft.run.tool);
-    SCALING.clone_into(&mut draft.run.view);
+    draft.run.view = View::Scaling;
     draft.fact("imported.source", "Source", "Imported", &cleaned(&table.source));
     for (place, row) in table.rows.iter().enumerate() {
         if !put(&mut draft, &table.threads, row) {
@@ -63,7 +63,7 @@ pub(super) fn read(table: &Table, mut draft: Draft<'_>, catalogue: &Catalogue) -
     }
     let results = Results::new(&draft.clone().finish(), catalogue, None);
     for (place, (name, claimed)) in table.claims.iter().enumerate() {
-        check(&mut draft, &results.scaling, place + 1, &cleaned(name), claimed);
+        check(&mut draft, results.scaling(), place + 1, &cleaned(name), claimed);
     }
     draft.finish()
 }

@@ -257,7 +257,10 @@ mod tests {
         let journal = journal(LOG);
         assert_eq!((journal.run.host.as_str(), journal.run.started.as_str()), ("box", "2026-01-02T00:00:00Z"));
         let cell = &journal.cells[0];
-        assert_eq!((cell.test.as_str(), cell.copies, cell.timebase, cell.value.as_ref()), ("pipe", 2, 1.0, None));
+        assert_eq!(
+            (cell.key.test.as_str(), cell.key.copies, cell.timebase, cell.value.as_ref()),
+            ("pipe", 2, 1.0, None)
+        );
         assert_eq!(slices(&journal.trials[0]), [(0, 10_000_000_000, 1000), (0, 30_000_000_000, 2000)]);
         assert_eq!(slices(&journal.trials[1]), [(0, 20_000_000_000, 1100), (0, 20_000_000_000, 2000)]);
         assert_eq!((journal.trials[1].block, journal.trials[1].at), (1, 30.0));

@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         let mut journal = self.draft.finish();
         let results = Results::new(&journal, catalogue, None);
         let mut warnings = Vec::new();
-        for index in results.indexes.iter().filter(|index| index.id == own) {
+        for index in results.indexes().iter().filter(|index| index.id == own) {
             if !self.printed.iter().any(|printed| printed.copies == index.copies && !printed.totals.is_empty()) {
                 warnings.push(format!(
                     "the report has no index of {}: it may have been cut, and tests may be missing",
@@ -177,8 +177,9 @@ impl<'a> Reader<'a> {
         for printed in &self.printed {
             for (test, value) in printed.settle(&results, catalogue, own) {
                 let cells = &journal.cells;
-                let of =
-                    |trial: &&mut Trial| (cells[trial.cell].copies, &cells[trial.cell].test) == (printed.copies, &test);
+                let of = |trial: &&mut Trial| {
+                    (cells[trial.cell].key.copies, &cells[trial.cell].key.test) == (printed.copies, &test)
+                };
                 let scores = journal.trials.iter_mut().filter(of).filter_map(|trial| trial.score.as_mut());
                 scores.for_each(|score| score.value = value);
             }
@@ -237,7 +238,8 @@ mod tests {
     #[test]
     fn levels() {
         let journal = journal(LEVELS);
-        let cells: Vec<(&str, u32)> = journal.cells.iter().map(|cell| (cell.test.as_str(), cell.copies)).collect();
+        let cells: Vec<(&str, u32)> =
+            journal.cells.iter().map(|cell| (cell.key.test.as_str(), cell.key.copies)).collect();
         assert_eq!(cells, [("pipe", 1), ("pipe", 2)]);
         let scores: Vec<f64> = journal.trials.iter().filter_map(|trial| Some(trial.score.as_ref()?.value)).collect();
         assert_eq!(scores, [24_880.0, 37_320.0]);
@@ -288,7 +290,7 @@ mod tests {
         let journal = journal(text);
         assert_eq!((journal.run.tool.as_str(), journal.run.host.as_str()), ("UnixBench 4.1.0", "box"));
         assert_eq!(journal.run.started, "2003-01-07T10:00:00+01:00");
-        assert_eq!((journal.cells[0].copies, journal.run.indexes.len()), (1, 0));
+        assert_eq!((journal.cells[0].key.copies, journal.run.indexes.len()), (1, 0));
         assert_eq!(journal.warnings, []);
     }
 

@@ -139,7 +139,7 @@ fn journal(table: &Object, name: &str, run: &Node, mut draft: Draft<'_>) -> Resu
     }
     let catalogue = draft.catalogue;
     let mut journal = draft.finish();
-    let has = |id: &str| journal.cells.iter().any(|cell| cell.test == id);
+    let has = |id: &str| journal.cells.iter().any(|cell| cell.key.test == id);
     if catalogue.tests.iter().filter(|test| test.baseline.contains_key(BYTE)).all(|test| has(&test.id)) {
         journal.run.indexes = vec![BYTE.to_owned()];
     }

@@ -6,6 +6,7 @@
 mod burnin;
 mod evidence;
 mod frames;
+mod key;
 mod reader;
 mod store;
 mod writer;
@@ -21,6 +22,7 @@ use stats::Histogram;
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use evidence::{Evidence, Trail};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
+pub use key::Key;
 pub use reader::{parse, read};
 pub use store::{Listed, Store, first_line, today};
 pub use writer::Writer;
@@ -31,11 +33,100 @@ pub const FORMAT: &str = "unixmark-run/1";
 /// The journal's file in the run's directory.
 pub const FILE: &str = "run.jsonl";
 
-/// The view of a run that is about how tests scale.
-pub const SCALING: &str = "scaling";
+/// What a run is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// Scores and indexes.
+    #[default]
+    Scores,
+    /// How tests scale with copies.
+    Scaling,
+    /// What conditions cost.
+    Cost,
+}
 
-/// The view of a run that is about what conditions cost.
-pub const COST: &str = "cost";
+impl View {
+    fn is_scores(&self) -> bool {
+        *self == View::Scores
+    }
+}
+
+/// How a run measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Procedure {
+    /// Blocks of short windows.
+    #[default]
+    Standard,
+    /// UnixBench's passes.
+    Classic,
+    /// A smoke run.
+    Quick,
+    /// One long program, watched.
+    Burnin,
+    /// Another suite's report.
+    Imported,
+    /// One that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Procedure {
+    /// Returns its name, as it stands in journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Procedure::Standard => "standard",
+            Procedure::Classic => "classic",
+            Procedure::Quick => "quick",
+            Procedure::Burnin => "burnin",
+            Procedure::Imported => "imported",
+            Procedure::Unknown => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for Procedure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// Every cell was measured as often as planned.
+    #[default]
+    Complete,
+    /// The time budget was spent first.
+    Budget,
+    /// A signal stopped it.
+    Interrupted,
+    /// A frame broke the limit that was to end the run.
+    Broke,
+    /// Every further trial would have failed.
+    Failed,
+    /// For a reason that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Ended {
+    /// Returns its name, as it stands in journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Complete => "complete",
+            Ended::Budget => "budget",
+            Ended::Interrupted => "interrupted",
+            Ended::Broke => "broke",
+            Ended::Failed => "failed",
+            Ended::Unknown => "unknown",
+        }
+    }
+}
 
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,8 +167,8 @@ pub struct Run {
     pub tool: String,
     /// When it began, RFC 3339.
     pub started: String,
-    /// The procedure: standard, classic, quick, burnin or imported.
-    pub procedure: String,
+    /// How it measures.
+    pub procedure: Procedure,
     /// The seed of every random order.
     pub seed: u64,
     /// The command line.
@@ -96,9 +187,9 @@ pub struct Run {
     /// A reference of the user's own, in place of the catalogue's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
-    /// What reports show: [`SCALING`], or the scores where it is empty.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub view: String,
+    /// What reports show.
+    #[serde(default, skip_serializing_if = "View::is_scores")]
+    pub view: View,
     /// The condition that others are compared with, of a run about their cost.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub against: String,
@@ -117,19 +208,19 @@ impl Run {
     /// Whether its trials are passes that are scored by UnixBench's arithmetic.
     #[must_use]
     pub fn is_classic(&self) -> bool {
-        self.procedure == "classic" || self.procedure == "imported"
+        matches!(self.procedure, Procedure::Classic | Procedure::Imported)
     }
 
     /// Whether its reports show how tests scale in place of lists of scores.
     #[must_use]
     pub fn is_scaling(&self) -> bool {
-        self.view == SCALING
+        self.view == View::Scaling
     }
 
     /// Whether its reports show what conditions cost in place of indexes.
     #[must_use]
     pub fn is_cost(&self) -> bool {
-        self.view == COST
+        self.view == View::Cost
     }
 }
 
@@ -175,19 +266,14 @@ pub struct Baseline {
 pub struct Cell {
     /// Number of the cell in this run.
     pub id: usize,
-    /// The test's name.
-    pub test: String,
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
     /// The test's name in reports.
     pub label: String,
-    /// How many copies ran at once.
-    pub copies: u32,
-    /// Whether they were threads of one program.
+    /// Whether the copies were threads of one program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
     /// Whether it is the second arm of the condition that others are compared with: an A/A control.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
@@ -232,12 +318,14 @@ impl Cell {
     pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &str) -> Cell {
         Cell {
             id,
-            test: test.id.clone(),
+            key: Key {
+                test: test.id.clone(),
+                copies,
+                load: load.map_or(NONE, |load| &load.id).to_owned(),
+                condition: condition.to_owned(),
+            },
             label: test.label.clone(),
-            copies,
             threads: test.copies == Copies::Threads,
-            load: load.map_or(NONE, |load| &load.id).to_owned(),
-            condition: condition.to_owned(),
             control: false,
             metric: test.metric,
             unit: test.unit.clone(),
@@ -381,8 +469,8 @@ pub struct Warning {
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// complete, budget, broke, interrupted, or failed where every further trial would have.
-    pub reason: String,
+    /// Why.
+    pub reason: Ended,
     /// Seconds since it began.
     pub seconds: f64,
 }

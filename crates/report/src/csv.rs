@@ -19,29 +19,29 @@ pub(super) fn render(results: &Results) -> String {
          mean,spread,max,p50,p90,p95,p99,p99.9,deadlines_met,cpu_received,load_achieved",
     );
     text += if scaled { SCALING } else { "" };
-    text += if results.cost.is_some() { cost::csv::HEAD } else { "" };
+    text += if results.cost().is_some() { cost::csv::HEAD } else { "" };
     text.push('\n');
     let run = field(&results.run.name);
-    for row in results.rows.iter().chain(&results.controls) {
+    for row in results.rows.iter().chain(results.controls()) {
         let cell = &row.cell;
-        let effects = results.cost.as_ref().map_or(Vec::new(), |cost| cost::csv::effects(cost, results, row));
+        let effects = results.cost().map_or(Vec::new(), |cost| cost::csv::effects(cost, results, row));
         let bound = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
             "{run},{},{},{},{},{},{},{},{},{},{},{},ok,{},{}{}{}",
-            field(&cell.test),
+            field(&cell.key.test),
             field(&cell.label),
-            cell.copies,
-            field(&cell.load),
-            field(&cell.condition),
+            cell.key.copies,
+            field(&cell.key.load),
+            field(&cell.key.condition),
             metric(row.cell.metric),
             field(&cell.unit),
             row.score.value,
             bound(row.score.low),
             bound(row.score.high),
             row.n,
-            field(&row.warnings.join("; ")),
+            field(&crate::texts(&row.warnings).join("; ")),
             latency(row),
             if scaled { scaling(results, row) } else { String::new() },
             costs(results, effects.first().copied()),
@@ -49,12 +49,12 @@ pub(super) fn render(results: &Results) -> String {
         // Other measures of a latency have a line each, with their name as a figure of a burn-in has it.
         for effect in effects.iter().skip(1) {
             let one = &effect.comparison;
-            let (test, label, load) = (field(&cell.test), field(&cell.label), field(&cell.load));
+            let (test, label, load) = (field(&cell.key.test), field(&cell.label), field(&cell.key.load));
             let _ = writeln!(
                 text,
                 "{run},{test},{label},{},{load},{},{},{},{},,,{},ok,{}{}",
-                cell.copies,
-                field(&cell.condition),
+                cell.key.copies,
+                field(&cell.key.condition),
                 one.measure.name(),
                 field(&one.unit),
                 one.b,
@@ -64,7 +64,7 @@ pub(super) fn render(results: &Results) -> String {
             );
         }
     }
-    if let Some(burnin) = &results.burnin {
+    if let Some(burnin) = results.burnin() {
         self::burnin(&mut text, &run, burnin);
     }
     for (status, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
@@ -72,11 +72,11 @@ pub(super) fn render(results: &Results) -> String {
             let _ = writeln!(
                 text,
                 "{run},{},{},{},{},{},,,,,,0,{status},{},,,,,,,,,,,{}{}",
-                field(&missing.test),
+                field(&missing.key.test),
                 field(&missing.label),
-                missing.copies,
-                field(&missing.load),
-                field(&missing.condition),
+                missing.key.copies,
+                field(&missing.key.load),
+                field(&missing.key.condition),
                 field(&missing.reason),
                 if scaled { no_scaling() } else { String::new() },
                 costs(results, None),
@@ -94,7 +94,7 @@ fn no_scaling() -> String {
 /// The columns of cost, empty without an effect.
 fn costs(results: &Results, effect: Option<&Effect>) -> String {
     let fields = |cost: &Cost| effect.map_or_else(cost::csv::nothing, |effect| cost::csv::fields(cost, effect));
-    results.cost.as_deref().map_or_else(String::new, fields)
+    results.cost().map_or_else(String::new, fields)
 }
 
 fn metric(metric: Metric) -> &'static str {
@@ -177,8 +177,8 @@ fn latency(row: &Row) -> String {
 
 /// Returns the columns of [`SCALING`], each with the comma before it.
 fn scaling(results: &Results, row: &Row) -> String {
-    let test = results.scaling.iter().find(|test| test.has(&row.cell));
-    let place = test.and_then(|test| test.levels.iter().position(|level| level.copies == row.cell.copies));
+    let test = results.scaling().iter().find(|test| test.has(&row.cell));
+    let place = test.and_then(|test| test.levels.iter().position(|level| level.copies == row.cell.key.copies));
     let Some((test, place)) = test.zip(place) else { return no_scaling() };
     let (first, level) = (&test.levels[0], &test.levels[place]);
     let normalised = level.normalised.zip(first.normalised).map(|(level, first)| level.value / first.value);

@@ -66,7 +66,7 @@ fn lines(results: &Results, parts: fn(&Row, &Details) -> Parts) -> Vec<Line> {
         let parts = row.details.as_deref().map(|details| parts(row, details)).unwrap_or_default();
         let line = |(more, fields, note)| Line {
             label: format!("{}{more}", label(row)),
-            copies: row.cell.copies,
+            copies: row.cell.key.copies,
             fields,
             note,
         };
@@ -76,7 +76,7 @@ fn lines(results: &Results, parts: fn(&Row, &Details) -> Parts) -> Vec<Line> {
 }
 
 fn label(row: &Row) -> String {
-    named(&row.cell.label, &row.cell.load, &row.cell.condition)
+    named(&row.cell.label, &row.cell.key.load, &row.cell.key.condition)
 }
 
 fn times(_: &Row, details: &Details) -> Parts {

@@ -16,7 +16,7 @@ pub mod trend;
 
 use anyhow::Result;
 
-use analysis::Results;
+use analysis::{Remark, Results};
 use stats::Estimate;
 use words::visible;
 
@@ -101,6 +101,11 @@ fn seconds(length: f64) -> String {
 /// Returns `1 copy`, `2 copies`.
 fn copies(count: u32) -> String {
     if count == 1 { "1 copy".to_owned() } else { format!("{count} copies") }
+}
+
+/// Returns the sentences of remarks.
+fn texts(remarks: &[Remark]) -> Vec<String> {
+    remarks.iter().map(Remark::to_string).collect()
 }
 
 /// Numbered remarks: the same remark has the same number wherever it stands.

@@ -23,17 +23,17 @@ pub(super) fn render(results: &Results) -> String {
         results.run.procedure,
         results.run.started
     );
-    if let Some(burnin) = &results.burnin {
+    if let Some(burnin) = results.burnin() {
         self::burnin(&mut text, burnin);
     }
-    if let Some(cost) = &results.cost {
+    if let Some(cost) = results.cost() {
         self::cost(&mut text, results, cost);
         end(&mut text, results, &notes);
         return text;
     }
     for level in results.lists() {
         let _ = writeln!(text, "## {}\n", copies(level));
-        for index in results.indexes.iter().filter(|index| index.copies == level) {
+        for index in results.indexes().iter().filter(|index| index.copies == level) {
             let _ = writeln!(
                 text,
                 "**{}: {:.1}** ({})\n",
@@ -44,9 +44,9 @@ pub(super) fn render(results: &Results) -> String {
         }
         self::level(&mut text, results, level, &mut notes);
     }
-    if !results.gains.is_empty() {
+    if !results.gains().is_empty() {
         let _ = writeln!(text, "## Gain\n\n| test | copies | gain | ± |\n|---|---|---:|---:|");
-        for gain in &results.gains {
+        for gain in results.gains() {
             let _ = writeln!(
                 text,
                 "| {} | {} to {} | {:.2} | {} |",
@@ -83,7 +83,7 @@ fn end(text: &mut String, results: &Results, notes: &Footnotes) {
         let _ = writeln!(text, "{}. {}", number + 1, escaped(note));
     }
     for warning in &results.warnings {
-        let _ = writeln!(text, "\n> {}", escaped(warning));
+        let _ = writeln!(text, "\n> {}", escaped(&warning.to_string()));
     }
     if results.has_latencies() {
         let _ = writeln!(text, "\n> {}", escaped(NOT_INTERBENCH));
@@ -173,7 +173,7 @@ fn burnin(text: &mut String, burnin: &BurnIn) {
 
 fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes) {
     let _ = writeln!(text, "| test | score | unit | ± | trials | window | notes |\n|---|---:|---|---:|---:|---:|---|");
-    for row in results.listed().filter(|row| row.cell.copies == level) {
+    for row in results.listed().filter(|row| row.cell.key.copies == level) {
         let _ = writeln!(
             text,
             "| {} | {:.1} | {} | {} | {} | {} | {} |",
@@ -183,11 +183,11 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
             plus_minus(&row.score),
             row.n,
             seconds(row.seconds),
-            notes.marks(&row.warnings)
+            notes.marks(&crate::texts(&row.warnings))
         );
     }
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
-        let here = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
+        let here = |missing: &&Missing| missing.key.copies == level && !missing.latency && !results.run.is_scaling();
         for missing in list.iter().filter(here) {
             let _ = writeln!(text, "| {} | | | | | | {kind}: {} |", escaped(&missing.label), escaped(&missing.reason));
         }
@@ -210,7 +210,7 @@ fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
 
 /// How tests scale: figures per copy, totals by level, and the law.
 fn scaling(text: &mut String, results: &Results, notes: &mut Footnotes) {
-    let (tests, levels) = (&results.scaling, scaling::levels(&results.scaling));
+    let (tests, levels) = (results.scaling(), scaling::levels(results.scaling()));
     if !tests.is_empty() {
         let head: Vec<String> = levels.iter().map(u32::to_string).collect();
         let _ = writeln!(
@@ -271,14 +271,14 @@ fn scaling(text: &mut String, results: &Results, notes: &mut Footnotes) {
 /// Returns a row's name, with what ran beside it, and how that fared, or was switched on.
 fn name(row: &Row) -> String {
     let mut name = escaped(&row.cell.label);
-    if row.cell.load != "none" {
-        name += &format!(" load={}", escaped(&row.cell.load));
+    if row.cell.key.load != "none" {
+        name += &format!(" load={}", escaped(&row.cell.key.load));
     }
     if let Some(load) = &row.load {
         name += &format!(" ({} % of its throughput alone)", share(load.achieved));
     }
-    if row.cell.condition != "none" {
-        name += &format!(" condition={}", escaped(&row.cell.condition));
+    if row.cell.key.condition != "none" {
+        name += &format!(" condition={}", escaped(&row.cell.key.condition));
     }
     name
 }
@@ -289,10 +289,11 @@ fn task(text: &mut String, task: &Task<'_>, notes: &mut Footnotes) {
     let _ = writeln!(text, "| load | mean | spread | max | p50 | p99 | ± | % CPU | % met | load % | notes |");
     let _ = writeln!(text, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for (row, latency) in &task.rows {
-        let _ = writeln!(text, "| {} | {} |", delays(row, latency).join(" | "), notes.marks(&row.warnings));
+        let _ =
+            writeln!(text, "| {} | {} |", delays(row, latency).join(" | "), notes.marks(&crate::texts(&row.warnings)));
     }
     for (kind, missing) in &task.missing {
-        let (load, reason) = (escaped(&missing.load), escaped(&missing.reason));
+        let (load, reason) = (escaped(&missing.key.load), escaped(&missing.reason));
         let _ = writeln!(text, "| {load} | | | | | | | | | | {kind}: {reason} |");
     }
     text.push('\n');
@@ -301,7 +302,7 @@ fn task(text: &mut String, task: &Task<'_>, notes: &mut Footnotes) {
 fn delays(row: &Row, latency: &Latency) -> [String; 10] {
     let histogram = &latency.histogram;
     [
-        escaped(&row.cell.load),
+        escaped(&row.cell.key.load),
         told(latency, histogram.mean()),
         told(latency, histogram.deviation()),
         told(latency, histogram.max()),

@@ -32,10 +32,10 @@ pub(super) fn gaps(results: &Results) -> Vec<Gap> {
                 (&gap.label, gap.kind, &gap.reason) == (&label, kind, &missing.reason)
             };
             match gaps.iter_mut().find(same) {
-                Some((_, levels)) => levels.push(missing.copies),
+                Some((_, levels)) => levels.push(missing.key.copies),
                 None => {
                     let gap = Gap { label, kind, copies: String::new(), reason: missing.reason.clone() };
-                    gaps.push((gap, vec![missing.copies]));
+                    gaps.push((gap, vec![missing.key.copies]));
                 }
             }
         }
@@ -48,7 +48,7 @@ pub(super) fn gaps(results: &Results) -> Vec<Gap> {
 }
 
 fn title(missing: &Missing) -> String {
-    named(&missing.label, &missing.load, &missing.condition)
+    named(&missing.label, &missing.key.load, &missing.key.condition)
 }
 
 /// Returns every level that any test has.

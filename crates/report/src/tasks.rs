@@ -50,12 +50,14 @@ pub(super) fn tasks(results: &Results) -> Vec<Task<'_>> {
     for row in &results.rows {
         let cell = &row.cell;
         if let Some(latency) = &row.latency {
-            of(&mut tasks, (&cell.test, &cell.label, cell.copies, &cell.condition)).rows.push((row, latency));
+            of(&mut tasks, (&cell.key.test, &cell.label, cell.key.copies, &cell.key.condition))
+                .rows
+                .push((row, latency));
         }
     }
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
         for missing in list.iter().filter(|missing| missing.latency) {
-            let key = (&*missing.test, &*missing.label, missing.copies, &*missing.condition);
+            let key = (&*missing.key.test, &*missing.label, missing.key.copies, &*missing.key.condition);
             of(&mut tasks, key).missing.push((kind, missing));
         }
     }
@@ -77,8 +79,8 @@ fn of<'t, 'a>(tasks: &'t mut Vec<Task<'a>>, (test, label, copies, condition): Ke
 /// Returns the loads beside any task: none first, then in the order of the run.
 pub(super) fn loads<'a>(tasks: &[Task<'a>]) -> Vec<&'a str> {
     let mut loads: Vec<&str> = Vec::new();
-    let rows = tasks.iter().flat_map(|task| task.rows.iter().map(|(row, _)| row.cell.load.as_str()));
-    let missing = tasks.iter().flat_map(|task| task.missing.iter().map(|(_, missing)| missing.load.as_str()));
+    let rows = tasks.iter().flat_map(|task| task.rows.iter().map(|(row, _)| row.cell.key.load.as_str()));
+    let missing = tasks.iter().flat_map(|task| task.missing.iter().map(|(_, missing)| missing.key.load.as_str()));
     for load in rows.chain(missing) {
         if !loads.contains(&load) {
             loads.push(load);

@@ -49,9 +49,9 @@ pub fn text(trend: &Trend) -> String {
 
 fn block(text: &mut String, series: &Series) {
     let unit = if series.unit.is_empty() { String::new() } else { format!(", {}", series.unit) };
-    let name = named(&series.label, &series.load, &series.condition);
+    let name = named(&series.label, &series.key.load, &series.key.condition);
     let direction = if series.lower_is_better { "; lower is better" } else { "" };
-    wrapped(text, "", &format!("{name}, {}{unit}{direction}", copies(series.copies)));
+    wrapped(text, "", &format!("{name}, {}{unit}{direction}", copies(series.key.copies)));
     line(text, "");
     let values = series.points.iter().filter_map(|point| point.score.value);
     let most = values.fold(0.0, f64::max);

@@ -358,7 +358,8 @@ impl Run<'_> {
             let family: Vec<Measured<'_>> = measured
                 .iter()
                 .filter(|(other, _)| {
-                    (&other.test, other.copies, &other.load) == (&cell.test, cell.copies, &cell.load)
+                    (&other.key.test, other.key.copies, &other.key.load)
+                        == (&cell.key.test, cell.key.copies, &cell.key.load)
                         && !self.closed.contains(&other.id)
                         && !plan.cells[other.id].condition.is_first()
                 })

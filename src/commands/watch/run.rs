@@ -114,7 +114,7 @@ impl Watch {
             let row = line.row();
             if self.now == Some(number) { row.style(Style::new().reversed()) } else { row }
         });
-        let loads = self.lines.iter().map(|line| line.cell.load.as_str()).filter(|load| *load != NONE);
+        let loads = self.lines.iter().map(|line| line.cell.key.load.as_str()).filter(|load| *load != NONE);
         // No column for loads where there is none.
         let load = loads.map(|load| load.len().clamp(4, 14)).max().unwrap_or(0);
         let lengths = [6, load, 10, 7, 6, LAST];
@@ -149,8 +149,8 @@ impl Measured {
         };
         Row::new([
             self.cell.label.clone(),
-            format!("{:>6}", self.cell.copies),
-            if self.cell.load == NONE { String::new() } else { self.cell.load.clone() },
+            format!("{:>6}", self.cell.key.copies),
+            if self.cell.key.load == NONE { String::new() } else { self.cell.key.load.clone() },
             format!("{value:>10}"),
             self.cell.unit.clone(),
             half,

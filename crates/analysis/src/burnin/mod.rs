@@ -70,7 +70,7 @@ impl BurnIn {
             Some(why) => format!("It failed: {why}. Until then: {text}"),
         };
         Some(BurnIn {
-            test: cell.map(|cell| cell.test.clone()).unwrap_or_default(),
+            test: cell.map(|cell| cell.key.test.clone()).unwrap_or_default(),
             label: cell.map(|cell| cell.label.clone()).unwrap_or_default(),
             sensors: sensors::sensors(&journal.samples, &asked, worked),
             cool_down: sensors::cool_down(&journal.samples, worked),

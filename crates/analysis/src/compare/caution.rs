@@ -1,7 +1,7 @@
 //! What a reader of a comparison must know: how the runs differ apart from what is asked about.
 
 use super::Compared;
-use crate::Results;
+use crate::{Remark, Results};
 
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
@@ -69,7 +69,7 @@ const COMMON: [Common; 9] = [
         advice: "part of every difference may be the compiler's: try --build portable for all runs",
         grave: true,
         of: |results| {
-            Some(results.build.as_ref().map_or("unknown".to_owned(), |build| {
+            Some(results.run.build.as_ref().map_or("unknown".to_owned(), |build| {
                 let hash: String = build.hash.chars().take(12).collect();
                 format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
             }))
@@ -97,7 +97,7 @@ const COMMON: [Common; 9] = [
         what: "procedures",
         advice: "they do not measure alike: use the same --procedure",
         grave: true,
-        of: |results| Some(results.run.procedure.clone()),
+        of: |results| Some(results.run.procedure.name().to_owned()),
     },
     Common {
         what: "places of copies",
@@ -165,7 +165,7 @@ pub(super) fn warnings(runs: &[Compared], paired: bool) -> (Vec<String>, Vec<&'s
 
 /// What the runs' own reports say of the whole run.
 fn whole_runs(runs: &[Compared]) -> Vec<String> {
-    let mut texts: Vec<(Vec<&str>, &String)> = Vec::new();
+    let mut texts: Vec<(Vec<&str>, &Remark)> = Vec::new();
     for run in runs {
         for text in &run.results.warnings {
             match texts.iter_mut().find(|known| known.1 == text) {

@@ -5,21 +5,16 @@ use serde::Serialize;
 use super::{Compared, Measure, Round};
 use crate::{Results, Row};
 use catalogue::NONE;
-use journal::Cell;
+use journal::{Cell, Key};
 
 /// A cell's coordinates, and the names its test goes by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The test's name in reports.
     pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
 }
 
 /// A cell, or a measure of one, that is not in both runs.
@@ -40,17 +35,7 @@ pub struct NotCompared {
 impl Place {
     /// The place of a cell.
     pub(super) fn of(cell: &Cell) -> Place {
-        Place {
-            test: cell.test.clone(),
-            label: cell.label.clone(),
-            copies: cell.copies,
-            load: cell.load.clone(),
-            condition: cell.condition.clone(),
-        }
-    }
-
-    pub(super) fn is(&self, test: &str, copies: u32, load: &str, condition: &str) -> bool {
-        self.test == test && self.copies == copies && self.load == load && self.condition == condition
+        Place { key: cell.key.clone(), label: cell.label.clone() }
     }
 
     pub(super) fn missing(&self, run: &str, measure: Option<Measure>, lost: bool, reason: String) -> NotCompared {
@@ -60,29 +45,28 @@ impl Place {
 
 /// Leaves the cells of one condition, as if it were none: so they meet those of another.
 pub(super) fn keep(results: &mut Results, condition: &str) {
-    results.rows.retain(|row| row.cell.condition == condition);
-    results.rows.iter_mut().for_each(|row| NONE.clone_into(&mut row.cell.condition));
+    results.rows.retain(|row| row.cell.key.condition == condition);
+    results.rows.iter_mut().for_each(|row| NONE.clone_into(&mut row.cell.key.condition));
     for gaps in [&mut results.skipped, &mut results.errors] {
-        gaps.retain(|gap| gap.condition == condition);
-        gaps.iter_mut().for_each(|gap| NONE.clone_into(&mut gap.condition));
+        gaps.retain(|gap| gap.key.condition == condition);
+        gaps.iter_mut().for_each(|gap| NONE.clone_into(&mut gap.key.condition));
     }
 }
 
 /// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
 pub(super) fn of(rounds: &[Round<'_>]) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
-    let mut add = |test: &str, label: &str, copies: u32, load: &str, condition: &str| {
-        if !places.iter().any(|known| known.is(test, copies, load, condition)) {
-            let [test, label, load, condition] = [test, label, load, condition].map(str::to_owned);
-            places.push(Place { test, label, copies, load, condition });
+    let mut add = |key: &Key, label: &str| {
+        if !places.iter().any(|known| known.key == *key) {
+            places.push(Place { key: key.clone(), label: label.to_owned() });
         }
     };
     let runs = || rounds.iter().flat_map(|(a, b)| [a, b]);
     for Row { cell, .. } in runs().flat_map(|run| &run.results.rows) {
-        add(&cell.test, &cell.label, cell.copies, &cell.load, &cell.condition);
+        add(&cell.key, &cell.label);
     }
     for gap in runs().flat_map(|run| run.results.skipped.iter().chain(&run.results.errors)) {
-        add(&gap.test, &gap.label, gap.copies, &gap.load, &gap.condition);
+        add(&gap.key, &gap.label);
     }
     places
 }
@@ -90,12 +74,11 @@ pub(super) fn of(rounds: &[Round<'_>]) -> Vec<Place> {
 /// Returns the row of a cell, or why the run has none.
 pub(super) fn find<'a>(run: &'a Compared, place: &Place) -> Result<&'a Row, String> {
     let Results { rows, skipped, errors, .. } = &run.results;
-    let at = |cell: &Cell| place.is(&cell.test, cell.copies, &cell.load, &cell.condition);
-    if let Some(row) = rows.iter().find(|row| at(&row.cell)) {
+    if let Some(row) = rows.iter().find(|row| row.cell.key == place.key) {
         return Ok(row);
     }
     for (what, gaps) in [("skipped", skipped), ("failed", errors)] {
-        if let Some(gap) = gaps.iter().find(|gap| place.is(&gap.test, gap.copies, &gap.load, &gap.condition)) {
+        if let Some(gap) = gaps.iter().find(|gap| gap.key == place.key) {
             return Err(format!("{what} in {}: {}", run.letter, gap.reason));
         }
     }

@@ -73,7 +73,7 @@ impl Comparisons {
             doubts.push("the second look is not later than the first, so that it may share its luck".to_owned());
         }
         for (first, again) in self.runs.iter().zip(&second.runs) {
-            let hash = |one: &super::Compared| one.results.build.as_ref().map(|build| build.hash.clone());
+            let hash = |one: &super::Compared| one.results.run.build.as_ref().map(|build| build.hash.clone());
             if hash(first) != hash(again) {
                 doubts.push(format!("the build of {0} is another in the second look than in the first", first.letter));
             }
@@ -85,7 +85,13 @@ impl Comparisons {
 /// What the second comparison says of each loss. Only these were looked at again, so only they are corrected for.
 fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
     let key = |one: &Comparison| {
-        (one.cell.test.clone(), one.cell.copies, one.cell.load.clone(), one.cell.condition.clone(), one.measure)
+        (
+            one.cell.key.test.clone(),
+            one.cell.key.copies,
+            one.cell.key.load.clone(),
+            one.cell.key.condition.clone(),
+            one.measure,
+        )
     };
     let known = || second.comparisons.iter().filter(|one| one.delta.bounded());
     let again: Vec<Option<&Comparison>> = losses.iter().map(|loss| known().find(|one| key(one) == key(loss))).collect();

@@ -11,7 +11,7 @@ mod thesis;
 mod total;
 mod verdict;
 
-use super::{Results, Row};
+use super::{Remark, Results, Row};
 use journal::Cell;
 use stats::{Estimate, Method, Serial, Shift, false_discovery_rates, mean_shift, paired_shift, two_sample_shift};
 
@@ -108,7 +108,7 @@ pub struct Comparison {
     /// closer than that.
     pub resolution: Option<f64>,
     /// What is known of this number, with the letter of the run.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Remark>,
 }
 
 impl Comparison {
@@ -269,8 +269,11 @@ fn compare(
                 comparison.resolution = resolution::of(&found, measure);
                 comparison.warnings.extend(resolution::warning(comparison));
                 if !gaps.is_empty() {
-                    let note = format!("{} of {} rounds have it in both runs: {}", found.len(), rounds.len(), reason());
-                    comparison.warnings.push(note);
+                    comparison.warnings.push(Remark::SomeRounds {
+                        rounds: found.len(),
+                        of: rounds.len(),
+                        reason: reason(),
+                    });
                 }
                 drafts.push(draft);
             }

@@ -109,8 +109,8 @@ fn rests_on(comparison: &Comparison, method: Method) -> bool {
 
 fn name(comparison: &Comparison) -> String {
     match comparison.measure {
-        Measure::Score => comparison.cell.test.clone(),
-        measure => format!("{} {}", comparison.cell.test, measure.name()),
+        Measure::Score => comparison.cell.key.test.clone(),
+        measure => format!("{} {}", comparison.cell.key.test, measure.name()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::sides::Match;
 use super::{Compared, Comparison, Measure};
-use crate::Results;
+use crate::{Remark, Results};
 
 /// A unit of the last digit is told from this share of the value on, in per cent.
 const TOLD: f64 = 1.0;
@@ -33,13 +33,8 @@ pub(super) fn of(found: &[Match<'_>], measure: Measure) -> Option<f64> {
 }
 
 /// What a reader of the difference must know of it.
-pub(super) fn warning(comparison: &Comparison) -> Option<String> {
-    let resolution = comparison.resolution?;
+pub(super) fn warning(comparison: &Comparison) -> Option<Remark> {
     let value = if comparison.a.abs() < comparison.b.abs() { comparison.a } else { comparison.b };
-    let delta = if comparison.delta.value == 0.0 { "0".to_owned() } else { format!("{:.2} %", comparison.delta.value) };
-    Some(format!(
-        "{value} {} has so few digits that one unit of the last is {resolution:.2} % of it: the delta is {delta} ± \
-         {resolution:.2} %",
-        comparison.unit
-    ))
+    let (unit, delta) = (comparison.unit.clone(), comparison.delta.value);
+    Some(Remark::FewDigits { value, unit, delta, resolution: comparison.resolution? })
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Compared, Measure};
-use crate::{Latency, Row, TrialFigures};
+use crate::{Latency, Remark, Row, TrialFigures};
 use catalogue::Metric;
 use stats::{Mean, Method, median, quantile_975};
 
@@ -265,11 +265,11 @@ fn gain(metric: Metric, measure: Measure, a: f64, b: f64) -> f64 {
 }
 
 /// What is known of the numbers of a cell, with the letters of the runs; how many trials they rest on is told elsewhere.
-pub(super) fn warnings(found: &[Match<'_>]) -> Vec<String> {
+pub(super) fn warnings(found: &[Match<'_>]) -> Vec<Remark> {
     let sides = found.iter().flat_map(|one| [&one.a, &one.b]);
-    let elsewhere = ["the interval assumes", "no interval", "too few frames"];
-    let told = |warning: &&String| !elsewhere.iter().any(|words| warning.contains(words));
-    sides
-        .flat_map(|side| side.row.warnings.iter().filter(told).map(|warning| format!("{}: {warning}", side.letter)))
-        .collect()
+    let remarks = |side: &'_ Side<'_>| -> Vec<Remark> {
+        let kept = side.row.warnings.iter().filter(|remark| !remark.is_of_method());
+        kept.map(|remark| Remark::InRun { run: side.letter.to_owned(), remark: Box::new(remark.clone()) }).collect()
+    };
+    sides.flat_map(remarks).collect()
 }

@@ -54,10 +54,7 @@ fn of_trials(rates: &[&Draft], rounds: &[Round<'_>]) -> Estimate {
     let half = [a, b].map(|run| {
         let row = |draft: &&Draft| {
             let cell = &draft.comparison.cell;
-            let same = |row: &&super::Row| {
-                (&row.cell.test, row.cell.copies, &row.cell.load, &row.cell.condition)
-                    == (&cell.test, cell.copies, &cell.load, &cell.condition)
-            };
+            let same = |row: &&super::Row| row.cell.key == cell.key;
             run.results.rows.iter().find(same).map(|row| row.samples.iter().map(|sample| sample.value).collect())
         };
         let values: Vec<Vec<f64>> = rates.iter().filter_map(row).collect();

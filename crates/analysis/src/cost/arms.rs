@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Comparison, Effect, Estimate, Measure, Missing, Row, Verdict, trail};
 use crate::compare::Pair;
 use crate::compare::sides::{LEAST, goodness};
-use crate::{latency, score};
+use crate::{Remark, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
 use stats::{
@@ -68,7 +68,7 @@ pub(super) struct Draft<'a> {
     /// The number of values on both sides.
     n: (usize, usize),
     /// What is known of this number.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Remark>,
     /// Filled in when it is judged.
     pub(super) q: f64,
     pub(super) verdict: Verdict,
@@ -131,10 +131,7 @@ impl<'a> Arms<'a> {
 
     /// The arms of the condition compared with that are in the same place as `cell`: one or two, the control last.
     pub(super) fn compared_with(&self, cell: &Cell) -> Vec<&'a Cell> {
-        let same = |other: &&Cell| {
-            (&other.test, other.copies, &other.load) == (&cell.test, cell.copies, &cell.load)
-                && other.condition == self.against
-        };
+        let same = |other: &&Cell| other.key.same_family(&cell.key) && other.key.condition == self.against;
         let mut found: Vec<&Cell> = self.cells.iter().filter(same).collect();
         found.sort_by_key(|cell| cell.control);
         found
@@ -194,7 +191,7 @@ impl<'a> Arms<'a> {
         let off = self.either(compared, measure, false);
         let on = self.values(cell, measure, false);
         let blocks: Vec<(f64, f64)> = on.iter().filter_map(|(block, on)| Some((*off.get(block)?, *on))).collect();
-        let apart = is_first(&cell.condition) || blocks.is_empty();
+        let apart = is_first(&cell.key.condition) || blocks.is_empty();
         if on.is_empty() || off.is_empty() {
             return None;
         }
@@ -240,7 +237,7 @@ impl<'a> Arms<'a> {
         };
         let looks = self.of(cell).iter().filter(|trial| !trial.second).count();
         if !apart && n.0 < looks {
-            draft.warnings.push(format!("{} of {looks} blocks have it under both conditions", n.0));
+            draft.warnings.push(Remark::SomeBlocks { blocks: n.0, of: looks });
         }
         Some(draft)
     }
@@ -283,12 +280,10 @@ impl Draft<'_> {
         let mut warnings = self.warnings.clone();
         let own = rows.iter().chain(others).filter(|row| row.cell.id == self.cell.id);
         // How many trials it rests on, and how its interval is made, is told of the comparison.
-        let elsewhere = ["the interval assumes", "no interval", "too few frames"];
-        let told = |warning: &&String| !elsewhere.iter().any(|words| warning.contains(words));
-        warnings.extend(own.flat_map(|row| row.warnings.iter().filter(told).cloned()));
+        warnings.extend(own.flat_map(|row| &row.warnings).filter(|remark| !remark.is_of_method()).cloned());
         Effect {
             comparison: Comparison {
-                run: self.cell.condition.clone(),
+                run: self.cell.key.condition.clone(),
                 cell: self.cell.clone(),
                 measure: self.measure,
                 unit: if self.measure == Measure::Met { "%".to_owned() } else { self.cell.unit.clone() },

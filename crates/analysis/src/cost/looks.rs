@@ -13,7 +13,7 @@ const SHARE: f64 = 0.2;
 
 /// The condition compared with is the one that has a control; without any, the first.
 pub(super) fn against(cells: &[Cell]) -> &str {
-    cells.iter().find(|cell| cell.control).or(cells.first()).map_or("", |cell| cell.condition.as_str())
+    cells.iter().find(|cell| cell.control).or(cells.first()).map_or("", |cell| cell.key.condition.as_str())
 }
 
 /// Whether every condition of one test (with its copies and load) is measured well enough: the half-width of its
@@ -25,7 +25,7 @@ pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
     let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
-    let treated = cells.iter().filter(|cell| cell.condition != arms.against && !is_first(&cell.condition));
+    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against && !is_first(&cell.key.condition));
     let judged = |draft: &Draft<'_>| matches!(draft.measure, Measure::Score | Measure::P50 | Measure::P99);
     treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
         let estimate = draft.shift.estimate;
@@ -41,7 +41,7 @@ pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<us
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells, trials: &trials, against: against(cells) };
     let floor = arms.controls(cells.iter().filter(|cell| cell.control));
-    let treated = cells.iter().filter(|cell| cell.condition != arms.against);
+    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against);
     let mut drafts: Vec<Draft<'_>> = treated.flat_map(|cell| arms.drafts(cell).0).collect();
     verdict::judge(&mut drafts, &floor, THRESHOLD);
     let lost = drafts.iter().filter(|draft| !draft.is_apart() && is_loss(draft.verdict, draft.delta().value, size));

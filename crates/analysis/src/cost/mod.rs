@@ -55,6 +55,8 @@ pub struct Cost {
     pub conditions: Vec<Condition>,
     /// The control: the second arm of `against` compared with the first, one per cell and measure.
     pub floor: Vec<Effect>,
+    /// The rows of those second arms.
+    pub controls: Vec<Row>,
     /// Cells that could not be compared, and why.
     pub missing: Vec<Missing>,
     /// How to read the numbers, and what spoils them (drift, too few blocks, an arm measured first).
@@ -148,7 +150,8 @@ impl Cost {
     #[must_use]
     pub(super) fn new(
         journal: &Journal,
-        (rows, controls): (&[Row], &[Row]),
+        rows: &[Row],
+        controls: Vec<Row>,
         gaps: &[&Missing],
         trials: &[Vec<&Trial>],
         catalogue: &Catalogue,
@@ -161,7 +164,7 @@ impl Cost {
         let mut floor = arms.controls(controls.iter().map(|row| &row.cell));
         verdict::judge_controls(&mut floor, THRESHOLD);
         let mut missing: Vec<Missing> = Vec::new();
-        let others = || rows.iter().filter(|row| row.cell.condition != against);
+        let others = || rows.iter().filter(|row| row.cell.key.condition != against);
         let mut drafts: Vec<Draft<'_>> = Vec::new();
         for row in others() {
             let (found, gaps) = arms.drafts(&row.cell);
@@ -170,14 +173,14 @@ impl Cost {
         }
         verdict::judge(&mut drafts, &floor, THRESHOLD);
         let names = conditions(&journal.cells, against);
-        missing.extend(gaps.iter().copied().filter(|gap| gap.condition != against).cloned());
+        missing.extend(gaps.iter().copied().filter(|gap| gap.key.condition != against).cloned());
         let conditions: Vec<Condition> = names
             .iter()
             .map(|name| {
-                let own: Vec<&Draft<'_>> = drafts.iter().filter(|draft| draft.cell.condition == *name).collect();
+                let own: Vec<&Draft<'_>> = drafts.iter().filter(|draft| draft.cell.key.condition == *name).collect();
                 let totals = total::totals(&own, &journal.run, catalogue);
-                let effects: Vec<Effect> = own.iter().map(|draft| draft.effect(rows, controls, &arms)).collect();
-                let reason = missing.iter().find(|gap| gap.condition == *name).map(|gap| gap.reason.as_str());
+                let effects: Vec<Effect> = own.iter().map(|draft| draft.effect(rows, &controls, &arms)).collect();
+                let reason = missing.iter().find(|gap| gap.key.condition == *name).map(|gap| gap.reason.as_str());
                 Condition {
                     name: (*name).to_owned(),
                     sentence: sentence::sentence(&catalogue.phrase(name), &effects, reason),
@@ -187,9 +190,9 @@ impl Cost {
                 }
             })
             .collect();
-        let floor: Vec<Effect> = floor.iter().map(|draft| draft.effect(controls, rows, &arms)).collect();
+        let floor: Vec<Effect> = floor.iter().map(|draft| draft.effect(&controls, rows, &arms)).collect();
         let notes = notes::notes(journal, &arms, rows, (&conditions, &floor));
-        Cost { against: against.to_owned(), threshold: THRESHOLD, conditions, floor, missing, notes }
+        Cost { against: against.to_owned(), threshold: THRESHOLD, conditions, floor, controls, missing, notes }
     }
 
     /// Returns the losses of at least `size` per cent (points for deadlines met): slower or worse beyond doubt, by an
@@ -212,9 +215,9 @@ fn is_loss(verdict: Verdict, delta: f64, size: f64) -> bool {
 /// The conditions that are compared with `against`, in the order of the run.
 fn conditions<'a>(cells: &'a [Cell], against: &str) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for cell in cells.iter().filter(|cell| cell.condition != against) {
-        if !names.contains(&cell.condition.as_str()) {
-            names.push(&cell.condition);
+    for cell in cells.iter().filter(|cell| cell.key.condition != against) {
+        if !names.contains(&cell.key.condition.as_str()) {
+            names.push(&cell.key.condition);
         }
     }
     names

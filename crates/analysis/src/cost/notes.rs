@@ -4,7 +4,7 @@ use super::arms::{Arms, is_first, measures};
 use super::{Condition, Effect, Measure, RATE, Row};
 use crate::compare::notes::{least_p, listed};
 use crate::compare::sides::goodness;
-use journal::{Cell, Journal};
+use journal::{Cell, Ended, Journal};
 use stats::{Mean, Method, median, paired_shift, student_p, two_sample_shift};
 
 /// A drift over the run is told from so many per cent on.
@@ -23,7 +23,7 @@ pub(super) fn notes(
     let effects: Vec<&Effect> = conditions.iter().flat_map(|condition| &condition.effects).collect();
     let mut notes = Vec::new();
     notes.extend(blocks(&effects));
-    if journal.end.as_ref().is_some_and(|end| end.reason == "budget") {
+    if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
         notes
             .push("the time was spent before all intervals were narrow: more of it (--budget) narrows them".to_owned());
     }
@@ -50,7 +50,7 @@ fn queued(effects: &[&Effect]) -> Option<String> {
     let share = |effect: &Effect| effect.trail.map_or(0.0, |trail| trail.queued);
     let most = effects.iter().map(|effect| share(effect)).fold(0.0, f64::max);
     let names =
-        effects.iter().filter(|effect| share(effect) > QUEUED).map(|effect| effect.comparison.cell.test.clone());
+        effects.iter().filter(|effect| share(effect) > QUEUED).map(|effect| effect.comparison.cell.key.test.clone());
     let names: Vec<String> = names.collect();
     (!names.is_empty()).then(|| {
         format!(
@@ -64,7 +64,7 @@ fn queued(effects: &[&Effect]) -> Option<String> {
 
 /// How many blocks stand behind the differences.
 fn blocks(effects: &[&Effect]) -> Option<String> {
-    let blocked = effects.iter().filter(|effect| !is_first(&effect.comparison.cell.condition));
+    let blocked = effects.iter().filter(|effect| !is_first(&effect.comparison.cell.key.condition));
     let counts: Vec<usize> = blocked.map(|effect| effect.comparison.n.0).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
@@ -107,7 +107,7 @@ fn control(floor: &[Effect], effects: &[&Effect]) -> Option<String> {
 /// from none with p < 1 %.
 fn drift(arms: &Arms<'_>, rows: &[Row]) -> Option<String> {
     let mut sums: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
-    for row in rows.iter().filter(|row| row.cell.condition == arms.against) {
+    for row in rows.iter().filter(|row| row.cell.key.condition == arms.against) {
         let measure = measures(&row.cell)[0];
         let better = |value: f64| goodness(row.cell.metric, measure, value);
         let values = arms.either(&arms.compared_with(&row.cell), measure, false);

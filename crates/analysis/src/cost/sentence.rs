@@ -101,7 +101,7 @@ fn delta(effect: &Effect) -> f64 {
 }
 
 fn copies(effect: &Effect) -> u32 {
-    effect.comparison.cell.copies
+    effect.comparison.cell.key.copies
 }
 
 /// What the verdict says of the size: within what it is the same, or what would have been seen.
@@ -121,8 +121,8 @@ struct Labels {
 impl Labels {
     fn of(&self, effect: &Effect) -> String {
         let cell = &effect.comparison.cell;
-        let name = named(&cell.label, &cell.load, NONE);
-        match (self.several, cell.copies) {
+        let name = named(&cell.label, &cell.key.load, NONE);
+        match (self.several, cell.key.copies) {
             (true, 1) => format!("{name} (1 copy)"),
             (true, copies) => format!("{name} ({copies} copies)"),
             (false, _) => name,

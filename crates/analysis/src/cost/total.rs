@@ -17,17 +17,21 @@ pub(super) fn totals(drafts: &[&Draft<'_>], run: &Run, catalogue: &Catalogue) ->
         .copied()
         .filter(|draft| draft.measure == Measure::Score && draft.shift.estimate.value.is_finite())
         .collect();
-    let mut places: Vec<(u32, &str)> = rates.iter().map(|draft| (draft.cell.copies, &*draft.cell.load)).collect();
+    let mut places: Vec<(u32, &str)> =
+        rates.iter().map(|draft| (draft.cell.key.copies, &*draft.cell.key.load)).collect();
     places.sort_unstable();
     places.dedup();
     let mut totals = Vec::new();
     for (copies, load) in places {
-        let here: Vec<&Draft<'_>> =
-            rates.iter().copied().filter(|draft| (draft.cell.copies, &*draft.cell.load) == (copies, load)).collect();
+        let here: Vec<&Draft<'_>> = rates
+            .iter()
+            .copied()
+            .filter(|draft| (draft.cell.key.copies, &*draft.cell.key.load) == (copies, load))
+            .collect();
         for index in &catalogue.indexes {
             let shown = if run.indexes.is_empty() { index.always } else { run.indexes.contains(&index.id) };
             let member = |draft: &&&Draft<'_>| {
-                catalogue.test(&draft.cell.test).is_some_and(|test| test.baseline.contains_key(&index.id))
+                catalogue.test(&draft.cell.key.test).is_some_and(|test| test.baseline.contains_key(&index.id))
             };
             let parts: Vec<&Draft<'_>> = here.iter().filter(member).copied().collect();
             totals.extend(total(&index.id, &index.name, &parts).filter(|_| shown));
@@ -52,8 +56,8 @@ fn total(id: &str, name: &str, rates: &[&Draft<'_>]) -> Option<Total> {
     Some(Total {
         id: id.to_owned(),
         name: name.to_owned(),
-        copies: cell.copies,
-        load: cell.load.clone(),
+        copies: cell.key.copies,
+        load: cell.key.load.clone(),
         rates: rates.len(),
         delta: Measure::Score.delta(&shift),
         worst: (worst.cell.label.clone(), worst.delta().value),

@@ -84,7 +84,7 @@ fn per_count(trials: &[&Trial]) -> Option<f64> {
 pub(super) fn evidence(arms: &Arms<'_>, condition: &str) -> Vec<String> {
     let mut figures: BTreeMap<&str, (f64, f64, &str)> = BTreeMap::new();
     let mut notes: Vec<String> = Vec::new();
-    let cells = arms.cells.iter().filter(|cell| cell.condition == condition && !cell.control);
+    let cells = arms.cells.iter().filter(|cell| cell.key.condition == condition && !cell.control);
     for evidence in cells.flat_map(|cell| arms.of(cell)).filter_map(|trial| trial.evidence.as_ref()) {
         for (name, (value, unit)) in &evidence.figures {
             let range = figures.entry(name).or_insert((*value, *value, unit));

@@ -43,10 +43,7 @@ pub(super) fn judge(drafts: &mut [Draft<'_>], floor: &[Draft<'_>], threshold: f6
 /// is moreover no surer than that condition's own first half of the run is against its second half.
 fn floor_of(draft: &Draft<'_>, floor: &[Draft<'_>]) -> Option<f64> {
     let (cell, measure) = (draft.cell, draft.measure);
-    let same = |other: &&Draft<'_>| {
-        (&other.cell.test, other.cell.copies, &other.cell.load) == (&cell.test, cell.copies, &cell.load)
-            && other.measure == measure
-    };
+    let same = |other: &&Draft<'_>| other.cell.key.same_family(&cell.key) && other.measure == measure;
     let control = floor.iter().find(same).map(|control| larger_end(&control.delta()));
     let Differences::Apart(base, _) = &draft.differences else { return control };
     let (first, second) = base.split_at(base.len() / 2);

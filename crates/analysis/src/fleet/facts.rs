@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Delivered, Differing, Trait};
-use crate::Summary;
-use crate::score::{FOREIGN_WORDS, STEAL_WORDS};
+use crate::{Remark, Summary};
 use stats::{false_discovery_rates, fisher_p};
 
 /// Facts that are true of a moment: every node has its own.
@@ -47,13 +46,13 @@ pub(super) fn value<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
 }
 
 fn own<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
-    let state = |words: &str| {
-        let mut said = summary.figures.iter().flat_map(|figure| &figure.warnings);
-        Some(if said.any(|warning| warning.starts_with(words)) { DISTURBED } else { "quiet" })
+    let state = |is_it: fn(&Remark) -> bool| {
+        let mut remarks = summary.figures.iter().flat_map(|figure| &figure.warnings);
+        Some(if remarks.any(is_it) { DISTURBED } else { "quiet" })
     };
     match name {
-        STEAL => state(STEAL_WORDS),
-        FOREIGN => state(FOREIGN_WORDS),
+        STEAL => state(|remark| matches!(remark, Remark::Steal { .. })),
+        FOREIGN => state(|remark| matches!(remark, Remark::Foreign { .. })),
         BUILD => summary.run.build.as_ref().map(|build| build.hash.as_str()),
         TOOL => Some(&summary.run.tool),
         _ => None,

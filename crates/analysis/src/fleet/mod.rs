@@ -16,6 +16,7 @@ mod table;
 use super::Summary;
 use super::compare::Verdict;
 use catalogue::Metric;
+use journal::Key;
 use stats::{Estimate, Method};
 
 /// Groups of fewer nodes are too few to call one of them unlike the others.
@@ -101,16 +102,10 @@ pub struct Group {
 /// One cell: a test at so many copies, under a load and a condition.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
+    /// Where in the matrix it is.
+    pub key: Key,
+    /// The test's name in reports.
     pub label: String,
-    /// How many copies.
-    pub copies: u32,
-    /// What ran in the background, or `none`.
-    pub load: String,
-    /// What was switched on the machine, or `none`.
-    pub condition: String,
     /// The figures' unit.
     pub unit: String,
     /// What kind of number they are: of a rate more is better, of the others less.

@@ -23,7 +23,7 @@ pub(super) fn notes(report: &FleetReport) -> Vec<String> {
     }
     let nodes = report.nodes.len();
     let gaps: Vec<&str> =
-        report.columns.iter().filter(|column| column.nodes < nodes).map(|column| column.test.as_str()).collect();
+        report.columns.iter().filter(|column| column.nodes < nodes).map(|column| column.key.test.as_str()).collect();
     if !gaps.is_empty() {
         notes.push(format!("not all nodes have a figure of {}", listed(&gaps)));
     }
@@ -59,7 +59,7 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
             builds.len()
         ));
     }
-    let procedures = kinds(&|node| Some(node.summary.run.procedure.clone()));
+    let procedures = kinds(&|node| Some(node.summary.run.procedure.name().to_owned()));
     if procedures.len() > 1 {
         warnings.push(format!("nodes measured by different procedures: {}", several(&procedures)));
     }
@@ -86,7 +86,7 @@ pub(super) fn since(before: &[Delivered<'_>], after: &[Delivered<'_>]) -> Vec<St
     };
     let kinds: [(&str, Kind); 3] = [
         ("programs of another build", |summary| Some(&summary.run.build.as_ref()?.hash)),
-        ("another procedure", |summary| Some(&summary.run.procedure)),
+        ("another procedure", |summary| Some(summary.run.procedure.name())),
         ("another version of the tool", |summary| Some(&summary.run.tool)),
     ];
     let unlike = kinds.into_iter().filter(|(_, what)| all(before, *what) != all(after, *what));

@@ -213,11 +213,8 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
     let typical_of =
         |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.metric, judged.centre, judged.error));
     Column {
-        test: about.test.clone(),
+        key: about.key.clone(),
         label: about.label.clone(),
-        copies: about.copies,
-        load: about.load.clone(),
-        condition: about.condition.clone(),
         unit: about.unit.clone(),
         metric: about.metric,
         nodes: all.iter().flatten().count(),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{Delivered, NORMAL_975};
 use crate::Figure;
 use catalogue::Metric;
+use journal::Key;
 use stats::{Estimate, quantile_975};
 
 /// The fewest trials whose interval is one of order statistics; with fewer it is Student's.
@@ -35,7 +36,7 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// Returns the table of what was delivered; columns stand in the order in which nodes have them.
     pub(super) fn new(delivered: &[Delivered<'a>]) -> Table<'a> {
-        let mut places: HashMap<Key<'a>, usize> = HashMap::new();
+        let mut places: HashMap<Comparable<'a>, usize> = HashMap::new();
         let mut columns: Vec<&'a Figure> = Vec::new();
         let mut rows: Vec<Vec<Option<Cell>>> = Vec::with_capacity(delivered.len());
         for node in delivered {
@@ -58,11 +59,11 @@ impl<'a> Table<'a> {
 }
 
 /// What makes figures comparable.
-type Key<'a> = (&'a str, u32, &'a str, &'a str, &'a str, u8);
+type Comparable<'a> = (&'a Key, &'a str, Metric);
 
 /// Returns what makes a figure comparable with another.
-pub(super) fn key(figure: &Figure) -> Key<'_> {
-    (&figure.test, figure.copies, &figure.load, &figure.condition, &figure.unit, figure.metric as u8)
+pub(super) fn key(figure: &Figure) -> Comparable<'_> {
+    (&figure.key, &figure.unit, figure.metric)
 }
 
 impl Cell {

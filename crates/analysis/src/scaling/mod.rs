@@ -5,10 +5,11 @@ mod notes;
 use serde::Serialize;
 
 use super::details::CLOCK;
-use super::{Row, score};
+use super::{Remark, Row, score};
 use catalogue::Metric;
-use journal::{Cell, Run, Trial};
+use journal::{Cell, Key, Run, Trial};
 use stats::{Estimate, Throughput, UslFit, fit_usl, median};
+use words::Unique;
 
 /// What a core-bound program tells: its core's clock in GHz.
 /// The test whose clock serves tests that do not tell one, where they work in the core or beside it.
@@ -18,14 +19,10 @@ const AT_THE_CORE: [&str; 3] = ["cpu", "memory", "thread"];
 /// One test at several numbers of copies.
 #[derive(Debug, Clone)]
 pub struct Scaling {
-    /// The test.
-    pub test: String,
-    /// Its name in reports.
+    /// Where in the matrix it is, with the fewest copies.
+    pub key: Key,
+    /// The test's name in reports.
     pub label: String,
-    /// What ran in the background.
-    pub load: String,
-    /// What was switched on the machine.
-    pub condition: String,
     /// What kind of number a copy's figure is.
     pub metric: Metric,
     /// The unit of a copy's figure.
@@ -101,13 +98,13 @@ impl Scaling {
     /// Returns its name, with what ran beside it or was switched on.
     #[must_use]
     pub fn title(&self) -> String {
-        super::named(&self.label, &self.load, &self.condition)
+        super::named(&self.label, &self.key.load, &self.key.condition)
     }
 
     /// Whether a row is one of its levels.
     #[must_use]
     pub fn has(&self, cell: &Cell) -> bool {
-        (&self.test, &self.load, &self.condition) == (&cell.test, &cell.load, &cell.condition)
+        (&self.key.test, &self.key.load, &self.key.condition) == (&cell.key.test, &cell.key.load, &cell.key.condition)
     }
 }
 
@@ -144,13 +141,13 @@ impl<'a> Measured<'a> {
 
     fn is_of(&self, cell: &Cell) -> bool {
         let own = &self.row.cell;
-        (&own.test, &own.load, &own.condition) == (&cell.test, &cell.load, &cell.condition)
+        (&own.key.test, &own.key.load, &own.key.condition) == (&cell.key.test, &cell.key.load, &cell.key.condition)
     }
 
     /// The total of what the copies do together, of one figure of theirs.
     fn total(&self, figure: f64) -> f64 {
         match self.row.cell.metric {
-            Metric::Time => f64::from(self.row.cell.copies) * throughput(&self.row.cell.unit).0 / figure,
+            Metric::Time => f64::from(self.row.cell.key.copies) * throughput(&self.row.cell.unit).0 / figure,
             Metric::Rate | Metric::Latency => figure,
         }
     }
@@ -203,16 +200,10 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
     notes.extend(notes::of_law(law.as_ref(), &levels[..fitted]));
     notes.push(notes::of_clock(clock, cell, &levels));
     notes.extend(notes::of_fairness(&levels[..fitted]));
-    for warning in group.iter().flat_map(|one| &one.row.warnings) {
-        if !notes.contains(warning) {
-            notes.push(warning.clone());
-        }
-    }
+    notes.extend(group.iter().flat_map(|measured| &measured.row.warnings).unique().into_iter().map(Remark::to_string));
     Scaling {
-        test: cell.test.clone(),
+        key: cell.key.clone(),
         label: cell.label.clone(),
-        load: cell.load.clone(),
-        condition: cell.condition.clone(),
         metric: cell.metric,
         unit: cell.unit.clone(),
         total_unit: if cell.metric == Metric::Time { throughput(&cell.unit).1 } else { cell.unit.clone() },
@@ -240,12 +231,12 @@ fn whose(group: &[&Measured<'_>], all: &[Measured<'_>]) -> Clock {
 /// The clock of the test core-clock in the same place.
 fn core_clock(one: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     let cell = &one.row.cell;
-    let place = |other: &Cell| (other.copies, other.load.clone(), other.condition.clone());
-    let same = |other: &&Measured<'_>| other.row.cell.test == CORE_CLOCK && place(&other.row.cell) == place(cell);
+    let place = |other: &Cell| (other.key.copies, other.key.load.clone(), other.key.condition.clone());
+    let same = |other: &&Measured<'_>| other.row.cell.key.test == CORE_CLOCK && place(&other.row.cell) == place(cell);
     let found = all.iter().find(same)?;
     if found.clocks.is_empty() {
         // Its score is the clock, summed over copies.
-        return Some(found.row.score.value / f64::from(cell.copies));
+        return Some(found.row.score.value / f64::from(cell.key.copies));
     }
     Some(median(&found.clocks))
 }
@@ -270,7 +261,7 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
     let mut trials = Vec::new();
     for (place, one) in group.iter().enumerate() {
         let (cell, score) = (&one.row.cell, &one.row.score);
-        let copies = f64::from(cell.copies);
+        let copies = f64::from(cell.key.copies);
         let ends = [score.low, score.high].map(|end| one.total(end));
         let total = match cell.metric {
             _ if !score.bounded() => Estimate::alone(one.total(score.value)),
@@ -289,9 +280,9 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
             Some(first) => total.over(&first.total),
             None => Estimate { value: 1.0, low: 1.0, high: 1.0 },
         };
-        let times = copies / f64::from(first.row.cell.copies);
+        let times = copies / f64::from(first.row.cell.key.copies);
         levels.push(Level {
-            copies: cell.copies,
+            copies: cell.key.copies,
             per_copy: if cell.metric == Metric::Time { *score } else { share(copies) },
             total,
             gain,

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::Results;
 use catalogue::Catalogue;
-use journal::{Copy, End, Journal, SCALING};
+use journal::{Copy, End, Ended, Journal, Key, View};
 
 /// A test to plant: name, category, metric and unit.
 type Test = (&'static str, &'static str, Metric, &'static str);
@@ -14,7 +14,7 @@ type Planted = (u32, Vec<u64>, Option<f64>);
 /// A journal of tests at several levels.
 fn journal(tests: &[(Test, Vec<Planted>)], borders: &[(u32, &str)]) -> Journal {
     let mut journal = Journal::default();
-    journal.run.view = SCALING.to_owned();
+    journal.run.view = View::Scaling;
     journal.run.borders = borders.iter().map(|(copies, what)| (*copies, (*what).to_owned())).collect();
     for ((test, category, metric, unit), levels) in tests {
         for (copies, rates, clock) in levels {
@@ -34,19 +34,16 @@ fn journal(tests: &[(Test, Vec<Planted>)], borders: &[(u32, &str)]) -> Journal {
             }
         }
     }
-    journal.end = Some(End { reason: "complete".to_owned(), seconds: 1.0 });
+    journal.end = Some(End { reason: Ended::Complete, seconds: 1.0 });
     journal
 }
 
 fn cell(id: usize, (test, category, metric, unit): (&str, &str, Metric, &str), copies: u32) -> Cell {
     Cell {
         id,
-        test: test.to_owned(),
+        key: Key::plain(test, copies),
         label: test.to_owned(),
-        copies,
         threads: false,
-        load: "none".to_owned(),
-        condition: "none".to_owned(),
         control: false,
         metric,
         unit: unit.to_owned(),
@@ -61,7 +58,7 @@ fn cell(id: usize, (test, category, metric, unit): (&str, &str, Metric, &str), c
 }
 
 fn scaled(journal: &Journal) -> Vec<Scaling> {
-    Results::new(journal, &Catalogue::load().unwrap(), None).scaling
+    Results::new(journal, &Catalogue::load().unwrap(), None).scaling().to_vec()
 }
 
 const RATE: Test = ("work", "cpu", Metric::Rate, "op/s");
@@ -122,7 +119,7 @@ fn the_clock_of_another_test() {
     let levels = || vec![(1, vec![100_000], None), (2, vec![75_000; 2], None)];
     let kernel = ("call", "kernel", Metric::Rate, "op/s");
     let all = scaled(&journal(&[(clock, clocks), (RATE, levels()), (kernel, levels())], &[]));
-    let of = |test: &str| all.iter().find(|scaling| scaling.test == test).unwrap();
+    let of = |test: &str| all.iter().find(|scaling| scaling.key.test == test).unwrap();
     assert_eq!((of("work").clock, of("call").clock), (Clock::CoreClock, Clock::Unknown));
     assert!(of("work").law.unwrap().law.sigma.abs() < 1e-4 && of("call").law.unwrap().law.sigma > 0.3);
 }

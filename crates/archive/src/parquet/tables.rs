@@ -26,11 +26,11 @@ const NO_SCORE: Bounds = Bounds { value: None, low: None, high: None };
 impl<'a> Row<'a> {
     fn figure(figure: &'a Figure) -> Row<'a> {
         Row {
-            test: &figure.test,
+            test: &figure.key.test,
             label: &figure.label,
-            copies: figure.copies,
-            load: &figure.load,
-            condition: &figure.condition,
+            copies: figure.key.copies,
+            load: &figure.key.load,
+            condition: &figure.key.condition,
             control: figure.control,
             metric: Some(match figure.metric {
                 Metric::Rate => "rate",
@@ -42,7 +42,8 @@ impl<'a> Row<'a> {
             n: Some(figure.n),
             state: "measured",
             reason: None,
-            warnings: Some(figure.warnings.join("; ")).filter(|warnings| !warnings.is_empty()),
+            warnings: Some(figure.warnings.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
+                .filter(|warnings| !warnings.is_empty()),
         }
     }
 
@@ -66,11 +67,11 @@ impl<'a> Row<'a> {
 
     fn missing(missing: &'a Missing, state: &'static str) -> Row<'a> {
         Row {
-            test: &missing.test,
+            test: &missing.key.test,
             label: &missing.label,
-            copies: missing.copies,
-            load: &missing.load,
-            condition: &missing.condition,
+            copies: missing.key.copies,
+            load: &missing.key.load,
+            condition: &missing.key.condition,
             control: false,
             metric: None,
             unit: None,
@@ -106,8 +107,8 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .same("run", run.name.as_str())
         .when("started", started(summary))
         .same("tool", run.tool.as_str())
-        .same("procedure", run.procedure.as_str())
-        .same("ended", summary.end.as_deref())
+        .same("procedure", run.procedure.name())
+        .same("ended", summary.end.map(journal::Ended::name))
         .same("fleet", fleet.map(|fleet| fleet.run.as_str()))
         .same("node", fleet.map(|fleet| fleet.node.as_str()))
         .same("task", fleet.map(|fleet| fleet.task.as_str()))
@@ -147,10 +148,10 @@ pub fn samples(id: &str, summary: &Summary) -> Table {
     let rows = || summary.figures.iter().flat_map(|figure| figure.samples.iter().map(move |sample| (figure, sample)));
     Table::new(rows().count())
         .same("id", id)
-        .text("test", rows().map(|(figure, _)| figure.test.as_str()))
-        .whole("copies", rows().map(|(figure, _)| i32::try_from(figure.copies).ok()))
-        .text("load", rows().map(|(figure, _)| figure.load.as_str()))
-        .text("condition", rows().map(|(figure, _)| figure.condition.as_str()))
+        .text("test", rows().map(|(figure, _)| figure.key.test.as_str()))
+        .whole("copies", rows().map(|(figure, _)| i32::try_from(figure.key.copies).ok()))
+        .text("load", rows().map(|(figure, _)| figure.key.load.as_str()))
+        .text("condition", rows().map(|(figure, _)| figure.key.condition.as_str()))
         .flag("control", rows().map(|(figure, _)| figure.control))
         .text("unit", rows().map(|(figure, _)| figure.unit.as_str()))
         .real("seconds", rows().map(|(_, sample)| sample.0))

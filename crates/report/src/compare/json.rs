@@ -97,7 +97,7 @@ pub(crate) struct One<'a> {
     could_have_seen: Option<f64>,
     pairs: &'a [Pair],
     resolution: Option<f64>,
-    warnings: &'a [String],
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -146,8 +146,18 @@ pub(crate) fn interval(delta: &Estimate) -> Interval {
 
 fn run(compared: &analysis::Compared) -> Compared<'_> {
     let Run { name, host, tool, started, procedure, comment, .. } = &compared.results.run;
-    let (condition, build) = (compared.condition.as_deref(), compared.results.build.as_ref());
-    Compared { letter: &compared.letter, name, host, tool, started, procedure, comment, condition, build }
+    let (condition, build) = (compared.condition.as_deref(), compared.results.run.build.as_ref());
+    Compared {
+        letter: &compared.letter,
+        name,
+        host,
+        tool,
+        started,
+        procedure: procedure.name(),
+        comment,
+        condition,
+        build,
+    }
 }
 
 fn difference(fact: &Difference) -> Fact<'_> {
@@ -156,7 +166,7 @@ fn difference(fact: &Difference) -> Fact<'_> {
 }
 
 fn one<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> One<'a> {
-    row(comparison, all.against(), all.condition(&comparison.cell.condition))
+    row(comparison, all.against(), all.condition(&comparison.cell.key.condition))
 }
 
 /// Returns the row of a comparison with `against`, here and in a run about cost.
@@ -170,10 +180,10 @@ pub(crate) fn row<'a>(comparison: &'a Comparison, against: &'a str, condition: &
     One {
         run: &comparison.run,
         against,
-        test: &cell.test,
+        test: &cell.key.test,
         label: &cell.label,
-        copies: cell.copies,
-        load: &cell.load,
+        copies: cell.key.copies,
+        load: &cell.key.load,
         condition,
         measure: comparison.measure.name(),
         unit: &comparison.unit,
@@ -192,7 +202,7 @@ pub(crate) fn row<'a>(comparison: &'a Comparison, against: &'a str, condition: &
         could_have_seen,
         pairs: &comparison.pairs,
         resolution: comparison.resolution,
-        warnings: &comparison.warnings,
+        warnings: crate::texts(&comparison.warnings),
     }
 }
 
@@ -208,8 +218,8 @@ fn total<'a>(total: &'a Total, all: &Comparisons) -> All<'a> {
 }
 
 fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> Gap<'a> {
-    let condition = all.condition(&gap.cell.condition).to_owned();
-    let cell = Place { condition, ..gap.cell.clone() };
+    let condition = all.condition(&gap.cell.key.condition).to_owned();
+    let cell = Place { key: gap.cell.key.under(&condition), ..gap.cell.clone() };
     Gap { run: &gap.run, measure: gap.measure.map(|measure| measure.name()), cell, lost: gap.lost, reason: &gap.reason }
 }
 
@@ -218,7 +228,7 @@ fn thesis(tables: &Thesis, all: &Comparisons) -> Thesis {
     let mut tables = tables.clone();
     let rows = tables.rows.iter_mut().map(|row| &mut row.cell);
     rows.chain(tables.figure4.iter_mut().map(|bar| &mut bar.cell)).for_each(|cell| {
-        cell.condition = all.condition(&cell.condition).to_owned();
+        cell.key.condition = all.condition(&cell.key.condition).to_owned();
     });
     tables
 }

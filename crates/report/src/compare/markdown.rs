@@ -18,7 +18,7 @@ pub(super) fn render(all: &Comparisons) -> String {
             run.letter,
             escaped(&about.name),
             escaped(&about.started),
-            escaped(&about.procedure),
+            about.procedure,
             escaped(run.condition.as_deref().unwrap_or_default())
         );
     }
@@ -59,7 +59,7 @@ pub(super) fn render(all: &Comparisons) -> String {
             "| {} | {}{} | {} | | | | | | | {} |",
             gap.run,
             escaped(&cell.label),
-            escaped(&coordinates(cell.copies, &cell.load, &cell.condition)),
+            escaped(&coordinates(cell.key.copies, &cell.key.load, &cell.key.condition)),
             gap.measure.map_or("", |measure| measure.name()),
             escaped(&format!("not compared: {}", gap.reason))
         );
@@ -85,7 +85,7 @@ pub(super) fn render(all: &Comparisons) -> String {
         let _ = writeln!(text, "- {}", escaped(note));
     }
     for (warning, cells) in told(&all.comparisons) {
-        let _ = writeln!(text, "- {} ({})", escaped(warning), escaped(&cells));
+        let _ = writeln!(text, "- {} ({})", escaped(&warning), escaped(&cells));
     }
     text
 }

@@ -134,14 +134,14 @@ pub(super) fn coordinates(copies: u32, load: &str, condition: &str) -> String {
 }
 
 fn of_cell(cell: &Cell) -> String {
-    coordinates(cell.copies, &cell.load, &cell.condition)
+    coordinates(cell.key.copies, &cell.key.load, &cell.key.condition)
 }
 
 /// What is known of single numbers, each once with the tests it touches.
-pub(super) fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+pub(super) fn told(comparisons: &[Comparison]) -> Vec<(String, String)> {
+    let mut found: Vec<(&analysis::Remark, Vec<String>)> = Vec::new();
     for one in comparisons {
-        let cell = format!("{}{}", one.cell.test, of_cell(&one.cell));
+        let cell = format!("{}{}", one.cell.key.test, of_cell(&one.cell));
         for warning in &one.warnings {
             match found.iter_mut().find(|known| known.0 == warning) {
                 Some(known) if known.1.contains(&cell) => {}
@@ -150,7 +150,7 @@ pub(super) fn told(comparisons: &[Comparison]) -> Vec<(&str, String)> {
             }
         }
     }
-    found.into_iter().map(|(warning, cells)| (warning, cells.join("; "))).collect()
+    found.into_iter().map(|(warning, cells)| (warning.to_string(), cells.join("; "))).collect()
 }
 
 #[cfg(test)]

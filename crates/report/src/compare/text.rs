@@ -103,11 +103,11 @@ fn heading(text: &mut String, all: &Comparisons) {
 }
 
 fn comparison(text: &mut String, one: &Comparison, before: Option<&Comparison>) {
-    let cell = format!("{}{}", one.cell.test, of_cell(&one.cell));
+    let cell = format!("{}{}", one.cell.key.test, of_cell(&one.cell));
     let name = if one.measure == Measure::Score {
         format!("{cell}, {}", one.unit)
     } else {
-        let coordinates = |one: &Comparison| (one.cell.test.clone(), of_cell(&one.cell));
+        let coordinates = |one: &Comparison| (one.cell.key.test.clone(), of_cell(&one.cell));
         if before.map(coordinates) != Some(coordinates(one)) {
             wrapped(text, "", &cell);
         }
@@ -162,7 +162,8 @@ fn missing(text: &mut String, missing: &[NotCompared], several: bool) {
     line(text, "Not compared");
     for gap in missing {
         let cell = &gap.cell;
-        let mut name = format!("{}{}", cell.test, coordinates(cell.copies, &cell.load, &cell.condition));
+        let mut name =
+            format!("{}{}", cell.key.test, coordinates(cell.key.copies, &cell.key.load, &cell.key.condition));
         if let Some(measure) = gap.measure {
             let _ = write!(name, ", {}", measure.name());
         }

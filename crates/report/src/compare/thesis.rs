@@ -44,7 +44,7 @@ fn cells(row: &ThesisRow) -> Vec<String> {
 }
 
 fn name(cell: &Place, measure: &str) -> String {
-    let mut name = format!("{}{}", cell.label, coordinates(cell.copies, &cell.load, &cell.condition));
+    let mut name = format!("{}{}", cell.label, coordinates(cell.key.copies, &cell.key.load, &cell.key.condition));
     if measure != "score" {
         let _ = write!(name, ", {measure}");
     }

@@ -14,7 +14,7 @@ pub(crate) fn nothing() -> String {
 
 /// Returns what a row was found to differ by: the effect of what its value is first, then those of its other measures.
 pub(crate) fn effects<'a>(cost: &'a Cost, results: &Results, row: &Row) -> Vec<&'a Effect> {
-    let is_control = results.controls.iter().any(|control| control.cell.id == row.cell.id);
+    let is_control = results.controls().iter().any(|control| control.cell.id == row.cell.id);
     let all = cost.conditions.iter().flat_map(|condition| &condition.effects);
     let own = |effect: &&Effect| effect.comparison.cell.id == row.cell.id;
     let mut found: Vec<&Effect> =

@@ -72,8 +72,8 @@ pub(super) fn name(one: &Comparison, room: Room) -> String {
 
 /// Returns the name of a cell; the condition stands above the table.
 pub(super) fn place(cell: &Cell, room: Room) -> String {
-    let test = if room == Room::Narrow { &cell.test } else { &cell.label };
-    format!("{test}{}", coordinates(cell.copies, &cell.load, NONE))
+    let test = if room == Room::Narrow { &cell.key.test } else { &cell.label };
+    format!("{test}{}", coordinates(cell.key.copies, &cell.key.load, NONE))
 }
 
 /// Returns a difference with its unit: `-85.2%`, `-3.0pt`.
@@ -176,10 +176,7 @@ pub(super) fn missing(results: &Results, cost: &Cost) -> Vec<(String, String)> {
     let mut known: Vec<(String, Vec<&Missing>)> = Vec::new();
     for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors), ("not compared", &cost.missing)] {
         for one in list {
-            let cell = |other: &&Missing| {
-                (&one.test, one.copies, &one.load, &one.condition)
-                    == (&other.test, other.copies, &other.load, &other.condition)
-            };
+            let cell = |other: &&Missing| one.key == other.key;
             // A cell that failed is not compared for the same reason.
             if known
                 .iter()
@@ -205,12 +202,12 @@ fn touches(missing: &[&Missing]) -> String {
     let mut tests: Vec<String> = Vec::new();
     let mut conditions: Vec<&str> = Vec::new();
     for one in missing {
-        let test = format!("{}{}", one.test, coordinates(one.copies, &one.load, NONE));
+        let test = format!("{}{}", one.key.test, coordinates(one.key.copies, &one.key.load, NONE));
         if !tests.contains(&test) {
             tests.push(test);
         }
-        if !conditions.contains(&one.condition.as_str()) {
-            conditions.push(&one.condition);
+        if !conditions.contains(&one.key.condition.as_str()) {
+            conditions.push(&one.key.condition);
         }
     }
     let more = tests.len().saturating_sub(FEW);

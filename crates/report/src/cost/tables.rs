@@ -138,7 +138,7 @@ pub(crate) fn totals(cost: &Cost, room: Room) -> Option<Table> {
         let name = if several { format!("{}: {what}", condition.name) } else { what };
         let (label, worst) = &total.worst;
         let narrow = condition.effects.iter().map(|effect| &effect.comparison.cell).find(|cell| cell.label == *label);
-        let test = narrow.filter(|_| room == Room::Narrow).map_or(label, |cell| &cell.test);
+        let test = narrow.filter(|_| room == Room::Narrow).map_or(label, |cell| &cell.key.test);
         let delta = format!("{}%", percent(total.delta.value));
         vec![name, total.rates.to_string(), delta, interval(&total.delta), format!("{test} {}%", percent(*worst))]
     };
@@ -275,7 +275,7 @@ pub(crate) fn series(condition: &Condition, room: Room) -> Vec<Series<'_>> {
     let mut found: Vec<Series<'_>> = Vec::new();
     for effect in &condition.effects {
         let mut one = effect.comparison.clone();
-        one.cell.copies = 1;
+        one.cell.key.copies = 1;
         let name = name(&one, room);
         match found.iter_mut().find(|series| series.name == name) {
             Some(series) => series.effects.push(effect),
@@ -284,7 +284,7 @@ pub(crate) fn series(condition: &Condition, room: Room) -> Vec<Series<'_>> {
     }
     found.retain(|series| series.effects.len() > 1);
     for series in &mut found {
-        series.effects.sort_by_key(|effect| effect.comparison.cell.copies);
+        series.effects.sort_by_key(|effect| effect.comparison.cell.key.copies);
     }
     found
 }
@@ -293,7 +293,7 @@ pub(crate) fn series(condition: &Condition, room: Room) -> Vec<Series<'_>> {
 pub(crate) fn loads(cost: &Cost, room: Room) -> Vec<Table> {
     let table = |condition: &Condition| {
         let series = series(condition, room);
-        let copies = |effect: &&Effect| effect.comparison.cell.copies;
+        let copies = |effect: &&Effect| effect.comparison.cell.key.copies;
         let mut levels: Vec<u32> = series.iter().flat_map(|series| series.effects.iter().map(copies)).collect();
         levels.sort_unstable();
         levels.dedup();

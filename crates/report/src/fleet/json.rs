@@ -207,11 +207,11 @@ fn group(group: &Group) -> Of<'_> {
 
 fn column(column: &Column) -> Test<'_> {
     Test {
-        test: &column.test,
+        test: &column.key.test,
         label: &column.label,
-        copies: column.copies,
-        load: &column.load,
-        condition: &column.condition,
+        copies: column.key.copies,
+        load: &column.key.load,
+        condition: &column.key.condition,
         unit: &column.unit,
         metric: column.metric,
         nodes: column.nodes,
@@ -254,7 +254,7 @@ fn unlike<'a>(report: &'a FleetReport, one: &Outlier) -> Unlike<'a> {
     Unlike {
         node: &report.nodes[one.node].name,
         column: one.column,
-        test: one.column.map(|column| report.columns[column].test.as_str()),
+        test: one.column.map(|column| report.columns[column].key.test.as_str()),
         named: one.named.name(),
         deviation: (&one.deviation).into(),
         p: one.p,
@@ -305,7 +305,7 @@ fn changed<'a>(report: &'a FleetReport, change: &Change) -> Changed<'a> {
     };
     Changed {
         column: change.column,
-        test: change.column.map(|column| report.columns[column].test.as_str()),
+        test: change.column.map(|column| report.columns[column].key.test.as_str()),
         nodes: change.nodes,
         delta: (&change.delta).into(),
         p: change.p,

@@ -55,7 +55,7 @@ pub fn plain(name: &str) -> String {
 
 /// Returns a column's name: the test, its unit, and what is not the usual of the rest.
 fn title(column: &Column) -> String {
-    format!("{}{}", column.test, coordinates(column.copies, &column.load, &column.condition))
+    format!("{}{}", column.key.test, coordinates(column.key.copies, &column.key.load, &column.key.condition))
 }
 
 /// Returns a p or q value in a few characters.

@@ -76,7 +76,7 @@ struct Marks {
 
 /// Returns the part; nothing where the run is no burn-in.
 pub(super) fn part(results: &analysis::Results) -> Option<BurnInPart> {
-    let burnin = results.burnin.as_deref()?;
+    let burnin = results.burnin()?;
     let figures =
         figures(burnin).into_iter().map(|figure| (figure.name, clean(&figure.value), figure.plus_minus)).collect();
     let table = |table: crate::burnin::Table| Table {

@@ -16,10 +16,10 @@ pub(super) fn series(results: &Results, copies: u32) -> usize {
 }
 
 /// Returns why a test's interval has no end.
-pub(super) fn reason<'a>(results: &'a Results, test: &str, copies: u32) -> &'a str {
-    let row = results.rows.iter().find(|row| row.cell.test == test && row.cell.copies == copies);
-    let warning = row.and_then(|row| row.warnings.iter().find(|warning| warning.starts_with("no interval")));
-    warning.map_or("no interval", String::as_str)
+pub(super) fn reason(results: &Results, test: &str, copies: u32) -> String {
+    let row = results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
+    let warning = row.and_then(|row| row.warnings.iter().find(|warning| warning.is_of_method()));
+    warning.map_or("no interval".to_owned(), ToString::to_string)
 }
 
 /// Returns the chart of an index: a dot per test, a line for the whole. `levels` are its levels.
@@ -94,8 +94,8 @@ fn index_mark(results: &Results, part: &Part, level: u32) -> Mark {
 
 /// A test that has no result at this level has its reason in its lane.
 fn missing_mark(results: &Results, test: &str, level: u32) -> Option<Mark> {
-    let plain = |missing: &&Missing| missing.load == "none" && missing.condition == "none";
-    let same = |missing: &&Missing| missing.test == test && missing.copies == level && plain(missing);
+    let plain = |missing: &&Missing| missing.key.load == "none" && missing.key.condition == "none";
+    let same = |missing: &&Missing| missing.key.test == test && missing.key.copies == level && plain(missing);
     let error = results.errors.iter().find(same).map(|missing| ("error", missing));
     let (kind, missing) = error.or_else(|| Some(("skipped", results.skipped.iter().find(same)?)))?;
     Some(Mark {
@@ -108,7 +108,7 @@ fn missing_mark(results: &Results, test: &str, level: u32) -> Option<Mark> {
 
 /// Returns the chart of gains.
 pub(super) fn gains(results: &Results) -> Option<String> {
-    let gains = &results.gains;
+    let gains = results.gains();
     let from = gains.first()?.from;
     let mut levels: Vec<u32> = gains.iter().map(|gain| gain.to).collect();
     levels.sort_unstable();
@@ -160,7 +160,7 @@ fn reference_lines(results: &Results, levels: &[u32], from: u32) -> Vec<Line> {
 
 fn gain_rows(results: &Results) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for gain in &results.gains {
+    for gain in results.gains() {
         let mark = gain_mark(results, gain);
         let free = |row: &&mut Row| row.label == gain.label && row.marks.iter().all(|m| m.series != mark.series);
         match rows.iter_mut().find(free) {
@@ -175,7 +175,7 @@ fn gain_rows(results: &Results) -> Vec<Row> {
 
 /// Whether a gain is that of an index rather than a test.
 pub(super) fn is_index(results: &Results, gain: &Gain) -> bool {
-    results.indexes.iter().any(|index| index.title() == gain.label)
+    results.indexes().iter().any(|index| index.title() == gain.label)
 }
 
 fn gain_mark(results: &Results, gain: &Gain) -> Mark {

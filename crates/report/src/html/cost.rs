@@ -72,7 +72,7 @@ pub(super) struct Panel {
 
 /// Returns the part; nothing of a run that is not about cost.
 pub(super) fn part(results: &Results) -> Option<Part> {
-    let cost = results.cost.as_deref()?;
+    let cost = results.cost()?;
     let room = Room::Wide;
     Some(Part {
         sentences: sentences(cost).iter().map(|sentence| clean(sentence)).collect(),
@@ -153,8 +153,8 @@ fn panel(cost: &Cost, name: &str, curves: &Curves<'_>) -> Option<Panel> {
     // At least the threshold on either side, so that noise looks small.
     let reach = 2.0 * cost.threshold;
     let (low, high) = ends.fold((-reach, reach), |(low, high), end| (low.min(end), high.max(end)));
-    let most = effects().map(|one| one.cell.copies).max()?;
-    let least = effects().map(|one| one.cell.copies).min()?;
+    let most = effects().map(|one| one.cell.key.copies).max()?;
+    let least = effects().map(|one| one.cell.key.copies).min()?;
     let margin = 0.06 * f64::from(most - least);
     let x = Scale::linear(f64::from(least) - margin, f64::from(most) + margin).between(LEFT, WIDTH - RIGHT);
     let y = Scale::linear(low, high).between(HEIGHT - BOTTOM, TOP);
@@ -164,7 +164,7 @@ fn panel(cost: &Cost, name: &str, curves: &Curves<'_>) -> Option<Panel> {
         svg.line(if value == 0.0 { "zero" } else { "grid" }, (LEFT, at), (WIDTH - RIGHT, at));
         svg.text("tick", (LEFT - 6.0, at + 4.0), Anchor::End, &tick(value).replace('-', "−"));
     }
-    let mut levels: Vec<u32> = effects().map(|one| one.cell.copies).collect();
+    let mut levels: Vec<u32> = effects().map(|one| one.cell.key.copies).collect();
     levels.sort_unstable();
     levels.dedup();
     let mut free = f64::NEG_INFINITY;
@@ -187,7 +187,7 @@ fn curve(svg: &mut Svg, (x, y): (&Scale, &Scale), place: usize, effects: &[&Effe
     let mut d = String::new();
     for effect in effects {
         let one = &effect.comparison;
-        if let (Some(x), Some(y)) = (x.at(f64::from(one.cell.copies)), y.at(one.delta.value)) {
+        if let (Some(x), Some(y)) = (x.at(f64::from(one.cell.key.copies)), y.at(one.delta.value)) {
             d += &format!("{}{} {}", if d.is_empty() { "M" } else { "L" }, n(x), n(y));
         }
     }
@@ -196,8 +196,8 @@ fn curve(svg: &mut Svg, (x, y): (&Scale, &Scale), place: usize, effects: &[&Effe
     }
     for effect in effects {
         let one = &effect.comparison;
-        let Some((x, at)) = x.at(f64::from(one.cell.copies)).zip(y.at(one.delta.value)) else { continue };
-        let copies = crate::copies(one.cell.copies);
+        let Some((x, at)) = x.at(f64::from(one.cell.key.copies)).zip(y.at(one.delta.value)) else { continue };
+        let copies = crate::copies(one.cell.key.copies);
         svg.open(Some(&format!("{copies}: {} ({})", delta(one), interval(&one.delta))));
         if let (Some(low), Some(high)) = (y.at(one.delta.low), y.at(one.delta.high)) {
             svg.line(&format!("whisker {hue}"), (x, low), (x, high));

@@ -48,8 +48,8 @@ pub(super) fn chart(task: &Task<'_>, loads: &[&str], hovers: bool) -> Option<Str
         .iter()
         .filter(|(_, latency)| latency.histogram.count() > 0)
         .map(|(row, latency)| Curve {
-            series: loads.iter().position(|load| *load == row.cell.load).unwrap_or(0),
-            name: load_name(&row.cell.load),
+            series: loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0),
+            name: load_name(&row.cell.key.load),
             latency,
             steps: steps(&latency.histogram),
         })

@@ -71,10 +71,10 @@ fn look_of(verdict: &Verdict) -> (&'static str, usize) {
 pub(super) fn draw(cost: &Cost, condition: &Condition) -> Option<String> {
     let controls = |effect: &Effect| {
         let (cell, measure) = (&effect.comparison.cell, effect.comparison.measure);
-        cost.floor.iter().map(|floor| &floor.comparison).find(|one| {
-            one.measure == measure
-                && (&one.cell.test, one.cell.copies, &one.cell.load) == (&cell.test, cell.copies, &cell.load)
-        })
+        cost.floor
+            .iter()
+            .map(|floor| &floor.comparison)
+            .find(|one| one.measure == measure && one.cell.key.same_family(&cell.key))
     };
     let axis = Axis { least: (cost.threshold.max(0.1) / 100.0).ln_1p() };
     let rows: Vec<Row<'_>> = condition

@@ -51,16 +51,16 @@ pub(super) struct Figure {
 /// Returns the indexes at each level, or without any the scores of a few tests.
 pub(super) fn headlines(results: &Results) -> Vec<Headline> {
     let mut headlines: Vec<Headline> = Vec::new();
-    if results.cost.is_some() {
+    if results.cost().is_some() {
         // Its sentences stand there.
         return headlines;
     }
-    for index in &results.indexes {
+    for index in results.indexes() {
         add(&mut headlines, index_name(index), index_figure(results, index));
     }
     if results.run.is_scaling() {
-        if results.scaling.len() <= FEW {
-            headlines.extend(results.scaling.iter().filter_map(|test| scaling(results, test)));
+        if results.scaling().len() <= FEW {
+            headlines.extend(results.scaling().iter().filter_map(|test| scaling(results, test)));
         }
     } else if headlines.is_empty() && tests(results) <= FEW {
         for row in rates(results) {
@@ -123,8 +123,8 @@ fn open_end(results: &Results, index: &Index) -> String {
 }
 
 fn score_figure(results: &Results, row: &Row) -> Figure {
-    let why = reason(results, &row.cell.test, row.cell.copies);
-    Figure { unit: clean(&row.cell.unit), ..figure(results, row.cell.copies, &row.score, why) }
+    let why = reason(results, &row.cell.key.test, row.cell.key.copies);
+    Figure { unit: clean(&row.cell.unit), ..figure(results, row.cell.key.copies, &row.score, &why) }
 }
 
 fn figure(results: &Results, level: u32, score: &Estimate, why: &str) -> Figure {
@@ -142,25 +142,25 @@ fn figure(results: &Results, level: u32, score: &Estimate, why: &str) -> Figure 
 /// Returns what a reader must know before any figure, in plain words.
 pub(super) fn states(results: &Results) -> Vec<String> {
     let mut states = Vec::new();
-    match results.end.as_deref() {
+    match results.end.map(journal::Ended::name) {
         None => states.push("Cut short: this is what it had measured by then."),
         Some("interrupted") => states.push("Interrupted: this is what it had measured by then."),
         Some(_) => {}
     }
-    match results.run.procedure.as_str() {
+    match results.run.procedure.name() {
         "quick" => states.push("Quick run: it shows that things work; its figures are too few to compare."),
         "imported" => states.push("Imported: the figures are those that another suite printed."),
         _ => {}
     }
-    if results.cost.is_none() && results.indexes.iter().any(|index| !index.complete) {
+    if results.cost().is_none() && results.indexes().iter().any(|index| !index.complete) {
         states.push("Partial index: not every test of the index is in it.");
     }
-    if results.rows.is_empty() && !results.burnin.as_ref().is_some_and(|burnin| burnin.has_worked()) {
+    if results.rows.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
         states.push("Nothing was measured: the reasons are below.");
-    } else if results.indexes.is_empty()
+    } else if results.indexes().is_empty()
         && rates(results).next().is_some()
         && !results.run.is_scaling()
-        && results.cost.is_none()
+        && results.cost().is_none()
     {
         states.push("No index: none of the tests measured has a baseline.");
     }
@@ -176,8 +176,8 @@ pub(super) fn lead(results: &Results) -> Vec<String> {
 /// Returns how it was measured, beneath the figures.
 pub(super) fn manner(results: &Results) -> Vec<(&'static str, String)> {
     let run = &results.run;
-    let mut manner = vec![("Procedure", clean(&run.procedure))];
-    if let Some(build) = &results.build {
+    let mut manner = vec![("Procedure", clean(run.procedure.name()))];
+    if let Some(build) = &results.run.build {
         manner.push(("Build", clean(&format!("{}, {}", build.name, build.compiler))));
     }
     manner.push(("CPUs", run.cpus.to_string()));
@@ -190,7 +190,7 @@ pub(super) fn manner(results: &Results) -> Vec<(&'static str, String)> {
 }
 
 fn ended(results: &Results) -> String {
-    match results.end.as_deref() {
+    match results.end.map(journal::Ended::name) {
         None => "cut short".to_owned(),
         Some("budget") => "its whole budget".to_owned(),
         Some(reason) => clean(reason),
@@ -201,7 +201,7 @@ fn ended(results: &Results) -> String {
 pub(super) fn record(results: &Results) -> Vec<(&'static str, String)> {
     let run = &results.run;
     let mut record = vec![("Run", clean(&run.name)), ("Host", clean(&run.host)), ("Tool", clean(&run.tool))];
-    if let Some(build) = &results.build {
+    if let Some(build) = &results.run.build {
         record.push(("Compiler", clean(&build.compiler)));
         record.push(("Flags", clean(&build.flags)));
         record.push(("Build", clean(&format!("{} {}", build.name, build.hash))));

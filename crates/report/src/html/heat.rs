@@ -56,9 +56,9 @@ pub(super) fn key() -> Vec<(String, String)> {
 }
 
 fn field(task: &Task<'_>, load: &str) -> Field {
-    match task.rows.iter().find(|(row, _)| row.cell.load == load) {
+    match task.rows.iter().find(|(row, _)| row.cell.key.load == load) {
         Some(found) => measured(task, *found, quiet(task)),
-        None => task.missing.iter().find(|(_, missing)| missing.load == load).map_or_else(Field::default, gone),
+        None => task.missing.iter().find(|(_, missing)| missing.key.load == load).map_or_else(Field::default, gone),
     }
 }
 
@@ -69,7 +69,7 @@ type Beside<'a> = (&'a Row, &'a Latency);
 fn quiet<'a>(task: &Task<'a>) -> Option<Beside<'a>> {
     let median = |latency: &Latency| latency.histogram.quantile(0.5);
     let some = || task.rows.iter().filter(|(_, latency)| latency.histogram.count() > 0);
-    let alone = some().find(|(row, _)| row.cell.load == "none");
+    let alone = some().find(|(row, _)| row.cell.key.load == "none");
     alone.or_else(|| some().min_by(|a, b| median(a.1).total_cmp(&median(b.1)))).copied()
 }
 
@@ -118,7 +118,7 @@ fn title(task: &Task<'_>, (row, latency): Beside<'_>, compared: Option<&Compared
     let told_of = |(name, ms): (&'static str, f64)| format!(", {name} {}", figure(ms));
     let percentiles: String = latency.percentiles(histogram).map(told_of).collect();
     let mut lines = vec![
-        format!("{}, {}: {} in ms", task.title(), load_name(&row.cell.load), task.what()),
+        format!("{}, {}: {} in ms", task.title(), load_name(&row.cell.key.load), task.what()),
         format!("{} {value} {} ({})", latency.value, plus_minus(score), range(score)),
         format!("mean {}{percentiles}, max {}", told(latency, histogram.mean()), told(latency, histogram.max())),
     ];
@@ -130,7 +130,7 @@ fn title(task: &Task<'_>, (row, latency): Beside<'_>, compared: Option<&Compared
     lines.push(format!("{} frames of {} planned in {} trials", histogram.count(), latency.planned, row.n));
     lines.push(format!("{late} % late, {dropped} % dropped, longest stall {}", figure(latency.stall)));
     lines.extend(shares(row, latency));
-    lines.extend(row.warnings.iter().cloned());
+    lines.extend(crate::texts(&row.warnings));
     titled(&lines)
 }
 
@@ -158,7 +158,7 @@ fn gone((kind, missing): &(&'static str, &Missing)) -> Field {
     Field {
         class: "gone".to_owned(),
         figure: if *kind == "error" { "failed" } else { kind }.to_owned(),
-        title: titled(&[format!("{}, {}", missing.label, load_name(&missing.load)), missing.reason.clone()]),
+        title: titled(&[format!("{}, {}", missing.label, load_name(&missing.key.load)), missing.reason.clone()]),
         ..Field::default()
     }
 }

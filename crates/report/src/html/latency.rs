@@ -98,7 +98,7 @@ pub(super) fn load_name(load: &str) -> String {
 }
 
 fn legend(task: &Task<'_>, loads: &[&str]) -> Vec<Key> {
-    let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.load == load);
+    let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.key.load == load);
     let shown = loads.iter().enumerate().filter(|(_, load)| measured(load));
     shown.map(|(series, load)| (svg::key(series), clean(load))).collect()
 }
@@ -111,7 +111,7 @@ fn tables(task: &Task<'_>, notes: &mut Footnotes) -> Vec<Table> {
     };
     let names: Vec<&'static str> = PERCENTILES.iter().map(|known| known.1).filter(|name| carried(name)).collect();
     let missing = task.missing.iter().map(|(kind, missing)| Missing {
-        load: clean(&missing.load),
+        load: clean(&missing.key.load),
         kind,
         reason: clean(&missing.reason),
     });
@@ -119,8 +119,8 @@ fn tables(task: &Task<'_>, notes: &mut Footnotes) -> Vec<Table> {
     head.extend(&names);
     head.extend(["±", "Low", "High", "% CPU", "% met", "Load %"]);
     let mut delays = |(row, latency): &(&Row, &Latency)| Line {
-        load: clean(&row.cell.load),
-        notes: row.warnings.iter().map(|warning| notes.number(warning)).collect(),
+        load: clean(&row.cell.key.load),
+        notes: row.warnings.iter().map(|warning| notes.number(&warning.to_string())).collect(),
         cells: delays(row, latency, &names),
     };
     let delays =
@@ -167,7 +167,7 @@ fn frames(task: &Task<'_>) -> Table {
             row.load.as_ref().map_or_else(|| "-".to_owned(), throughput),
         ];
         Line {
-            load: clean(&row.cell.load),
+            load: clean(&row.cell.key.load),
             notes: Vec::new(),
             cells: texts.into_iter().map(|text| (text, "n")).collect(),
         }

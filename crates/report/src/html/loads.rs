@@ -42,7 +42,7 @@ type Beside<'a> = (&'a analysis::Row, &'a Load);
 /// Returns the part; nothing where no load ran. `known` are the loads that other charts have keys for.
 pub(super) fn loads(results: &Results, known: &[Key]) -> Option<Loads> {
     let all: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
-    let mut names: Vec<&str> = all.iter().map(|(row, _)| row.cell.load.as_str()).collect();
+    let mut names: Vec<&str> = all.iter().map(|(row, _)| row.cell.key.load.as_str()).collect();
     dedup(&mut names);
     if names.is_empty() {
         return None;
@@ -104,7 +104,7 @@ fn chart(all: &[Beside<'_>], names: &[&str], apart: bool, series: &dyn Fn(&str) 
 fn by_test(all: &[Beside<'_>], series: &dyn Fn(&str) -> usize) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for (row, load) in all {
-        let (label, mark) = (test(row), mark(row, load, series(&row.cell.load)));
+        let (label, mark) = (test(row), mark(row, load, series(&row.cell.key.load)));
         match rows.iter_mut().find(|known| known.label == label) {
             Some(known) => known.marks.push(mark),
             None => rows.push(Row { label, strong: false, marks: vec![mark] }),
@@ -116,7 +116,7 @@ fn by_test(all: &[Beside<'_>], series: &dyn Fn(&str) -> usize) -> Vec<Row> {
 /// A row per load, with all tests in one lane.
 fn by_load(all: &[Beside<'_>], names: &[&str]) -> Vec<Row> {
     let marks = |name: &str| {
-        let of_load = all.iter().filter(|(row, _)| row.cell.load == name);
+        let of_load = all.iter().filter(|(row, _)| row.cell.key.load == name);
         of_load.map(|(row, load)| Mark { text: String::new(), ..mark(row, load, 0) }).collect()
     };
     names.iter().map(|name| Row { label: clean(name), strong: false, marks: marks(name) }).collect()
@@ -124,11 +124,11 @@ fn by_load(all: &[Beside<'_>], names: &[&str]) -> Vec<Row> {
 
 fn test(row: &analysis::Row) -> String {
     let mut label = row.cell.label.clone();
-    if row.cell.copies > 1 {
-        label += &format!(", {} copies", row.cell.copies);
+    if row.cell.key.copies > 1 {
+        label += &format!(", {} copies", row.cell.key.copies);
     }
-    if row.cell.condition != "none" {
-        label += &format!(", condition {}", row.cell.condition);
+    if row.cell.key.condition != "none" {
+        label += &format!(", condition {}", row.cell.key.condition);
     }
     clean(&label)
 }
@@ -149,7 +149,7 @@ fn mark(row: &analysis::Row, load: &Load, series: usize) -> Mark {
     let title = format!(
         "{} {}: {}, {} % of what it does alone ({interval})",
         test(row),
-        load_name(&row.cell.load),
+        load_name(&row.cell.key.load),
         throughput(load),
         share(load.achieved)
     );

@@ -94,10 +94,10 @@ pub(super) fn render(results: &Results) -> Result<String> {
         headlines: headline::headlines(results),
         manner: headline::manner(results),
         legend: legend(results, 0),
-        charts: if results.cost.is_none() { index_charts(results) } else { Vec::new() },
+        charts: if results.cost().is_none() { index_charts(results) } else { Vec::new() },
         burnin: burnin::part(results),
         rates: !levels.is_empty()
-            || (latencies.is_none() && results.scaling.is_empty() && results.burnin.is_none() && cost.is_none()),
+            || (latencies.is_none() && results.scaling().is_empty() && results.burnin().is_none() && cost.is_none()),
         cost,
         scaling,
         levels,
@@ -105,13 +105,13 @@ pub(super) fn render(results: &Results) -> Result<String> {
         latencies,
         sheets: tables::sheets(results, &mut notes),
         gain_legend: legend(results, 1),
-        gain_chart: charts::gains(results).filter(|_| results.cost.is_none()),
-        gains: if results.cost.is_none() { tables::gains(results) } else { Vec::new() },
+        gain_chart: charts::gains(results).filter(|_| results.cost().is_none()),
+        gains: if results.cost().is_none() { tables::gains(results) } else { Vec::new() },
         panels: spread::panels(results),
         record: headline::record(results),
         facts: tables::facts(results),
         notes: notes.texts.iter().map(|note| words::clean(note)).collect(),
-        warnings: results.warnings.iter().map(|warning| words::clean(warning)).collect(),
+        warnings: results.warnings.iter().map(|warning| words::clean(&warning.to_string())).collect(),
     };
     Ok(page.render()?)
 }
@@ -126,13 +126,13 @@ fn legend(results: &Results, skip: usize) -> Vec<Key> {
 /// The chart of each index, with its name.
 fn index_charts(results: &Results) -> Vec<(String, String)> {
     let mut ids: Vec<&str> = Vec::new();
-    for index in &results.indexes {
+    for index in results.indexes() {
         if !ids.contains(&index.id.as_str()) {
             ids.push(&index.id);
         }
     }
     let chart = |id: &str| {
-        let levels: Vec<&Index> = results.indexes.iter().filter(|index| index.id == id).collect();
+        let levels: Vec<&Index> = results.indexes().iter().filter(|index| index.id == id).collect();
         let name = words::clean(&levels.first()?.name);
         Some((name, charts::index(results, &levels)?))
     };

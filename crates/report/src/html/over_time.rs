@@ -98,8 +98,8 @@ impl<'a> Charts<'a> {
     fn cloud(&self, row: &Row, latency: &Latency, most: usize) -> Cloud {
         let points = points(self.each, row, latency);
         Cloud {
-            series: self.loads.iter().position(|load| *load == row.cell.load).unwrap_or(0),
-            name: load_name(&row.cell.load),
+            series: self.loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0),
+            name: load_name(&row.cell.key.load),
             whole: points.len(),
             points: worst(&points, most),
         }

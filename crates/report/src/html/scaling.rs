@@ -71,11 +71,11 @@ pub(super) fn part(results: &Results, notes: &mut Footnotes) -> Option<Part> {
     if !results.run.is_scaling() {
         return None;
     }
-    let levels = levels(&results.scaling);
+    let levels = levels(results.scaling());
     Some(Part {
         legend: crate::scaling::LEGEND,
-        panels: results.scaling.iter().filter_map(panel).collect(),
-        tests: results.scaling.iter().map(|scaling| test(scaling, &levels, notes)).collect(),
+        panels: results.scaling().iter().filter_map(panel).collect(),
+        tests: results.scaling().iter().map(|scaling| test(scaling, &levels, notes)).collect(),
         levels,
         gaps: gaps(results)
             .into_iter()

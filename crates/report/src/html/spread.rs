@@ -95,11 +95,11 @@ fn tests(results: &Results) -> Vec<Test> {
     let mut keys: Vec<(&str, &str, &str)> = Vec::new();
     let (mut level, mut after) = (0, 0);
     for row in results.rows.iter().filter(|row| row.latency.is_none()) {
-        if level != row.cell.copies {
-            (level, after) = (row.cell.copies, 0);
+        if level != row.cell.key.copies {
+            (level, after) = (row.cell.key.copies, 0);
         }
         let Some(cell) = cell(results, row) else { continue };
-        let key = (row.cell.test.as_str(), row.cell.load.as_str(), row.cell.condition.as_str());
+        let key = (row.cell.key.test.as_str(), row.cell.key.load.as_str(), row.cell.key.condition.as_str());
         if let Some(place) = keys.iter().position(|known| *known == key) {
             tests[place].cells.push(cell);
             after = place + 1;
@@ -124,7 +124,7 @@ fn cell(results: &Results, row: &Row) -> Option<Cell> {
     let away = |value: f64| ((value / middle - 1.0) * 100.0).clamp(-FAR, FAR);
     let point = |sample: Sample| Point { at: sample.at, away: away(sample.value), sample };
     let points = samples.into_iter().map(point).collect();
-    Some(Cell { series: series(results, row.cell.copies), copies: row.cell.copies, points })
+    Some(Cell { series: series(results, row.cell.key.copies), copies: row.cell.key.copies, points })
 }
 
 /// The half-height that holds all but the outermost twentieth of all panels' points, or a little

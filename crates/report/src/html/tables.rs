@@ -106,7 +106,7 @@ pub(super) struct Group {
 
 /// Returns a cell's name, with what ran beside it or was switched on.
 pub(super) fn label(cell: &Cell) -> String {
-    name(&cell.label, &cell.load, &cell.condition)
+    name(&cell.label, &cell.key.load, &cell.key.condition)
 }
 
 fn name(label: &str, load: &str, condition: &str) -> String {
@@ -136,11 +136,11 @@ pub(super) fn sheets(results: &Results, notes: &mut Footnotes) -> Vec<Sheet> {
 }
 
 fn level(results: &Results, level: u32, notes: &mut Footnotes) -> Level {
-    let indexes: Vec<&Index> = results.indexes.iter().filter(|index| index.copies == level).collect();
+    let indexes: Vec<&Index> = results.indexes().iter().filter(|index| index.copies == level).collect();
     let main = indexes.iter().copied().find(|index| index.arithmetic == Arithmetic::Geometric);
-    let rows = results.listed().filter(|row| row.cell.copies == level);
+    let rows = results.listed().filter(|row| row.cell.key.copies == level);
     let of = |list: &[Missing], kind| -> Vec<Reason> {
-        let here = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
+        let here = |missing: &&Missing| missing.key.copies == level && !missing.latency && !results.run.is_scaling();
         let rates = list.iter().filter(here);
         rates.map(|missing| reason(missing, kind)).collect()
     };
@@ -163,11 +163,11 @@ fn level(results: &Results, level: u32, notes: &mut Footnotes) -> Level {
 fn score(row: &Row, index: Option<&Index>, notes: &mut Footnotes) -> Score {
     let cell = &row.cell;
     // An index describes the machine as it was found.
-    let plain = cell.load == "none" && cell.condition == "none";
-    let part = index.filter(|_| plain).and_then(|index| index.parts.iter().find(|part| part.test == cell.test));
+    let plain = cell.key.load == "none" && cell.key.condition == "none";
+    let part = index.filter(|_| plain).and_then(|index| index.parts.iter().find(|part| part.test == cell.key.test));
     Score {
         label: label(cell),
-        notes: row.warnings.iter().map(|warning| notes.number(warning)).collect(),
+        notes: row.warnings.iter().map(|warning| notes.number(&warning.to_string())).collect(),
         score: number(row.score.value),
         unit: clean(&cell.unit),
         plus_minus: plus_minus(&row.score),
@@ -181,7 +181,11 @@ fn score(row: &Row, index: Option<&Index>, notes: &mut Footnotes) -> Score {
 }
 
 fn reason(missing: &Missing, kind: &'static str) -> Reason {
-    Reason { label: name(&missing.label, &missing.load, &missing.condition), kind, reason: clean(&missing.reason) }
+    Reason {
+        label: name(&missing.label, &missing.key.load, &missing.key.condition),
+        kind,
+        reason: clean(&missing.reason),
+    }
 }
 
 fn total(index: &Index) -> Total {
@@ -222,7 +226,7 @@ pub(super) fn gains(results: &Results) -> Vec<Gain> {
         low: end(gain.gain.low),
         high: end(gain.gain.high),
     };
-    let mut gains: Vec<Gain> = results.gains.iter().map(row).collect();
+    let mut gains: Vec<Gain> = results.gains().iter().map(row).collect();
     gains.sort_by_key(|gain| !gain.strong);
     gains
 }

@@ -38,7 +38,7 @@ struct Report<'a> {
     cost: Option<cost::Part<'a>>,
     skipped: &'a [Missing],
     errors: &'a [Missing],
-    warnings: &'a [String],
+    warnings: Vec<String>,
 }
 
 /// An interval, null where it is unbounded.
@@ -62,7 +62,7 @@ struct Score<'a> {
     interval: Interval,
     n: usize,
     seconds: f64,
-    warnings: &'a [String],
+    warnings: Vec<String>,
     samples: &'a [Sample],
     #[serde(skip_serializing_if = "Option::is_none")]
     background: Option<Background<'a>>,
@@ -274,10 +274,10 @@ fn scaling(test: &analysis::Scaling) -> Scaling<'_> {
         worst: Miss { copies: law.worst.0, share: law.worst.1 },
     };
     Scaling {
-        test: &test.test,
+        test: &test.key.test,
         label: &test.label,
-        load: &test.load,
-        condition: &test.condition,
+        load: &test.key.load,
+        condition: &test.key.condition,
         metric: test.metric,
         unit: &test.unit,
         total_unit: &test.total_unit,
@@ -296,18 +296,18 @@ fn interval(estimate: &Estimate) -> Interval {
 
 fn result(row: &Row) -> Score<'_> {
     Score {
-        test: &row.cell.test,
+        test: &row.cell.key.test,
         label: &row.cell.label,
-        copies: row.cell.copies,
-        load: &row.cell.load,
-        condition: &row.cell.condition,
+        copies: row.cell.key.copies,
+        load: &row.cell.key.load,
+        condition: &row.cell.key.condition,
         metric: row.cell.metric,
         unit: &row.cell.unit,
         value: row.score.value,
         interval: interval(&row.score),
         n: row.n,
         seconds: row.seconds,
-        warnings: &row.warnings,
+        warnings: crate::texts(&row.warnings),
         samples: &row.samples,
         background: row.load.as_ref().map(background),
         latency: row.latency.as_deref().map(frames),
@@ -421,18 +421,18 @@ pub(super) fn render(results: &Results) -> Result<String> {
         format: FORMAT,
         run: &results.run,
         seconds: results.seconds,
-        end: results.end.as_deref(),
+        end: results.end.map(journal::Ended::name),
         facts: results.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect(),
         fact_table: &results.facts,
         results: results.rows.iter().map(result).collect(),
-        index: results.indexes.iter().map(index).collect(),
-        gains: results.gains.iter().map(gain).collect(),
-        scaling: results.scaling.iter().map(scaling).collect(),
-        burnin: results.burnin.as_deref().map(burnin::burnin),
-        cost: results.cost.as_deref().map(cost::part),
+        index: results.indexes().iter().map(index).collect(),
+        gains: results.gains().iter().map(gain).collect(),
+        scaling: results.scaling().iter().map(scaling).collect(),
+        burnin: results.burnin().map(burnin::burnin),
+        cost: results.cost().map(cost::part),
         skipped: &results.skipped,
         errors: &results.errors,
-        warnings: &results.warnings,
+        warnings: crate::texts(&results.warnings),
     };
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }

@@ -23,7 +23,7 @@ fn table(text: &mut String, task: &Task<'_>, notes: &mut Footnotes) {
         delays(text, &task.rows);
     }
     for (kind, missing) in &task.missing {
-        wrapped(text, &format!("{:<LOAD$}", missing.load), &format!("{kind}: {}", missing.reason));
+        wrapped(text, &format!("{:<LOAD$}", missing.key.load), &format!("{kind}: {}", missing.reason));
     }
     if !task.rows.is_empty() {
         line(text, "");
@@ -50,7 +50,7 @@ fn delays(text: &mut String, rows: &[(&Row, &Latency)]) {
             text,
             &format!(
                 "{:<LOAD$}{:>8}{:>8}{:>8}{:>8}{:>8}{:>6}{:>6}{:>6}{:>6}",
-                row.cell.load,
+                row.cell.key.load,
                 told(latency, histogram.mean()),
                 told(latency, histogram.deviation()),
                 told(latency, histogram.max()),
@@ -72,7 +72,7 @@ fn rates(text: &mut String, rows: &[(&Row, &Latency)]) {
         let low = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
         Some(format!(
             "{} {:.0}, 1 % low {}, 0.1 % low {}",
-            row.cell.load,
+            row.cell.key.load,
             rates.all,
             low(rates.low_1),
             low(rates.low_01)
@@ -90,7 +90,7 @@ fn remarks(text: &mut String, rows: &[(&Row, &Latency)], notes: &mut Footnotes) 
     let marked: Vec<String> = rows
         .iter()
         .filter(|(row, _)| !row.warnings.is_empty())
-        .map(|(row, _)| format!("{} {}", row.cell.load, notes.marks(&row.warnings)))
+        .map(|(row, _)| format!("{} {}", row.cell.key.load, notes.marks(&crate::texts(&row.warnings))))
         .collect();
     if !marked.is_empty() {
         line(text, "");
@@ -112,7 +112,7 @@ fn frames(text: &mut String, rows: &[(&Row, &Latency)]) {
             text,
             &format!(
                 "{:<LOAD$}{:>7}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}",
-                row.cell.load,
+                row.cell.key.load,
                 share(latency.late),
                 share(latency.dropped),
                 figure(latency.stall),

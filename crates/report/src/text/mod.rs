@@ -43,16 +43,16 @@ pub(super) fn render(results: &Results) -> String {
     let mut notes = Footnotes::default();
     line(&mut text, &format!("{} — {}", results.run.name, results.run.tool));
     line(&mut text, "");
-    if let Some(cost) = &results.cost {
+    if let Some(cost) = results.cost() {
         cost::lead(&mut text, cost);
     }
     heading(&mut text, results);
-    if let Some(cost) = &results.cost {
+    if let Some(cost) = results.cost() {
         cost::tables(&mut text, results, cost);
-        results.warnings.iter().for_each(|warning| wrapped(&mut text, "Note: ", warning));
+        results.warnings.iter().for_each(|warning| wrapped(&mut text, "Note: ", &warning.to_string()));
         return text;
     }
-    if let Some(burnin) = &results.burnin {
+    if let Some(burnin) = results.burnin() {
         burnin::block(&mut text, burnin);
     }
     for level in results.lists() {
@@ -67,7 +67,7 @@ pub(super) fn render(results: &Results) -> String {
     if results.has_latencies() {
         latency::legend(&mut text);
     }
-    let warnings: Vec<&String> = results.warnings.iter().collect();
+    let warnings = crate::texts(&results.warnings);
     if !notes.texts.is_empty() || !warnings.is_empty() {
         line(&mut text, "");
     }
@@ -75,7 +75,7 @@ pub(super) fn render(results: &Results) -> String {
         wrapped(&mut text, &format!("[{}] ", number + 1), note);
     }
     for warning in warnings {
-        wrapped(&mut text, "Note: ", warning);
+        wrapped(&mut text, "Note: ", &warning);
     }
     if results.has_latencies() {
         wrapped(&mut text, "Note: ", latency::NOT_INTERBENCH);
@@ -115,7 +115,7 @@ fn heading(text: &mut String, results: &Results) {
             wrapped(text, &format!("  {:<14} ", format!("{title}:")), &fact.value);
         }
     }
-    if let Some(build) = &results.build {
+    if let Some(build) = &results.run.build {
         wrapped(text, "  Programs:      ", &format!("{} build, {}, {}", build.name, build.compiler, build.flags));
     }
     let mut words = vec![run.started.clone(), format!("{} procedure", run.procedure)];
@@ -144,17 +144,17 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
     line(text, &format!("{cpus} in system; running {many} of tests"));
     line(text, "");
     let unit = results.listed().map(|row| row.cell.unit.chars().count()).max().unwrap_or(0);
-    for row in results.listed().filter(|row| row.cell.copies == level) {
+    for row in results.listed().filter(|row| row.cell.key.copies == level) {
         score_line(text, row, unit.clamp(5, VALUE - 8), notes);
     }
-    let of_rates = |missing: &&Missing| missing.copies == level && !missing.latency && !results.run.is_scaling();
+    let of_rates = |missing: &&Missing| missing.key.copies == level && !missing.latency && !results.run.is_scaling();
     for missing in results.skipped.iter().filter(of_rates) {
         reason_line(text, missing, "skipped");
     }
     for missing in results.errors.iter().filter(of_rates) {
         reason_line(text, missing, "error");
     }
-    for index in results.indexes.iter().filter(|index| index.copies == level) {
+    for index in results.indexes().iter().filter(|index| index.copies == level) {
         match index.arithmetic {
             Arithmetic::Geometric => index_block(text, index),
             Arithmetic::Arithmetic => byte_block(text, index),
@@ -165,7 +165,7 @@ fn level(text: &mut String, results: &Results, level: u32, notes: &mut Footnotes
 /// A score in a line; `unit` is as wide as the longest unit of the report.
 fn score_line(text: &mut String, row: &Row, unit: usize, notes: &mut Footnotes) {
     let cell = &row.cell;
-    let label = named(&cell.label, &cell.load, &cell.condition);
+    let label = named(&cell.label, &cell.key.load, &cell.key.condition);
     let shown = format!(
         "{label:<LABEL$}{:>value$} {:<unit$} {:>6} {:>3} x {}",
         score(row.score.value),
@@ -175,7 +175,7 @@ fn score_line(text: &mut String, row: &Row, unit: usize, notes: &mut Footnotes) 
         seconds(row.seconds),
         value = VALUE - unit,
     );
-    let marks = notes.marks(&row.warnings);
+    let marks = notes.marks(&crate::texts(&row.warnings));
     if shown.chars().count() + 1 + marks.len() <= WIDTH {
         line(text, &format!("{shown} {marks}"));
     } else {
@@ -268,7 +268,7 @@ fn sheet(text: &mut String, sheet: &Sheet, notes: &mut Footnotes) {
 
 fn gains(text: &mut String, results: &Results) {
     let mut heading = None;
-    for gain in &results.gains {
+    for gain in results.gains() {
         if heading != Some((gain.from, gain.to)) {
             heading = Some((gain.from, gain.to));
             line(text, "");

@@ -27,12 +27,12 @@ pub(super) fn tables(text: &mut String, results: &Results, notes: &mut Footnotes
     if !results.run.is_scaling() {
         return;
     }
-    if !results.scaling.is_empty() {
-        per_copy(text, &results.scaling);
+    if !results.scaling().is_empty() {
+        per_copy(text, results.scaling());
         line(text, "");
         line(text, &"-".repeat(WIDTH));
         line(text, &columns(&HEAD.map(|(name, _)| name.to_owned())));
-        for test in &results.scaling {
+        for test in results.scaling() {
             block(text, test, notes);
         }
     }
@@ -43,7 +43,7 @@ pub(super) fn tables(text: &mut String, results: &Results, notes: &mut Footnotes
     for gap in gaps {
         wrapped(text, &format!("{}  ", gap.label), &format!("{} with {}: {}", gap.kind, gap.copies, gap.reason));
     }
-    if !results.scaling.is_empty() {
+    if !results.scaling().is_empty() {
         line(text, "");
         wrapped(text, "", LEGEND);
     }

@@ -6,9 +6,9 @@ mod fleet;
 mod latency;
 
 use ::machine::Fact;
-use analysis::{Gain, Index, Missing, Part, Results, Row, Sample};
+use analysis::{Findings, Gain, Index, Missing, Part, Remark, Results, Row, Sample};
 use catalogue::{Arithmetic, Metric};
-use journal::{Build, Cell, Run};
+use journal::{Build, Cell, Ended, Key, Procedure, Run};
 use report::{Format, render};
 use stats::Estimate;
 use testing::page::{check, text};
@@ -32,11 +32,8 @@ const TESTS: [(&str, &str, &str, f64, f64); 12] = [
 fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
     Cell {
         id: 0,
-        test: test.to_owned(),
+        key: Key { test: test.to_owned(), copies, load: "none".to_owned(), condition: "none".to_owned() },
         label: label.to_owned(),
-        copies,
-        load: "none".to_owned(),
-        condition: "none".to_owned(),
         control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),
@@ -62,7 +59,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
     let sample = |block: usize| Sample {
         at: 3.0 + 34.0 * block as f64 + 17.0 * noise(block + cell.label.len()),
         block: block as u32,
-        value: score * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.copies as usize)),
+        value: score * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.key.copies as usize)),
     };
     let samples = (0..count).map(sample).collect();
     Row {
@@ -80,12 +77,12 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
 
 fn index(rows: &[Row], copies: u32) -> Index {
     let of_row = |row: &&Row| {
-        let baseline = TESTS.iter().find(|test| test.0 == row.cell.test).map_or(1.0, |test| test.3);
+        let baseline = TESTS.iter().find(|test| test.0 == row.cell.key.test).map_or(1.0, |test| test.3);
         let times = |value: f64| value * 10.0 / baseline;
         let index = Estimate { value: times(row.score.value), low: times(row.score.low), high: times(row.score.high) };
-        Part { test: row.cell.test.clone(), label: row.cell.label.clone(), score: row.score.value, baseline, index }
+        Part { test: row.cell.key.test.clone(), label: row.cell.label.clone(), score: row.score.value, baseline, index }
     };
-    let parts: Vec<Part> = rows.iter().filter(|row| row.cell.copies == copies).map(|row| of_row(&row)).collect();
+    let parts: Vec<Part> = rows.iter().filter(|row| row.cell.key.copies == copies).map(|row| of_row(&row)).collect();
     let mean = parts.iter().map(|part| part.index.value.ln()).sum::<f64>() / parts.len() as f64;
     let bounded = parts.iter().all(|part| part.index.bounded());
     Index {
@@ -109,11 +106,8 @@ fn fact(group: &str, name: &str, label: &str, value: &str) -> Fact {
 fn missing(test: usize, copies: u32, reason: &str) -> Missing {
     let none = || "none".to_owned();
     Missing {
-        test: TESTS[test].0.to_owned(),
+        key: Key { test: TESTS[test].0.to_owned(), copies, load: none(), condition: none() },
         label: TESTS[test].1.to_owned(),
-        copies,
-        load: none(),
-        condition: none(),
         latency: false,
         reason: reason.to_owned(),
     }
@@ -127,34 +121,34 @@ fn empty() -> Results {
             host: "tern".to_owned(),
             tool: "unixmark 0.1.0".to_owned(),
             started: "2026-11-21T03:14:15+00:00".to_owned(),
-            procedure: "standard".to_owned(),
+            procedure: Procedure::Standard,
             seed: 7,
             cpus: 4,
             ..Run::default()
         },
-        build: None,
         seconds: 0.0,
         trials: 0,
-        end: Some("complete".to_owned()),
+        end: Some(Ended::Complete),
         facts: Vec::new(),
         rows: Vec::new(),
-        indexes: Vec::new(),
-        gains: Vec::new(),
-        scaling: Vec::new(),
-        cost: None,
-        controls: Vec::new(),
-        burnin: None,
+        findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
         skipped: Vec::new(),
         errors: Vec::new(),
         warnings: Vec::new(),
     }
 }
 
+/// The lists of a run about scores.
+fn lists(results: &mut Results) -> (&mut Vec<Index>, &mut Vec<Gain>) {
+    let Findings::Scores { indexes, gains } = &mut results.findings else { panic!("not about scores") };
+    (indexes, gains)
+}
+
 /// The index at `levels` of copies: one skip, one error, one score without an interval, one outlier.
 fn typical(levels: &[u32]) -> Results {
     let mut results = empty();
     results.run.arguments = ["run", "--copies", "1,2", "index"].map(str::to_owned).to_vec();
-    results.build = Some(Build {
+    results.run.build = Some(Build {
         name: "native".to_owned(),
         compiler: "gcc (Debian 12.2.0-14+deb12u1) 12.2.0".to_owned(),
         flags: "-O3 -ffast-math -march=native -mtune=native".to_owned(),
@@ -175,11 +169,13 @@ fn typical(levels: &[u32]) -> Results {
                 }
             }
         }
-        results.indexes.push(index(&results.rows, copies));
+        let index = index(&results.rows, copies);
+        lists(&mut results).0.push(index);
     }
-    results.gains = gains(&results, levels);
+    let found = gains(&results, levels);
+    *lists(&mut results).1 = found;
     results.facts = facts();
-    results.warnings.push("the governor was 'powersave' at the start".to_owned());
+    results.warnings.push(Remark::Journal("the governor was 'powersave' at the start".to_owned()));
     results
 }
 
@@ -188,16 +184,17 @@ fn unusual(row: &mut Row, place: usize, copies: u32) {
         row.score = Estimate::alone(row.score.value);
         row.samples.truncate(1);
         row.n = 1;
-        row.warnings.push("no interval: it needs two trials, and there is one".to_owned());
+        row.warnings.push(Remark::NoInterval { trials: 1 });
     }
     if place == 8 {
         row.samples[3].value *= 0.6;
-        row.warnings.push("the hypervisor took 4.1 % of the processors' time (steal)".to_owned());
+        row.warnings.push(Remark::Steal { percent: 4.1 });
     }
 }
 
 fn gains(results: &Results, levels: &[u32]) -> Vec<Gain> {
-    let find = |test: &str, copies: u32| results.rows.iter().find(|r| r.cell.test == test && r.cell.copies == copies);
+    let find =
+        |test: &str, copies: u32| results.rows.iter().find(|r| r.cell.key.test == test && r.cell.key.copies == copies);
     let gain = |label: &str, to: u32, more: Estimate, less: Estimate| Gain {
         label: label.to_owned(),
         from: levels[0],
@@ -212,8 +209,8 @@ fn gains(results: &Results, levels: &[u32]) -> Vec<Gain> {
             }
         }
     }
-    for more in &results.indexes[1..] {
-        gains.push(gain(&more.title(), more.copies, more.score, results.indexes[0].score));
+    for more in &results.indexes()[1..] {
+        gains.push(gain(&more.title(), more.copies, more.score, results.indexes()[0].score));
     }
     gains
 }
@@ -249,7 +246,7 @@ fn byte3() -> Results {
     "BYTE 3.11".clone_into(&mut index.name);
     index.arithmetic = Arithmetic::Arithmetic;
     (index.sum, index.score) = (5.0, Estimate::within(2.5, 0.01));
-    results.indexes = vec![index];
+    *lists(&mut results).0 = vec![index];
     results
 }
 
@@ -290,7 +287,7 @@ fn the_typical_page_is_complete() {
 fn charts_hold_every_value() {
     let results = typical(&[1, 2]);
     let page = html(&results);
-    for index in &results.indexes {
+    for index in results.indexes() {
         for part in &index.parts {
             let title = format!(
                 "{}, {}: index {:.1} ±",
@@ -301,7 +298,7 @@ fn charts_hold_every_value() {
             assert_eq!(page.matches(&title).count(), 2, "{title}");
         }
     }
-    for gain in &results.gains {
+    for gain in results.gains() {
         let title = format!("{}, 1 to 2: {:.2}× ±", gain.label, gain.gain.value);
         assert_eq!(page.matches(&title).count(), 2, "{title}");
     }
@@ -317,31 +314,31 @@ fn hostile_strings_are_text() {
     let shown = "</title></style><script>alert(1)</script>\"'><img src=x onerror=a()>&amp;{{ x }}[31m --> ]]>";
     let mut results = typical(&[1, 2]);
     let run = &mut results.run;
-    for text in [&mut run.name, &mut run.host, &mut run.tool, &mut run.started, &mut run.procedure] {
+    for text in [&mut run.name, &mut run.host, &mut run.tool, &mut run.started] {
         hostile.clone_into(text);
     }
     run.arguments.push(hostile.to_owned());
     let [name, compiler, flags, hash] = [hostile; 4].map(str::to_owned);
-    results.build = Some(Build { name, compiler, flags, hash });
-    results.end = Some(hostile.to_owned());
+    results.run.build = Some(Build { name, compiler, flags, hash });
     results.facts.push(fact(hostile, "system.os", hostile, hostile));
-    results.warnings.push(hostile.to_owned());
+    results.warnings.push(Remark::Journal(hostile.to_owned()));
     for row in &mut results.rows {
         let cell = &mut row.cell;
-        for text in [&mut cell.label, &mut cell.unit, &mut cell.load, &mut cell.condition] {
+        for text in [&mut cell.label, &mut cell.unit, &mut cell.key.load, &mut cell.key.condition] {
             hostile.clone_into(text);
         }
-        row.warnings.push(hostile.to_owned());
+        row.warnings.push(Remark::Journal(hostile.to_owned()));
     }
     for missing in results.errors.iter_mut().chain(&mut results.skipped) {
         hostile.clone_into(&mut missing.label);
         hostile.clone_into(&mut missing.reason);
     }
-    for index in &mut results.indexes {
+    let (indexes, gains) = lists(&mut results);
+    for index in indexes {
         hostile.clone_into(&mut index.name);
         index.parts.iter_mut().for_each(|part| hostile.clone_into(&mut part.label));
     }
-    results.gains.iter_mut().for_each(|gain| hostile.clone_into(&mut gain.label));
+    gains.iter_mut().for_each(|gain| hostile.clone_into(&mut gain.label));
     let page = html(&results);
     check(&page);
     assert!(text(&page).matches(shown).count() > 100);
@@ -361,8 +358,9 @@ fn odd_numbers_are_drawn_or_left_out() {
                 (sample.value, sample.at) = (other, value);
             }
         }
-        results.indexes = vec![index(&results.rows, 1), index(&results.rows, 2)];
-        results.gains = gains(&results, &[1, 2]);
+        let indexes = vec![index(&results.rows, 1), index(&results.rows, 2)];
+        let gains = gains(&results, &[1, 2]);
+        results.findings = Findings::Scores { indexes, gains };
         check(&html(&results));
     }
 }
@@ -388,12 +386,13 @@ fn small_runs_have_a_page() {
     assert!(text(&page).contains("No index") && !text(&page).contains("Gain from"));
 
     let mut imported = typical(&[1]);
-    imported.run.procedure = "imported".to_owned();
+    imported.run.procedure = Procedure::Imported;
     imported.rows.iter_mut().for_each(|row| {
         row.samples.clear();
         row.score = Estimate::alone(row.score.value);
     });
-    imported.indexes = vec![index(&imported.rows, 1)];
+    let first = index(&imported.rows, 1);
+    *lists(&mut imported).0 = vec![first];
     let page = html(&imported);
     check(&page);
     assert!(text(&page).contains("No test has two trials") && text(&page).contains("Imported: "));

@@ -116,9 +116,9 @@ fn legend(report: &FleetReport) -> Vec<Key> {
 
 /// What a column is called: the test with its load, condition, and copies where these are not the same in all columns.
 fn title_of(report: &FleetReport, column: &Column) -> String {
-    let name = with_axes(&column.label, &column.load, &column.condition);
-    let alone = report.columns.iter().all(|other| other.copies == column.copies);
-    if alone { name } else { format!("{name}, {}", copies(column.copies)) }
+    let name = with_axes(&column.label, &column.key.load, &column.key.condition);
+    let alone = report.columns.iter().all(|other| other.key.copies == column.key.copies);
+    if alone { name } else { format!("{name}, {}", copies(column.key.copies)) }
 }
 
 /// A deviation in per cent with its sign: `−12`, `+0.4`.

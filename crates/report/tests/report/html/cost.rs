@@ -1,7 +1,7 @@
 //! Costs on the page: what was made up as a run, what is very large, and what a hostile journal holds.
 
 use super::html;
-use analysis::{Cost, Effect, Measure, Results, Verdict};
+use analysis::{Cost, Effect, Findings, Measure, Remark, Results, Verdict};
 use catalogue::Catalogue;
 use journal::read;
 use stats::Estimate;
@@ -13,7 +13,8 @@ fn results() -> Results {
 
 fn with(change: impl Fn(&mut Cost)) -> Results {
     let mut results = results();
-    change(results.cost.as_mut().unwrap());
+    let Findings::Cost(cost) = &mut results.findings else { panic!("not about cost") };
+    change(cost);
     results
 }
 
@@ -27,7 +28,7 @@ fn sentence_tables_and_plots() {
     let page = html(&results);
     check(&page);
     let text = text(&page);
-    let cost = results.cost.as_ref().unwrap();
+    let cost = results.cost().unwrap();
     for condition in &cost.conditions {
         assert!(text.contains(&condition.sentence));
         assert!(text.contains(&format!("Cost of {}", condition.name)));
@@ -56,7 +57,7 @@ fn sentence_tables_and_plots() {
 fn every_difference_is_in_the_plots() {
     let results = results();
     let page = html(&results);
-    let cost = results.cost.as_ref().unwrap();
+    let cost = results.cost().unwrap();
     for (plot, condition) in page.split("class=\"chart wide\"").skip(1).zip(&cost.conditions) {
         let plot = plot.split("</svg>").next().unwrap();
         let controls = plot.matches("A/A control:").count();
@@ -157,7 +158,7 @@ fn hostile_words_are_only_text() {
         for effect in effects(cost) {
             hostile.clone_into(&mut effect.comparison.cell.label);
             hostile.clone_into(&mut effect.comparison.unit);
-            effect.comparison.warnings.push(hostile.to_owned());
+            effect.comparison.warnings.push(Remark::Journal(hostile.to_owned()));
         }
     });
     let page = html(&results);

@@ -1,9 +1,9 @@
 //! The page of runs with interactive tasks.
 
 use super::{cell, empty, html, noise, row, typical};
-use analysis::{Attribution, Latency, Load, Missing, Results, Row, TrialFigures};
+use analysis::{Attribution, Latency, Load, Missing, Remark, Results, Row, TrialFigures};
 use catalogue::{Catalogue, Metric};
-use journal::{Latency as Kind, read};
+use journal::{Key, Latency as Kind, read};
 use report::{Format, render};
 use stats::{Estimate, Histogram};
 use testing::page::{check, text};
@@ -55,7 +55,7 @@ fn load(name: &str, achieved: f64, half: f64) -> Load {
 
 fn latency_row(task: usize, place: usize, name: &str, frames: usize, seconds: usize) -> Row {
     let mut cell = cell(&format!("task{task}"), &format!("Task {task}"), "ms", 1);
-    (cell.metric, cell.load) = (Metric::Latency, name.to_owned());
+    (cell.metric, cell.key.load) = (Metric::Latency, name.to_owned());
     let ms = 0.3 * 2.5f64.powf(place as f64 % 7.0);
     let mut row = row(cell, ms, 0.05, 6);
     let latency = latency(ms, frames, seconds);
@@ -81,11 +81,8 @@ fn interactive(tasks: usize, loads: usize, frames: usize, seconds: usize) -> Res
 
 fn gone(load: &str, reason: &str) -> Missing {
     Missing {
-        test: "task0".to_owned(),
+        key: Key { test: "task0".to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
         label: "Task 0".to_owned(),
-        copies: 1,
-        load: load.to_owned(),
-        condition: "none".to_owned(),
         latency: true,
         reason: reason.to_owned(),
     }
@@ -173,7 +170,7 @@ fn runs_with_rates_and_latencies_have_both() {
     }
     let mut results = typical(&[1]);
     let mut beside = results.rows[0].clone();
-    beside.cell.load = "burn".to_owned();
+    beside.cell.key.load = "burn".to_owned();
     beside.load = Some(load("burn", 43.2, f64::INFINITY));
     results.rows.push(beside);
     results.rows.extend(interactive(2, 3, 2000, 30).rows);
@@ -193,10 +190,10 @@ fn hostile_tasks_and_loads_are_text() {
     let hostile = "</title></style><script>alert(1)</script>\"'><img src=x onerror=a()>&amp;{{ x }}\u{1b}[31m\u{202e}\u{0}\n--> ]]>";
     let mut results = interactive(2, 3, 500, 20);
     for row in &mut results.rows {
-        for text in [&mut row.cell.label, &mut row.cell.load, &mut row.cell.condition, &mut row.cell.unit] {
+        for text in [&mut row.cell.label, &mut row.cell.key.load, &mut row.cell.key.condition, &mut row.cell.unit] {
             text.push_str(hostile);
         }
-        row.warnings.push(hostile.to_owned());
+        row.warnings.push(Remark::Journal(hostile.to_owned()));
         if let Some(load) = &mut row.load {
             (load.label, load.unit) = (hostile.to_owned(), hostile.to_owned());
         }

@@ -1,0 +1,180 @@
+//! What a reader must know of a number or of a run: values, whose sentences are made where they are shown.
+
+use std::fmt::{Display, Formatter, Result};
+
+use serde::{Deserialize, Serialize};
+
+/// A remark on a score, a comparison or a whole run. [`Display`] writes the sentence, without a full stop.
+#[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remark {
+    /// An imported report has the score alone.
+    ImportedScore,
+    /// There are too few trials for an interval.
+    NoInterval {
+        /// How many there are.
+        trials: usize,
+    },
+    /// So few trials that the interval is Student's, of logarithms.
+    LogNormal {
+        /// How many there are.
+        trials: usize,
+    },
+    /// The hypervisor took this share of the processors' time, in per cent.
+    Steal {
+        /// Rounded: to whole per cents, and from 10 on to steps of 5.
+        percent: f64,
+    },
+    /// Other processes used this share of the processors' time, in per cent.
+    Foreign {
+        /// Rounded likewise.
+        percent: f64,
+    },
+    /// The frames do not carry a p99.
+    FewFrames {
+        /// The percentile that is the value instead.
+        percentile: String,
+        /// Whether they carry that one.
+        carried: bool,
+    },
+    /// A frame was later than the limit that ends the run.
+    FrameBroke {
+        /// By how many ms it was late.
+        late_ms: f64,
+    },
+    /// The load was not yet steady when windows opened.
+    LoadUnsteady {
+        /// Before how many windows.
+        windows: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// What the load's program reported about itself.
+    LoadNote(String),
+    /// What the program reported about itself, in some of the trials.
+    ProgramNote {
+        /// Its words.
+        note: String,
+        /// In how many trials.
+        trials: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// Trials failed.
+    Failed {
+        /// How many.
+        trials: usize,
+        /// Of how many.
+        of: usize,
+        /// Why the first did.
+        reason: String,
+    },
+    /// What was written down when the run was measured.
+    Journal(String),
+    /// The journal has no last line.
+    CutShort,
+    /// A signal ended the run.
+    Interrupted,
+    /// The run ended since every further trial would have failed.
+    Hopeless {
+        /// Why the last one did.
+        reason: String,
+    },
+    /// The run used the quick procedure.
+    Quick,
+    /// A remark on one of several runs.
+    InRun {
+        /// The run's letter.
+        run: String,
+        /// What is remarked.
+        remark: Box<Remark>,
+    },
+    /// A comparison rests on some of the rounds.
+    SomeRounds {
+        /// How many have the cell on both sides.
+        rounds: usize,
+        /// Of how many.
+        of: usize,
+        /// Why the others do not.
+        reason: String,
+    },
+    /// A comparison rests on some of the blocks.
+    SomeBlocks {
+        /// How many have the cell under both conditions.
+        blocks: usize,
+        /// Of how many.
+        of: usize,
+    },
+    /// A printed score has too few digits to tell a small difference.
+    FewDigits {
+        /// The score.
+        value: f64,
+        /// Its unit.
+        unit: String,
+        /// The difference in per cent.
+        delta: f64,
+        /// One unit of the last digit, in per cent.
+        resolution: f64,
+    },
+}
+
+impl Remark {
+    /// Whether it is about how an interval or a percentile came about, which comparisons report in their own way.
+    #[must_use]
+    pub fn is_of_method(&self) -> bool {
+        matches!(
+            self,
+            Remark::ImportedScore | Remark::NoInterval { .. } | Remark::LogNormal { .. } | Remark::FewFrames { .. }
+        )
+    }
+}
+
+impl Display for Remark {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Remark::ImportedScore => f.write_str("no interval: the imported report has only the score"),
+            Remark::NoInterval { trials: 1 } => f.write_str("no interval: it needs two trials, and there is one"),
+            Remark::NoInterval { trials } => write!(f, "no interval: it needs two trials, and there are {trials}"),
+            Remark::LogNormal { trials } => {
+                write!(f, "{trials} trials: the interval assumes log-normal noise; six or more do without")
+            }
+            Remark::Steal { percent } => write!(f, "the hypervisor took {percent} % of the processors' time (steal)"),
+            Remark::Foreign { percent } => write!(f, "other processes used {percent} % of the processors' time"),
+            Remark::FewFrames { percentile, carried } => {
+                let few = if *carried { "" } else { ", and even a median takes 20" };
+                write!(f, "too few frames for a p99, which takes 1000: the value is {percentile}{few}")
+            }
+            Remark::FrameBroke { late_ms } => write!(
+                f,
+                "a frame came {late_ms:.3} ms late, beyond the limit that ends the run; the worst frames are its last second"
+            ),
+            Remark::LoadUnsteady { windows, of } => {
+                write!(f, "the load had not become steady before {windows} of {of} windows")
+            }
+            Remark::LoadNote(note) => write!(f, "load: {note}"),
+            Remark::ProgramNote { note, trials, of } if trials < of => write!(f, "{note} ({trials} of {of} trials)"),
+            Remark::ProgramNote { note, .. } => f.write_str(note),
+            Remark::Failed { trials, of, reason } => write!(f, "{trials} of {of} trials failed: {reason}"),
+            Remark::Journal(text) => f.write_str(text),
+            Remark::CutShort => f.write_str("the run was cut short: this is what it had measured by then"),
+            Remark::Interrupted => f.write_str("the run was interrupted: this is what it had measured by then"),
+            Remark::Hopeless { reason } => {
+                write!(f, "the run ended, since every further trial would have failed: {reason}")
+            }
+            Remark::Quick => f.write_str("a quick run shows that things work; its figures are too few to compare"),
+            Remark::InRun { run, remark } => write!(f, "{run}: {remark}"),
+            Remark::SomeRounds { rounds, of, reason } => {
+                write!(f, "{rounds} of {of} rounds have it in both runs: {reason}")
+            }
+            Remark::SomeBlocks { blocks, of } => write!(f, "{blocks} of {of} blocks have it under both conditions"),
+            Remark::FewDigits { value, unit, delta, resolution } => {
+                let delta = if *delta == 0.0 { "0".to_owned() } else { format!("{delta:.2} %") };
+                write!(
+                    f,
+                    "{value} {unit} has so few digits that one unit of the last is {resolution:.2} % of it: the delta is \
+                     {delta} ± {resolution:.2} %"
+                )
+            }
+        }
+    }
+}
