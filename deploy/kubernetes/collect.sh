@@ -1,8 +1,8 @@
 #!/bin/sh
-# collect.sh JOB INTO [SELECTOR]: makes a fleet run of what the pods of a Job have logged so far, in the directory INTO.
-# It may be run while the Job goes on, and again. SELECTOR says which nodes should deliver, as in `kubectl get nodes -l SELECTOR`.
-# The namespace is the context's, or what the environment says: KUBECTL="kubectl -n lab". The exit code is collect's:
-# 0 all nodes are whole, 1 something is missing, 3 nothing is there.
+# collect.sh JOB INTO [SELECTOR]: merges what the pods of a Job have logged so far into a fleet run in the directory INTO.
+# Run it at any time, also while the Job is running. SELECTOR selects the expected nodes, as in `kubectl get nodes -l SELECTOR`.
+# The namespace is the context's, or set KUBECTL="kubectl -n lab". The exit code is collect's:
+# 0 all nodes are whole, 1 something is missing, 3 there is nothing.
 set -eu
 job=$1 into=$2 selector=${3:-'!node-role.kubernetes.io/control-plane'}
 kubectl=${KUBECTL:-kubectl} unixmark=${UNIXMARK:-unixmark}
@@ -16,7 +16,7 @@ logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM
 while read -r pod phase; do
-	# A retried pod has another name, but the journal says which node and attempt it is of. What broke off in the middle is taken too.
+	# A retried pod has another name, but the journal says which node and attempt it is. A partial journal is taken too.
 	if [ "$phase" != Pending ]; then
 		$kubectl logs "$pod" </dev/null >"$logs/$pod.jsonl" || echo "$pod: its log did not come whole; try again" >&2
 		[ -s "$logs/$pod.jsonl" ] || rm "$logs/$pod.jsonl"

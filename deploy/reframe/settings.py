@@ -5,7 +5,7 @@ site_configuration = {
         'hostnames': ['.*'],
         'partitions': [{
             'name': 'bench',
-            'scheduler': 'squeue',      # 'slurm' where accounting (sacct) is on
+            'scheduler': 'squeue',      # 'slurm' if accounting (sacct) is on
             'launcher': 'local',        # the job itself measures: srun would bind it to one processor
             'access': ['--partition=bench'],
             'environs': ['builtin'],

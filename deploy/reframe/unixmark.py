@@ -27,7 +27,7 @@ class unixmark(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def is_whole(self):
-        """Not by an exit code: by what `collect` says of this node."""
+        """Not by exit code, but by what `collect` reports for this node."""
         journal = os.path.join(self.stagedir, self.stdout.evaluate())
         osext.run_command([self.tool, 'collect', journal, '--into', self.into, '--run', self.fleet], check=False, shell=False)
         said = osext.run_command([self.tool, 'fleet', 'status', self.into, '--json'], check=False, shell=False).stdout

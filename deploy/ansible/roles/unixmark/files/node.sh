@@ -1,14 +1,14 @@
 #!/bin/sh
-# node.sh VERB DIR …: what is done on a node, by a shell and the usual commands. DIR is the node's directory for one fleet run:
+# node.sh VERB DIR …: the work on a node, with a shell and the usual commands. DIR is the node's directory for one fleet run:
 #
-#	unixmark   the tool          began/     made by the one that starts the run, so that there is only one
-#	journal    what it emits     messages   what it says       pid, ended   of the run; its exit code
+#	unixmark   the tool          began/     made by whoever starts the run, so only one does
+#	journal    its stdout        messages   its stderr         pid, ended   the run's pid; its exit code
 set -eu
 umask 077
 verb=$1 dir=$2
 shift 2
 
-# What the run comes to: new, running, ended, or broken (it began, and is neither).
+# The state of the run: new, running, ended, or broken (it began, but is neither running nor ended).
 state() {
 	if [ -e "$dir/ended" ]; then
 		echo ended
@@ -21,7 +21,7 @@ state() {
 	fi
 }
 
-# Where everybody may write, a name proves nothing.
+# In a directory that everybody can write to, a name proves nothing.
 is_ours() {
 	[ -d "$dir" ] && [ ! -L "$dir" ] && [ -O "$dir" ]
 }
@@ -37,7 +37,7 @@ start)
 	cd "$dir"
 	mkdir began 2>/dev/null || exit 0
 	date +%s >began/at
-	# A session of its own: nothing that becomes of the connection reaches it.
+	# A session of its own, so a lost connection does not affect it.
 	"$(command -v setsid || command -v nohup)" /bin/sh -c '
 		echo $$ >pid
 		"$@" --emit >journal 2>messages
@@ -55,7 +55,7 @@ look)
 	tail -n 3 "$dir/messages" 2>/dev/null || true
 	;;
 fetch)
-	# Compressed, so that what is cut on the way is noticed; in letters, so that any connection carries it.
+	# Compressed, so truncation is detected; as text, so any connection can carry it.
 	[ ! -s "$dir/journal" ] || gzip -c "$dir/journal" | base64
 	;;
 clean)
