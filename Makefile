@@ -8,8 +8,8 @@ RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
-# Switching kernel auditing on leaves its mark until the machine starts anew: only where it is asked for, as .ci/run does.
-TEST_TOOLS += $(if $(UNIXMARK_TEST_AUDIT),auditctl:auditd strace:strace)
+# Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
+TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
 DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
@@ -20,10 +20,7 @@ run: run-tools build
 	$(TOOL) run index
 
 test: test-tools
-	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo build --locked --workspace
-	cargo test --locked --workspace
+	tests/all
 
 build:
 	cargo build --locked --release --workspace

@@ -120,10 +120,7 @@ fn arguments(program: &Path, more: &str) -> String {
 fn three_machines_of_which_some_fail() {
     let mut cluster = match Cluster::up() {
         Ok(cluster) => cluster,
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            return;
-        }
+        Err(reason) => return testing::skip(&reason),
     };
     let mark = cluster.path().display().to_string();
     let gated = cluster.gated();

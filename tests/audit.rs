@@ -1,6 +1,5 @@
-//! Kernel auditing for real: entered, counted and put back on this machine. Needs root and auditctl, and is skipped with a
-//! message elsewhere. Switching auditing on cannot be undone before the machine starts anew, so that those tests also need
-//! that it was on already, or UNIXMARK_TEST_AUDIT=1.
+//! Kernel auditing for real: entered, counted and put back on this machine, as root. Once on, it leaves a mark until the
+//! machine starts again, so the tests that switch it on need that it was on before, or UNIXMARK_TEST_ALL=1.
 #![cfg(test)]
 
 use std::fs;
@@ -58,12 +57,11 @@ impl Stage {
     /// Nothing where auditing cannot be had.
     fn set() -> Option<Stage> {
         static TURN: Mutex<()> = Mutex::new(());
-        if !rustix::process::geteuid().is_root() || !Path::new("/usr/sbin/auditctl").exists() {
-            eprintln!("skipped: needs root and auditctl");
+        if !testing::is_root() || !testing::has("auditctl") {
             return None;
         }
         if !Command::new("/usr/sbin/auditctl").arg("-s").output().is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: auditctl has no rights here");
+            testing::skip("auditctl has no rights here");
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,8 +87,8 @@ impl Stage {
     fn switched() -> Option<Stage> {
         let stage = Stage::set()?;
         let was_on = stage.available("audit=never-on").is_err_and(|why| why.contains("since the machine started"));
-        if !was_on && std::env::var_os("UNIXMARK_TEST_AUDIT").is_none() {
-            eprintln!("skipped: auditing was never on; UNIXMARK_TEST_AUDIT=1 switches it on");
+        if !was_on && !testing::all_must_run() {
+            testing::skip("auditing was never on; UNIXMARK_TEST_ALL=1 switches it on");
             return None;
         }
         Some(stage)
@@ -374,8 +372,7 @@ fn flushes_are_auditd_s() {
 #[test]
 fn auditd_itself_keeps_the_trail() {
     let Some(mut stage) = Stage::switched() else { return };
-    if !Path::new("/usr/sbin/auditd").exists() {
-        eprintln!("skipped: auditd is not installed");
+    if !testing::has("auditd") {
         return;
     }
     let program = Caller::build(&stage);
@@ -470,10 +467,10 @@ fn a_daemon_that_was_there_keeps_its_place() {
     );
     fs::write(folder.join("auditd.conf"), config).unwrap();
     fs::set_permissions(folder.join("auditd.conf"), fs::Permissions::from_mode(0o640)).unwrap();
-    let Ok(mut daemon) = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn() else {
-        eprintln!("skipped: auditd is not installed");
+    if !testing::has("auditd") {
         return;
-    };
+    }
+    let mut daemon = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn().unwrap();
     for _ in 0..500 {
         if setting("pid") == daemon.id().to_string() {
             break;

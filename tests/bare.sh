@@ -17,7 +17,7 @@ done
 user=
 [ "$(id -u)" -eq 0 ] || user=--map-root-user
 space="unshare $user --mount --pid --fork --kill-child"
-$space true 2>/dev/null || { echo "skipped: it needs root, or namespaces for users"; exit 77; }
+$space true 2>/dev/null || { echo "it needs root, or namespaces for users"; exit 77; }
 
 # What follows sees the mounts, and they go with it.
 exec 3>&1

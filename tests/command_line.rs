@@ -202,8 +202,7 @@ fn a_limit_on_processes_is_an_error_row() {
         || stderr(&output).contains("prlimit:")
         || stderr(&output).contains("Permission denied")
     {
-        eprintln!("skipped: needs root and a binary that others may run: {}", stderr(&output));
-        return;
+        return testing::skip(&format!("it needs root and a tool that others may run: {}", stderr(&output)));
     }
     assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
     let report = place.json("latest");

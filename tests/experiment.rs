@@ -29,8 +29,7 @@ impl Bench {
     /// Nothing where these tests cannot switch anything.
     fn new() -> Option<Bench> {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        if !rustix::process::geteuid().is_root() {
-            eprintln!("skipped: it needs root");
+        if !testing::is_root() {
             return None;
         }
         let place = Place::new();
@@ -275,16 +274,18 @@ fn without_rights_it_measures_what_it_can() {
 
 /// Whether auditing can be switched here, and may be: once on, it leaves its mark on the machine until that starts anew.
 fn can_audit(bench: &Bench) -> bool {
-    let may = std::env::var_os("UNIXMARK_TEST_AUDIT").is_some() || Path::new("/run/unixmark/audit-was-on").exists();
-    if !may || !Path::new("/usr/sbin/auditctl").exists() {
-        eprintln!("skipped: it needs auditctl, and that auditing was on before or UNIXMARK_TEST_AUDIT=1");
+    let may = testing::all_must_run() || Path::new("/run/unixmark/audit-was-on").exists();
+    if !may {
+        testing::skip("auditing was never on; UNIXMARK_TEST_ALL=1 switches it on");
+    }
+    if !may || !testing::has("auditctl") {
         return false;
     }
     let list = stdout(&bench.command("list conditions").output().unwrap());
     let row = list.split("\n  audit ").nth(1).unwrap().split("\n  seccomp").next().unwrap();
     let can = !row.contains("not here:");
     if !can {
-        eprintln!("skipped: {row}");
+        testing::skip(row);
     }
     can
 }

@@ -48,20 +48,10 @@ fn rates() -> impl Iterator<Item = Arc<Test>> {
     binaries().into_iter().filter(|test| test.is_rate())
 }
 
-fn has(tool: &str) -> bool {
-    let there = Command::new(tool).arg("--version").output().is_ok();
-    if !there {
-        eprintln!("skipped: {tool} is not installed (make test installs it)");
-    }
-    there
-}
-
-/// Whether the program of the test can run here at all.
+/// Whether what the program of the test needs is installed.
 fn runnable(test: &Test) -> bool {
-    test.needs
-        .iter()
-        .filter_map(|need| need.strip_prefix("tool:"))
-        .all(|tool| std::env::split_paths(&std::env::var_os("PATH").unwrap()).any(|folder| folder.join(tool).exists()))
+    let tools = test.needs.iter().filter_map(|need| need.strip_prefix("tool:"));
+    tools.filter_map(|tool| tool.split(':').next()).all(testing::has)
 }
 
 /// Does `work` on every item, eight at a time: most of them wait for a window's end.
@@ -85,7 +75,7 @@ fn holds(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
 #[test]
 fn no_warnings_from_either_compiler() {
     let mut items = Vec::new();
-    for cc in ["gcc", "clang"].into_iter().filter(|cc| has(cc)) {
+    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
         let build = Build { cc, flags: UNIXBENCH };
         build.reads_as_gnu2x(&[], common::kit());
         items.extend(binaries().into_iter().map(|test| (build, test)));
@@ -114,7 +104,7 @@ fn every_test_gives_right_answers_as_it_is_measured() {
     let firsts: BTreeSet<String> = rates().map(|test| test.id.clone()).collect();
     let mut items = Vec::new();
     for (cc, flags) in [("gcc", UNIXBENCH), ("gcc", PLAIN), ("clang", UNIXBENCH), ("clang", PLAIN)] {
-        if !has(cc) {
+        if !testing::has(cc) {
             continue;
         }
         // Other compilers and flags than those that are measured with matter where the work is the processor's alone; of the other
@@ -175,7 +165,8 @@ fn a_planted_error_is_found() {
         let binary = MEASURED.of(test);
         for (word, good) in [("wrong=0", true), ("wrong=1", false)] {
             let said = Hand::of(test, &binary, &[word]).go(100, 2);
-            if said.contains("\nskip ") {
+            if let Some(why) = said.lines().find(|line| line.starts_with("skip ")) {
+                testing::skip(&format!("{id}: {why}"));
                 continue;
             }
             let line = said
@@ -277,7 +268,7 @@ fn wrong_arguments_are_named() {
 #[test]
 fn arithmetic_takes_longer_the_more_steps_it_has() {
     let catalogue = Catalogue::load().unwrap();
-    for cc in ["gcc", "clang"].into_iter().filter(|cc| has(cc)) {
+    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
         let build = Build { cc, flags: UNIXBENCH };
         let tests =
             ["arithoh", "short", "int", "long", "float", "double", "register"].map(|id| catalogue.test(id).unwrap());

@@ -78,7 +78,7 @@ fn fleets_on_a_slurm_whose_nodes_die() {
     let links_before = links();
     let mut cluster = match Cluster::up() {
         Ok(cluster) => cluster,
-        Err(reason) => return eprintln!("skipped: {reason}"),
+        Err(reason) => return testing::skip(&reason),
     };
     the_collector_does_it_when_the_command_was_killed(&cluster);
     a_node_that_died_and_came_back_gives_one_result(&mut cluster);

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 pub mod page;
+mod skip;
 
 use std::path::{Path, PathBuf};
+
+pub use skip::{all_must_run, has, is_root, skip};
 
 /// The path of a file of the repository.
 pub fn file(path: &str) -> PathBuf {
