@@ -34,7 +34,7 @@ pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
-pub use summary::{Bounds, Composite, Figure, Summary};
+pub use summary::{Composite, Figure, Summary};
 pub use trend::{Change, Latest, Point, Series, Trend};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.

@@ -60,7 +60,7 @@ pub struct Figure {
     pub unit: String,
     /// The score, with its interval.
     #[serde(flatten)]
-    pub score: Bounds,
+    pub score: Estimate,
     /// Trials behind it.
     pub n: usize,
     /// Every trial that measured: when (s), its block, its score.
@@ -80,37 +80,9 @@ pub struct Composite {
     pub copies: u32,
     /// The score, with its interval.
     #[serde(flatten)]
-    pub score: Bounds,
+    pub score: Estimate,
     /// Whether no test of it is missing.
     pub complete: bool,
-}
-
-/// An estimate as JSON can hold it: ends that do not exist are null.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bounds {
-    /// The number; null where there is none.
-    pub value: Option<f64>,
-    /// The lower end of its 95 % interval.
-    pub low: Option<f64>,
-    /// The upper end.
-    pub high: Option<f64>,
-}
-
-impl From<&Estimate> for Bounds {
-    fn from(estimate: &Estimate) -> Bounds {
-        let some = |number: f64| Some(number).filter(|number| number.is_finite());
-        Bounds { value: some(estimate.value), low: some(estimate.low), high: some(estimate.high) }
-    }
-}
-
-impl From<&Bounds> for Estimate {
-    fn from(bounds: &Bounds) -> Estimate {
-        Estimate {
-            value: bounds.value.unwrap_or(f64::NAN),
-            low: bounds.low.unwrap_or(f64::NEG_INFINITY),
-            high: bounds.high.unwrap_or(f64::INFINITY),
-        }
-    }
 }
 
 impl Summary {
@@ -126,7 +98,7 @@ impl Summary {
         let index = |index: &super::Index| Composite {
             id: index.id.clone(),
             copies: index.copies,
-            score: (&index.score).into(),
+            score: index.score,
             complete: index.complete,
         };
         Summary {
@@ -167,7 +139,7 @@ impl Figure {
             control: cell.control,
             metric: cell.metric,
             unit: cell.unit.clone(),
-            score: (&row.score).into(),
+            score: row.score,
             n: row.n,
             samples: row.samples.iter().map(|sample| (sample.at, sample.block, sample.value)).collect(),
             warnings: row.warnings.clone(),

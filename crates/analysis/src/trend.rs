@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Bounds, Figure, Summary};
+use super::{Figure, Summary};
 use catalogue::Metric;
 use journal::{Key, Run};
 use stats::{Estimate, median};
@@ -63,7 +63,7 @@ pub struct Point {
     pub started: String,
     /// The score, with its interval.
     #[serde(flatten)]
-    pub score: Bounds,
+    pub score: Estimate,
     /// What is not as in the run before.
     pub changed: Vec<Change>,
 }
@@ -141,7 +141,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     };
     // The control of a comparison measures the same again.
     let figures = summary.figures.iter().filter(|figure| figure.key.test == test && !figure.control);
-    let figures = figures.filter(|figure| figure.score.value.is_some()).map(of);
+    let figures = figures.filter(|figure| figure.score.value.is_finite()).map(of);
     let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
         label: index.id.clone(),
         key: Key::plain(&index.id, index.copies),
@@ -153,7 +153,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     figures.chain(indexes).collect()
 }
 
-fn point(summary: &Summary, score: Bounds, before: Option<&Summary>) -> Point {
+fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point {
     let change = |(name, value): &(&'static str, Value)| {
         // What only one of the two journals tells is no change that is known.
         let (before, after) = (value(before?)?, value(summary)?);
@@ -164,7 +164,7 @@ fn point(summary: &Summary, score: Bounds, before: Option<&Summary>) -> Point {
 }
 
 fn latest(points: &[Point]) -> Option<Latest> {
-    let value = |point: &Point| Estimate::from(&point.score).value;
+    let value = |point: &Point| point.score.value;
     let (last, before) = points.split_last()?;
     let (last, before) = (value(last), before.iter().map(value).collect::<Vec<f64>>());
     if before.is_empty() {
@@ -186,7 +186,7 @@ mod tests {
             run: String::new(),
             host: String::new(),
             started: String::new(),
-            score: Bounds { value: Some(*value), low: None, high: None },
+            score: Estimate::alone(*value),
             changed: Vec::new(),
         };
         values.iter().map(point).collect()

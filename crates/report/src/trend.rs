@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::text::{line, score, wrapped};
 use super::{copies, plus_minus};
 use analysis::{Change, Latest, Point, Series, Trend, named};
-use stats::Estimate;
 
 /// The version of the JSON form's keys.
 const FORMAT: &str = "unixmark-trend/1";
@@ -53,7 +52,7 @@ fn block(text: &mut String, series: &Series) {
     let direction = if series.lower_is_better { "; lower is better" } else { "" };
     wrapped(text, "", &format!("{name}, {}{unit}{direction}", copies(series.key.copies)));
     line(text, "");
-    let values = series.points.iter().filter_map(|point| point.score.value);
+    let values = series.points.iter().map(|point| point.score.value).filter(|value| value.is_finite());
     let most = values.fold(0.0, f64::max);
     for point in &series.points {
         if !point.changed.is_empty() {
@@ -70,7 +69,7 @@ fn block(text: &mut String, series: &Series) {
 }
 
 fn row(point: &Point, most: f64) -> String {
-    let estimate = Estimate::from(&point.score);
+    let estimate = point.score;
     // Whole and half columns.
     let halves = (estimate.value / most * 2.0 * BAR as f64).round().clamp(0.0, 2.0 * BAR as f64) as usize;
     let bar = "█".repeat(halves / 2) + if halves % 2 == 1 { "▌" } else { "" };

@@ -17,6 +17,8 @@ mod usl;
 mod walsh;
 mod welch;
 
+use serde::{Deserialize, Serialize};
+
 pub use bootstrap::{Sampled, mean_half_width};
 pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;
@@ -34,7 +36,10 @@ pub use walsh::{paired_half_width, paired_shift, pseudo_median};
 pub use welch::{Mean, mean_shift, student_shift, welch_shift};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// Its serial form has null for each number that is not finite: NaN for the value, infinite ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Finite", from = "Finite")]
 pub struct Estimate {
     /// The number.
     pub value: f64,
@@ -44,11 +49,39 @@ pub struct Estimate {
     pub high: f64,
 }
 
+/// An estimate as JSON can hold it.
+#[derive(Serialize, Deserialize)]
+struct Finite {
+    value: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl From<Estimate> for Finite {
+    fn from(Estimate { value, low, high }: Estimate) -> Finite {
+        let [value, low, high] = [value, low, high].map(|number| number.is_finite().then_some(number));
+        Finite { value, low, high }
+    }
+}
+
+impl From<Finite> for Estimate {
+    fn from(Finite { value, low, high }: Finite) -> Estimate {
+        Estimate {
+            value: value.unwrap_or(f64::NAN),
+            low: low.unwrap_or(f64::NEG_INFINITY),
+            high: high.unwrap_or(f64::INFINITY),
+        }
+    }
+}
+
 impl Estimate {
+    /// No number at all.
+    pub const NONE: Estimate = Estimate { value: f64::NAN, low: f64::NEG_INFINITY, high: f64::INFINITY };
+
     /// Returns `value` with no interval at all.
     #[must_use]
     pub fn alone(value: f64) -> Estimate {
-        Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
+        Estimate { value, ..Estimate::NONE }
     }
 
     /// Returns `value` with the interval value·e^±`half`.
@@ -88,5 +121,24 @@ impl Estimate {
         let down = (self.value / self.low).ln().hypot((other.high / other.value).ln());
         let up = (self.high / self.value).ln().hypot((other.value / other.low).ln());
         Estimate { value, low: value * (-down).exp(), high: value * up.exp() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_null() {
+        for (estimate, json) in [
+            (Estimate { value: 2.0, low: 1.5, high: 3.0 }, r#"{"value":2.0,"low":1.5,"high":3.0}"#),
+            (Estimate::alone(2.0), r#"{"value":2.0,"low":null,"high":null}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&estimate).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Estimate>(json).unwrap(), estimate);
+        }
+        assert_eq!(serde_json::to_string(&Estimate::NONE).unwrap(), r#"{"value":null,"low":null,"high":null}"#);
+        let read: Estimate = serde_json::from_str(r#"{"value":null}"#).unwrap();
+        assert!(read.value.is_nan() && !read.bounded());
     }
 }

@@ -1,8 +1,9 @@
 //! The tables and their columns: nothing else lists them.
 
 use super::table::Table;
-use analysis::{Bounds, Composite, Figure, Missing, Summary};
+use analysis::{Composite, Figure, Missing, Summary};
 use catalogue::{Metric, NONE};
+use stats::Estimate;
 
 /// A row of `results`: a cell of the matrix, or an index.
 struct Row<'a> {
@@ -14,14 +15,12 @@ struct Row<'a> {
     control: bool,
     metric: Option<&'static str>,
     unit: Option<&'a str>,
-    score: Bounds,
+    score: Estimate,
     n: Option<usize>,
     state: &'static str,
     reason: Option<&'a str>,
     warnings: Option<String>,
 }
-
-const NO_SCORE: Bounds = Bounds { value: None, low: None, high: None };
 
 impl<'a> Row<'a> {
     fn figure(figure: &'a Figure) -> Row<'a> {
@@ -75,7 +74,7 @@ impl<'a> Row<'a> {
             control: false,
             metric: None,
             unit: None,
-            score: NO_SCORE,
+            score: Estimate::NONE,
             n: None,
             state,
             reason: Some(&missing.reason),
@@ -122,9 +121,9 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .same("against", against)
         .text("metric", rows().map(|row| row.metric))
         .text("unit", rows().map(|row| row.unit))
-        .real("value", rows().map(|row| row.score.value))
-        .real("low", rows().map(|row| row.score.low))
-        .real("high", rows().map(|row| row.score.high))
+        .real("value", rows().map(|row| finite(row.score.value)))
+        .real("low", rows().map(|row| finite(row.score.low)))
+        .real("high", rows().map(|row| finite(row.score.high)))
         .whole("n", rows().map(|row| i32::try_from(row.n?).ok()))
         .text("state", rows().map(|row| row.state))
         .text("reason", rows().map(|row| row.reason))
@@ -156,7 +155,7 @@ pub fn samples(id: &str, summary: &Summary) -> Table {
         .text("unit", rows().map(|(figure, _)| figure.unit.as_str()))
         .real("seconds", rows().map(|(_, sample)| sample.0))
         .whole("block", rows().map(|(_, sample)| i32::try_from(sample.1).ok()))
-        .real("value", rows().map(|(_, sample)| Some(sample.2).filter(|value| value.is_finite())))
+        .real("value", rows().map(|(_, sample)| finite(sample.2)))
 }
 
 /// Returns all that is known of the system a run was made on, a row for each fact.
@@ -168,6 +167,11 @@ pub fn facts(id: &str, summary: &Summary) -> Table {
         .text("name", rows().map(|fact| fact.name.as_str()))
         .text("label", rows().map(|fact| fact.label.as_str()))
         .text("value", rows().map(|fact| fact.value.as_str()))
+}
+
+/// `None` if a number is not finite.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
 }
 
 /// When a run began, in microseconds since 1970; none where its journal does not say it in RFC 3339.

@@ -7,9 +7,9 @@ use ::fleet::Fleet;
 use analysis::fleet::{
     Against, Change, Column, Differing, FactChange, FleetReport, Group, Named, Node, Outlier, Trait, Value,
 };
-use analysis::{Bounds, RATE, Verdict};
+use analysis::{RATE, Verdict};
 use catalogue::Metric;
-use stats::Method;
+use stats::{Estimate, Method};
 
 /// The version of this report's keys.
 const FORMAT: &str = "unixmark-fleet-report/1";
@@ -60,8 +60,8 @@ struct Test<'a> {
     unit: &'a str,
     metric: Metric,
     nodes: usize,
-    typical: Bounds,
-    typical_of: Vec<Option<Bounds>>,
+    typical: Estimate,
+    typical_of: Vec<Option<Estimate>>,
     within: Option<f64>,
     between: Option<f64>,
     groups: Option<f64>,
@@ -72,7 +72,7 @@ struct One<'a> {
     node: &'a str,
     group: usize,
     whole: bool,
-    overall: Bounds,
+    overall: Estimate,
     p: f64,
     q: f64,
     named: Option<&'static str>,
@@ -82,10 +82,9 @@ struct One<'a> {
 
 #[derive(Serialize)]
 struct Figure {
-    value: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    deviation: Bounds,
+    #[serde(flatten)]
+    value: Estimate,
+    deviation: Estimate,
     p: f64,
     q: f64,
     named: Option<&'static str>,
@@ -98,7 +97,7 @@ struct Unlike<'a> {
     column: Option<usize>,
     test: Option<&'a str>,
     named: &'static str,
-    deviation: Bounds,
+    deviation: Estimate,
     p: f64,
     q: f64,
 }
@@ -147,7 +146,7 @@ struct Changed<'a> {
     column: Option<usize>,
     test: Option<&'a str>,
     nodes: usize,
-    delta: Bounds,
+    delta: Estimate,
     p: f64,
     q: f64,
     method: Method,
@@ -215,8 +214,8 @@ fn column(column: &Column) -> Test<'_> {
         unit: &column.unit,
         metric: column.metric,
         nodes: column.nodes,
-        typical: (&column.typical).into(),
-        typical_of: column.typical_of.iter().map(|typical| typical.as_ref().map(Bounds::from)).collect(),
+        typical: column.typical,
+        typical_of: column.typical_of.clone(),
         within: finite(column.spread.within),
         between: finite(column.spread.between),
         groups: column.spread.groups.and_then(finite),
@@ -228,7 +227,7 @@ fn node(node: &Node) -> One<'_> {
         node: &node.name,
         group: node.group,
         whole: node.whole,
-        overall: (&node.overall).into(),
+        overall: node.overall,
         p: node.p,
         q: node.q,
         named: node.named.map(Named::name),
@@ -238,12 +237,9 @@ fn node(node: &Node) -> One<'_> {
 }
 
 fn figure(value: &Value) -> Figure {
-    let Bounds { value: number, low, high } = (&value.value).into();
     Figure {
-        value: number,
-        low,
-        high,
-        deviation: (&value.deviation).into(),
+        value: value.value,
+        deviation: value.deviation,
         p: value.p,
         q: value.q,
         named: value.named.map(Named::name),
@@ -256,7 +252,7 @@ fn unlike<'a>(report: &'a FleetReport, one: &Outlier) -> Unlike<'a> {
         column: one.column,
         test: one.column.map(|column| report.columns[column].key.test.as_str()),
         named: one.named.name(),
-        deviation: (&one.deviation).into(),
+        deviation: one.deviation,
         p: one.p,
         q: one.q,
     }
@@ -307,7 +303,7 @@ fn changed<'a>(report: &'a FleetReport, change: &Change) -> Changed<'a> {
         column: change.column,
         test: change.column.map(|column| report.columns[column].key.test.as_str()),
         nodes: change.nodes,
-        delta: (&change.delta).into(),
+        delta: change.delta,
         p: change.p,
         q: change.q,
         method: change.method,

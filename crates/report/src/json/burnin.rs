@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::{Interval, interval};
 use analysis::{self, CoolDown, Pattern, Rise, Sensor};
 use journal::{self, Fault, Pass, Sample, Stage, Word};
 use stats::Estimate;
@@ -48,17 +47,10 @@ struct Cooling<'a> {
 
 #[derive(Serialize)]
 struct Held {
-    initial: Value,
-    sustained: Value,
-    kept: Value,
+    initial: Estimate,
+    sustained: Estimate,
+    kept: Estimate,
     lowest: f64,
-}
-
-#[derive(Serialize)]
-struct Value {
-    value: f64,
-    #[serde(flatten)]
-    interval: Interval,
 }
 
 #[derive(Serialize)]
@@ -84,7 +76,7 @@ struct Memory<'a> {
     passes: u64,
     unfinished: Option<&'a Stage>,
     moved: u64,
-    rate: Option<Value>,
+    rate: Option<Estimate>,
     faults: u64,
     patterns: &'a [Pattern],
     counted: bool,
@@ -136,12 +128,8 @@ fn cooling(cooling: &analysis::Cooling) -> Cooling<'_> {
 }
 
 fn held(held: &analysis::Held) -> Held {
-    let analysis::Held { initial, sustained, ratio, lowest } = held;
-    Held { initial: value(initial), sustained: value(sustained), kept: value(ratio), lowest: *lowest }
-}
-
-fn value(estimate: &Estimate) -> Value {
-    Value { value: estimate.value, interval: interval(estimate) }
+    let analysis::Held { initial, sustained, ratio, lowest } = *held;
+    Held { initial, sustained, kept: ratio, lowest }
 }
 
 fn memory(memory: &analysis::Memory) -> Memory<'_> {
@@ -150,7 +138,7 @@ fn memory(memory: &analysis::Memory) -> Memory<'_> {
         passes: memory.passes,
         unfinished: memory.unfinished.as_ref(),
         moved: memory.moved,
-        rate: memory.rate.as_ref().map(value),
+        rate: memory.rate,
         faults: memory.faults,
         patterns: &memory.patterns,
         counted: memory.is_counted,

@@ -57,9 +57,8 @@ struct Score<'a> {
     condition: &'a str,
     metric: Metric,
     unit: &'a str,
-    value: f64,
     #[serde(flatten)]
-    interval: Interval,
+    score: Estimate,
     n: usize,
     seconds: f64,
     warnings: Vec<String>,
@@ -90,34 +89,26 @@ struct Details<'a> {
 struct Times<'a> {
     count: u64,
     mean: f64,
-    min: Number,
+    min: Estimate,
     max: f64,
     #[serde(flatten)]
-    quantiles: BTreeMap<&'a str, Number>,
+    quantiles: BTreeMap<&'a str, Estimate>,
     histogram: &'a Histogram,
 }
 
 /// The least time of short pieces of work.
 #[derive(Serialize)]
 struct Undisturbed {
-    ns: Number,
-    clock: Number,
-    cycles: Number,
+    ns: Estimate,
+    clock: Estimate,
+    cycles: Estimate,
 }
 
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
-    number: Number,
+    number: Estimate,
     unit: &'a str,
-}
-
-/// A value with its interval.
-#[derive(Serialize)]
-struct Number {
-    value: f64,
-    #[serde(flatten)]
-    interval: Interval,
 }
 
 /// What the load did.
@@ -220,13 +211,13 @@ struct Scaling<'a> {
 #[derive(Serialize)]
 struct Level {
     copies: u32,
-    per_copy: Number,
-    total: Number,
-    gain: Number,
-    step: Option<Number>,
-    efficiency: Number,
+    per_copy: Estimate,
+    total: Estimate,
+    gain: Estimate,
+    step: Option<Estimate>,
+    efficiency: Estimate,
     clock: Option<f64>,
-    normalised: Option<Number>,
+    normalised: Option<Estimate>,
     normalised_gain: Option<f64>,
     fairness: Option<f64>,
     n: usize,
@@ -236,9 +227,9 @@ struct Level {
 #[derive(Serialize)]
 struct Law {
     lambda: f64,
-    sigma: Number,
-    kappa: Option<Number>,
-    peak: Option<Number>,
+    sigma: Estimate,
+    kappa: Option<Estimate>,
+    peak: Option<Estimate>,
     r2: Option<f64>,
     worst: Miss,
 }
@@ -254,22 +245,22 @@ fn scaling(test: &analysis::Scaling) -> Scaling<'_> {
     let first = test.levels.first().and_then(|level| level.normalised);
     let level = |level: &analysis::Level| Level {
         copies: level.copies,
-        per_copy: number(&level.per_copy),
-        total: number(&level.total),
-        gain: number(&level.gain),
-        step: level.step.as_ref().map(number),
-        efficiency: number(&level.efficiency),
+        per_copy: level.per_copy,
+        total: level.total,
+        gain: level.gain,
+        step: level.step,
+        efficiency: level.efficiency,
         clock: level.clock,
-        normalised: level.normalised.as_ref().map(number),
+        normalised: level.normalised,
         normalised_gain: level.normalised.zip(first).map(|(level, first)| level.value / first.value),
         fairness: level.fairness,
         n: level.n,
     };
     let law = |law: &UslFit| Law {
         lambda: law.law.lambda,
-        sigma: number(&law.sigma),
-        kappa: law.kappa.as_ref().map(number),
-        peak: law.peak.as_ref().map(number),
+        sigma: law.sigma,
+        kappa: law.kappa,
+        peak: law.peak,
         r2: Some(law.r2).filter(|r2| r2.is_finite()),
         worst: Miss { copies: law.worst.0, share: law.worst.1 },
     };
@@ -303,8 +294,7 @@ fn result(row: &Row) -> Score<'_> {
         condition: &row.cell.key.condition,
         metric: row.cell.metric,
         unit: &row.cell.unit,
-        value: row.score.value,
-        interval: interval(&row.score),
+        score: row.score,
         n: row.n,
         seconds: row.seconds,
         warnings: crate::texts(&row.warnings),
@@ -315,31 +305,23 @@ fn result(row: &Row) -> Score<'_> {
     }
 }
 
-fn number(estimate: &Estimate) -> Number {
-    Number { value: estimate.value, interval: interval(estimate) }
-}
-
 fn times(times: &analysis::Times) -> Times<'_> {
     Times {
         count: times.histogram.count(),
         mean: times.histogram.mean(),
-        min: number(&times.least),
+        min: times.least,
         max: times.histogram.max(),
-        quantiles: times.quantiles.iter().map(|(name, value)| (*name, number(value))).collect(),
+        quantiles: times.quantiles.iter().map(|(name, value)| (*name, *value)).collect(),
         histogram: &times.histogram,
     }
 }
 
 fn told(value: &analysis::Value) -> Told<'_> {
-    Told { number: number(&value.value), unit: &value.unit }
+    Told { number: value.value, unit: &value.unit }
 }
 
 fn details(details: &analysis::Details) -> Details<'_> {
-    let undisturbed = |best: &analysis::Best| Undisturbed {
-        ns: number(&best.ns),
-        clock: number(&best.clock),
-        cycles: number(&best.cycles),
-    };
+    let undisturbed = |best: &analysis::Best| Undisturbed { ns: best.ns, clock: best.clock, cycles: best.cycles };
     Details {
         times: details.times.as_ref().map(times),
         undisturbed: details.best.as_ref().map(undisturbed),

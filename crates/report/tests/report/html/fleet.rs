@@ -17,7 +17,7 @@ fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Sum
         let noise = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
         let times = factor * (0.01 * noise).exp();
         for number in [&mut figure.score.value, &mut figure.score.low, &mut figure.score.high] {
-            *number = number.map(|number| number * times);
+            *number *= times;
         }
         figure.samples.iter_mut().for_each(|sample| sample.2 *= times);
     }
