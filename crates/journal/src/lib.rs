@@ -13,10 +13,9 @@ mod writer;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
 use catalogue::{Copies, Metric, NONE, Test};
 use machine::{Fact, Noise};
+use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
@@ -89,7 +88,7 @@ impl Procedure {
 
 impl std::fmt::Display for Procedure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        f.pad(self.name())
     }
 }
 
