@@ -1,5 +1,5 @@
-//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It is the only process
-//! that is started outside of the runner; it ends with the trial, and the ledger has how.
+//! The auditd that is installed, as a process of the trial's own with a configuration of its own. It ends with the trial; how
+//! to end it is in the ledger.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::netlink::Control;
-use crate::parse;
+use crate::kernel::System;
+use crate::record;
+use crate::recorder::is_end;
 use crate::tally::Tally;
-use crate::trail;
-use crate::{Flush, Ledger, TrailSettings, Undo};
+use crate::{Context, Flush, Ledger, TrailSettings, Undo};
 use machine::{end, find_command};
 
 /// How long it may take to start, and to end.
@@ -21,11 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to write what it has.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// The configuration that is installed: how records are formatted and handed on is taken from it.
+/// The configuration that is installed.
 const INSTALLED: &str = "/etc/audit/auditd.conf";
 
-/// What of it is kept.
-const KEPT: [&str; 8] = [
+/// The settings that are taken from it.
+const TAKEN: [&str; 8] = [
     "log_format",
     "freq",
     "priority_boost",
@@ -47,39 +47,34 @@ pub(crate) struct Auditd {
 
 impl Auditd {
     /// Starts it and waits until it receives the records.
-    pub(crate) fn start(
-        scratch: &Path,
-        settings: &TrailSettings,
-        ledger: &mut dyn Ledger,
-        control: &Control,
-    ) -> Result<Auditd, String> {
+    pub(crate) fn start(context: &mut Context<'_>, system: &System) -> Result<Auditd, String> {
         let program = find_command("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
-        let folder = scratch.join(format!("auditd-{}", std::process::id()));
-        configure(&folder, settings, ledger)?;
-        ledger.record(Undo::End { program: program.clone(), argument: folder.clone() })?;
-        let told = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
-        let said = File::create(folder.join("said")).map_err(told)?;
+        let folder = context.scratch.join(format!("auditd-{}", std::process::id()));
+        configure(&folder, context.settings, context.ledger)?;
+        context.ledger.record(Undo::End { program: program.clone(), argument: folder.clone() })?;
+        let failed = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
+        let messages = File::create(folder.join(MESSAGES)).map_err(failed)?;
         let child = Command::new(&program)
             .args(["-n", "-s", "nochange", "-c"])
             .arg(&folder)
             .current_dir("/")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(said)
+            .stderr(messages)
             .spawn()
-            .map_err(told)?;
+            .map_err(failed)?;
         let mut auditd = Auditd { child, folder };
-        auditd.wait_until_it_receives(control)?;
+        auditd.wait_until_it_receives(system)?;
         Ok(auditd)
     }
 
-    fn wait_until_it_receives(&mut self, control: &Control) -> Result<(), String> {
+    fn wait_until_it_receives(&mut self, system: &System) -> Result<(), String> {
         let deadline = Instant::now() + PATIENCE;
-        while control.status().map_err(|error| error.to_string())?.pid != self.pid() {
+        while system.status()?.pid != self.pid() {
             let ended = self.child.try_wait().ok().flatten();
             if ended.is_some() || Instant::now() > deadline {
-                let said = fs::read_to_string(self.folder.join("said")).unwrap_or_default();
-                let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+                let messages = fs::read_to_string(self.folder.join(MESSAGES)).unwrap_or_default();
+                let last = messages.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
                 return Err(format!("auditd does not receive records: {last}"));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -87,7 +82,7 @@ impl Auditd {
         Ok(())
     }
 
-    /// Its process.
+    /// Returns its process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -97,26 +92,26 @@ impl Auditd {
     /// # Errors
     /// Its log cannot be read, or its disk is full.
     pub(crate) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
-        self.wait_for_the_end();
+        self.wait_for_the_last_record();
         end(&mut self.child, PATIENCE);
-        let told =
+        let failed =
             |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
-        let room = rustix::fs::statvfs(&self.folder).map_err(|error| told(&error))?;
-        if room.f_bavail * room.f_frsize < ROOM {
+        let disk = rustix::fs::statvfs(&self.folder).map_err(|error| failed(&error))?;
+        if disk.f_bavail * disk.f_frsize < ROOM {
             return Err(format!("the trail could not be written: {} is full", self.folder.display()));
         }
         for name in LOGS.iter().rev() {
             match File::open(self.folder.join(name)) {
-                Ok(file) => count(file, tally).map_err(|error| told(&error))?,
+                Ok(file) => count(file, tally).map_err(|error| failed(&error))?,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(told(&error)),
+                Err(error) => return Err(failed(&error)),
             }
         }
         Ok(())
     }
 
-    /// Waits until it has written the last record that there was: told to end, it would leave it.
-    fn wait_for_the_end(&self) {
+    /// Waits until it has written the last record: if it is ended before, it does not.
+    fn wait_for_the_last_record(&self) {
         let deadline = Instant::now() + DRAIN;
         while !ends(&self.folder.join(LOGS[0])).unwrap_or(false) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
@@ -130,31 +125,34 @@ impl Drop for Auditd {
     }
 }
 
+/// The file with its messages.
+const MESSAGES: &str = "messages";
+
 /// Its logs, the newest first.
 const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
 
-/// Makes its directory; the ledger has everything in it.
+/// Makes its directory; how to remove everything in it is in the ledger.
 fn configure(folder: &Path, settings: &TrailSettings, ledger: &mut dyn Ledger) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
+    let failed = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
     let plugins = folder.join("plugins.d");
     let config = folder.join("auditd.conf");
     for directory in [folder, &plugins] {
         ledger.record(Undo::RemoveDirectory(directory.to_path_buf()))?;
-        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(told)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     }
-    for file in [Path::new("auditd.conf"), Path::new("said")].into_iter().chain(LOGS.map(Path::new)) {
+    for file in [Path::new("auditd.conf"), Path::new(MESSAGES)].into_iter().chain(LOGS.map(Path::new)) {
         ledger.record(Undo::RemoveFile(folder.join(file)))?;
         let _ = fs::remove_file(folder.join(file));
     }
     let installed = fs::read_to_string(INSTALLED).unwrap_or_default();
-    let mut file = File::options().create(true).truncate(true).write(true).mode(0o640).open(&config).map_err(told)?;
-    file.write_all(configuration(&installed, folder, settings).as_bytes()).map_err(told)
+    let mut file = File::options().create(true).truncate(true).write(true).mode(0o640).open(&config).map_err(failed)?;
+    file.write_all(configuration(&installed, folder, settings).as_bytes()).map_err(failed)
 }
 
-/// Its configuration: a log of its own, and of the installed one how records are formatted and handed on.
+/// Returns its configuration: a log of its own, and how records are formatted and handed on from the installed one.
 fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> String {
-    let kept =
-        installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| KEPT.contains(&name.trim())));
+    let taken =
+        installed.lines().filter(|line| line.split_once('=').is_some_and(|(name, _)| TAKEN.contains(&name.trim())));
     let flush = match settings.flush {
         Flush::None => "NONE",
         Flush::Incremental => "INCREMENTAL",
@@ -163,7 +161,7 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
         Flush::Sync => "SYNC",
     };
     let half_in_mib = (settings.limit >> 21).max(1);
-    let mut text: String = kept.map(|line| format!("{line}\n")).collect();
+    let mut text: String = taken.map(|line| format!("{line}\n")).collect();
     text += &format!(
         "local_events = yes\nwrite_logs = yes\nlog_file = {0}/audit.log\nlog_group = root\nplugin_dir = {0}/plugins.d\n\
          flush = {flush}\nmax_log_file = {half_in_mib}\nnum_logs = 2\nmax_log_file_action = ROTATE\n\
@@ -181,8 +179,8 @@ fn ends(log: &Path) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(length.saturating_sub(4096)))?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail)?;
-    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(parse::line);
-    Ok(lines.any(|(kind, record)| trail::is_end(kind, record)))
+    let mut lines = tail.split(|byte| *byte == b'\n').filter_map(record::line);
+    Ok(lines.any(|(kind, record)| is_end(kind, record)))
 }
 
 fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
@@ -190,9 +188,9 @@ fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        if let Some((kind, record)) = parse::line(text) {
-            // When it came is not written down.
-            let now = parse::stamp(record).map_or(0, |stamp| stamp.ms);
+        if let Some((kind, record)) = record::line(text) {
+            // Its time of arrival is not in the log.
+            let now = record::stamp(record).map_or(0, |stamp| stamp.ms);
             tally.take(kind, record, text.len() + 1, now);
         }
         line.clear();

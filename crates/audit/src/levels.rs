@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::syntax::{Line, Text, Unknown, parse};
+use crate::syntax::{Line, RuleSet, Unknown, parse};
 
 /// What is watched on any machine: who may log in, and as whom.
 const IDENTITY: &str = "
@@ -74,7 +74,7 @@ pub(crate) enum Level {
     /// Auditing is off, as it is after it was on.
     OffAfterOn,
     /// Auditing is on, with these rules for the measured programs.
-    On(Text),
+    On(RuleSet),
 }
 
 /// Reads a level of `catalogue/conditions.toml`.
@@ -87,7 +87,7 @@ pub(crate) fn level(name: &str) -> Result<Level, String> {
         "never-on" => return Ok(Level::NeverOn),
         "off" => return Ok(Level::Off),
         "off-after-on" => return Ok(Level::OffAfterOn),
-        "on" => Text::default(),
+        "on" => RuleSet::default(),
         "identity" => own(IDENTITY)?,
         "files" => own(FILES)?,
         "exec" => own(EXEC)?,
@@ -105,9 +105,9 @@ pub(crate) fn level(name: &str) -> Result<Level, String> {
 
 /// The set with each rule about system calls twice where the machine also runs programs of half its width: the guides ask
 /// for both, and the second is tried for the numbers that it names as well.
-fn stig_like(name: &str) -> Result<Text, String> {
+fn stig_like(name: &str) -> Result<RuleSet, String> {
     let mut set = parse(STIG_LIKE, name, Unknown::Skip)?;
-    if crate::words::arch("b32").is_some() {
+    if crate::names::arch("b32").is_some() {
         let twins: Vec<Line> = parse(&STIG_LIKE.replace("arch=b64", "arch=b32"), name, Unknown::Skip)?
             .rules
             .into_iter()

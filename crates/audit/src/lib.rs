@@ -1,39 +1,50 @@
 //! Kernel auditing of the measured programs and nobody else: switched on, proved by its own trail, and what was there before
 //! put back exactly.
 //!
-//! - `netlink`, `rule`: the kernel's interface; `syntax`, `words`, `levels`: rules as they are written.
-//! - `state`: what was found, and the way back; `scope`: whom it is for.
-//! - `trail`, `sink`, `tally`, `parse`: records as they come; `auditd`: the real one instead.
-//! - `on`: auditing while it is on. Here: the levels at which it is off.
+//! - `kernel`: what is asked of the audit subsystem; `netlink` asks it, `rule` is a rule as it takes them.
+//! - `levels`, `syntax`, `names`: rules as administrators write them.
+//! - `state`, `history`: what was found, and the way back; `scope`: who is audited.
+//! - `receiving`, `loaded`, `on`: the stages of switching it on; `off`: the levels without.
+//! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon that takes it instead.
 //!
-//! Three kinds of off are told apart. The kernel notes for good that auditing was once on (`audit_ever_enabled`), and from
-//! then on gives every new process an audit context, with which each system call takes the slow way, rules or none. So
+//! Three kinds of off are distinguished. The kernel notes for good that auditing was once on (`audit_ever_enabled`), and from
+//! then on gives every new process an audit context, with which each system call takes the slow path, rules or none. So
 //! `never-on` can only be had before; `off-after-on` has that context; and `off` is a `task,never` rule for the measured
-//! programs, by which they get none.
+//! programs, so that they get none.
 
 mod auditd;
+mod clock;
+#[cfg(test)]
+mod fake;
+mod file;
+mod history;
+mod kernel;
 mod levels;
+mod loaded;
+mod names;
 mod netlink;
+mod off;
 mod on;
-mod parse;
+mod receiving;
+mod record;
+mod recorder;
 mod rule;
+mod samples;
 mod scope;
-mod sink;
 mod state;
 mod syntax;
 mod tally;
-mod trail;
-mod words;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use journal::Evidence;
+use kernel::System;
 use levels::Level;
-use netlink::{Control, Lever};
-use rule::{Rule, field};
-use scope::{LoginUid, SENTINEL};
+use off::{Off, OffAfterOn};
+use on::On;
+use receiving::Receiving;
 use state::State;
 
 pub use state::{Found, restore};
@@ -134,46 +145,51 @@ pub struct Window {
 
 /// A level that can be entered on this machine.
 pub struct Ready {
-    control: Control,
+    system: System,
     state: State,
     level: Level,
 }
 
-/// Returns a level of the catalogue, ready to be entered; or a sentence saying why it cannot be had here.
+/// Returns a level of the catalogue, ready to be entered.
 ///
 /// # Errors
-/// The sentence.
+/// A sentence saying why it cannot be had here.
 pub fn ready(level: &str) -> Result<Ready, String> {
-    let level = levels::level(level)?;
-    let (control, state) = state::open()?;
-    state.admits(&level)?;
-    Ok(Ready { control, state, level })
+    Ready::new(System::here()?, levels::level(level)?)
 }
 
 impl Ready {
-    /// Enters the level. What was changed is in the ledger, also if this fails.
+    fn new(system: System, level: Level) -> Result<Ready, String> {
+        let state = State::read(&system)?;
+        state.admits(&level, &system.machine)?;
+        Ok(Ready { system, state, level })
+    }
+
+    /// Enters the level. How to undo what was changed is in the ledger, even if this fails.
     ///
     /// # Errors
     /// A sentence saying what did not work.
     pub fn enter(self, context: &mut Context<'_>) -> Result<Auditing, String> {
-        let Ready { control, state, level } = self;
+        let Ready { system, state, level } = self;
         Ok(Auditing(match level {
-            Level::NeverOn => Entered::NeverOn,
-            Level::Off => Entered::Off(Off::enter(control, &state, context)?),
-            Level::OffAfterOn => Entered::AfterOn(AfterOn::enter(control, &state, context)?),
-            Level::On(text) => Entered::On(Box::new(on::On::enter(control, &state, text, context)?)),
+            Level::NeverOn => Entered::NeverOn(system),
+            Level::Off => Entered::Off(Off::enter(system, &state, context)?),
+            Level::OffAfterOn => Entered::OffAfterOn(OffAfterOn::enter(system, &state, context)?),
+            Level::On(rules) => {
+                Entered::On(Box::new(Receiving::start(system, state, context)?.load(rules)?.switch_on()?))
+            }
         }))
     }
 }
 
-/// Auditing at the level that was entered; on until this is dropped, or the ledger carried out.
+/// Auditing at the level that was entered, until this is dropped and the ledger carried out.
 pub struct Auditing(Entered);
 
 enum Entered {
-    NeverOn,
+    NeverOn(System),
     Off(Off),
-    AfterOn(AfterOn),
-    On(Box<on::On>),
+    OffAfterOn(OffAfterOn),
+    On(Box<On>),
 }
 
 impl Auditing {
@@ -182,88 +198,28 @@ impl Auditing {
     /// # Errors
     /// A sentence saying why that is not proved.
     pub fn prove(&mut self, window: Window, evidence: &mut Evidence) -> Result<(), String> {
-        evidence.notes.push(match &mut self.0 {
+        let note = match &mut self.0 {
             Entered::On(on) => return on.prove(window, evidence),
-            Entered::NeverOn => {
-                state::open()?.1.never_on()?;
-                "auditing was never on since the machine started, as far as it can tell".to_owned()
+            Entered::NeverOn(system) => {
+                State::read(system)?.never_on(&system.machine)?;
+                "auditing was never on since the machine started, as far as can be known"
             }
             Entered::Off(off) => {
                 off.check()?;
-                "a rule `task,never` kept the programs from being audited".to_owned()
+                "a rule `task,never` kept the programs from being audited"
             }
-            Entered::AfterOn(off) => {
+            Entered::OffAfterOn(off) => {
                 off.check()?;
-                "auditing was off, after it had been on since the machine started".to_owned()
+                "auditing was off, after it had been on since the machine started"
             }
-        });
+        };
+        evidence.notes.push(note.to_owned());
         Ok(())
     }
 
     /// Whether what was not proved makes all further trials pointless, as a full disk does.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
-        matches!(&self.0, Entered::On(on) if on.is_fatal())
-    }
-}
-
-/// The measured programs are not audited.
-struct Off {
-    control: Control,
-    _login_uid: LoginUid,
-}
-
-impl Off {
-    fn enter(control: Control, state: &State, context: &mut Context<'_>) -> Result<Off, String> {
-        scope::is_free()?;
-        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
-        add(&control, &scope::not_us()).map_err(|error| format!("a rule `task,never` is not taken: {error}"))?;
-        let off = Off { control, _login_uid: LoginUid::take()? };
-        off.check()?;
-        Ok(off)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let rules = self.control.rules().map_err(|error| error.to_string())?;
-        // What comes before it in its list could decide otherwise.
-        let first = rules.iter().find(|rule| rule.list == rule::list::TASK);
-        if first == Some(&scope::not_us()) { Ok(()) } else { Err("another process changed the rules".to_owned()) }
-    }
-}
-
-/// Auditing is off, and was on.
-struct AfterOn {
-    control: Control,
-}
-
-impl AfterOn {
-    fn enter(control: Control, state: &State, context: &mut Context<'_>) -> Result<AfterOn, String> {
-        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
-        let told = |error: Errno| format!("auditing cannot be switched: {error}");
-        if state::was_on().is_none() && state.status.enabled == 0 {
-            state::mark()?;
-            control.set(Lever::Enabled, 1).map_err(told)?;
-        }
-        control.set(Lever::Enabled, 0).map_err(told)?;
-        let off = AfterOn { control };
-        off.check()?;
-        Ok(off)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        match self.control.status() {
-            Ok(status) if status.enabled == 0 => Ok(()),
-            Ok(_) => Err("another process switched auditing on".to_owned()),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-/// Adds a rule of the tool's own, before all others; that it is there already is fine.
-fn add(control: &Control, rule: &Rule) -> Result<(), Errno> {
-    debug_assert!(rule.names(field::LOGIN_UID, SENTINEL), "restoring would not find it");
-    match control.prepend(rule) {
-        Err(Errno::EXIST) => Ok(()),
-        other => other,
+        matches!(&self.0, Entered::On(on) if on.full)
     }
 }

@@ -106,8 +106,8 @@ impl Rule {
         true
     }
 
-    /// Whether a field compares `id` with this number.
-    pub(crate) fn names(&self, id: u32, value: u32) -> bool {
+    /// Whether a field of the rule compares `id` with this number.
+    pub(crate) fn compares(&self, id: u32, value: u32) -> bool {
         self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
     }
 
@@ -196,7 +196,7 @@ mod tests {
         rule.fields.push(Field::text(field::KEY, op::EQUAL, ""));
         let bytes = rule.encode(true);
         assert_eq!(Rule::decode(&bytes), Some(rule.clone()));
-        assert!(rule.names(field::PID, 7) && !rule.names(field::PID, 8) && !rule.names(field::LOGIN_UID, 7));
+        assert!(rule.compares(field::PID, 7) && !rule.compares(field::PID, 8) && !rule.compares(field::LOGIN_UID, 7));
         (0..bytes.len()).for_each(|cut| assert_eq!(Rule::decode(&bytes[..cut]), None));
     }
 }

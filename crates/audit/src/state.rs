@@ -1,32 +1,22 @@
 //! What of auditing was there before: read whole, judged, and put back exactly.
 //!
-//! Statistics are no state: what was lost and how long was waited is counted on, never reset. One thing cannot be put back:
-//! once auditing was on, the kernel gives every new process what it needs to be audited, until the machine starts anew.
+//! Statistics are no state: what was lost and how long processes waited is counted on, never reset. One thing cannot be put
+//! back: that auditing was on (`history`).
 
-use std::fs::{self, File};
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use machine::Machine;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::history::was_on;
+use crate::kernel::{LOCKED, Setting, Status, System};
 use crate::levels::Level;
-use crate::netlink::{Control, Lever, Status};
-use crate::rule::{NEVER, Rule, field, list};
-use crate::scope::SENTINEL;
-use machine::{Machine, is_alive};
+use crate::rule::{NEVER, Rule, list};
+use crate::scope::{SENTINEL, is_own};
 
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;
-
-/// Locked until the machine starts anew.
-const LOCKED: u32 = 2;
-
-/// Says that auditing was switched on since the machine started. It goes with /run, and where that is on a disk, holds the boot.
-const MARK: &str = "/run/unixmark/audit-was-on";
 
 /// How long queued records may take to get where they go before nobody receives them any more.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -46,7 +36,7 @@ pub struct Found {
     backlog_wait_time: u32,
 }
 
-/// All there is.
+/// The whole state of auditing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State {
     pub status: Status,
@@ -66,185 +56,136 @@ impl From<Status> for Found {
     }
 }
 
-/// Opens auditing, or says what is missing.
-pub(crate) fn open() -> Result<(Control, State), String> {
-    let control = Control::open().map_err(|error| why_not(&error))?;
-    let status = control.status().map_err(|error| why_not(&error))?;
-    let rules = control.rules().map_err(|error| why_not(&error))?;
-    // Kernels before 3.13 have no features.
-    let features = control.features().unwrap_or(0);
-    Ok((control, State { status, rules, features }))
-}
-
-fn why_not(error: &Errno) -> String {
-    match *error {
-        Errno::PERM => "it needs root, or CAP_AUDIT_CONTROL, outside of any container's process names".to_owned(),
-        Errno::CONNREFUSED => {
-            "auditing can only be set outside of user namespaces, and where the kernel was not started with audit=0"
-                .to_owned()
-        }
-        Errno::PROTONOSUPPORT => "this kernel was built without auditing (CONFIG_AUDIT)".to_owned(),
-        error => format!("auditing cannot be asked ({error})"),
-    }
-}
-
 impl State {
-    /// Whether a level can be entered from here; or why not, and what to do.
-    pub(crate) fn admits(&self, level: &Level) -> Result<(), String> {
+    /// Reads the state.
+    pub(crate) fn read(system: &System) -> Result<State, String> {
+        // Kernels before 3.13 have no features.
+        let features = system.kernel.features().unwrap_or(0);
+        Ok(State { status: system.status()?, rules: system.rules()?, features })
+    }
+
+    /// Checks that a level can be entered from here; the error says what to do.
+    pub(crate) fn admits(&self, level: &Level, machine: &Machine) -> Result<(), String> {
         if self.status.enabled >= LOCKED {
             return Err(
-                "auditing is locked until the machine starts anew (enabled=2): nothing of it can be changed, nor \
-                        put back"
+                "auditing is locked until the machine restarts (enabled=2): nothing can be changed or put back"
                     .to_owned(),
             );
         }
-        if self.rules.iter().any(|rule| rule.names(field::LOGIN_UID, SENTINEL)) {
+        if self.rules.iter().any(is_own) {
             return Err(format!(
-                "rules about the login uid {SENTINEL} are loaded, by which unixmark tells its programs apart; `unixmark \
-                 restore` removes an earlier run's, else `auditctl -l` shows them"
+                "rules about the login uid {SENTINEL} are loaded, by which unixmark recognises its programs; `unixmark \
+                 restore` removes those of an earlier run, `auditctl -l` lists them"
             ));
         }
-        let counts_all = |rule: &Rule| rule.list == list::TASK && rule.action == NEVER && rule.fields.is_empty();
-        let is_never = self.rules.iter().any(counts_all);
+        let excludes_all = |rule: &Rule| rule.list == list::TASK && rule.action == NEVER && rule.fields.is_empty();
+        let excluded = self.rules.iter().any(excludes_all);
         let busy = self.status.enabled != 0 && (self.status.pid != 0 || !self.rules.is_empty());
         match level {
-            Level::NeverOn => self.never_on(),
+            Level::NeverOn => self.never_on(machine),
             Level::OffAfterOn if busy => Err(format!(
-                "auditing is on here, with {} rules: to switch it off for everybody would leave a gap; audit=off spares \
-                 the measured programs only",
+                "auditing is in use here, with {} rules: switching it off for everybody would leave a gap; audit=off \
+                 excludes the measured programs only",
                 self.rules.len()
             )),
-            Level::OffAfterOn | Level::On(_) if is_never => {
-                Err("a rule `task,never` is loaded, so that no new process can be audited; `auditctl -d task,never` \
-                     removes it"
+            Level::OffAfterOn | Level::On(_) if excluded => {
+                Err("a rule `task,never` is loaded, so no new process can \
+                 be audited; `auditctl -d task,never` removes it"
                     .to_owned())
             }
             Level::Off | Level::On(_) if self.features & IMMUTABLE != 0 => {
-                Err("login uids cannot be changed here (auditctl --loginuid-immutable), by which unixmark tells its \
-                     programs apart"
+                Err("login uids cannot be changed here (auditctl --loginuid-immutable), by which unixmark recognises \
+                     its programs"
                     .to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether auditing was never on since the machine started, as far as can be known.
-    pub(crate) fn never_on(&self) -> Result<(), String> {
+    /// Checks that auditing was never on since the machine started, as far as can be known.
+    pub(crate) fn never_on(&self, machine: &Machine) -> Result<(), String> {
         if self.status.enabled != 0 {
             return Err("auditing is on".to_owned());
         }
         if !self.rules.is_empty() {
-            return Err(format!("{} rules are loaded, so that it may have been on", self.rules.len()));
+            return Err(format!("{} rules are loaded, so it may have been on", self.rules.len()));
         }
-        let again = "it was on since the machine started, which new processes pay for until it starts anew";
-        was_on().map_or(Ok(()), |seen| Err(format!("{again} ({seen})")))
+        was_on(machine).map_or(Ok(()), |why| {
+            Err(format!("it was on since the machine started, which new processes pay for until it restarts ({why})"))
+        })
     }
 }
 
-/// What says that auditing was on since the machine started.
-pub(crate) fn was_on() -> Option<String> {
-    if fs::read_to_string(MARK).is_ok_and(|text| text.trim() == Machine::here().boot()) {
-        return Some(format!("{MARK} is there"));
-    }
-    let words = fs::read_to_string("/proc/cmdline").unwrap_or_default();
-    if words.split_whitespace().any(|word| matches!(word, "audit=1" | "audit=on")) {
-        return Some("the kernel was started with it".to_owned());
-    }
-    kernel_log().then(|| "the kernel's log says so".to_owned())
-}
-
-/// Whether the kernel's log has that auditing was switched on; it says so where nobody received the record.
-fn kernel_log() -> bool {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let Ok(mut log) = File::options().read(true).custom_flags(flags).open("/dev/kmsg") else { return false };
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        match log.read(&mut buffer) {
-            Ok(length) if length > 0 => {
-                let line = String::from_utf8_lossy(&buffer[..length]);
-                if tells_of_on(&line) {
-                    return true;
-                }
-            }
-            // What was overwritten meanwhile is passed over.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
-            _ => return false,
-        }
-    }
-}
-
-fn tells_of_on(line: &str) -> bool {
-    let Some((_, rest)) = line.split_once("audit_enabled=") else { return false };
-    line.contains("audit(") && (rest.starts_with(['1', '2']) || rest.starts_with("0 old=1"))
-}
-
-/// Writes down that auditing was on, before it is.
-pub(crate) fn mark() -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{MARK} cannot be written ({error})");
-    if let Some(folder) = Path::new(MARK).parent() {
-        fs::create_dir_all(folder).map_err(told)?;
-    }
-    fs::write(MARK, Machine::here().boot() + "\n").map_err(told)
-}
-
-/// Puts back what was found, and takes away the rules that name the tool's login uid. May be done twice, by another process,
-/// and after the one that received the records has died.
+/// Puts back what was found, and deletes the tool's own rules. May be done twice, by another process, and after the one that
+/// received the records has died.
 ///
 /// # Errors
 /// The kernel refused it.
 pub fn restore(found: &Found) -> Result<(), String> {
-    let (control, state) = open()?;
-    let now = state.status;
+    put_back(&System::here()?, found)
+}
+
+/// [`restore`] for any system.
+pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
+    let now = system.status()?;
+    let rules = system.rules()?;
     if now.enabled >= LOCKED {
-        return Err("auditing has been locked since (enabled=2); only a restart of the machine changes it".to_owned());
+        return Err(
+            "auditing has been locked meanwhile (enabled=2); only a restart of the machine changes it".to_owned()
+        );
     }
-    let told = |error: Errno| format!("auditing could not be put back ({error})");
-    let levers = [
-        // First, so that the rest leaves no records.
-        (Lever::Enabled, now.enabled, found.enabled),
-        (Lever::Failure, now.failure, found.failure),
-        (Lever::RateLimit, now.rate_limit, found.rate_limit),
-        (Lever::BacklogWaitTime, now.backlog_wait_time, found.backlog_wait_time),
+    let failed = |error: Errno| format!("auditing could not be put back ({error})");
+    let settings = [
+        // First, so that the rest makes no records.
+        (Setting::Enabled, now.enabled, found.enabled),
+        (Setting::Failure, now.failure, found.failure),
+        (Setting::RateLimit, now.rate_limit, found.rate_limit),
+        (Setting::BacklogWaitTime, now.backlog_wait_time, found.backlog_wait_time),
     ];
-    for (lever, now, found) in levers {
+    for (setting, now, found) in settings {
         if now != found {
-            control.set(lever, found).map_err(told)?;
+            system.kernel.set(setting, found).map_err(failed)?;
         }
     }
-    for rule in state.rules.iter().filter(|rule| rule.names(field::LOGIN_UID, SENTINEL)) {
-        match control.delete(rule) {
+    for rule in rules.iter().filter(|rule| is_own(rule)) {
+        match system.kernel.delete(rule) {
             Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(told(error)),
+            Err(error) => return Err(failed(error)),
         }
     }
-    give_up(&control, now.pid).map_err(told)?;
+    stop_receiving(system, now.pid).map_err(failed)?;
     if now.backlog_limit != found.backlog_limit {
-        control.set(Lever::BacklogLimit, found.backlog_limit).map_err(told)?;
+        system.kernel.set(Setting::BacklogLimit, found.backlog_limit).map_err(failed)?;
     }
     Ok(())
 }
 
-/// Has nobody receive the records any more, where that is this process or one that is dead.
-fn give_up(control: &Control, pid: u32) -> Result<(), Errno> {
-    let ours = pid == std::process::id();
-    if pid == 0 || !ours && is_alive(pid) {
+/// Leaves the records without a receiver if that is this process, or one that is dead.
+fn stop_receiving(system: &System, pid: u32) -> Result<(), Errno> {
+    let own = pid == std::process::id();
+    if pid == 0 || !own && is_alive(&system.machine, pid) {
         return Ok(());
     }
-    if ours {
-        drained(control, DRAIN);
+    if own {
+        drained(system, DRAIN);
     }
-    match control.set(Lever::Pid, 0) {
-        // Another one receives them by now.
+    match system.kernel.set(Setting::Pid, 0) {
+        // Another process receives them by now.
         Err(Errno::ACCESS) => Ok(()),
         other => other,
     }
 }
 
-/// Waits until no record is queued; whether that was so in time.
-pub(crate) fn drained(control: &Control, patience: Duration) -> bool {
+/// Whether there is a process of this number.
+pub(crate) fn is_alive(machine: &Machine, pid: u32) -> bool {
+    machine.exists(&format!("/proc/{pid}"))
+}
+
+/// Waits until no record is queued; returns whether that was so in time.
+pub(crate) fn drained(system: &System, patience: Duration) -> bool {
     let deadline = Instant::now() + patience;
     loop {
-        match control.status() {
+        match system.kernel.status() {
             Ok(status) if status.backlog == 0 => return true,
             Ok(_) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
             _ => return false,
@@ -255,49 +196,46 @@ pub(crate) fn drained(control: &Control, patience: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{ALWAYS, Field, op};
-    use crate::syntax::Text;
+    use crate::rule::{ALWAYS, Field, field, op};
+    use crate::syntax::RuleSet;
 
     fn refused(state: &State, level: &Level) -> String {
-        state.admits(level).unwrap_err()
+        state.admits(level, &Machine::at("/nonexistent")).unwrap_err()
+    }
+
+    fn admitted(state: &State, level: &Level) -> bool {
+        state.admits(level, &Machine::at("/nonexistent")).is_ok()
     }
 
     fn on() -> Level {
-        Level::On(Text::default())
+        Level::On(RuleSet::default())
     }
 
     #[test]
     fn a_locked_machine_is_left_alone() {
         let state = State { status: Status { enabled: 2, ..Status::default() }, ..State::default() };
         for level in [Level::NeverOn, Level::Off, Level::OffAfterOn, on()] {
-            assert!(refused(&state, &level).contains("locked until the machine starts anew"));
+            assert!(refused(&state, &level).contains("locked until the machine restarts"));
         }
     }
 
     #[test]
-    fn what_stands_in_the_way_is_said() {
+    fn what_is_in_the_way_is_an_error() {
         let mut state = State { features: IMMUTABLE, ..State::default() };
         assert!(refused(&state, &on()).contains("--loginuid-immutable"));
-        assert!(state.admits(&Level::OffAfterOn).is_ok());
+        assert!(admitted(&state, &Level::OffAfterOn) && admitted(&state, &Level::NeverOn));
         state = State { rules: vec![Rule::new(list::TASK, NEVER)], ..State::default() };
         assert!(refused(&state, &on()).contains("auditctl -d task,never"));
-        assert!(state.admits(&Level::Off).is_ok());
+        assert!(admitted(&state, &Level::Off));
         let mut rule = Rule::new(list::EXIT, ALWAYS);
         state.rules = vec![rule.clone()];
-        assert!(state.admits(&on()).is_ok());
+        assert!(admitted(&state, &on()));
+        assert!(refused(&state, &Level::NeverOn).contains("may have been on"));
         state.status.enabled = 1;
         assert!(refused(&state, &Level::OffAfterOn).contains("would leave a gap"));
         assert!(refused(&state, &Level::NeverOn).contains("auditing is on"));
         rule.fields.push(Field::number(field::LOGIN_UID, op::EQUAL, SENTINEL));
         state.rules.push(rule);
         assert!(refused(&state, &Level::Off).contains("`unixmark restore`"));
-    }
-
-    #[test]
-    fn what_the_kernel_logs() {
-        assert!(tells_of_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=1 old=0 auid=0"));
-        assert!(tells_of_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=0 old=1 auid=0"));
-        assert!(!tells_of_on("5,9,1,-;audit: type=2000 audit(1.2:1): state=initialized audit_enabled=0 res=1"));
-        assert!(!tells_of_on("6,9,1,-;somebody: audit_enabled=1"));
     }
 }

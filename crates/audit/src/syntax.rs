@@ -1,7 +1,7 @@
 //! Rules as auditctl(8) and the files of /etc/audit/rules.d write them.
 
+use crate::names::{self, Kind};
 use crate::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
-use crate::words::{self, Kind};
 
 /// The kernel takes no longer key.
 const KEY_LENGTH: usize = 256;
@@ -17,7 +17,7 @@ pub(crate) struct Line {
 
 /// What a text says.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct RuleSet {
     /// Its rules, in order.
     pub rules: Vec<Line>,
     /// What was left out of it, and why.
@@ -37,8 +37,8 @@ pub(crate) enum Unknown {
 ///
 /// # Errors
 /// The first line that is no rule: where it is, and what to try.
-pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<Text, String> {
-    let mut read = Text::default();
+pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet, String> {
+    let mut read = RuleSet::default();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -103,7 +103,7 @@ fn rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> {
     rule.fields.extend(parts.fields);
     if parts.watch.is_some() || parts.perm.is_some() {
         let letters = parts.perm.unwrap_or("rwxa");
-        let bits = words::perm(letters).ok_or_else(|| format!("-p '{letters}': it takes letters of rwxa"))?;
+        let bits = names::perm(letters).ok_or_else(|| format!("-p '{letters}': it takes letters of rwxa"))?;
         rule.fields.push(Field::number(field::PERM, op::EQUAL, bits));
     }
     if let Some(key) = parts.key {
@@ -164,7 +164,7 @@ fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<boo
     }
     let mut any = false;
     for name in &parts.calls {
-        match words::call(name, parts.arch) {
+        match names::call(name, parts.arch) {
             Some(number) if rule.call(number) => any = true,
             Some(number) => return Err(format!("-S {number}: system calls end before 2016")),
             None if unknown == Unknown::Skip => {}
@@ -182,12 +182,12 @@ fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<boo
 fn comparison(word: &str) -> Result<Field, String> {
     let (name, op, text) = split(word)?;
     let (id, kind) =
-        words::field(name).ok_or_else(|| format!("-F {word}: there is no field '{name}'; auditctl(8) lists them"))?;
+        names::field(name).ok_or_else(|| format!("-F {word}: there is no field '{name}'; auditctl(8) lists them"))?;
     match kind {
         Kind::Path => Ok(Field::text(id, op, absolute(text)?)),
         Kind::Text if id == field::KEY => key_field(text),
         Kind::Text => Ok(Field::text(id, op, text)),
-        _ => words::value(kind, text)
+        _ => names::value(kind, text)
             .map(|value| Field::number(id, op, value))
             .ok_or_else(|| format!("-F {word}: '{text}' is nothing that {name} can be; try a number")),
     }
@@ -195,7 +195,7 @@ fn comparison(word: &str) -> Result<Field, String> {
 
 fn pair(word: &str) -> Result<Field, String> {
     let (left, op, right) = split(word)?;
-    let pair = words::pair(left, right).filter(|_| op == op::EQUAL || op == op::NOT_EQUAL);
+    let pair = names::pair(left, right).filter(|_| op == op::EQUAL || op == op::NOT_EQUAL);
     pair.map(|pair| Field::number(field::FIELD_COMPARE, op, pair))
         .ok_or_else(|| format!("-C {word}: the kernel does not compare these; auditctl(8) lists the pairs"))
 }

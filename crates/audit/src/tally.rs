@@ -1,6 +1,6 @@
 //! Counts of records by the time they are stamped with and the time they came, so that a window can be cut out afterwards.
 
-use crate::parse::{self, Stamp};
+use crate::record::{self, Stamp};
 
 /// How many events may be under way at once. The records of one do not come in one piece where several processors write.
 const OPEN_EVENTS: usize = 4096;
@@ -51,7 +51,7 @@ impl Tally {
 
     /// Takes in a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
     pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
-        let Some(stamp) = parse::stamp(record) else { return };
+        let Some(stamp) = record::stamp(record) else { return };
         let (is_new, counts) = self.event(kind, stamp, record);
         if !counts {
             return;
@@ -59,7 +59,7 @@ impl Tally {
         let bin = self.bin(stamp.ms);
         bin.events += u32::from(is_new);
         // What ends an event is not written to a trail.
-        if kind != parse::END {
+        if kind != record::END {
             bin.records += 1;
             bin.bytes += bytes as u64;
             self.bin(now).arrived += 1;
@@ -69,8 +69,8 @@ impl Tally {
     /// Whether a record begins an event, and whether that counts: another login uid's does not, nor one that begins with a
     /// change of auditing, or whose beginning was before the trail's.
     fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
-        let begins = parse::is_of_programs(kind) && !parse::is_detail(kind);
-        let counts = begins && parse::login_uid(record).is_none_or(|uid| uid == self.login_uid);
+        let begins = record::is_of_programs(kind) && !record::is_detail(kind);
+        let counts = begins && record::login_uid(record).is_none_or(|uid| uid == self.login_uid);
         let slot = &mut self.open[usize::try_from(stamp.serial).unwrap_or_default() % OPEN_EVENTS];
         if slot.0 == stamp.serial {
             return (false, slot.1);

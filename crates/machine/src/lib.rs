@@ -35,7 +35,7 @@ pub use facts::{Fact, facts};
 pub use mounts::device_folder;
 pub use name::Name;
 pub use noise::{Noise, Sample, sample};
-pub use process::{end, find_command, is_alive};
+pub use process::{end, find_command, retry};
 pub use sensors::{Reading, SensorLimits, Sensors, is_of_processor};
 pub use topology::{Cpu, Topology, topology};
 

@@ -1,6 +1,6 @@
-//! Processes: where a command lies, whether a process lives, and how one that the tool started is ended.
+//! Processes: where a command lies, how long the dying are waited for, and how a child is ended.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -14,9 +14,18 @@ pub fn find_command(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| access(path, Access::EXEC_OK).is_ok())
 }
 
-/// Whether there is a process of this number.
-pub fn is_alive(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+/// Tries for a second until `attempt` succeeds, since the last processes of a group may still be dying; returns its last answer.
+///
+/// # Errors
+/// The last one of `attempt`.
+pub fn retry<T, E>(mut attempt: impl FnMut() -> Result<T, E>) -> Result<T, E> {
+    for _ in 0..50 {
+        if let Ok(answer) = attempt() {
+            return Ok(answer);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    attempt()
 }
 
 /// Ends a child as it wants to be ended, so that it cleans up after itself; after `patience`, by force.

@@ -283,12 +283,12 @@ fn account(file: &str, name: &str) -> Option<u32> {
 }
 
 /// The name of a kind of records, as trails have it.
-pub(crate) fn record(kind: u16) -> Option<&'static str> {
+pub(crate) fn record_name(kind: u16) -> Option<&'static str> {
     RECORDS.binary_search_by_key(&kind, |(number, _)| *number).ok().map(|place| RECORDS[place].1)
 }
 
 /// The number of a kind of records.
-pub(crate) fn record_named(word: &[u8]) -> Option<u16> {
+pub(crate) fn record_kind(word: &[u8]) -> Option<u16> {
     RECORDS.iter().find(|(_, name)| name.as_bytes() == word).map(|(number, _)| *number)
 }
 
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn tables_hold_together() {
         assert!(RECORDS.is_sorted_by(|a, b| a.0 < b.0));
-        assert_eq!((record(1300), record(1320), record(1301)), (Some("SYSCALL"), Some("EOE"), None));
+        assert_eq!((record_name(1300), record_name(1320), record_name(1301)), (Some("SYSCALL"), Some("EOE"), None));
         assert_eq!(
             (pair("auid", "obj_uid"), pair("obj_uid", "auid"), pair("sgid", "fsgid")),
             (Some(5), Some(5), Some(25))

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use rustix::fs::OFlags;
 
 use crate::Flush;
-use crate::words;
+use crate::names;
 
 /// Bytes that are written at once where nothing has to be flushed.
 const WRITE: usize = 256 * 1024;
@@ -20,7 +20,7 @@ const FREQUENCY: u32 = 50;
 
 /// A trail in a file.
 #[derive(Debug)]
-pub(crate) struct Sink {
+pub(crate) struct TrailFile {
     file: File,
     flush: Flush,
     limit: u64,
@@ -32,10 +32,10 @@ pub(crate) struct Sink {
     failure: Option<String>,
 }
 
-impl Sink {
+impl TrailFile {
     /// Begins a file anew; it never grows beyond `limit` bytes.
-    pub(crate) fn create(path: &Path, flush: Flush, limit: u64) -> Result<Sink, String> {
-        let told = |error: std::io::Error| format!("the trail {} cannot be made ({error})", path.display());
+    pub(crate) fn create(path: &Path, flush: Flush, limit: u64) -> Result<TrailFile, String> {
+        let failed = |error: std::io::Error| format!("the trail {} cannot be made ({error})", path.display());
         let flags = match flush {
             Flush::Data => OFlags::DSYNC,
             Flush::Sync => OFlags::SYNC,
@@ -49,12 +49,12 @@ impl Sink {
             .mode(0o600)
             .custom_flags(flags)
             .open(path)
-            .map_err(told)?;
+            .map_err(failed)?;
         let flusher = match flush {
-            Flush::IncrementalAsync => Some(flusher(&file).map_err(told)?),
+            Flush::IncrementalAsync => Some(flusher(&file).map_err(failed)?),
             _ => None,
         };
-        Ok(Sink {
+        Ok(TrailFile {
             file,
             flush,
             limit,
@@ -128,13 +128,13 @@ impl Sink {
     }
 }
 
-/// A thread that flushes a file whenever it is told to.
+/// A thread that flushes a file whenever it is woken.
 fn flusher(file: &File) -> std::io::Result<(SyncSender<()>, JoinHandle<()>)> {
     let file = file.try_clone()?;
-    let (wake, told) = sync_channel(1);
+    let (wake, wakes) = sync_channel(1);
     let thread = std::thread::Builder::new().name("flush".to_owned()).spawn(move || {
         // An error of the disk is met again by the next write.
-        told.iter().for_each(|()| drop(file.sync_data()));
+        wakes.iter().for_each(|()| drop(file.sync_data()));
     })?;
     Ok((wake, thread))
 }
@@ -142,7 +142,7 @@ fn flusher(file: &File) -> std::io::Result<(SyncSender<()>, JoinHandle<()>)> {
 /// Hands out what a line of a trail has before its record.
 fn prefix(kind: u16, mut write: impl FnMut(&[u8])) {
     write(b"type=");
-    match words::record(kind) {
+    match names::record_name(kind) {
         Some(name) => write(name.as_bytes()),
         None => write(format!("UNKNOWN[{kind}]").as_bytes()),
     }
@@ -167,10 +167,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trail.log");
         for flush in [Flush::None, Flush::Incremental, Flush::IncrementalAsync, Flush::Data, Flush::Sync] {
-            let mut sink = Sink::create(&path, flush, 1 << 20).unwrap();
-            (0..120).for_each(|_| sink.take(1307, RECORD));
-            sink.take(1390, RECORD);
-            sink.finish().unwrap();
+            let mut trail = TrailFile::create(&path, flush, 1 << 20).unwrap();
+            (0..120).for_each(|_| trail.take(1307, RECORD));
+            trail.take(1390, RECORD);
+            trail.finish().unwrap();
             let text = std::fs::read_to_string(&path).unwrap();
             assert_eq!(text.lines().next(), Some("type=CWD msg=audit(1.002:3): cwd=\"/\""));
             assert_eq!(text.lines().last(), Some("type=UNKNOWN[1390] msg=audit(1.002:3): cwd=\"/\""));
@@ -182,20 +182,20 @@ mod tests {
     fn a_full_file_is_begun_anew() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trail.log");
-        let mut sink = Sink::create(&path, Flush::Data, 1000).unwrap();
+        let mut trail = TrailFile::create(&path, Flush::Data, 1000).unwrap();
         (0..100).for_each(|_| {
-            sink.take(1307, RECORD);
+            trail.take(1307, RECORD);
             assert!(std::fs::metadata(&path).unwrap().len() <= 1000);
         });
-        sink.finish().unwrap();
+        trail.finish().unwrap();
         assert!(std::fs::metadata(&path).unwrap().len() > 0);
     }
 
     #[test]
-    fn a_full_disk_is_told() {
-        let mut sink = Sink::create(Path::new("/dev/full"), Flush::None, 1 << 20).unwrap();
-        sink.take(1307, RECORD);
-        let why = sink.finish().unwrap_err();
+    fn a_full_disk_is_an_error() {
+        let mut trail = TrailFile::create(Path::new("/dev/full"), Flush::None, 1 << 20).unwrap();
+        trail.take(1307, RECORD);
+        let why = trail.finish().unwrap_err();
         assert!(why.starts_with("the trail could not be written: "), "{why}");
     }
 }

@@ -1,6 +1,6 @@
 //! Records of a trail: `audit(SECONDS.MILLISECONDS:SERIAL): key=value …`.
 
-use crate::words;
+use crate::names;
 
 /// When an event was and which; all records of one event have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(crate) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
         return None;
     }
     let unknown = || word.strip_prefix(b"UNKNOWN[").and_then(|rest| u16::try_from(digits(rest, b']')?.0).ok());
-    Some((words::record_named(word).or_else(unknown).unwrap_or(0), record))
+    Some((names::record_kind(word).or_else(unknown).unwrap_or(0), record))
 }
 
 /// A number and what stands after the byte that ends it.

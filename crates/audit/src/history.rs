@@ -1,0 +1,73 @@
+//! Whether auditing was on since the machine started: from then on, the kernel gives every new process what it needs to be
+//! audited, and each of its system calls takes longer. The kernel does not say so; what does, is collected here.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use machine::Machine;
+use rustix::fs::OFlags;
+
+/// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds the boot.
+const MARK: &str = "/run/unixmark/audit-was-on";
+
+/// Returns what says that auditing was on since the machine started; `None` if nothing does.
+pub(crate) fn was_on(machine: &Machine) -> Option<String> {
+    if machine.read(MARK).is_some_and(|boot| boot == machine.boot()) {
+        return Some(format!("{MARK} is there"));
+    }
+    let words = machine.read("/proc/cmdline").unwrap_or_default();
+    if words.split_whitespace().any(|word| matches!(word, "audit=1" | "audit=on")) {
+        return Some("the kernel was started with it".to_owned());
+    }
+    kernel_log(&machine.path("/dev/kmsg")).then(|| "the kernel's log says so".to_owned())
+}
+
+/// Writes the mark.
+pub(crate) fn mark(machine: &Machine) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{MARK} cannot be written ({error})");
+    let mark = machine.path(MARK);
+    if let Some(folder) = mark.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    fs::write(mark, machine.boot() + "\n").map_err(failed)
+}
+
+/// Whether the kernel's log says that auditing was switched on; it does if nobody received the record.
+fn kernel_log(path: &Path) -> bool {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let Ok(mut log) = File::options().read(true).custom_flags(flags).open(path) else { return false };
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        match log.read(&mut buffer) {
+            Ok(length) if length > 0 => {
+                if is_switched_on(&String::from_utf8_lossy(&buffer[..length])) {
+                    return true;
+                }
+            }
+            // What was overwritten meanwhile is skipped.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            _ => return false,
+        }
+    }
+}
+
+/// Whether a line of the log says that auditing is on, or was.
+fn is_switched_on(line: &str) -> bool {
+    let Some((_, rest)) = line.split_once("audit_enabled=") else { return false };
+    line.contains("audit(") && (rest.starts_with(['1', '2']) || rest.starts_with("0 old=1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_logs() {
+        assert!(is_switched_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=1 old=0 auid=0"));
+        assert!(is_switched_on("6,9,1,-;audit: type=1305 audit(1.2:3): op=set audit_enabled=0 old=1 auid=0"));
+        assert!(!is_switched_on("5,9,1,-;audit: type=2000 audit(1.2:1): state=initialized audit_enabled=0 res=1"));
+        assert!(!is_switched_on("6,9,1,-;somebody: audit_enabled=1"));
+    }
+}

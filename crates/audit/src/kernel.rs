@@ -1,0 +1,138 @@
+//! What is asked of the kernel's audit subsystem: answered by its netlink socket, and in memory by tests.
+
+use std::sync::Arc;
+
+use machine::Machine;
+use rustix::io::Errno;
+
+use crate::netlink::Netlink;
+use crate::rule::{Rule, field};
+use crate::scope::SENTINEL;
+
+/// The longest record or answer: records are cut at 8970 bytes, rules may contain paths.
+pub(crate) const LONGEST: usize = 32 * 1024;
+
+/// AUDIT_TEST: a message of a program's, which is a record like others and changes nothing.
+pub(crate) const MESSAGE: u16 = 1120;
+
+/// Locked until the machine restarts.
+pub(crate) const LOCKED: u32 = 2;
+
+/// `struct audit_status`: what holds for the whole machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// 0 off, 1 on, 2 on and locked until the machine restarts.
+    pub enabled: u32,
+    /// What the kernel does when it loses a record: 0 nothing, 1 prints, 2 panics.
+    pub failure: u32,
+    /// The process that receives the records; 0 for none.
+    pub pid: u32,
+    /// The most records per second; 0 for no limit.
+    pub rate_limit: u32,
+    /// Records that are queued before processes have to wait.
+    pub backlog_limit: u32,
+    /// Records lost since the machine started, or since the count was reset.
+    pub lost: u32,
+    /// Records that are queued now.
+    pub backlog: u32,
+    /// How long a process waits for room, in ticks.
+    pub backlog_wait_time: u32,
+    /// Ticks that all processes together waited; `None` if the kernel does not count them (before 5.9).
+    pub waited: Option<u32>,
+}
+
+/// A field of the status that can be set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    Enabled,
+    Failure,
+    Pid,
+    RateLimit,
+    BacklogLimit,
+    BacklogWaitTime,
+}
+
+/// The kernel's audit subsystem.
+pub(crate) trait Kernel: Send + Sync {
+    /// Returns what holds now.
+    fn status(&self) -> Result<Status, Errno>;
+
+    /// Returns AUDIT_FEATURE_… as a mask: what is set about how login uids may be changed.
+    fn features(&self) -> Result<u32, Errno>;
+
+    /// Returns the rules in the order in which they are tried. One that is not understood is left out.
+    fn rules(&self) -> Result<Vec<Rule>, Errno>;
+
+    /// Sets one field.
+    fn set(&self, setting: Setting, value: u32) -> Result<(), Errno>;
+
+    /// Adds a rule before all others of its list; `EXIST` if it is there already.
+    fn prepend(&self, rule: &Rule) -> Result<(), Errno>;
+
+    /// Deletes a rule.
+    fn delete(&self, rule: &Rule) -> Result<(), Errno>;
+
+    /// Makes a record of the kind [`MESSAGE`] that contains `text`.
+    fn write(&self, text: &str) -> Result<(), Errno>;
+
+    /// Becomes the receiver of every record, as a daemon does; `EXIST` if there is one already.
+    fn receive(&self) -> Result<Arc<dyn Records>, Errno>;
+
+    /// Gets every record in addition to the receiver; those that there is no room for are missed.
+    fn listen(&self) -> Result<Arc<dyn Records>, Errno>;
+}
+
+/// Records as they come; no more do when this is dropped.
+pub(crate) trait Records: Send + Sync {
+    /// Waits for a record, and returns its kind and text; `AGAIN` if none came for a moment, `NOBUFS` if the kernel had no
+    /// room for one.
+    fn next<'a>(&self, buffer: &'a mut [u8]) -> Result<(u16, &'a [u8]), Errno>;
+}
+
+/// Where auditing is switched: the kernel, and the machine's files.
+#[derive(Clone)]
+pub(crate) struct System {
+    pub kernel: Arc<dyn Kernel>,
+    pub machine: Machine,
+}
+
+impl System {
+    /// Opens the running system.
+    ///
+    /// # Errors
+    /// A sentence saying what is missing.
+    pub(crate) fn here() -> Result<System, String> {
+        let kernel = Netlink::open().map_err(unanswered)?;
+        Ok(System { kernel: Arc::new(kernel), machine: Machine::here() })
+    }
+
+    pub(crate) fn status(&self) -> Result<Status, String> {
+        self.kernel.status().map_err(unanswered)
+    }
+
+    pub(crate) fn rules(&self) -> Result<Vec<Rule>, String> {
+        self.kernel.rules().map_err(unanswered)
+    }
+
+    /// Adds a rule of the tool's own, before all others; that it is there already is fine.
+    pub(crate) fn prepend(&self, rule: &Rule) -> Result<(), String> {
+        debug_assert!(rule.compares(field::LOGIN_UID, SENTINEL), "restoring would not find it");
+        match self.kernel.prepend(rule) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(format!("the kernel refuses a rule `task,never`: {error}")),
+        }
+    }
+}
+
+/// Says why the kernel does not answer.
+fn unanswered(error: Errno) -> String {
+    match error {
+        Errno::PERM => "it needs root, or CAP_AUDIT_CONTROL in the initial PID namespace".to_owned(),
+        Errno::CONNREFUSED => {
+            "auditing can only be set in the initial user namespace, and not if the kernel was started with audit=0"
+                .to_owned()
+        }
+        Errno::PROTONOSUPPORT => "this kernel was built without auditing (CONFIG_AUDIT)".to_owned(),
+        error => format!("the audit subsystem does not answer ({error})"),
+    }
+}

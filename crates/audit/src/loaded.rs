@@ -1,0 +1,105 @@
+//! The second stage of switching auditing on: the rules are loaded, before those of the machine's own.
+
+use rustix::io::Errno;
+
+use crate::history::mark;
+use crate::kernel::{Setting, System};
+use crate::on::On;
+use crate::receiving::{Receiver, Receiving};
+use crate::recorder;
+use crate::rule::{ALWAYS, Rule, field, list};
+use crate::scope::{LoginUid, is_own, limit_to_programs};
+use crate::syntax::Line;
+
+/// The rules are loaded.
+pub(crate) struct Loaded {
+    pub receiving: Receiving,
+    pub counts: Counts,
+}
+
+/// How many rules there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    /// Those that the kernel took.
+    pub loaded: usize,
+    /// Those of the level.
+    pub wanted: usize,
+    /// Whether they record every system call, so that there must be events.
+    pub every_call: bool,
+}
+
+impl Loaded {
+    /// Switches auditing on, after giving the calling thread, and so the programs, the login uid that the rules name.
+    pub(crate) fn switch_on(self) -> Result<On, String> {
+        let Loaded { receiving, counts } = self;
+        let system = &receiving.system;
+        // Before the switch, so that it makes no event of the tool's own.
+        let login_uid = LoginUid::set(&system.machine)?;
+        if receiving.state.status.enabled == 0 {
+            switch_on(system)?;
+        }
+        // auditd 3.0 loses the first record when it starts.
+        recorder::begin(system)?;
+        let (set, rules) = (system.status()?, system.rules()?);
+        let on = On { receiving, counts, set, rules, full: false, _login_uid: login_uid };
+        on.check()?;
+        Ok(on)
+    }
+}
+
+/// Switches auditing on, and writes down first that it was.
+pub(crate) fn switch_on(system: &System) -> Result<(), String> {
+    mark(&system.machine)?;
+    system.kernel.set(Setting::Enabled, 1).map_err(|error| format!("auditing cannot be switched on: {error}"))
+}
+
+/// Loads rules before those that are there, in their order. Rules about paths that do not exist are noted as missing.
+pub(crate) fn load(
+    system: &System,
+    rules: &[Line],
+    receiver: &Receiver,
+    notes: &mut Vec<String>,
+) -> Result<Counts, String> {
+    let spared = receiver.daemon().map(|_| std::process::id());
+    let mut counts = Counts { wanted: rules.len(), ..Counts::default() };
+    let mut missing = Vec::new();
+    // Each goes before those loaded already.
+    for line in rules.iter().rev() {
+        let rule = limit_to_programs(line.rule.clone(), spared);
+        match system.kernel.prepend(&rule) {
+            Ok(()) => {
+                counts.loaded += 1;
+                counts.every_call |= is_every_call(&rule);
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => missing.push(format!("{}: its path does not exist", line.at)),
+            Err(Errno::EXIST) => missing.push(format!("{}: an identical rule follows", line.at)),
+            Err(error) => return Err(format!("{}: the kernel refuses the rule ({error})", line.at)),
+        }
+    }
+    notes.extend(missing.into_iter().rev());
+    Ok(counts)
+}
+
+/// Whether a rule records whatever the programs do.
+fn is_every_call(rule: &Rule) -> bool {
+    let is_free = |id: u32| matches!(id, field::LOGIN_UID | field::PID | field::KEY);
+    rule.list == list::EXIT
+        && rule.action == ALWAYS
+        && rule.mask[..63].iter().all(|word| *word == u32::MAX)
+        && rule.fields.iter().all(|field| is_free(field.id))
+        && is_own(rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::levels::{Level, level};
+
+    #[test]
+    fn which_levels_must_have_events() {
+        for (name, every) in [("all", true), ("exec", false), ("identity", false)] {
+            let Level::On(set) = level(name).unwrap() else { panic!("{name}") };
+            assert_eq!(is_every_call(&limit_to_programs(set.rules[0].rule.clone(), Some(1))), every, "{name}");
+        }
+    }
+}

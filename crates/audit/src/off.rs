@@ -1,0 +1,66 @@
+//! The levels at which auditing is off.
+
+use rustix::io::Errno;
+
+use crate::history::was_on;
+use crate::kernel::{Setting, System};
+use crate::loaded::switch_on;
+use crate::rule::list;
+use crate::scope::{self, LoginUid};
+use crate::state::{Found, State};
+use crate::{Context, Undo};
+
+/// The measured programs are not audited, whatever else is.
+pub(crate) struct Off {
+    system: System,
+    _login_uid: LoginUid,
+}
+
+impl Off {
+    pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<Off, String> {
+        scope::is_free(&system.machine)?;
+        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
+        system.prepend(&scope::exclude_programs())?;
+        let login_uid = LoginUid::set(&system.machine)?;
+        let off = Off { system, _login_uid: login_uid };
+        off.check()?;
+        Ok(off)
+    }
+
+    /// Checks that the rule is tried first: what comes before it in its list could decide otherwise.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let rules = self.system.rules()?;
+        let first = rules.iter().find(|rule| rule.list == list::TASK);
+        if first == Some(&scope::exclude_programs()) {
+            Ok(())
+        } else {
+            Err("another process changed the rules".to_owned())
+        }
+    }
+}
+
+/// Auditing is off, and was on.
+pub(crate) struct OffAfterOn {
+    system: System,
+}
+
+impl OffAfterOn {
+    pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<OffAfterOn, String> {
+        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
+        if state.status.enabled == 0 && was_on(&system.machine).is_none() {
+            switch_on(&system)?;
+        }
+        let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
+        system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
+        let off = OffAfterOn { system };
+        off.check()?;
+        Ok(off)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        match self.system.status()?.enabled {
+            0 => Ok(()),
+            _ => Err("another process switched auditing on".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The first stage of switching auditing on: the records are received. Nothing is lost that comes later.
+
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::auditd::Auditd;
+use crate::clock;
+use crate::file::TrailFile;
+use crate::history::was_on;
+use crate::kernel::{Records, Setting, System};
+use crate::loaded::Loaded;
+use crate::recorder::{Recorder, Source};
+use crate::samples::kauditd;
+use crate::scope::{self, SENTINEL};
+use crate::state::{Found, State, is_alive, put_back};
+use crate::syntax::RuleSet;
+use crate::tally::Tally;
+use crate::{Context, Sink, Undo};
+
+/// The records are received; dropping this puts auditing back.
+pub(crate) struct Receiving {
+    pub system: System,
+    /// What was there before.
+    pub state: State,
+    pub recorder: Recorder,
+    pub receiver: Receiver,
+    /// Open until auditing is put back: the kernel would print what it has nobody to send to.
+    _records: Option<Arc<dyn Records>>,
+    /// Wall clock less CLOCK_MONOTONIC when it began, in ns.
+    pub offset: i128,
+    pub notes: Vec<String>,
+}
+
+/// Who receives the records.
+pub(crate) enum Receiver {
+    /// The tool.
+    Tool,
+    /// A daemon that was there before; the tool listens too.
+    Daemon(u32),
+    /// auditd, started for the trial.
+    Auditd(Auditd),
+}
+
+impl Receiver {
+    /// Returns its process, if that is not the tool.
+    pub(crate) fn daemon(&self) -> Option<u32> {
+        match self {
+            Receiver::Tool => None,
+            Receiver::Daemon(pid) => Some(*pid),
+            Receiver::Auditd(auditd) => Some(auditd.pid()),
+        }
+    }
+}
+
+impl Receiving {
+    /// Starts to receive the records, and to count them.
+    pub(crate) fn start(system: System, state: State, context: &mut Context<'_>) -> Result<Receiving, String> {
+        scope::is_free(&system.machine)?;
+        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
+        set_limits(&system, context.settings.backlog)?;
+        let offset = clock::offset();
+        let (receiver, records) = receiver(&system, state.status.pid, context)?;
+        // Events of programs that were started earlier count as of now.
+        let origin = u64::try_from((i128::from(clock::monotonic()) + offset) / 1_000_000).unwrap_or(0);
+        let recorder = Recorder::start(Source {
+            system: system.clone(),
+            records: records.clone(),
+            file: file(&receiver, context)?,
+            daemon: receiver.daemon(),
+            kauditd: kauditd(&system.machine),
+            backlog: context.settings.backlog,
+            tally: Tally::new(SENTINEL, origin),
+        })?;
+        let notes = about_the_machine(&system, &state, &receiver);
+        Ok(Receiving { system, state, recorder, receiver, _records: records, offset, notes })
+    }
+
+    /// Loads the rules of the trial.
+    pub(crate) fn load(mut self, set: RuleSet) -> Result<Loaded, String> {
+        if self.state.status.enabled == 0 {
+            self.system.prepend(&scope::exclude_others())?;
+        }
+        self.notes.extend(set.notes);
+        let counts = crate::loaded::load(&self.system, &set.rules, &self.receiver, &mut self.notes)?;
+        Ok(Loaded { receiving: self, counts })
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        // While records can still be received; the ledger does it once more, and reports what fails.
+        let _ = put_back(&self.system, &Found::from(self.state.status));
+    }
+}
+
+/// Sets the length of the queue, and has the kernel neither print nor panic when it loses a record: that is counted.
+fn set_limits(system: &System, backlog: u32) -> Result<(), String> {
+    let failed = |error: Errno| format!("the limits of auditing cannot be set: {error}");
+    system.kernel.set(Setting::Failure, 0).map_err(failed)?;
+    system.kernel.set(Setting::BacklogLimit, backlog).map_err(failed)
+}
+
+/// Returns who receives the records, and where they arrive: at `pid`, if that process receives them already, else at whom the
+/// run wants.
+fn receiver(
+    system: &System,
+    pid: u32,
+    context: &mut Context<'_>,
+) -> Result<(Receiver, Option<Arc<dyn Records>>), String> {
+    if pid != 0 && is_alive(&system.machine, pid) {
+        return Ok((Receiver::Daemon(pid), Some(listen(system)?)));
+    }
+    if context.settings.sink == Sink::Auditd {
+        return Ok((Receiver::Auditd(Auditd::start(context, system)?), None));
+    }
+    match system.kernel.receive() {
+        Ok(records) => Ok((Receiver::Tool, Some(records))),
+        // A process in another PID namespace.
+        Err(Errno::EXIST) => Ok((Receiver::Daemon(pid), Some(listen(system)?))),
+        Err(error) => Err(format!("the audit records cannot be received: {error}")),
+    }
+}
+
+fn listen(system: &System) -> Result<Arc<dyn Records>, String> {
+    let failed = |error: Errno| format!("the audit records cannot be read: {error}; it needs CAP_AUDIT_READ");
+    system.kernel.listen().map_err(failed)
+}
+
+/// Creates the file that records are written to, if the tool does that.
+fn file(receiver: &Receiver, context: &mut Context<'_>) -> Result<Option<TrailFile>, String> {
+    let settings = context.settings;
+    if !matches!(receiver, Receiver::Tool) || settings.sink != Sink::File {
+        return Ok(None);
+    }
+    let path = context.scratch.join("trail.log");
+    context.ledger.record(Undo::RemoveFile(path.clone()))?;
+    TrailFile::create(&path, settings.flush, settings.limit).map(Some)
+}
+
+/// Returns notes about what else the machine audits.
+fn about_the_machine(system: &System, state: &State, receiver: &Receiver) -> Vec<String> {
+    let mut notes = Vec::new();
+    if was_on(&system.machine).is_none() {
+        notes.push(
+            "auditing was switched on for the first time since the machine started: until it restarts, new processes pay \
+             for that at each system call"
+                .to_owned(),
+        );
+    }
+    if state.status.enabled != 0 {
+        notes.push("auditing was on before: other processes are still audited".to_owned());
+    }
+    if !state.rules.is_empty() {
+        notes.push(format!("{} rules of the machine's own are tried after these", state.rules.len()));
+    }
+    if let Receiver::Daemon(pid) = receiver {
+        let name = system.machine.read(&format!("/proc/{pid}/comm")).unwrap_or_default();
+        notes.push(format!(
+            "process {pid} ({name}) receives the records and keeps them as it always does; unixmark counts them as well"
+        ));
+    }
+    notes
+}
