@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ::conditions::{self, Entered, Flush, Ledger, Lock, Refusal, Seen, Settings, Sink};
+use ::conditions::{self, Entered, FinishedTrial, Flush, Ledger, Lock, Refusal, Settings, Sink};
 use ::machine::Machine;
 use catalogue::Catalogue;
 use journal::{Evidence, Trial};
@@ -122,7 +122,7 @@ impl Stage {
         work(self);
         std::thread::sleep(Duration::from_millis(30));
         let end = monotonic();
-        let evidence = entered.prove(&Seen { trial: &Trial::default(), start, end, companion: None });
+        let evidence = entered.prove(&FinishedTrial { trial: &Trial::default(), start, end, companion: None });
         drop(entered);
         assert_ne!(fs::read_to_string("/proc/thread-self/loginuid").unwrap(), SENTINEL);
         ledger.put_back().unwrap();
@@ -319,7 +319,7 @@ fn off_after_on_is_told_apart_from_never_on() {
     let mut entered = stage.enter("audit=off-after-on", &mut ledger).unwrap();
     let now = monotonic();
     let evidence =
-        entered.prove(&Seen { trial: &Trial::default(), start: now, end: now + 1, companion: None }).unwrap();
+        entered.prove(&FinishedTrial { trial: &Trial::default(), start: now, end: now + 1, companion: None }).unwrap();
     assert!(evidence.unwrap().notes[0].contains("after it had been on"));
     drop(entered);
     ledger.put_back().unwrap();

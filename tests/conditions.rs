@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ::conditions::{Entered, Ledger, Lock, Refusal, Seen, Settings, available, enter};
+use ::conditions::{Entered, FinishedTrial, Ledger, Lock, Refusal, Settings, available, enter};
 use ::machine::Machine;
 use catalogue::{Catalogue, Condition, Means, Test};
 use journal::{Copy, Evidence, Trial, Usage};
@@ -71,7 +71,7 @@ impl Alone {
 
 fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
     entered
-        .prove(&Seen { trial, start: 0, end: 1, companion })
+        .prove(&FinishedTrial { trial, start: 0, end: 1, companion })
         .map(Option::unwrap_or_default)
         .map_err(|refusal| refusal.to_string())
 }

@@ -223,10 +223,13 @@ impl Kernel for Fake {
     }
 }
 
+/// A record's kind and text.
+type Record = (u16, Vec<u8>);
+
 /// Records on their way.
 #[derive(Default)]
 struct Queue {
-    records: Mutex<VecDeque<Result<(u16, Vec<u8>), Errno>>>,
+    records: Mutex<VecDeque<Result<Record, Errno>>>,
     come: Condvar,
 }
 

@@ -94,6 +94,7 @@ fn is_every_call(rule: &Rule) -> bool {
 mod tests {
     use super::*;
     use crate::levels::{Level, level};
+    use crate::state::{Found, State, put_back};
 
     #[test]
     fn which_levels_must_have_events() {
@@ -101,5 +102,42 @@ mod tests {
             let Level::On(set) = level(name).unwrap() else { panic!("{name}") };
             assert_eq!(is_every_call(&limit_to_programs(set.rules[0].rule.clone(), Some(1))), every, "{name}");
         }
+    }
+
+    /// The real kernel, with auditing off as found: rules and a receiver may come and go without switching it on.
+    #[test]
+    fn the_kernel_takes_the_rules_of_every_level() {
+        let system = match System::here() {
+            Ok(system) => system,
+            Err(why) => return testing::skip(&format!("auditing cannot be set here: {why}")),
+        };
+        let _lock = machine::retry(|| machine::Name::take("unixmark-conditions").ok().flatten().ok_or(())).unwrap();
+        let before = State::read(&system).unwrap();
+        let found = Found::from(before.status);
+        if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off, &system.machine).is_err()
+        {
+            return testing::skip("auditing is in use here");
+        }
+        for name in ["identity", "files", "exec", "open", "stig-like", "all"] {
+            let Level::On(set) = level(name).unwrap() else { panic!("{name}") };
+            let mut missing = Vec::new();
+            let counts = load(&system, &set.rules, &Receiver::Tool, &mut missing);
+            let listed = system.rules().unwrap();
+            let restored = put_back(&system, &found);
+            let counts = counts.unwrap();
+            assert_eq!(counts.loaded + missing.len(), counts.wanted, "{name}: {missing:?}");
+            let is_missing = |at: &str| missing.iter().any(|why| why.starts_with(&format!("{at}: ")));
+            let lines = set.rules.iter().filter(|line| !is_missing(&line.at));
+            let expected: Vec<Rule> = lines.map(|line| limit_to_programs(line.rule.clone(), None)).collect();
+            let own: Vec<Rule> = listed.into_iter().filter(is_own).collect();
+            assert_eq!(own, expected, "{name}");
+            restored.unwrap();
+            assert_eq!(system.rules().unwrap(), before.rules);
+        }
+        let records = system.kernel.receive().unwrap();
+        assert_eq!(system.status().unwrap().pid, std::process::id());
+        put_back(&system, &found).unwrap();
+        assert_eq!(system.status().unwrap().pid, 0);
+        drop(records);
     }
 }

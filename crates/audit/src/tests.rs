@@ -10,11 +10,9 @@ use tempfile::TempDir;
 use crate::fake::{Fake, KAUDITD, foreign, system, write};
 use crate::kernel::{Setting, Status, System};
 use crate::levels::{Level, level};
-use crate::loaded::load;
-use crate::receiving::Receiver;
 use crate::rule::{Field, Rule, field, list, op};
-use crate::scope::{SENTINEL, exclude_others, exclude_programs, is_own, limit_to_programs};
-use crate::state::{State, drained, put_back};
+use crate::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
+use crate::state::{drained, put_back};
 use crate::syntax::{Unknown, parse};
 use crate::{Auditing, Context, Found, Ledger, Ready, Sink, TrailSettings, Undo, Window, clock};
 
@@ -474,44 +472,4 @@ fn the_fake_kernel_has_the_real_one_s_habits() {
     assert_eq!(kernel.set(Setting::Pid, 0), Err(Errno::ACCESS));
     fake.inner().status.enabled = 2;
     assert_eq!(kernel.set(Setting::Failure, 2), Err(Errno::PERM));
-}
-
-/// The real kernel, with auditing off as found: rules and a receiver may come and go without switching it on.
-#[test]
-fn the_kernel_takes_the_rules_of_every_level() {
-    let Ok(system) = System::here() else {
-        eprintln!("skipped: auditing cannot be set here");
-        return;
-    };
-    let before = State::read(&system).unwrap();
-    let Ok(Some(_lock)) = machine::Name::take("unixmark-conditions") else {
-        eprintln!("skipped: another test switches auditing");
-        return;
-    };
-    let found = Found::from(before.status);
-    if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off, &system.machine).is_err() {
-        eprintln!("skipped: auditing is in use here");
-        return;
-    }
-    for name in ["identity", "files", "exec", "open", "stig-like", "all"] {
-        let Level::On(set) = level(name).unwrap() else { panic!("{name}") };
-        let mut missing = Vec::new();
-        let counts = load(&system, &set.rules, &Receiver::Tool, &mut missing);
-        let listed = system.rules().unwrap();
-        let restored = put_back(&system, &found);
-        let counts = counts.unwrap();
-        assert_eq!(counts.loaded + missing.len(), counts.wanted, "{name}: {missing:?}");
-        let is_missing = |at: &str| missing.iter().any(|why| why.starts_with(&format!("{at}: ")));
-        let lines = set.rules.iter().filter(|line| !is_missing(&line.at));
-        let expected: Vec<Rule> = lines.map(|line| limit_to_programs(line.rule.clone(), None)).collect();
-        let own: Vec<Rule> = listed.into_iter().filter(is_own).collect();
-        assert_eq!(own, expected, "{name}");
-        restored.unwrap();
-        assert_eq!(system.rules().unwrap(), before.rules);
-    }
-    let records = system.kernel.receive().unwrap();
-    assert_eq!(system.status().unwrap().pid, std::process::id());
-    put_back(&system, &found).unwrap();
-    assert_eq!(system.status().unwrap().pid, 0);
-    drop(records);
 }

@@ -1,7 +1,7 @@
 //! Kernel auditing as a condition.
 
-use super::{Active, Ledger, Refusal, Scene, Seen, Undo};
-use audit::{Auditing, Context, Ready, Window};
+use super::{Active, Context, FinishedTrial, Ledger, Refusal, Settings, Undo};
+use audit::{Auditing, Ready, Window};
 use journal::Evidence;
 use machine::Machine;
 
@@ -14,16 +14,15 @@ pub(super) fn ready(level: &str, machine: &Machine) -> Result<Ready, String> {
 }
 
 /// Enters a level.
-pub(super) fn enter(level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
-    let settings = scene.settings;
-    let mut context = Context { settings: &settings.trail, scratch: &settings.scratch, ledger: scene.ledger };
-    let auditing = ready(level, scene.machine).map_err(Refusal::Unavailable)?.enter(&mut context)?;
+pub(super) fn enter(ready: Ready, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+    let Settings { trail, scratch } = context.settings;
+    let auditing = ready.enter(&mut audit::Context { settings: trail, scratch, ledger: context.ledger })?;
     Ok(Box::new(auditing))
 }
 
 impl Active for Auditing {
-    fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        Auditing::prove(self, Window { start: seen.start, end: seen.end }, evidence)
+    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        Auditing::prove(self, Window { start: finished.start, end: finished.end }, evidence)
     }
 
     fn is_fatal(&self) -> bool {
@@ -33,11 +32,14 @@ impl Active for Auditing {
 
 impl audit::Ledger for Ledger {
     fn record(&mut self, undo: audit::Undo) -> Result<(), String> {
-        self.will(&match undo {
-            audit::Undo::Restore(found) => Undo::Audit { found },
-            audit::Undo::RemoveFile(path) => Undo::RemoveFile { path },
-            audit::Undo::RemoveDirectory(path) => Undo::RemoveDirectory { path },
-            audit::Undo::End { program, argument } => Undo::End { program, argument },
-        })
+        Ledger::record(
+            self,
+            &match undo {
+                audit::Undo::Restore(found) => Undo::Audit { found },
+                audit::Undo::RemoveFile(path) => Undo::RemoveFile { path },
+                audit::Undo::RemoveDirectory(path) => Undo::RemoveDirectory { path },
+                audit::Undo::End { program, argument } => Undo::End { program, argument },
+            },
+        )
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Active, Refusal, Scene, Seen, Undo};
+use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use catalogue::Switch;
 use journal::Evidence;
 use machine::{Machine, cgroups_above};
@@ -110,12 +110,12 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
 }
 
 /// Makes the group, for the programs to join.
-pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let limit = limit(switch, level)?;
-    let v2 = cgroups_above(scene.machine, limit.controller()).0;
+    let v2 = cgroups_above(context.machine, limit.controller()).0;
     let (file, value) = limit.setting(v2);
     // Of version 2 a process is in one group only.
-    let shared = scene.staging.cgroups.first().filter(|_| v2).cloned();
+    let shared = context.staging.cgroups.first().filter(|_| v2).cloned();
     let group = match shared {
         Some(group) => {
             set(&group, file, &value).map_err(|error| format!("{}/{file} ({error})", group.display()))?;
@@ -123,11 +123,11 @@ pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Resu
         }
         None => {
             let name = format!("unixmark-{}-{}", std::process::id(), switch.id);
-            let ledger = &mut *scene.ledger;
-            let mut will = |path: &Path| ledger.will(&Undo::RemoveDirectory { path: path.to_path_buf() });
-            let group = make(scene.machine, limit.controller(), &name, (file, &value), &mut will)
+            let ledger = &mut *context.ledger;
+            let mut will = |path: &Path| ledger.record(&Undo::RemoveDirectory { path: path.to_path_buf() });
+            let group = make(context.machine, limit.controller(), &name, (file, &value), &mut will)
                 .map_err(Refusal::Unavailable)?;
-            scene.staging.cgroups.push(group.clone());
+            context.staging.cgroups.push(group.clone());
             group
         }
     };
@@ -136,7 +136,7 @@ pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Resu
 
 impl Active for Limited {
     /// The kernel counts periods of a quota, and the most memory, only of groups that have had processes.
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let read = |file: &str| fs::read_to_string(self.group.join(file)).unwrap_or_default();
         let figures = match self.limit {
             Limit::Cpu(_) => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Active, Refusal, Scene, Seen, Undo};
+use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use catalogue::Switch;
 use journal::Evidence;
 
@@ -19,17 +19,17 @@ struct On {
 }
 
 /// Runs the user's `enter`.
-pub(super) fn enter(switch: &Switch, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
-    scene.ledger.will(&Undo::Shell { name: switch.id.clone(), command: leave })?;
-    shell(&enter, scene.folder)?;
-    shell(&verify, scene.folder).map_err(|why| format!("its verify says that it is not on: {why}"))?;
-    Ok(Box::new(On { verify, folder: scene.folder.to_path_buf() }))
+    context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave })?;
+    shell(&enter, context.folder)?;
+    shell(&verify, context.folder).map_err(|why| format!("its verify says that it is not on: {why}"))?;
+    Ok(Box::new(On { verify, folder: context.folder.to_path_buf() }))
 }
 
 impl Active for On {
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let said = shell(&self.verify, &self.folder)?;
         evidence.notes.extend(said.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         Ok(())

@@ -1,6 +1,6 @@
 //! Other builds of the measured programs.
 
-use super::{Active, Scene, Seen};
+use super::{Active, Context, FinishedTrial};
 use catalogue::Switch;
 use journal::Evidence;
 
@@ -18,18 +18,18 @@ pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
 }
 
 /// Has the programs be of that build.
-pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, String> {
-    if let Some(other) = &scene.staging.build {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, String> {
+    if let Some(other) = &context.staging.build {
         return Err(format!("the programs are built as '{other}' already"));
     }
     let name = format!("{}={level}", switch.id);
-    scene.staging.build = Some(name.clone());
+    context.staging.build = Some(name.clone());
     Ok(Box::new(Built { name }))
 }
 
 impl Active for Built {
     /// The runner takes the programs from the folder of the build that it was asked for, and has no others.
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         evidence.notes.push(format!("the programs' build is {}", self.name));
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Active, Refusal, Scene, Seen, Undo};
+use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use catalogue::Switch;
 use journal::Evidence;
 use machine::{Machine, device_folder};
@@ -15,17 +15,17 @@ struct Held {
 }
 
 /// Writes the level's text to every file of the switch.
-pub(super) fn enter(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let (names, text) = target(switch, level);
-    let names = on_device(names, scene).map_err(Refusal::Unavailable)?;
-    let files = found(&names, scene.machine).map_err(Refusal::Unavailable)?;
+    let names = on_device(names, context).map_err(Refusal::Unavailable)?;
+    let files = found(&names, context.machine).map_err(Refusal::Unavailable)?;
     for file in &files {
         let before = fs::read_to_string(file).map_err(|error| Refusal::Unavailable(told(file, &error)))?;
         if chosen(&before) == text {
             continue;
         }
         let back = choice(&before).unwrap_or(&before).to_owned();
-        scene.ledger.will(&Undo::Write { path: file.clone(), text: back })?;
+        context.ledger.record(&Undo::Write { path: file.clone(), text: back })?;
         fs::write(file, &text).map_err(|error| told(file, &error))?;
     }
     let held = Held { files, text };
@@ -79,7 +79,7 @@ impl Held {
 }
 
 impl Active for Held {
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         self.check()?;
         for file in &self.files {
             evidence.notes.push(format!("{} = {}", file.display(), self.text));
@@ -104,13 +104,13 @@ fn target(switch: &Switch, level: &str) -> (Vec<String>, String) {
 }
 
 /// The names with the directory in /sys of the device that the programs' directory lies on, for `/sys/block/{device}`.
-fn on_device(names: Vec<String>, scene: &Scene<'_>) -> Result<Vec<String>, String> {
+fn on_device(names: Vec<String>, context: &Context<'_>) -> Result<Vec<String>, String> {
     const ANY: &str = "/sys/block/{device}";
     if !names.iter().any(|name| name.starts_with(ANY)) {
         return Ok(names);
     }
-    let folder = scene.staging.folder.as_deref().unwrap_or(scene.folder);
-    let device = device_folder(scene.machine, folder)
+    let folder = context.staging.folder.as_deref().unwrap_or(context.folder);
+    let device = device_folder(context.machine, folder)
         .ok_or_else(|| format!("{} lies on no block device; try another --dir", folder.display()))?;
     Ok(names.iter().map(|name| name.replace(ANY, &device.display().to_string())).collect())
 }

@@ -134,7 +134,7 @@ impl Ledger {
     ///
     /// # Errors
     /// It could not be written, so that the change must not be made.
-    pub fn will(&mut self, step: &Undo) -> Result<(), String> {
+    pub fn record(&mut self, step: &Undo) -> Result<(), String> {
         self.append(step).map_err(|error| {
             format!(
                 "how to put it back cannot be written down ({error:#}), so that it was not changed; make room in {}",

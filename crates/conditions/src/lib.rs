@@ -78,7 +78,7 @@ pub struct Staging {
 
 /// What is known of a trial when its condition is to be proved.
 #[derive(Debug)]
-pub struct Seen<'a> {
+pub struct FinishedTrial<'a> {
     /// What its copies reported.
     pub trial: &'a Trial,
     /// When the window opened, CLOCK_MONOTONIC in ns.
@@ -95,7 +95,7 @@ pub trait Active {
     ///
     /// # Errors
     /// A sentence saying why that is not proved.
-    fn prove(&mut self, seen: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String>;
+    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String>;
 
     /// Whether what was not proved makes all further trials pointless, as a full disk does.
     fn is_fatal(&self) -> bool {
@@ -107,7 +107,7 @@ pub trait Active {
 }
 
 /// What entering a switch has at hand.
-pub struct Scene<'a> {
+pub struct Context<'a> {
     /// The machine.
     pub machine: &'a Machine,
     /// The run's wishes.
@@ -188,60 +188,18 @@ pub fn enter(
     folder: &Path,
 ) -> Result<Entered, Refusal> {
     let mut staging = Staging::default();
-    let mut active: Vec<(Arc<Switch>, Box<dyn Active>)> = Vec::new();
+    let mut active = Vec::new();
     for (switch, level) in &condition.parts {
-        available(switch, level, machine).map_err(Refusal::Unavailable)?;
-        let mut scene = Scene { machine, settings, ledger, staging: &mut staging, folder };
-        let one = one(switch, level, &mut scene).map_err(|refusal| match refusal {
+        let enter = ready(switch, level, machine).map_err(Refusal::Unavailable)?;
+        let mut context = Context { machine, settings, ledger, staging: &mut staging, folder };
+        let entered = enter(&mut context).map_err(|refusal| match refusal {
             Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
             Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
             Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
         })?;
-        active.push((Arc::clone(switch), one));
+        active.push((Arc::clone(switch), entered));
     }
     Ok(Entered { staging, active })
-}
-
-fn one(switch: &Switch, level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
-    match switch.means {
-        Means::File => file::enter(switch, level, scene),
-        Means::Command => command::enter(switch, scene),
-        Means::Argument => Ok(beside::argument(switch, level, scene)),
-        Means::Beside => beside::enter(switch, level, scene),
-        Means::Cgroup => cgroup::enter(switch, level, scene),
-        Means::Mount => mount::enter(level, scene),
-        Means::Tracing => tracing::enter(scene),
-        Means::Build => Ok(compiler::enter(switch, level, scene)?),
-        Means::Audit => audit::enter(level, scene),
-        Means::Nothing => Err(Refusal::Failed("there is nothing to switch".to_owned())),
-    }
-}
-
-impl Entered {
-    /// Says that the programs are ready and their window is about to open.
-    pub fn before_window(&mut self) {
-        self.active.iter_mut().for_each(|(_, active)| active.before_window());
-    }
-
-    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
-    ///
-    /// # Errors
-    /// A sentence saying what is not proved.
-    pub fn prove(&mut self, seen: &Seen<'_>) -> Result<Option<Evidence>, Refusal> {
-        if self.active.is_empty() {
-            return Ok(None);
-        }
-        let mut evidence = Evidence::default();
-        for (switch, active) in &mut self.active {
-            active.prove(seen, &mut evidence).map_err(|why| match active.is_fatal() {
-                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
-                false => {
-                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
-                }
-            })?;
-        }
-        Ok(Some(evidence))
-    }
 }
 
 /// Returns whether a switch can be set to a level here; or a sentence saying why not.
@@ -249,6 +207,45 @@ impl Entered {
 /// # Errors
 /// The sentence.
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
+    ready(switch, level, machine).map(drop)
+}
+
+/// Enters a switch at a level that can be had here.
+type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Box<dyn Active>, Refusal> + 'a>;
+
+/// Checks that a switch can be set to a level here, and returns what does it.
+fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
+    check_needs(switch, machine)?;
+    Ok(match switch.means {
+        Means::File => {
+            file::available(switch, level, machine)?;
+            Box::new(move |context| file::enter(switch, level, context))
+        }
+        Means::Cgroup => {
+            cgroup::available(switch, level, machine)?;
+            Box::new(move |context| cgroup::enter(switch, level, context))
+        }
+        Means::Mount => {
+            mount::available(level, machine)?;
+            Box::new(move |context| mount::enter(level, context))
+        }
+        Means::Build => {
+            compiler::available(switch, level)?;
+            Box::new(move |context| Ok(compiler::enter(switch, level, context)?))
+        }
+        Means::Audit => {
+            let ready = audit::ready(level, machine)?;
+            Box::new(move |context| audit::enter(ready, context))
+        }
+        Means::Command => Box::new(move |context| command::enter(switch, context)),
+        Means::Argument => Box::new(move |context| Ok(beside::argument(switch, level, context))),
+        Means::Beside => Box::new(move |context| beside::enter(switch, level, context)),
+        Means::Tracing => Box::new(tracing::enter),
+        Means::Nothing => Box::new(|_| Err(Refusal::Failed("there is nothing to switch".to_owned()))),
+    })
+}
+
+fn check_needs(switch: &Switch, machine: &Machine) -> Result<(), String> {
     for need in &switch.needs {
         let missing = match need.split_once(':') {
             None if need == tracing::NEED => tracing::available(machine).err(),
@@ -263,12 +260,32 @@ pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), 
             return Err(why);
         }
     }
-    match switch.means {
-        Means::File => file::available(switch, level, machine),
-        Means::Cgroup => cgroup::available(switch, level, machine),
-        Means::Mount => mount::available(level, machine),
-        Means::Build => compiler::available(switch, level),
-        Means::Audit => audit::ready(level, machine).map(drop),
-        _ => Ok(()),
+    Ok(())
+}
+
+impl Entered {
+    /// Says that the programs are ready and their window is about to open.
+    pub fn before_window(&mut self) {
+        self.active.iter_mut().for_each(|(_, active)| active.before_window());
+    }
+
+    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
+    ///
+    /// # Errors
+    /// A sentence saying what is not proved.
+    pub fn prove(&mut self, finished: &FinishedTrial<'_>) -> Result<Option<Evidence>, Refusal> {
+        if self.active.is_empty() {
+            return Ok(None);
+        }
+        let mut evidence = Evidence::default();
+        for (switch, active) in &mut self.active {
+            active.prove(finished, &mut evidence).map_err(|why| match active.is_fatal() {
+                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
+                false => {
+                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
+                }
+            })?;
+        }
+        Ok(Some(evidence))
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use super::{Active, Refusal, Scene, Seen, Undo, command};
+use super::{Active, Context, FinishedTrial, Refusal, Undo, command};
 use journal::Evidence;
 use machine::Machine;
 
@@ -41,14 +41,14 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
 }
 
 /// Mounts the file system and has the programs work in it.
-pub(super) fn enter(level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let Some((name, magic)) = KINDS.iter().find(|(name, _)| *name == level) else {
         return Err(Refusal::Failed(format!("nothing is known of the file system '{level}'")));
     };
-    if scene.staging.folder.is_some() {
+    if context.staging.folder.is_some() {
         return Err(Refusal::Unavailable("the programs can only work in one file system".to_owned()));
     }
-    let base = scene.settings.scratch.join(format!("fs-{name}"));
+    let base = context.settings.scratch.join(format!("fs-{name}"));
     let place = base.join("mounted");
     let made = |error: std::io::Error| format!("{} cannot be made ({error})", base.display());
     // What an earlier trial left there, whose file system is unmounted.
@@ -56,15 +56,15 @@ pub(super) fn enter(level: &str, scene: &mut Scene<'_>) -> Result<Box<dyn Active
         fs::remove_dir_all(&base).map_err(made)?;
     }
     fs::create_dir_all(&place).map_err(made)?;
-    scene.ledger.will(&Undo::Unmount { path: place.clone() })?;
+    context.ledger.record(&Undo::Unmount { path: place.clone() })?;
     match *name {
-        "ext4" => mount_image(&base, &place, scene)?,
+        "ext4" => mount_image(&base, &place, context)?,
         "overlay" => mount_overlay(&base, &place)?,
         name => mount(name, &place, "mode=0700")?,
     }
     let mounted = Mounted { place: place.clone(), name, magic: *magic };
     mounted.check()?;
-    scene.staging.folder = Some(place);
+    context.staging.folder = Some(place);
     Ok(Box::new(mounted))
 }
 
@@ -98,10 +98,10 @@ fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
 }
 
 /// An ext4 in a file, made whole at once: nothing of it is left to be done while programs are measured.
-fn mount_image(base: &Path, place: &Path, scene: &mut Scene<'_>) -> Result<(), Refusal> {
+fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(), Refusal> {
     let image = base.join("image");
     let [image_name, place_name] = [&image, place].map(|path| path.display().to_string());
-    scene.ledger.will(&Undo::RemoveFile { path: image })?;
+    context.ledger.record(&Undo::RemoveFile { path: image })?;
     let at_once = "lazy_itable_init=0,lazy_journal_init=0";
     for words in [
         &["mkfs.ext4", "-q", "-m", "0", "-E", at_once, &image_name, SIZE][..],
@@ -138,7 +138,7 @@ impl Mounted {
 }
 
 impl Active for Mounted {
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         self.check()?;
         evidence.notes.push(format!("the programs worked in {}, which is {}", self.place.display(), self.name));
         Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rustix::mount::MountFlags;
 
-use super::{Active, Refusal, Scene, Seen, Undo};
+use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use journal::Evidence;
 use machine::Machine;
 
@@ -36,25 +36,25 @@ pub(super) fn available(machine: &Machine) -> Result<(), String> {
 }
 
 /// Mounts the tracing file system where it is not.
-pub(super) fn mount(scene: &mut Scene<'_>) -> Result<(), Refusal> {
-    if scene.machine.exists(&format!("{PLACE}/events")) {
+pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
+    if context.machine.exists(&format!("{PLACE}/events")) {
         return Ok(());
     }
-    scene.ledger.will(&Undo::Unmount { path: PathBuf::from(PLACE) })?;
+    context.ledger.record(&Undo::Unmount { path: PathBuf::from(PLACE) })?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     rustix::mount::mount(NEED, PLACE, NEED, flags, None)
         .map_err(|error| Refusal::Unavailable(format!("{PLACE} cannot be mounted ({error}); it needs root")))
 }
 
 /// Traces the entry and the end of every system call.
-pub(super) fn enter(scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
-    mount(scene)?;
+pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+    mount(context)?;
     let instance = PathBuf::from(PLACE).join("instances").join(INSTANCE);
     let told = |error: std::io::Error| format!("{} ({error})", instance.display());
     if instance.exists() {
         return Err(Refusal::Failed(format!("{0} exists already; `rmdir {0}` removes it", instance.display())));
     }
-    scene.ledger.will(&Undo::RemoveDirectory { path: instance.clone() })?;
+    context.ledger.record(&Undo::RemoveDirectory { path: instance.clone() })?;
     fs::create_dir(&instance).map_err(told)?;
     let events = instance.join("events/raw_syscalls/enable");
     if !events.exists() {
@@ -69,7 +69,7 @@ pub(super) fn enter(scene: &mut Scene<'_>) -> Result<Box<dyn Active>, Refusal> {
 }
 
 impl Active for Tracing {
-    fn prove(&mut self, _: &Seen<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let cpus =
             fs::read_dir(self.instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
         let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());

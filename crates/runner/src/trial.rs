@@ -12,7 +12,7 @@ use super::protocol::{self, Said};
 use super::signals::Signals;
 use super::steady::Steady;
 use catalogue::{Metric, Test};
-use conditions::{Entered, Refusal, Seen};
+use conditions::{Entered, FinishedTrial, Refusal};
 use display::Variable;
 use journal::{Background, Copy, Trial};
 use machine::{Machine, Noise, sample};
@@ -227,7 +227,7 @@ impl Bench<'_> {
             ..Trial::default()
         };
         let end = start + u64::try_from(window.length().as_nanos()).unwrap_or(u64::MAX / 4);
-        trial.evidence = entered.prove(&Seen { trial: &trial, start, end, companion })?.map(Box::new);
+        trial.evidence = entered.prove(&FinishedTrial { trial: &trial, start, end, companion })?.map(Box::new);
         Ok(trial)
     }
 
