@@ -15,11 +15,11 @@ enum {
     MAX_NAMES = 64,
 };
 
-static const char *known[MAX_NAMES]; /* the names that were asked for */
+static const char *known[MAX_NAMES]; /* the names that were requested */
 static int known_number, common_number; /* the first are every program's */
 static char **arguments;
 static int argument_number;
-static uint32_t asked; /* bit i: arguments[i] was */
+static uint32_t asked; /* bit i: arguments[i] was requested */
 
 void kit_init(int argc, char **argv)
 {

@@ -2,7 +2,7 @@
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
 
-/* Ends the program with an error if there is an argument that nobody asked for. */
+/* Ends the program with an error if there is an argument that was never requested. */
 void arguments_refuse_unknown(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Confinement: see kit.h for the arguments. Each proves that it is on and says so in a `value` line; what the kernel refuses is
- * a skip, also with fallback=1, since a cost that was measured without its cause would be a lie.
+ * Confinement: see kit.h for the arguments. Each proves that it is on with a `value` line; if the kernel refuses, it is a
+ * skip, even with fallback=1, because a cost measured without its cause would be a lie.
  */
 #define _GNU_SOURCE
 #include "confine.h"
@@ -62,7 +62,7 @@ static void tell_tracer(void)
 
 /* --- seccomp --- */
 
-/* Nobody's rights grow by an execve: without root the kernel takes neither filters nor Landlock otherwise. */
+/* No new privileges by execve: otherwise the kernel accepts neither filters nor Landlock without root. */
 static void gain_nothing(void)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -70,8 +70,8 @@ static void gain_nothing(void)
 }
 
 /*
- * Both allow everything. What the first answers depends on the number of the call only, so that the kernel (since 5.11)
- * remembers it; the second asks for an argument, so that it is run at every call.
+ * Both allow everything. The answer of the first depends only on the call's number, so the kernel (since 5.11) caches it;
+ * the second reads an argument, so it runs at every call.
  */
 static void filter(const char *kind)
 {
@@ -194,7 +194,7 @@ static void put(const char *path, const char *text)
     close(file);
 }
 
-/* Without root it takes a user namespace too, in which the user is who it was. */
+/* Without root it takes a user namespace too, in which the user stays the same. */
 static void become_oneself(unsigned user, unsigned group)
 {
     char text[32];
@@ -242,7 +242,7 @@ static void enter_namespaces(void)
 
 /* --- slowed: what a comparison must find --- */
 
-static double share; /* of the processor time of the main thread, that is spent for nothing */
+static double share; /* share of the main thread's processor time that is wasted */
 static int64_t began, spun; /* ns of that time */
 
 static int64_t processor_time(void)
@@ -278,8 +278,8 @@ void confine_begin(int with_pulse)
 }
 
 /*
- * All the work since the window opened is made up for, so that nothing adds up; and processor time does not pass while others
- * run. A timer of its own would not be exact: what its interrupts take is lost too, and in a virtual machine that is much.
+ * Compensates for all the work since the window opened, so errors do not add up; and processor time does not pass while
+ * others run. A timer of its own would not be exact: its interrupts take time too, in a virtual machine a lot.
  */
 void confine_pay(void)
 {

@@ -1,4 +1,4 @@
-/* What a program has the kernel do to it, by its arguments: the part of the kit that measures of security are measured by. */
+/* What a program makes the kernel do to it, by its arguments: how security features are measured. */
 #ifndef CONFINE_H
 #define CONFINE_H
 

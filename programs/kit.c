@@ -67,7 +67,7 @@ int64_t kit_now(void)
     return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* --- what the timer reads and tells --- */
+/* --- what the timer reads and reports --- */
 
 void kit_counter(unsigned long (*read_count)(void))
 {
@@ -213,7 +213,7 @@ static struct mark done_so_far(void)
 }
 
 /*
- * A load says what it has done by now until it is told to `mark` a beginning; from there to the end of stdin is its slice.
+ * A load prints its work so far until it reads `mark`; its slice lasts from there to EOF on stdin.
  */
 static void watch_load(struct mark here)
 {

@@ -10,7 +10,7 @@
  *     {
  *         kit_init(argc, argv);
  *         long size = kit_arg_number("size", 512, 1, 4096);
- *         ... prepare, and prove once that the work comes out right: kit_check("answer", 42) ...
+ *         ... prepare, and check once that the work gives the right answer: kit_check("answer", 42) ...
  *         kit_start();
  *         for (;;) {
  *             ... one piece of work of that size ...
@@ -18,49 +18,50 @@
  *         }
  *     }
  *
- * Put it into the folder named after what it exercises and add a row to catalogue/tests.toml.
+ * Put it in the folder named after what it exercises and add a row to catalogue/tests.toml.
  *
- * The protocol. The program is started as `PROGRAM key=value ... [-- COMMAND ...]`, prepares itself, prints
- * `ready` and reads one line from stdin:
+ * The protocol. The program is started as `PROGRAM key=value ... [-- COMMAND ...]`, prepares, prints `ready` and
+ * reads one line from stdin:
  *
  *     go START_NS SLICE_NS SLICES
  *
- * in nanoseconds of CLOCK_MONOTONIC; a START_NS that is long past means now. It sleeps until then and works. When
- * the last slice is over, and not before, it prints
+ * in nanoseconds of CLOCK_MONOTONIC; a START_NS in the past means now. It sleeps until then and works. Only when
+ * the last slice is over it prints
  *
- *     slice START_NS END_NS COUNT          one per slice: what was done within it
+ *     slice START_NS END_NS COUNT          one per slice: the work done in it
  *     value NAME NUMBER UNIT               anything else it measured
  *     check NAME NUMBER                    an answer that must be right
- *     note TEXT                            something a reader of the numbers must know
+ *     note TEXT                            something the reader of the numbers must know
  *     usage USER_NS SYSTEM_NS CHILD_USER_NS CHILD_SYSTEM_NS MINOR_FAULTS MAJOR_FAULTS VOLUNTARY INVOLUNTARY MAXRSS_KB
  *     done
  *
- *     time NS COUNT                        how many single operations took so long: a histogram, within 1 %
- *     copy NUMBER                          what follows is of that thread: see thread/team.h
+ *     time NS COUNT                        how many single operations took this long: a histogram, within 1 %
+ *     copy NUMBER                          what follows belongs to this thread: see thread/team.h
  *
- * (usage is that of the window, faults and switches with those of the children) or, instead of all that, one line
- * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice. Until the
- * tool has seen enough and says `mark`, from which on that slice counts, a load says ten times a second
+ * (usage covers the window; faults and switches include the children's) or, instead of all that, one line
+ * `skip REASON` or `error REASON`. SLICES 0 makes it a load: it works until stdin closes, then reports one slice. That
+ * slice starts at the line `mark`; until it reads that, a load prints ten times a second
  *
- *     pulse NS COUNT                       what it has done by then
+ *     pulse NS COUNT                       the work done so far
  *
- * Interactive tests report frames besides: see interactive/frames.h.
- * End of stdin always ends a program, silently, within a second: nothing outlives the tool.
+ * Interactive tests also report frames: see interactive/frames.h.
+ * EOF on stdin ends any program silently within a second: nothing outlives the tool.
  *
  * By hand: start it and type the go line, or `(echo go 0 250000000 4; sleep 2) | PROGRAM`.
  *
- * Every program understands these, and skips where the kernel refuses one (with fallback=1 it goes on, with a note):
+ * Every program understands these, and skips if the kernel refuses one (with fallback=1 it continues, with a note):
  *
- *     cpu=N[,N...] (threads take turns) nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50) runtime=US (of the deadline policy)
- *     timeslice=US (a fair task's wish, Linux 6.12) uclamp_min=N uclamp_max=N slack=NS (of its timers) lock=1 (memory)
- *     session=1 (a session, so an autogroup, of its own) cgroup=DIR[:DIR...] idle_latency=US (bounds that of all idle states)
+ *     cpu=N[,N...] (assigned to threads in turn) nice=N policy=other|batch|idle|fifo|rr|deadline priority=1..99 (50)
+ *     runtime=US (of the deadline policy) timeslice=US (request of a fair task, Linux 6.12) uclamp_min=N uclamp_max=N
+ *     slack=NS (of its timers) lock=1 (memory) session=1 (its own session, hence autogroup) cgroup=DIR[:DIR...]
+ *     idle_latency=US (limits the exit latency of idle states)
  *
- * And these, which conditions use; each proves itself by a `value` line of its name, and what is refused is always a skip:
+ * And these, for conditions; each proves itself with a `value` line of its name, and a refusal is always a skip:
  *
- *     seccomp=allow|argument (a filter that allows all; that asks for an argument) landlock=LAYERS (that allow all) namespaces=1
- *     prove_tracer=1 (says the tracer's pid) prove_nice=1 (says the nice value)
- *     slowed=PERCENT (for tests of comparisons only: the main thread loses exactly that share of its processor time
- *     where the timer reads what it does; at the end of slices, which makes them so much longer)
+ *     seccomp=allow|argument (a filter that allows everything; one that reads an argument) landlock=LAYERS (allowing
+ *     everything) namespaces=1 prove_tracer=1 (reports the tracer's pid) prove_nice=1 (reports the nice value)
+ *     slowed=PERCENT (only to test comparisons: the main thread loses exactly that share of its processor time; it is
+ *     spent at the end of slices, when the timer reads the count, and makes them longer by that much)
  */
 #ifndef KIT_H
 #define KIT_H
@@ -69,17 +70,17 @@
 
 #define KIT_PRINTF __attribute__((format(printf, 1, 2)))
 
-/* What has been done so far. The loop adds to it, and the kit's timer reads it: no clock call in the loop. */
+/* The work done so far. The loop adds to it and the kit's timer reads it, so the loop calls no clock. */
 extern volatile unsigned long kit_count;
 
 /* First call of every program. */
 void kit_init(int argc, char **argv);
 
-/* The value of an argument. One that nobody asks for before kit_start is an error, so a misspelt one is noticed. */
+/* The value of an argument. One that has not been asked for by kit_start is an error, which catches typing errors. */
 const char *kit_arg(const char *name, const char *missing);
 long kit_arg_number(const char *name, long missing, long low, long high);
 
-/* A number of bytes at the beginning of a text, with k, m or g (KiB, MiB, GiB) after it; *end is what follows. */
+/* The number of bytes at the start of a text, with suffix k, m or g (KiB, MiB, GiB); *end is what follows. */
 uint64_t kit_bytes(const char *text, const char **end);
 
 /* The words after `--`, ended by NULL; NULL if there are none. */
@@ -90,56 +91,56 @@ void kit_check(const char *name, double number);
 void kit_value(const char *name, double number, const char *unit);
 void kit_note(const char *format, ...) KIT_PRINTF;
 
-/* Prints a line of the report after the window, of which there may be any number. */
+/* Prints a line of the report after the window; there may be any number of them. */
 void kit_report(const char *format, ...) KIT_PRINTF;
 
-/* Says ready, waits for go and the start. From then on the timer takes the pulse, and ends the program. */
+/* Prints ready, waits for go and the start. From then on the timer reads the count at slice edges and ends the program. */
 void kit_start(void);
 
 /*
- * Instead of kit_count++ where one piece of work takes more than about 50 us: notes when it was completed, so that a
- * slice ends with the last piece completed in it (and has no length if there is none).
+ * Instead of kit_count++ if one piece of work takes more than about 50 us: notes when it was completed, so that a
+ * slice ends with the last piece completed in it (and has length 0 if there is none).
  */
 void kit_tick(void);
 
 /*
- * Beside the count, the times of single operations that take longer than some 200 ns: for the least, p10, p50 and p99.
+ * In addition to the count, the time of a single operation that takes longer than about 200 ns: for minimum, p10, p50, p99.
  */
 void kit_time(int64_t ns);
 
 /*
- * Instead of kit_count += work, where the work is bound by the core and some 20 to 100 us of it were done since the last
- * call: remembers the least time per unit of work, and now and then the clock of the core, by a chain of additions. They are
- * reported as `value best NS ns` and `value clock GHZ GHz`: best * clock is what a unit takes in cycles, undisturbed.
+ * Instead of kit_count += work, if the work is core-bound and 20 to 100 us of it were done since the last call: keeps the
+ * shortest time per unit of work and, occasionally, the core's clock, measured by a chain of additions. They are reported
+ * as `value best NS ns` and `value clock GHZ GHz`: best * clock is what a unit takes in cycles, undisturbed.
  */
 void kit_piece(unsigned long work);
 
-/* The clock of the core in GHz, by one such chain of 5 us: the greatest of several is the undisturbed one. */
+/* The core's clock in GHz, from one such chain of 5 us: the highest of several is the undisturbed one. */
 double kit_clock(void);
 
 /*
- * Instead of kit_start for a program that the timer cannot follow: it looks after the window itself, reports what it did
- * with kit_slice, and calls kit_finish. A window of no slices is a load: work for ever and add to kit_count.
+ * Instead of kit_start for a program that the timer cannot follow: it watches the window itself, reports its work with
+ * kit_slice, and calls kit_finish. A window without slices is a load: work for ever and add to kit_count.
  */
 struct kit_window {
     int64_t start, first_edge, slice;
     long slices;
 };
-struct kit_window kit_hear(void); /* says ready, and returns when it has heard go, a little before the start */
-struct kit_window kit_wait(void); /* returns at the start; hears go first where kit_hear was not called */
+struct kit_window kit_hear(void); /* prints ready; returns after go, a little before the start */
+struct kit_window kit_wait(void); /* returns at the start; calls kit_hear if that has not been done */
 void kit_slice(int64_t start, int64_t end, unsigned long count);
 _Noreturn void kit_finish(void);
 
 /* Ends what `usage` counts, before a report that takes time. */
 void kit_stop(void);
 
-/* After kit_wait: ends the kit's timer, which looks after stdin. The program must ask kit_abandoned itself. */
+/* After kit_wait: stops the kit's timer, which watches stdin. The program must call kit_abandoned itself. */
 void kit_quiet(void);
 
-/* For a program of several processes or threads: what has been done so far, in place of kit_count. Async-signal-safe. */
+/* For a program of several processes or threads: the work done so far, instead of kit_count. Async-signal-safe. */
 void kit_counter(unsigned long (*read_count)(void));
 
-/* Has `listen` called with what a load is told after go, perhaps several lines, from a signal handler. */
+/* Has `listen` called, from a signal handler, with what a load reads after go, perhaps several lines. */
 void kit_listener(void (*listen)(const char *words));
 
 /* What one thread does; a program without a team has one. What is below `number` belongs to sample.c. */

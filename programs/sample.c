@@ -9,7 +9,7 @@
 #include "kit.h"
 
 enum {
-    FINE = 7,                     /* bits of a time that are told: within 1 % */
+    FINE = 7,                     /* bits of a time that are kept: within 1 % */
     EXACT = 1 << (FINE + 1),      /* below, a time is its own bucket */
     LONGEST = 40,                 /* bits of the longest time: 18 minutes */
     BUCKETS = EXACT + (LONGEST - FINE - 1) * (1 << FINE),

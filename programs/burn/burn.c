@@ -1,6 +1,6 @@
 /*
- * What burn-in programs share: see burn.h. The kit's timer may interrupt main only within burn_wait, so that it never comes
- * between a line and its end, nor waits for a lock that main holds itself.
+ * What burn-in programs share: see burn.h. The kit's timer can interrupt main only within burn_wait, so it never splits a
+ * line and never waits for a lock that main itself holds.
  */
 #define _GNU_SOURCE
 #include "burn/burn.h"
@@ -43,13 +43,13 @@ void burn_say(const char *format, ...)
     while (!silent && written < length) {
         ssize_t n = write(STDOUT_FILENO, line + written, length - written);
         if (n < 0 && errno != EINTR)
-            _exit(1); /* nobody listens any more */
+            _exit(1); /* the reader is gone */
         written += n > 0 ? (size_t)n : 0;
     }
     pthread_mutex_unlock(&speaking);
 }
 
-/* Keeps the lock: nothing may be said after `done`. */
+/* Keeps the lock: nothing may be printed after `done`. */
 static void hush(int finished)
 {
     pthread_mutex_lock(&speaking);

@@ -1,10 +1,10 @@
 /*
- * Cooling: keeps all processors as hot as they get, and tells the clock of each. One count is a piece of work of some ms, whose
- * result is compared with the first one's.
+ * Cooling: keeps all processors as hot as possible, and reports the clock of each. One count is a piece of work of some ms,
+ * whose result is compared with the first one.
  *
- *   kind=scalar|vector|memory|mix   mix, where it is missing: one after the other
- *   threads=N                       one for each CPU, where it is missing
- *   wrong=1                         for the tests: one wrong result a second in each thread
+ *   kind=scalar|vector|memory|mix   default mix: one after the other
+ *   threads=N                       default one per CPU
+ *   wrong=1                         for the tests: one wrong result per second in each thread
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -50,7 +50,7 @@ static void hear(const char *words)
         atomic_store(&resting, 1);
 }
 
-/* Straight after the work, so that it is the clock that the work has. */
+/* Right after the work, to get the clock that the work ran at. */
 static double measure_clock(void)
 {
     double most = 0;

@@ -46,7 +46,7 @@ static uint64_t physical(const void *address)
     return entry & present && entry & frames ? (entry & frames) * page + (uintptr_t)address % page : 0;
 }
 
-/* From the memory rather than a cache, or where a program may not flush one, by the kernel's mapping of it. */
+/* From memory instead of a cache or, if a program cannot flush one, through the kernel's mapping of it. */
 static uint64_t read_again(volatile uint64_t *word)
 {
 #if defined __SSE2__

@@ -6,16 +6,16 @@
 
 #include "burn/patterns.h"
 
-/* In main, before any: gets ready to tell physical addresses, and what it means when memory is lost altogether. */
+/* In main, first: prepares to report physical addresses, and what to do when memory is lost entirely. */
 void fault_open(void);
 
 /*
- * Tells each of `number` words that is wrong, after a second look at it, and puts it right, so that it counts once. `seen`
- * are the bits that differed at the first look, in any of them.
+ * Reports each of `number` words that is wrong, after a second look, and corrects it, so that it counts once. `seen` are the
+ * bits that differed at the first look, in any of them.
  */
 void fault_found(const struct sweep *sweep, uint64_t *words, const uint64_t *right, unsigned number, uint64_t seen);
 
-/* Turns a bit over where nothing else knows of it: for the tests. Says on stderr where. */
+/* Flips a bit without telling anything else, for the tests. Prints on stderr where. */
 void fault_plant(const struct sweep *sweep);
 
 #endif

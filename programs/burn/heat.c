@@ -15,7 +15,7 @@
 enum {
     STEPS = 100000, /* in each half of a piece: a ms or two */
     TABLE = 512,    /* words: within the first-level cache */
-    CHAINS = 12,    /* independent vectors: two units with a latency of four or five cycles need so many */
+    CHAINS = 12,    /* independent vectors: as many as two units with a latency of four or five cycles need */
     HALF = HEAT_MEMORY / 2 / 8, /* words */
     PARTS = 8,
     PART = HALF / PARTS,
@@ -162,7 +162,7 @@ void *heat_memory(void)
     return store;
 }
 
-/* A part that is wrong is written anew, so that it counts once. */
+/* A wrong part is written again, so that it counts once. */
 static int memory_piece(struct store *store, int wrong)
 {
     const unsigned part = store->part;

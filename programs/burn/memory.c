@@ -1,12 +1,13 @@
 /*
- * Memory burn-in: writes patterns all over a memory, on all processors, and looks whether they stay. One count is a MiB written
- * or read. It takes only what others do not need, gives back when they come to need more, and the kernel ends it first.
+ * Memory burn-in: writes patterns all over a memory area, on all processors, and checks that they stay. One count is a MiB
+ * written or read. It takes only what others do not need, gives it back when they need more, and is the OOM killer's first
+ * choice.
  *
- *   size=BYTES (or k, m, g)   four fifths of what may be taken, where it is missing; passes take less while there is less
- *   threads=N                 one for each CPU, where it is missing
- *   patterns=A,B,...          all of patterns.c
+ *   size=BYTES (or k, m, g)   default four fifths of what is available; passes take less while there is less
+ *   threads=N                 default one per CPU
+ *   patterns=A,B,...          default all of patterns.c
  *   passes=N                  0: for ever
- *   flip=PATTERN|all          for the tests: turns one bit over in each pass of that pattern
+ *   flip=PATTERN|all          for the tests: flips one bit in each pass of that pattern
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +33,7 @@ enum {
     LOOK = 100,        /* ms between looks at the memory that others have left */
     STALLED = 10,      /* percent of the time that tasks wait for memory: others suffer */
     ON_FAULT = 1,      /* MLOCK_ONFAULT: some C libraries lack the name */
-    PIECE = 256 * MIB, /* unmapped at once: to free so much takes some ms */
+    PIECE = 256 * MIB, /* unmapped at once: freeing this much takes some ms */
 };
 
 #define SECOND INT64_C(1000000000)
@@ -53,7 +54,7 @@ static size_t wanted, mapped; /* chunks, bytes */
 static char *mapping;
 static const char *chosen, *flipped;
 
-/* The sweep's number tells the threads that there is one; the last that has done its part says so. */
+/* The sweep's number announces it to the threads; the last to finish its part signals the end. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static unsigned long sweeps;
@@ -123,7 +124,7 @@ static int map(void)
     return 1;
 }
 
-/* From the end, and by pieces, so that the tool is heard meanwhile. */
+/* From the end and piece by piece, to keep reading stdin meanwhile. */
 static void unmap(char *from, size_t size)
 {
     while (size) {
@@ -153,7 +154,7 @@ static int64_t left_for_others(struct room *room)
     return room->available - (untouched > 0 ? untouched : 0);
 }
 
-/* --- looking around --- */
+/* --- what others need --- */
 
 static void say_stage(void)
 {
@@ -168,9 +169,9 @@ static void say_stage(void)
 }
 
 /*
- * How many chunks others need more than this program does: where less is left for them than that share of the reserve, or they
- * wait for memory. Not where a quarter of it is available: then it is not this program that makes them wait; nor soon after
- * memory was mapped, since the kernel then may have had to move pages to make huge ones.
+ * How many chunks to give up for others: if less is left for them than that share of the reserve, or they wait for memory.
+ * Not if a quarter of it is available, because then this program is not what makes them wait; nor soon after memory was
+ * mapped, because the kernel may then have had to move pages to make huge ones.
  */
 static size_t too_many(int share)
 {
@@ -191,7 +192,7 @@ static size_t too_many(int share)
     return (size_t)tenth;
 }
 
-/* Once a second tells how far it is, and ten times a second has the threads put down their work if others need memory. */
+/* Reports progress once a second, and ten times a second makes the threads stop if others need memory. */
 static void look_around(size_t *excess)
 {
     const int64_t now = kit_now();
@@ -331,7 +332,7 @@ static int try_pattern(void)
 }
 
 /*
- * Maps the memory anew, as far as there is room before the old is unmapped: the kernel would hand out the same pages again.
+ * Maps new memory, if there is room before the old is unmapped: otherwise the kernel would hand out the same pages.
  */
 static void change_pages(void)
 {
@@ -412,7 +413,7 @@ static int64_t size_wanted(void)
     return *text ? (int64_t)size : 0;
 }
 
-/* Decides how much to take; there must be so much. */
+/* Decides how much to take, which must be available. */
 static void choose_size(void)
 {
     const int64_t least = (int64_t)GROUP * CHUNK, asked = size_wanted();

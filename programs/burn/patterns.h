@@ -1,8 +1,8 @@
 /*
- * The patterns of a memory test. The memory is cut into chunks, and these into blocks; a pattern says what a block holds, one
- * content after the other. A sweep goes through all of the memory once: the first writes the first content, the next checks it
- * and writes the second, and so on; the last only checks. Between a write and its check lies a whole sweep, so that caches that
- * are small against the memory hide nothing.
+ * The patterns of a memory test. The memory is cut into chunks, and these into blocks; a pattern defines the successive
+ * contents of a block. A sweep goes through all of the memory once: the first writes the first content, the next checks it
+ * and writes the second, and so on; the last only checks. There is a whole sweep between a write and its check, so caches
+ * that are small compared with the memory hide nothing.
  */
 #ifndef PATTERNS_H
 #define PATTERNS_H
@@ -12,7 +12,7 @@
 
 #define BLOCK 5120           /* bytes: each period, of 64 or 20 words, fits it, and two of them fit a first-level cache */
 #define CHUNK (2048 * BLOCK) /* 10 MiB: five huge pages, and some ms of work */
-#define GROUP 4              /* places between which block-move rotates: so many chunks are the least */
+#define GROUP 4              /* places between which block-move rotates: the minimum number of chunks */
 
 enum { PATTERNS = 7 };
 

@@ -1,12 +1,12 @@
 /*
- * One arithmetic instruction at a time: how long it takes, and how many of them a core does side by side.
+ * One arithmetic instruction at a time: its latency, and how many of them a core does in parallel.
  *
  *   op=NAME     a row of the table below; those that end in -chain are one chain, in which each waits for the one before
  *   vector=N    bytes of the vectors, of the operations that use them (0: the widest that this processor has)
  *   wrong=1     spoils an answer, so that a test can see the check fail
  *
- * What is computed is of no use, and a compiler that notices computes nothing: each result passes through opaque.h. Vectors
- * are asked for by name and chosen when the program runs, so that every build reaches what the processor can do.
+ * The results are not used, and a compiler that notices computes nothing: each result passes through opaque.h. Vectors are
+ * selected when the program runs, so that every build reaches what the processor can do.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Calls of a function that does next to nothing (the absolute value of a number), each independent of the one before.
+ * Calls of a function that does almost nothing (the absolute value of a number), each independent of the one before.
  *
  *   kind=direct     of this program
  *   kind=indirect   through a pointer
@@ -15,7 +15,7 @@
 
 enum { CALLS = 16, ROUNDS = 1000 };
 
-/* Under a name of our own, so that the compiler sees a function it knows nothing of. */
+/* Under a name of our own, so that it is an unknown function to the compiler. */
 extern intmax_t library_magnitude(intmax_t number) __asm__("imaxabs");
 
 __attribute__((noinline)) static intmax_t magnitude(intmax_t number)

@@ -94,8 +94,8 @@ static void check_globals(void)
 }
 
 /*
- * Inlined twice: once for a proof of `runs`, and once for ever (0), where the compiler may use that nothing is
- * looked at after the loop. That is the code this benchmark has always had.
+ * Inlined twice: once as a proof with `runs`, and once for ever (0), where the compiler may use the fact that nothing
+ * is read after the loop. That is the code this benchmark has always had.
  */
 static inline __attribute__((always_inline)) void run(unsigned long runs)
 {

@@ -1,7 +1,7 @@
 /*
- * Fibonacci's numbers by the definition: fib(n) calls itself for n - 1 and n - 2, and what is measured is the calls.
+ * Fibonacci numbers by the definition: fib(n) calls itself for n - 1 and n - 2, and the calls are what is measured.
  *
- *   n=44       of which number. Its tree of calls is walked, over and over, in subtrees that take some 30 us
+ *   n=44       which number. Its tree of calls is walked, over and over, in subtrees that take about 30 us
  *   wrong=1    spoils the answer, so that a test can see the check fail
  */
 #include "cpu/opaque.h"

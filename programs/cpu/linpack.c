@@ -1,6 +1,6 @@
 /*
  * Linpack: solves a dense system of linear equations by LU factorisation with partial pivoting, in double precision. One
- * count is a floating point operation, of which a solution takes 2/3 n^3 + 2 n^2 by the definition.
+ * count is a floating point operation; by definition a solution takes 2/3 n^3 + 2 n^2 of them.
  *
  *   n=200      equations
  *   wrong=1    spoils every solution, so that a test can see the check fail
@@ -24,7 +24,7 @@ static double b[MOST], x[MOST];
 static double norm; /* of A */
 static double worst, wrong;
 
-/* Of numbers without a sign, as whole numbers: so NaN is the greatest, of which -ffast-math knows nothing. */
+/* Of unsigned numbers, compared as integers: so NaN, which -ffast-math ignores, is the greatest. */
 static double greater(double one, double other)
 {
     uint64_t one_bits, other_bits;

@@ -1,6 +1,6 @@
 /*
- * What keeps work whose results are of no use: an empty assembler statement that says its operand may have changed. Nothing
- * that passes through one can be folded, shared, moved across another, vectorised or dropped.
+ * Keeps work whose results are not used: an empty assembler statement that says its operand may have changed. Nothing that
+ * passes through one can be folded, shared, moved across another, vectorised or dropped.
  */
 #ifndef OPAQUE_H
 #define OPAQUE_H

@@ -12,7 +12,7 @@ enum { BLOCKS_SECTOR = 4096 };
 /* Fills memory with what no disk can compress: another seed gives other bytes. */
 void blocks_fill(void *memory, size_t size, uint64_t seed);
 
-/* Makes memory the `size` bytes from offset `at` on. The salt tells what was written now from what was there before. */
+/* Fills memory with the `size` bytes at offset `at`. The salt distinguishes what was written now from what was there. */
 void blocks_stamp(void *memory, size_t size, off_t at, uint64_t salt);
 
 /* Whether memory is what belongs there, whole: from anybody, or with a salt only what was stamped with it. */

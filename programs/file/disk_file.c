@@ -75,7 +75,7 @@ static void need_room(off_t size)
                  (long long)(size / DISK_PIECE), (long long)(needed / DISK_PIECE), here, (long long)(free / DISK_PIECE));
 }
 
-/* In what multiples direct access must be; Linux 6.1 tells. */
+/* The alignment that direct access needs, from Linux 6.1. */
 static void need_alignment(int file, size_t block)
 {
 #ifdef STATX_DIOALIGN

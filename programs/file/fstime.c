@@ -140,7 +140,7 @@ static void prime(void (*pass)(void), long seconds)
         copy_file();
 }
 
-/* The file must have the length that was asked for: a short one would be copied faster. */
+/* The file must have the requested length: a short one would be copied faster. */
 static void check_files(void)
 {
     off_t length = (off_t)passes_buffers * (off_t)block;

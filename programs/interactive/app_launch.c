@@ -121,7 +121,7 @@ static unsigned touch_heap(long size)
     return memory[size];
 }
 
-/* It says ready with the moment, so that the launcher's own wake-up is no part of what is timed. */
+/* It reports ready with a time stamp, so the launcher's own wake-up is not timed. */
 static _Noreturn void be_launched(int argc, char **argv)
 {
     const char *directory;
@@ -165,7 +165,7 @@ static _Noreturn void become_launched(int ready, pid_t parent)
     _exit(NOT_EXECUTED);
 }
 
-/* Returns the pipe that tells what becomes of it. */
+/* Returns the pipe that reports what happens to it. */
 static int start(void)
 {
     const pid_t parent = getpid();
@@ -332,7 +332,7 @@ static void tell(const char *name, const char *text, long number)
         }
 }
 
-/* The launched program sets its standing anew, and a policy that is not named is the usual one. */
+/* The launched program sets its own policy; the default is the normal one. */
 static void prepare_words(char *path)
 {
     words[0] = path;

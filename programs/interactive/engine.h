@@ -6,9 +6,9 @@
 
 /* What happens to what is late. */
 enum engine_late {
-    ENGINE_DROP,  /* what cannot begin before the next slot is dropped, and after a late frame it goes on with a slot ahead */
+    ENGINE_DROP,  /* what cannot begin before the next slot is dropped; after a late frame it continues with a slot ahead */
     ENGINE_QUEUE, /* it catches up, back to back, and only what is behind by the depth of the queue is dropped */
-    ENGINE_FREE,  /* there is no schedule: frame follows frame */
+    ENGINE_FREE,  /* no schedule: one frame follows another */
 };
 
 struct engine_task {

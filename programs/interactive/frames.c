@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    UNIT = 16, /* ns: 32 bits of them are 68 s, the longest that can be told */
+    UNIT = 16, /* ns: 32 bits of them are 68 s, the longest that can be reported */
     NOT_DONE = 0,
     SECOND = 1000000000,
     LOOK = SECOND / 2,

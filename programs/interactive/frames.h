@@ -5,13 +5,13 @@
  *     frame PLANNED_NS WOKE_NS DONE_NS [STAMP_NS]           once per frame whose thread woke, after the plan
  *
  * A frame is planned for a moment, its thread wakes, and its work is done. PERIOD 0: the moments are events, not a clock's.
- * DEADLINE counts from the planned moment; 0: there is none. FRAMES were planned, so those that are not reported were
- * dropped, as was one with DONE 0: its thread woke too late to begin. STAMP is when another process sent the wake-up.
- * LATENCY names the series that the test is about:
+ * DEADLINE counts from the planned moment; 0: there is none. FRAMES were planned; those not reported were dropped, and so
+ * was one with DONE 0: its thread woke too late to begin. STAMP is when another process sent the wake-up. LATENCY names the
+ * series that is the test's score:
  *
  *     wake       from the planned moment, or the stamp, to the first instruction
  *     response   from the planned moment to done
- *     overrun    what done comes later than the work alone would take
+ *     overrun    how much longer it took than the work alone
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -27,7 +27,7 @@ struct frames_plan {
 /* Reads the argument break_over=US. */
 void frames_init(void);
 
-/* Maps and touches the memory for as many frames, with stamps or without. */
+/* Maps and touches the memory for this many frames, with stamps or without. */
 void frames_prepare(long most, int stamps);
 
 /* Called when the window opens, and when the last frame is over. */
@@ -43,7 +43,7 @@ void frames_speed(double speed, double drift);
 /* Prints plan, frames, slices and attribution, and ends the program. */
 _Noreturn void frames_finish(const struct frames_plan *plan, const struct kit_window *window);
 
-/* Looks after stdin between frames, about twice a second; ends the program when it has closed. */
+/* Checks stdin between frames, about twice a second; ends the program when it is closed. */
 void frames_look(int64_t now);
 
 #endif

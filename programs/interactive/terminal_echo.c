@@ -1,13 +1,13 @@
 /*
  * A keystroke in a terminal and its echo. The terminal is the leader: it writes a byte to the master of a pseudo-terminal when a
  * key is planned to be struck, and reads what the program on the other side draws. That program reads as editors and shells
- * do (no lines, no echo by the kernel), works, and answers each byte with a line drawn anew.
+ * do (no lines, no echo by the kernel), works, and answers each byte by redrawing a line.
  *
- *     period=US jitter=US seed=N      keys are struck so far apart [50000], each by up to so much sooner or later [20000]
+ *     period=US jitter=US seed=N      time between keys [50000], and how much earlier or later each may come [20000]
  *     work=US                         the program's work on each [200]
  *     deadline=US                     from the planned moment to the last byte of the answer [20000]
  *
- * Who types does not wait: keys are struck on their schedule whether or not the ones before have been answered.
+ * A typist does not wait: keys are struck on schedule whether or not the previous ones have been answered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -120,7 +120,7 @@ static int64_t planned(int64_t base, long key)
     return base + key * period + (int64_t)((2 * chain_random(&seed) - 1) * (double)jitter);
 }
 
-/* Strikes so many keys, or for ever if that is 0, and reads the answers. */
+/* Strikes this many keys, or keys for ever if that is 0, and reads the answers. */
 static void type(const struct chain_window *window, long most)
 {
     struct pollfd file = {.fd = master, .events = POLLIN};

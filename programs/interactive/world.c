@@ -238,7 +238,7 @@ int64_t world_wait(long slot, int64_t planned, int64_t *stamp)
         while (reached < slot)
             receive();
     woke = kit_now();
-    /* A stamp that was written over is no stamp: then it counts from when it was due. */
+    /* An overwritten stamp is not used: latency then counts from when the wake-up was due. */
     *stamp = world_has_stamps() && reached < slot + STAMPS ? waker->stamps[slot % STAMPS] : planned;
     return woke;
 }

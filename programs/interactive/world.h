@@ -31,7 +31,7 @@ int64_t world_wait(long slot, int64_t planned, int64_t *stamp);
 /* Sleeps until a moment. */
 void world_rest(int64_t until);
 
-/* Does so much work: no allocation, no lock, no page fault, and in operations no system call. */
+/* Does this much work: no allocation, lock or page fault and, if counted in operations, no system call. */
 void world_work(int64_t ns);
 
 /* By how much the speed of work differs from the one it was counted by, now: 0.05 is 5 % slower. */

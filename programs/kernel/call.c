@@ -1,9 +1,9 @@
 /*
- * System calls one by one: call=NAME of the table at the end. One count is one call, or the few that cannot be had apart (open
- * and close), in the number that `value calls` tells. All else is prepared before, and every answer is looked at.
+ * System calls one by one: call=NAME of the table at the end. One count is one call, or a few that cannot be separated (open
+ * and close); `value calls` says how many. Everything else is prepared before, and every answer is checked.
  *
- * Calls of which a C library might remember the answer, or make several, are made by syscall(2). The loop has no clock, which
- * would be a call itself on some machines; only what takes 50 us and more is noted when it is done.
+ * Calls that a C library might cache or turn into several are made through syscall(2). The loop reads no clock, which would
+ * be a system call itself on some machines; only calls that take 50 us and more are noted when they complete.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -2,7 +2,7 @@
  * Execl throughput: the process replaces itself with itself, again and again. One count is one execve and the start of
  * the new image as far as main: mostly the kernel's work on the address space and the dynamic linker's.
  *
- * A timer does not survive execve, so every image reads the clock. What it must know stands in its arguments:
+ * A timer does not survive execve, so every image reads the clock. What it must know is in its arguments:
  *
  *     PATH again COUNT EDGE_NS MEMORY
  *
@@ -20,7 +20,7 @@
 #include "kit.h"
 #include "speech.h"
 
-enum { WATCH = 16 }; /* counts after which stdin is looked at: less than a second even where many copies share a CPU */
+enum { WATCH = 16 }; /* counts after which stdin is checked: less than a second even if many copies share a CPU */
 
 /* At the head of the memory; then one record per slice. */
 struct plan {

@@ -112,7 +112,7 @@ void prepare_pipe(void)
     have.other = ends[1];
 }
 
-/* An epoll besides, that waits for it; it has nothing to read. */
+/* Also an epoll set that contains it; it has nothing to read. */
 void prepare_event(void)
 {
     struct epoll_event wanted = {.events = EPOLLIN};
@@ -140,7 +140,7 @@ void prepare_pair(void)
     have.other = ends[1];
 }
 
-/* The port that is bound is this copy's, and nobody listens there unless it does. */
+/* The bound port belongs to this copy, and nobody else listens on it. */
 void prepare_port(void)
 {
     socklen_t length = sizeof have.port;

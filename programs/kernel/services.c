@@ -122,7 +122,7 @@ static void make_handler(void)
         kit_error("cannot handle a signal (%s)", strerror(errno));
 }
 
-/* --- the calls: each returns how many of so many gave the right answer --- */
+/* --- the calls: each returns how many of the given number were answered correctly --- */
 
 static int call_getppid(int times)
 {

@@ -35,7 +35,7 @@ enum {
     STAGE_WORDS = 6, /* in the command line of a stage */
 };
 
-/* --- small files, for stages: what fails there is told by the exit status --- */
+/* --- small files, for stages: failures are reported by the exit status --- */
 
 struct text {
     char *bytes;
@@ -65,7 +65,7 @@ static struct text read_text(const char *path)
     return text;
 }
 
-/* As assemblers do, anew: some file systems write a file that was truncated to the disk at once when it is closed. */
+/* A new file, as assemblers make it: some file systems flush a truncated file to disk when it is closed. */
 static FILE *create(const char *path)
 {
     FILE *file;

@@ -1,7 +1,7 @@
 /*
- * The crew: the processes of a load. The leader is the program the tool started: it only speaks with the tool, so that a
- * load whose work waits long for a disk, for memory or for a CPU still has a pulse, and ends when it should. The workers do
- * the work. A whole load:
+ * The crew: the processes of a load. The leader is the program that the tool started. It only talks to the tool, so a load
+ * whose work waits a long time for a disk, memory or CPU still has a pulse and ends when it should. The workers do the
+ * work. A whole load:
  *
  *     static void work(long number)
  *     {
@@ -35,7 +35,7 @@ long crew_cpus(void);
 /* The argument `name`, where 0 or none is the number of CPUs. */
 long crew_size(const char *name);
 
-/* In the leader: makes room for so many workers. They are killed on every way out. */
+/* In the leader: makes room for this many workers. They are killed on every exit path. */
 void crew_open(long most);
 
 /* In the leader: starts a worker, which runs work(number); work must not return. */
@@ -44,7 +44,7 @@ void crew_hire(void (*work)(long number), long number);
 /* In the leader: what is to be done once all workers are dead. Async-signal-safe calls only. */
 void crew_after(void (*clean)(void));
 
-/* In the leader: waits until all workers are prepared, starts, and looks after them. */
+/* In the leader: waits until all workers are prepared, starts, and supervises them. */
 _Noreturn void crew_run(void);
 
 /* In a worker: says that it is prepared, and waits for the start. */
@@ -68,7 +68,7 @@ void crew_adopt(void);
  */
 void crew_reap(int64_t limit);
 
-/* Whether the tool is gone, in preparations that take long. What it has said already does not matter. */
+/* Whether the tool is gone, for long preparations. What it has already written does not matter. */
 int crew_abandoned(void);
 
 /* futex(2) on words that processes share. Waiting may end for no reason, or after `limit` ns if that is not 0. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * The size in MiB of a large file `name`: the argument size=, or if that is missing a sixteenth of the memory, from 64 to 1024
- * and less where there is no room. A tenth of the file system and 256 MiB stay free, or it skips.
+ * The size in MiB of a large file `name`: the argument size=, by default a sixteenth of the memory, from 64 to 1024, and less
+ * if there is no room. A tenth of the file system and 256 MiB stay free, or it skips.
  */
 long files_size(const char *name);
 

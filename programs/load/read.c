@@ -4,9 +4,9 @@
  *
  *   size=MIB             of the file: see files.h
  *   block=BYTES          of one read, a power of two from 4096 on
- *   mode=cached          all of it from the page cache, where it fits
- *        direct          past the page cache (O_DIRECT); where the file system cannot, as drop
- *        drop            through the page cache, which is told after every 8 MiB to forget them
+ *   mode=cached          all of it from the page cache, if it fits
+ *        direct          past the page cache (O_DIRECT); if the file system cannot, like drop
+ *        drop            through the page cache, dropping every 8 MiB after use
  */
 #define _GNU_SOURCE
 #include <errno.h>

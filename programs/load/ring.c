@@ -32,7 +32,7 @@ static void take(struct seat *seat)
     __atomic_sub_fetch(&seat->tokens, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Where a token lies already its owner has been woken. */
+/* If a token is there already, its owner has been woken. */
 static void hand_to(struct seat *seat)
 {
     if (__atomic_fetch_add(&seat->tokens, 1, __ATOMIC_SEQ_CST) == 0)

@@ -3,11 +3,11 @@
  *
  *   op=read|write|copy|triad|move  read sums up 64-bit words, write stores one over and over, copy stores what it loads, and
  *                                  triad is a[i] = b[i] + 3 c[i] in doubles. Bytes loaded and bytes stored count. move is the
- *                                  C library's memmove, of which the bytes moved count, once.
+ *                                  C library's memmove; moved bytes count once.
  *   size=l1|l2|l3|ram|BYTES        of each array: see caches.h
- *   stores=stream|plain            whether stores go past the caches. Plain ones first fetch the line that they overwrite,
- *                                  which is traffic that does not count; on x86-64, arrays as large as ram get streaming ones.
- *   pages=huge|small               what the arrays lie in
+ *   stores=stream|plain            whether stores bypass the caches. Plain ones first fetch the line that they overwrite,
+ *                                  traffic that does not count; on x86-64, arrays as large as ram get streaming ones.
+ *   pages=huge|small               pages of the arrays
  *   width=16|32|64                 bytes of the vectors (the widest there are)
  *   wrong=1                        spoils a byte after the window, to see that this is noticed
  */
@@ -129,7 +129,7 @@ static int is_right(size_t bytes)
     }
 }
 
-/* The last call, of the timer's handler: the work stands still, perhaps in the middle of a piece. */
+/* The last call, from the timer's handler: the work is interrupted, perhaps in the middle of a piece. */
 static void prove(int finished)
 {
     if (!finished)
@@ -235,7 +235,7 @@ static _Noreturn void go_over(double speed)
     }
 }
 
-/* Moves that take longer than a piece are told of one by one, so that a slice ends with a move. */
+/* Moves that take longer than a piece are noted one by one, so that a slice ends with a move. */
 static _Noreturn void move_whole(void)
 {
     for (;;) {

@@ -71,7 +71,7 @@ static void read_index(int cpu, int index)
         caches[number].sharers = 1;
 }
 
-/* What the C library knows, where the kernel tells nothing. */
+/* What the C library knows, if the kernel reports nothing. */
 static void ask_library(void)
 {
 #ifdef _SC_LEVEL1_DCACHE_SIZE

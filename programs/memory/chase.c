@@ -3,10 +3,10 @@
  * one before and nothing can guess the next. One count is a load.
  *
  *   size=l1|l2|l3|ram|BYTES        see caches.h; of ram at most 256 MiB
- *   pages=huge|small               with small ones in ram, most loads wait for a walk of the page tables besides
- *   load_threads=N|others          threads on other processors that copy between memories of their own meanwhile, so that the
- *                                  memory is busy (others: one for each other processor). They do not count; `value traffic`
- *                                  tells of the bytes they read and wrote.
+ *   pages=huge|small               with small ones in ram, most loads also wait for a page table walk
+ *   load_threads=N|others          threads on other processors that copy their own memory meanwhile, to keep the memory busy
+ *                                  (others: one on each other processor). They do not count; `value traffic` reports the
+ *                                  bytes they read and wrote.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -37,7 +37,7 @@ enum {
     STRIDE = 256 << 10, /* and what it copies between two counts */
 };
 
-/* What lies in each line. */
+/* The contents of each line. */
 struct stop {
     struct stop *next;
     size_t number; /* how far it is from the first */
@@ -51,7 +51,7 @@ struct loader {
 
 static struct stop *first;
 static size_t stops;
-static volatile int astray; /* whether the chain ever led elsewhere than so many loads should */
+static volatile int astray; /* whether the chain ever led to a place other than expected after that many loads */
 static struct loader *loaders;
 static int loader_number;
 static size_t load_size;

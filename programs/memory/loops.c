@@ -26,7 +26,7 @@
 
 const int loops_can_stream = 1;
 
-/* clang takes no wider vectors than it thinks wise, unless told. */
+/* Unless told, clang uses no wider vectors than it considers worthwhile. */
 #ifdef __clang__
 #define WIDEN(bits) , min_vector_width(bits)
 #else

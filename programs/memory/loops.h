@@ -11,7 +11,7 @@
 
 #define LOOPS_STEP 1024
 
-/* What triad multiplies with: of small whole numbers the results are exact, fused or not. */
+/* Triad's factor: for small integers the results are exact, fused or not. */
 #define LOOPS_FACTOR 3.0
 
 struct loops {

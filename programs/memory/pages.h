@@ -10,7 +10,7 @@
  */
 void *pages_map(size_t size);
 
-/* The share of it, once touched, that lies in huge pages, from 0 to 1. */
+/* The share of it, once touched, that is in huge pages, from 0 to 1. */
 double pages_huge(const void *memory, size_t size);
 
 #endif

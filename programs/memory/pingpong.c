@@ -1,12 +1,12 @@
 /*
- * Core to core: two threads, pinned to two processors, hand one cache line to and fro, and so for every pair of processors.
+ * Core to core: two threads, pinned to two processors, pass one cache line back and forth, for every pair of processors.
  * One count is a round trip.
  *
  *   op=cas    each changes the line's word by compare-and-swap, once it is its turn
  *   op=store  each reads the word until it is its turn, and stores: the line is fetched to read and then again to write
  *
- * The least time of a pair's samples is its latency: a thread that is preempted spoils any mean. The pairs are those of the
- * processors that the program was allowed when it was started, whatever cpu= says.
+ * The shortest of a pair's samples is its latency: a preempted thread spoils any mean. The pairs are those of the processors
+ * that the program was allowed to use when it started, whatever cpu= says.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -22,8 +22,8 @@
 enum {
     FOUND = 8192,
     MOST = 64, /* processors whose pairs are measured */
-    LINES = 64, /* where a line lies decides how far it is: see which cache keeps track of it */
-    WARM = 24, /* round trips until both are at it */
+    LINES = 64, /* the distance depends on the line's address, which determines the cache that tracks it */
+    WARM = 24, /* round trips until both are running */
     ROUNDS = 1000,
     SPINS = 1 << 14, /* until a thread lets others run: its partner may be waiting for this processor */
 };

@@ -96,7 +96,7 @@ static void serve_round_trips(void)
     }
 }
 
-/* Each block has its number at both ends. The one after the last that counts tells the client that it is. */
+/* Each block has its number at both ends. A block after the last one that counts marks the end for the client. */
 static void serve_stream(void)
 {
     int client = take();

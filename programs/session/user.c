@@ -1,10 +1,10 @@
 /*
- * A user at a shell, who does one thing again and again in a directory of its own; one count is one of them done, with its
- * outcome looked at.
+ * A user at a shell who does one thing again and again in a directory of its own; one count is one of them completed, with
+ * its result checked.
  *
  *   job=compile    cc -O1 of a program of some 60 lines, and linking it
  *   job=pipeline   counts the words of 64 KiB of text: tr | sort | uniq -c | sort -rn, five processes with the shell
- *   job=tree       unpacks 80 files from an archive, searches them by grep and find, removes them: five processes
+ *   job=tree       unpacks 80 files from an archive, searches them with grep and find, removes them: five processes
  */
 #define _GNU_SOURCE
 #include <errno.h>

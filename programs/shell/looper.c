@@ -2,10 +2,10 @@
  * Runs a command again and again: `looper key=value ... -- COMMAND ...`. One count is fork, execvp and the end of the
  * command with status 0. It runs once before ready, to show that it can.
  *
- *   stdin=FILE    what the command reads (anew each time)
+ *   stdin=FILE    what the command reads (from the start each time)
  *   keep=1        its output goes to a file, and the number it starts with is checked. Without that it goes to /dev/null,
  *                 where some tools do less: grep stops at the first match.
- *   text=FILE     writes the text for grep there before
+ *   text=FILE     first writes the text for grep there
  */
 #define _GNU_SOURCE
 #include <errno.h>

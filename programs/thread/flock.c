@@ -17,7 +17,7 @@
 static void clean(int finished)
 {
     (void)finished;
-    unlink(NAME); /* a copy that ends later makes it anew, and removes it */
+    unlink(NAME); /* a copy that ends later creates it again and removes it */
 }
 
 /* O_CREAT only where it is needed: with it some kernels lock the directory, and copies would meet there. */

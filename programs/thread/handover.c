@@ -24,7 +24,7 @@ static void pass(uint32_t had)
     syscall(SYS_futex, &token, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Returns the token, which is no longer what it was when the caller passed it on. */
+/* Returns the token once it differs from what the caller passed on. */
 static uint32_t wait_while(uint32_t passed)
 {
     uint32_t now;

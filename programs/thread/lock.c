@@ -1,9 +1,9 @@
 /*
- * A lock that threads contend for. One count is an acquisition, and whoever releases it may well be the next to have it: how
- * often it really went to another thread is told apart, as `handovers`.
+ * A lock that threads contend for. One count is an acquisition, and the thread that releases it may well be the next to get
+ * it: `handovers` reports how often it really went to another thread.
  *
  *   kind=normal|adaptive|pi   a mutex of the C library: plain, spinning a little before it sleeps, with priority inheritance
- *   kind=spin                 a word that is looked at until it is free, then exchanged
+ *   kind=spin                 a word that is watched until it is free, then exchanged
  *   critical=N think=N        work while the lock is held, and between (0 units). A unit is one multiplication that waits
  *                             for the one before: 3 cycles on most processors
  *

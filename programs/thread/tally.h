@@ -8,8 +8,8 @@
 void tally_join(const struct kit_thread *me);
 
 /*
- * For the cleaner of kit_at_end, while the other threads go on. Reports `check NAME 1` if the sum of their counts is what
- * `done` tells, as often as one looks. Of what is done at most `most` is not counted yet.
+ * For the cleaner of kit_at_end, while the other threads continue. Reports `check NAME 1` if the sum of their counts equals
+ * what `done` returns, each time it is checked. At most `most` of the work done is not counted yet.
  */
 void tally_check(const char *name, unsigned long (*done)(void), unsigned long most);
 

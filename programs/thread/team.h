@@ -1,6 +1,6 @@
 /*
- * Threads that share memory: the copies of a row with copies = "threads", which lists thread/team among its sources. All
- * run the same work, begin together, and are reported one by one. This is a whole test:
+ * Threads that share memory: the copies of a row with copies = "threads" and thread/team among its sources. All run the
+ * same work, start together, and are reported one by one. This is a whole test:
  *
  *     static atomic_long shared;
  *
@@ -19,17 +19,17 @@
  *         team_start(work);
  *     }
  *
- * The first thread is main's. It takes the timer's pulse too, so no thread waits for a processor for that.
+ * The first thread is main's. It also takes the timer signal, so no thread waits for a processor for that.
  */
 #ifndef TEAM_H
 #define TEAM_H
 
 #include "kit.h"
 
-/* How many threads: threads=N (1), of which the i-th runs on the i-th processor of cpu=A,B,... where that is given. */
+/* How many threads: threads=N (1). The i-th runs on the i-th processor of cpu=A,B,... if that is given. */
 int team_number(void);
 
-/* In place of kit_start: runs `work` in every thread. It must go on for ever, and count in me->count. */
+/* Instead of kit_start: runs `work` in every thread. It must run for ever, and count in me->count. */
 _Noreturn void team_start(void (*work)(struct kit_thread *me));
 
 /* Starts one more thread, which the timer's signal does not reach, on a small stack, so that thousands fit. 0, or why not. */

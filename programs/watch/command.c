@@ -163,7 +163,7 @@ static void wait_until_attached(const char *text)
         if (more < 0 && kit_abandoned())
             kit_leave();
     }
-    said_size = 0; /* what it said of its beginning is no count */
+    said_size = 0; /* its output when it started is not a count */
     said[0] = '\0';
 }
 
