@@ -218,13 +218,13 @@ impl State {
     /// The mean clock in GHz, and what it is of the first seconds', in per cent.
     fn clock(&self) -> Option<(f64, Option<f64>)> {
         let clocks: Vec<f64> = self.threads.values().map(|thread| thread.clock).filter(|clock| *clock > 0.0).collect();
-        let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
+        let mean = stats::mean(&clocks);
         (!clocks.is_empty()).then(|| (mean, share(mean, self.clock)))
     }
 
     fn work(&self) -> Option<f64> {
         let rates: Vec<f64> = self.threads.values().map(|thread| thread.rate).collect();
-        share(rates.iter().sum::<f64>() / rates.len() as f64, self.work)
+        share(stats::mean(rates), self.work)
     }
 
     fn wrong(&self) -> u64 {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Row, score};
 use catalogue::{Catalogue, Figure, Metric};
 use journal::{Cell, Journal, Trial};
-use stats::{Estimate, Histogram, log_interval};
+use stats::{Estimate, Histogram, log_interval, mean};
 
 /// The shares of single operations that reports tell of, and their names.
 pub const QUANTILES: [(f64, &str); 5] = [(0.1, "p10"), (0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -126,8 +126,7 @@ fn values(cell: &Cell, measured: &[&Trial]) -> Vec<Value> {
             own.entry(name).or_insert((unit, Vec::new())).1.push(*number);
         }
         for (name, (unit, numbers)) in own {
-            let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-            found.entry(name).or_insert((unit, Vec::new())).1.push(mean);
+            found.entry(name).or_insert((unit, Vec::new())).1.push(mean(numbers));
         }
     }
     let own = |name: &str| name == BEST || name == CLOCK || cell.value.as_deref() == Some(name);

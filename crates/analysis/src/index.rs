@@ -3,7 +3,7 @@
 use super::{Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
-use stats::{Estimate, Sampled, mean_half_width};
+use stats::{Estimate, Sampled, mean, mean_half_width};
 
 /// One index at one level of copies.
 #[derive(Debug, Clone)]
@@ -152,7 +152,7 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
         let quotient = part.index.value / 10.0;
         if quotient > 1e-6 { quotient.ln() } else { 0.0 }
     });
-    let value = 10.0 * (logs.sum::<f64>() / parts.len() as f64).exp();
+    let value = 10.0 * (mean(logs)).exp();
     // The index of one test is that test.
     if let [only] = parts {
         return Estimate { value, ..only.index };

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Remark, Row, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
-use stats::{Estimate, Histogram, Sampled, mean_half_width, mean_interval};
+use stats::{Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval};
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
@@ -141,8 +141,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let share_of = |count: u64| 100.0 * count as f64 / planned.max(1) as f64;
     let samples =
         measured.iter().map(|trial| Sample { at: trial.at, block: trial.block, value: quantile(trial, share) });
-    let window =
-        measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)).sum::<f64>() / measured.len() as f64;
+    let window = mean(measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)));
     let broke = all().filter_map(|frames| frames.broke);
     warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));
     Some(Row {
@@ -190,7 +189,7 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)
     if all.is_empty() {
         return None;
     }
-    let throughput = all.iter().map(|load| rate(&load.copy)).sum::<f64>() / all.len() as f64 * scale.worth;
+    let throughput = mean(all.iter().map(|load| rate(&load.copy))) * scale.worth;
     let interval = mean_interval(&ratios);
     let mut warnings: Vec<Remark> = Vec::new();
     let unsteady = all.iter().filter(|load| !load.steady).count();
@@ -282,7 +281,7 @@ pub(super) fn met(trial: &Trial) -> f64 {
 /// The mean over the copies of a value they report.
 fn value_of(trial: &Trial, name: &str) -> Option<f64> {
     let values: Vec<f64> = trial.copies.iter().filter_map(|copy| copy.values.get(name)).map(|value| value.0).collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    (!values.is_empty()).then(|| mean(values))
 }
 
 fn largest(trial: &Trial, name: &str) -> Option<f64> {
@@ -339,7 +338,7 @@ fn slowest(response: &Histogram, share: f64) -> f64 {
 fn attribution(measured: &[&Trial], window: f64) -> Attribution {
     let mean = |of: &dyn Fn(&Trial) -> Option<f64>| {
         let values: Vec<f64> = measured.iter().filter_map(|trial| of(trial)).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        (!values.is_empty()).then(|| stats::mean(values))
     };
     let used = |of: fn(&journal::Usage) -> u64| {
         mean(&|trial| Some(trial.copies.iter().filter_map(|copy| copy.usage.as_ref()).map(of).sum::<u64>() as f64))

@@ -3,7 +3,7 @@
 use super::{Remark, Row, Sample};
 use catalogue::Metric;
 use journal::{Cell, Copy, Trial};
-use stats::{Estimate, log_interval, median, median_interval};
+use stats::{Estimate, log_interval, mean, median, median_interval};
 
 /// Shares of a window from which on a disturbance is told.
 const STEAL: f64 = 0.02;
@@ -59,11 +59,11 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         let passes: Vec<Pass> = measured.iter().map(|trial| pass(cell, trial)).collect();
         let kept = kept(&passes);
         let rates: Vec<f64> = passes.iter().map(|pass| pass.rate).collect();
-        let seconds = kept.iter().map(|pass| pass.seconds).sum::<f64>() / kept.len() as f64;
+        let seconds = mean(kept.iter().map(|pass| pass.seconds));
         (log_interval(geometric(&kept), &rates), seconds, kept.len(), rates)
     } else {
         let rates: Vec<f64> = measured.iter().filter_map(|trial| rate(cell, trial)).collect();
-        let seconds = measured.iter().map(|trial| pass(cell, trial).seconds).sum::<f64>() / measured.len() as f64;
+        let seconds = mean(measured.iter().map(|trial| pass(cell, trial).seconds));
         (of_rates(&rates), seconds, rates.len(), rates)
     };
     if !score.bounded() {
@@ -124,7 +124,7 @@ pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
 /// Returns a trial as UnixBench's harness accounts it (docs/methodology.md): counts are summed,
 /// times are averaged; its file programs, which print a rate of their own, cut the fraction off.
 pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {
-    let seconds = trial.copies.iter().map(|copy| length(&copy.slices)).sum::<f64>() / trial.copies.len() as f64;
+    let seconds = mean(trial.copies.iter().map(|copy| length(&copy.slices)));
     if cell.value.is_some() {
         let count = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
         Pass { count, seconds, rate: count }
@@ -155,7 +155,7 @@ pub(super) fn kept(passes: &[Pass]) -> Vec<Pass> {
 /// UnixBench.
 pub(super) fn geometric(passes: &[Pass]) -> f64 {
     let logs = passes.iter().map(|pass| if pass.rate > 0.0 { pass.rate.ln() } else { 0.0 });
-    (logs.sum::<f64>() / passes.len() as f64).exp()
+    mean(logs).exp()
 }
 
 /// Returns what disturbed the windows: steal, and load that is not the measured programs'.

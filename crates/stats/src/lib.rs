@@ -5,17 +5,16 @@ mod fdr;
 mod fisher;
 mod heavy;
 mod histogram;
+mod mean;
 mod median;
 mod qn;
 mod rank_sum;
 mod ranks;
 mod serial;
 mod shift;
-mod student;
 mod tail;
 mod usl;
 mod walsh;
-mod welch;
 
 use serde::{Deserialize, Serialize};
 
@@ -24,16 +23,15 @@ pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
 pub use histogram::Histogram;
+pub use mean::{Mean, log_interval, mean, mean_interval, mean_shift, student_shift, welch_shift};
 pub use median::{median, median_interval};
 pub use qn::qn;
 pub use rank_sum::{two_sample_half_width, two_sample_shift};
 pub use serial::{Serial, serial};
 pub use shift::{Method, Shift};
-pub use student::{log_interval, mean_interval, quantile_975};
-pub use tail::{normal_p, normal_quantile, student_p, student_quantile};
+pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
 pub use walsh::{paired_half_width, paired_shift, pseudo_median};
-pub use welch::{Mean, mean_shift, student_shift, welch_shift};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
 ///

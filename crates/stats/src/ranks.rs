@@ -4,9 +4,6 @@
 use super::tail::{normal_p, normal_quantile};
 use super::{Estimate, Method, Shift};
 
-/// The 97.5 % quantile of the standard normal distribution.
-pub(super) const NORMAL_975: f64 = 1.959_964;
-
 /// The distribution of a whole-numbered statistic between 0 and `top`, symmetric about `top`/2, when nothing differs.
 pub(super) struct Null {
     /// The largest value.

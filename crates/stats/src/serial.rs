@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ranks::NORMAL_975;
+use super::{NORMAL_975, mean};
 
 /// The fewest values of a series that say anything of it.
 const FEWEST: usize = 6;
@@ -58,7 +58,7 @@ pub fn serial(series: &[Vec<f64>]) -> Option<Serial> {
 
 /// The lag-1 autocorrelation as it falls.
 fn lag_one(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = mean(values);
     let square: f64 = values.iter().map(|one| (one - mean).powi(2)).sum();
     let next: f64 = values.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum();
     (values.len() >= FEWEST && square > 0.0 && square.is_finite()).then_some(next / square)

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use super::Estimate;
-use super::ranks::NORMAL_975;
+use super::{Estimate, NORMAL_975};
 
 /// What an interval of a difference rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

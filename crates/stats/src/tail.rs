@@ -1,4 +1,10 @@
-//! Tail areas of the normal and of Student's distribution, as two-sided p values.
+//! Tail areas of the normal and of Student's distribution, as two-sided p values, and their quantiles.
+
+/// The 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
+pub const NORMAL_975: f64 = 1.959_963_984_540_054;
+
+/// From so many degrees of freedom on Student's distribution is the normal one: quantiles differ by less than 1e-6.
+const NORMAL_FROM: f64 = 1e7;
 
 /// The terms of a continued fraction, at most; some thirty serve.
 const MOST: u32 = 300;
@@ -43,6 +49,13 @@ pub fn student_quantile(p: f64, degrees: f64) -> f64 {
     quantile(p, |t| student_p(t, degrees))
 }
 
+/// Returns the 97.5 % quantile of Student's t: half the width of a 95 % interval in standard errors of `degrees` degrees of
+/// freedom. Infinite where there are none, or NaN.
+#[must_use]
+pub fn quantile_975(degrees: f64) -> f64 {
+    if degrees >= NORMAL_FROM { NORMAL_975 } else { student_quantile(0.05, degrees) }
+}
+
 /// The place where a falling tail is `p`.
 fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -54,6 +67,9 @@ fn quantile(p: f64, tail: impl Fn(f64) -> f64) -> f64 {
     }
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
         if tail(middle) > p { low = middle } else { high = middle }
     }
     high
@@ -68,6 +84,9 @@ pub fn student_p(t: f64, degrees: f64) -> f64 {
     }
     if t.is_infinite() {
         return 0.0;
+    }
+    if degrees >= NORMAL_FROM {
+        return normal_p(t);
     }
     incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5).clamp(0.0, 1.0)
 }
@@ -173,5 +192,25 @@ mod tests {
         assert!((student_quantile(0.05, 5.0) - 2.570_58).abs() < 1e-4);
         assert!((student_quantile(0.01, 10.0) - 3.169_27).abs() < 1e-4);
         assert!(student_quantile(0.0, 3.0).is_infinite());
+    }
+
+    /// Abramowitz & Stegun, table 26.10, and numerical integration of the density.
+    #[test]
+    fn half_widths_in_standard_errors() {
+        for (degrees, quantile) in [
+            (1.0, 12.706_205),
+            (2.0, 4.302_653),
+            (2.5, 3.574_655),
+            (9.0, 2.262_157),
+            (30.0, 2.042_272),
+            (45.0, 2.014_103),
+            (1e6, 1.959_966),
+            (1e9, 1.959_964),
+            (f64::INFINITY, 1.959_964),
+        ] {
+            assert!((quantile_975(degrees) - quantile).abs() < 2e-6, "{degrees}: {}", quantile_975(degrees));
+        }
+        assert!((normal_quantile(0.05) - NORMAL_975).abs() < 2e-7);
+        assert!(quantile_975(0.0).is_infinite() && quantile_975(f64::NAN).is_infinite());
     }
 }

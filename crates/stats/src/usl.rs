@@ -4,14 +4,12 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::bootstrap::resamples;
-use super::{Estimate, median, quantile_975};
+use super::{Estimate, NORMAL_975, mean, median, quantile_975};
 
 /// Steps of Gauss and Newton, at most; a handful serve.
 const STEPS: u32 = 50;
 /// How often a step that leads astray is halved.
 const HALVINGS: u32 = 30;
-/// The 97.5 % quantile of the normal distribution, that percentiles of resamples stand for.
-const NORMAL: f64 = 1.96;
 /// What rounding leaves of a parameter that is zero.
 const DUST: f64 = 1e-12;
 /// Peaks below this are told no further apart: a second copy lowers the throughput.
@@ -90,7 +88,8 @@ pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     let law = solve(&points, parameters)?;
     let again = refits(levels, parameters);
     let degrees: usize = levels.iter().map(|level| level.trials.len().saturating_sub(1)).sum();
-    let wider = quantile_975(degrees as f64) / NORMAL;
+    // What percentiles of resamples stand for is the normal quantile.
+    let wider = quantile_975(degrees as f64) / NORMAL_975;
     let interval = |value: f64, of: &dyn Fn(&Usl) -> f64| match &again {
         Some(laws) => percentiles(value, laws.iter().map(of).collect(), wider),
         None => Estimate::alone(value),
@@ -213,7 +212,7 @@ fn percentiles(value: f64, mut drawn: Vec<f64>, wider: f64) -> Estimate {
 
 fn r_squared(law: &Usl, points: &[(f64, f64)]) -> f64 {
     let logs: Vec<f64> = points.iter().map(|point| point.1.ln()).collect();
-    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let mean = mean(&logs);
     let left: f64 = points.iter().map(|(copies, total)| (total / law.at(*copies)).ln().powi(2)).sum();
     1.0 - left / logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
 }

@@ -1,7 +1,7 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
 use super::ranks::{Null, smallest};
-use super::{Mean, Method, Shift, median, student_quantile, student_shift};
+use super::{Mean, Method, Shift, mean, median, student_quantile, student_shift};
 
 /// Up to this many differences the distribution is exact.
 const EXACT: usize = 50;
@@ -51,7 +51,7 @@ pub fn paired_half_width(differences: &[f64], level: f64) -> f64 {
 pub fn pseudo_median(differences: &[f64]) -> f64 {
     let count = differences.len();
     if count < FEWEST {
-        return differences.iter().sum::<f64>() / count as f64;
+        return mean(differences);
     }
     if count > EXACT {
         return paired_shift(differences).estimate.value;

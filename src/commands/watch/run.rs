@@ -174,7 +174,7 @@ fn bars(samples: &[f64]) -> String {
 fn shown(reading: &Reading) -> String {
     let hottest = reading.temperature.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
-    let mean = clocks.iter().sum::<f64>() / clocks.len() as f64;
+    let mean = stats::mean(&clocks);
     let parts = [
         hottest.map(|(name, celsius)| format!("{name} {celsius:.0} °C")),
         (!clocks.is_empty()).then(|| format!("{mean:.0} MHz")),

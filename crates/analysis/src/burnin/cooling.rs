@@ -6,7 +6,7 @@ use super::cause::{self, Cause};
 use super::trend::{Series, fall, level, noise, trend};
 use super::{counted, plural, sensors};
 use journal::{self, Beat, Journal, Sample};
-use stats::Estimate;
+use stats::{Estimate, mean};
 
 /// The beginning: five seconds after the first.
 const BEGINNING: std::ops::Range<f64> = 1.5..6.5;
@@ -97,7 +97,7 @@ impl Cooling {
     pub(super) fn new(journal: &Journal, asked: &journal::BurnIn, worked: f64) -> Cooling {
         let samples = &journal.samples;
         let threads = Threads::of(samples, worked);
-        let clock_series = together(&threads.clocks, |levels| levels.iter().sum::<f64>() / levels.len() as f64);
+        let clock_series = together(&threads.clocks, |levels| mean(levels));
         let throughput_series = together(&threads.rates, |levels| levels.iter().sum());
         let load =
             |series: &Series| -> Series { series.iter().copied().filter(|point| point.0 <= worked + 0.5).collect() };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use journal::{BurnIn, Sample};
 use machine::{Reading, is_of_processor};
-use stats::median;
+use stats::{mean, median};
 
 /// A rise of fewer °C has no half worth timing.
 const LEAST_RISE: f64 = 5.0;
@@ -87,8 +87,7 @@ fn sensor(
 
 /// Returns the mean frequency of the CPUs that tell one.
 pub(super) fn frequency(reading: &Reading) -> Option<f64> {
-    let count = reading.frequency.len() as f64;
-    (count > 0.0).then(|| reading.frequency.iter().map(|(_, mhz)| mhz).sum::<f64>() / count)
+    (!reading.frequency.is_empty()).then(|| mean(reading.frequency.iter().map(|(_, mhz)| mhz)))
 }
 
 /// Returns the median of a value over the samples of the work; nothing where none has it.

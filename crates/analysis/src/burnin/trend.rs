@@ -1,6 +1,6 @@
 //! Whether something that should be constant has fallen, and when: the trend of a noisy series.
 
-use stats::{Estimate, median, median_interval};
+use stats::{Estimate, NORMAL_975, median, median_interval};
 
 /// Seconds and values, in order of time.
 pub type Series = Vec<(f64, f64)>;
@@ -17,7 +17,7 @@ const BEYOND: f64 = 2.0;
 
 /// Half of the 95 % interval of a median, in standard deviations over the root of the number: its error is a quarter more than a
 /// mean's.
-const MEDIAN_975: f64 = 1.96 * 1.25;
+const MEDIAN_975: f64 = NORMAL_975 * 1.25;
 
 /// How many values one block of [`level`] has: neighbours in time are not independent.
 const BLOCK: usize = 5;

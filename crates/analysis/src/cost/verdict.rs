@@ -2,13 +2,10 @@
 
 use super::arms::{Differences, Draft};
 use super::{Estimate, Measure, RATE, Verdict, false_discovery_rates};
-use stats::{paired_shift, two_sample_shift};
+use stats::{NORMAL_975, paired_shift, two_sample_shift};
 
 /// Standard errors by which the truth must lie beyond what is called, to be called in four of five experiments.
 const FOUR_OF_FIVE: f64 = 0.8416;
-
-/// The 97.5 % quantile of the standard normal distribution: half-widths of 95 % intervals in standard errors.
-const HALF_WIDTH: f64 = 1.96;
 
 /// Judges the controls among themselves: whatever is called of them is a false alarm.
 pub(super) fn judge_controls(floor: &mut [Draft<'_>], threshold: f64) {
@@ -70,7 +67,7 @@ fn wanted(p: &[f64], place: usize) -> f64 {
 /// interval ÷ 1.96). Infinite where so few blocks cannot be called at that level, whatever they show.
 fn detectable(draft: &Draft<'_>, level: f64, threshold: f64) -> f64 {
     let Estimate { low, high, .. } = draft.shift.estimate;
-    let error = (high - low) / 2.0 / HALF_WIDTH;
+    let error = (high - low) / 2.0 / NORMAL_975;
     let points = draft.measure == Measure::Met;
     let log = |size: f64| if points { size } else { (size / 100.0).ln_1p() };
     let sieves = [draft.differences.half_width(level), log(threshold), log(draft.floor.unwrap_or(0.0))];

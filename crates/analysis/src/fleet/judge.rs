@@ -1,8 +1,8 @@
 //! How far nodes lie from what is typical of their group, and whether that is more than chance.
 
+use super::FEWEST;
 use super::table::Cell;
-use super::{FEWEST, NORMAL_975};
-use stats::{Estimate, false_discovery_rates, median, qn, student_p, tail_degrees};
+use stats::{Estimate, NORMAL_975, false_discovery_rates, mean, median, qn, student_p, tail_degrees};
 
 /// What the tails of n values over their own Qₙ lack of n degrees of freedom, by simulation.
 const LOST: f64 = 3.0;
@@ -124,13 +124,13 @@ fn together(columns: &[Judged], nodes: usize) -> Judged {
         let own: Vec<(&Judged, Deviation)> =
             columns.iter().filter_map(|column| Some((column, column.deviations[node]?))).collect();
         let count = own.len() as f64;
-        let mean = own.iter().map(|(_, one)| one.value).sum::<f64>() / count;
+        let middle = mean(own.iter().map(|(_, one)| one.value));
         // One that is not known is as large as the others.
         let errors: Vec<f64> = own.iter().map(|(_, one)| one.own.powi(2)).filter(|one| one.is_finite()).collect();
-        let error = (errors.iter().sum::<f64>() / errors.len() as f64 / count).sqrt();
+        let error = (mean(errors) / count).sqrt();
         // The mean of fewer columns, or of noisier ones, varies more.
         let variance = own.iter().map(|(column, one)| column.scale.powi(2) + one.excess).sum::<f64>() / count.powi(2);
-        (!own.is_empty()).then_some((mean, error, (variance - usual).max(0.0)))
+        (!own.is_empty()).then_some((middle, error, (variance - usual).max(0.0)))
     };
     judged(&(0..nodes).map(of_node).collect::<Vec<_>>())
 }

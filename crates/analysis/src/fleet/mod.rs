@@ -22,9 +22,6 @@ use stats::{Estimate, Method};
 /// Groups of fewer nodes are too few to call one of them unlike the others.
 pub const FEWEST: usize = 5;
 
-/// Half-widths of 95 % intervals in standard errors.
-const NORMAL_975: f64 = 1.96;
-
 /// What a node delivered.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivered<'a> {

@@ -4,11 +4,11 @@ use anyhow::Result;
 
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
-use super::{Asked, Column, Delivered, FleetReport, Group, NORMAL_975, Named, Node, Outlier, Value};
+use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Value};
 use super::{against, facts, groups, notes, ranking, spread};
 use crate::compare::RATE;
 use catalogue::Metric;
-use stats::Estimate;
+use stats::{Estimate, NORMAL_975, mean};
 
 /// A group as it is judged.
 pub(super) struct Family {
@@ -192,8 +192,7 @@ fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
         .map(|(judged, column)| judged.centre - turned(column.metric, column.typical.value))
         .filter(|log| log.is_finite())
         .collect();
-    let overall =
-        (families.len() > 1 && !logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
+    let overall = (families.len() > 1 && !logs.is_empty()).then(|| mean(logs).exp());
     Group { name: family.name.clone(), nodes: family.nodes.len(), overall, judged: family.verdicts.any() }
 }
 

@@ -3,7 +3,7 @@
 use super::Spread;
 use super::judge::Judged;
 use super::table::Cell;
-use stats::median;
+use stats::{mean, median};
 
 /// The fewest nodes of a group that tell how nodes differ.
 const FEW: usize = 3;
@@ -48,7 +48,7 @@ fn groups(judged: &[&Judged]) -> Option<f64> {
     if known.len() < 2 {
         return None;
     }
-    let mean = known.iter().map(|judged| judged.centre).sum::<f64>() / count;
+    let mean = mean(known.iter().map(|judged| judged.centre));
     let variance = known.iter().map(|judged| (judged.centre - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let errors = known.iter().map(|judged| judged.error.powi(2)).filter(|error| error.is_finite()).sum::<f64>() / count;
     Some((variance - errors).max(0.0).sqrt())

@@ -1,12 +1,13 @@
 //! The figures as nodes × columns.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use super::{Delivered, NORMAL_975};
+use super::Delivered;
 use crate::Figure;
 use catalogue::Metric;
 use journal::Key;
-use stats::{Estimate, quantile_975};
+use stats::{Estimate, NORMAL_975, mean, quantile_975};
 
 /// The fewest trials whose interval is one of order statistics; with fewer it is Student's.
 const ORDERED: usize = 6;
@@ -92,7 +93,9 @@ fn error(estimate: &Estimate, n: usize) -> f64 {
     if !estimate.bounded() || estimate.low <= 0.0 {
         return f64::NAN;
     }
-    let quantile = if n < ORDERED { quantile_975(n as f64 - 1.0) } else { NORMAL_975 };
+    // A fleet has millions of figures, so quantiles are computed once.
+    static FEW: LazyLock<[f64; ORDERED]> = LazyLock::new(|| std::array::from_fn(|n| quantile_975(n as f64 - 1.0)));
+    let quantile = FEW.get(n).copied().unwrap_or(NORMAL_975);
     (estimate.high / estimate.low).ln() / 2.0 / quantile
 }
 
@@ -103,6 +106,6 @@ fn scatter(figure: &Figure) -> (f64, f64) {
     if logs.len() < 2 {
         return (f64::NAN, 0.0);
     }
-    let mean = logs.iter().sum::<f64>() / count;
+    let mean = mean(&logs);
     (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0), count - 1.0)
 }

@@ -8,7 +8,7 @@ use super::details::CLOCK;
 use super::{Remark, Row, score};
 use catalogue::Metric;
 use journal::{Cell, Key, Run, Trial};
-use stats::{Estimate, Throughput, UslFit, fit_usl, median};
+use stats::{Estimate, Throughput, UslFit, fit_usl, mean, median};
 use words::Unique;
 
 /// What a core-bound program tells: its core's clock in GHz.
@@ -172,7 +172,7 @@ fn throughput(unit: &str) -> (f64, String) {
 fn clock(trial: &Trial) -> Option<f64> {
     let clocks: Option<Vec<f64>> = trial.copies.iter().map(|copy| Some(copy.values.get(CLOCK)?.0)).collect();
     let clocks = clocks.filter(|clocks| clocks.iter().all(|clock| clock.is_finite() && *clock > 0.0))?;
-    Some(clocks.iter().sum::<f64>() / clocks.len() as f64)
+    Some(mean(clocks))
 }
 
 /// What the slowest copy does of what the fastest does; nothing of a single one.

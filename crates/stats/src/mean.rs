@@ -1,6 +1,19 @@
-//! Differences of means, for samples too few for ranks.
+//! Means and their differences with Student's intervals, for samples too few for ranks.
+
+use std::borrow::Borrow;
 
 use super::{Estimate, Method, Shift, quantile_975, student_p};
+
+/// Returns the arithmetic mean; NaN of nothing.
+pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    let mut count = 0.0;
+    let counted = values.into_iter().map(|value| {
+        count += 1.0;
+        *value.borrow()
+    });
+    let sum: f64 = counted.sum();
+    sum / count
+}
 
 /// A mean with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,11 +31,38 @@ impl Mean {
     #[must_use]
     pub fn of(values: &[f64]) -> Mean {
         let n = values.len() as f64;
-        let value = values.iter().sum::<f64>() / n;
+        let value = mean(values);
         let squares: f64 = values.iter().map(|one| (one - value).powi(2)).sum();
         // 0 ÷ 0 of a single value: no error is known.
         Mean { value, error: (squares / (n - 1.0) / n).sqrt(), degrees: n - 1.0 }
     }
+
+    /// Half the width of Student's 95 % interval; NaN where no error is known.
+    fn half_width(&self) -> f64 {
+        quantile_975(self.degrees) * self.error
+    }
+}
+
+/// Returns the mean of `values` with Student's 95 % interval.
+#[must_use]
+pub fn mean_interval(values: &[f64]) -> Estimate {
+    let mean = Mean::of(values);
+    let half = mean.half_width();
+    if half.is_nan() {
+        return Estimate::alone(mean.value);
+    }
+    Estimate { value: mean.value, low: mean.value - half, high: mean.value + half }
+}
+
+/// Returns `value` with a 95 % interval from the spread of the logarithms of `values`:
+/// value·exp(±t·s/√n). It assumes that noise is about log-normal.
+#[must_use]
+pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
+    if values.iter().any(|value| *value <= 0.0) {
+        return Estimate::alone(value);
+    }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    Estimate::within(value, Mean::of(&logs).half_width())
 }
 
 /// Returns the difference `other` − `base` of two independent means with Welch's interval, whose degrees of freedom are
@@ -33,7 +73,7 @@ pub fn mean_shift(base: &Mean, other: &Mean) -> Shift {
     let value = other.value - base.value;
     let (first, second) = (base.error.powi(2), other.error.powi(2));
     let degrees = (first + second).powi(2) / (first.powi(2) / base.degrees + second.powi(2) / other.degrees);
-    from_error(value, (first + second).sqrt(), degrees, Method::Welch)
+    shift(Mean { value, error: (first + second).sqrt(), degrees }, Method::Welch)
 }
 
 /// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two values
@@ -46,12 +86,12 @@ pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
 /// Returns how far the mean of paired differences lies from 0, with Student's interval; none of fewer than two.
 #[must_use]
 pub fn student_shift(differences: &[f64]) -> Shift {
-    let mean = Mean::of(differences);
-    from_error(mean.value, mean.error, mean.degrees, Method::Student)
+    shift(Mean::of(differences), Method::Student)
 }
 
-fn from_error(value: f64, error: f64, degrees: f64, method: Method) -> Shift {
-    let half = quantile_975(degrees) * error;
+fn shift(difference: Mean, method: Method) -> Shift {
+    let Mean { value, error, degrees } = difference;
+    let half = difference.half_width();
     if half.is_finite() && half > 0.0 {
         let estimate = Estimate { value, low: value - half, high: value + half };
         Shift { estimate, p: student_p(value / error, degrees), method }
@@ -65,11 +105,11 @@ mod tests {
     use super::*;
 
     /// By hand: means 2 and 5, variances 1 and 4 over 3: se² = 5/3, df = (5/3)²/((1/9 + 16/9)/2) = 2.941, t = 2.3238;
-    /// the table's two degrees give 4.303·1.29099 = 5.5551.
+    /// the quantile, by numerical integration, is 3.21876, and half the width 3.21876·1.29099 = 4.15540.
     #[test]
     fn welch_by_hand() {
         let shift = welch_shift(&[1.0, 2.0, 3.0], &[3.0, 5.0, 7.0]);
-        assert!((shift.estimate.value - 3.0).abs() < 1e-12 && (shift.estimate.high - 8.5551).abs() < 1e-3);
+        assert!((shift.estimate.value - 3.0).abs() < 1e-12 && (shift.estimate.high - 7.1554).abs() < 1e-4);
         assert!((shift.p - 0.1047).abs() < 1e-3, "{}", shift.p);
         assert_eq!(shift.method, Method::Welch);
     }
@@ -91,5 +131,24 @@ mod tests {
     fn student_by_hand() {
         let shift = student_shift(&[1.0, 2.0, 3.0]);
         assert!((shift.p - 0.0742).abs() < 1e-4 && (shift.estimate.low + 0.4844).abs() < 1e-3);
+    }
+
+    /// By hand: 1, 2, 3; s = 1; half-width 4.303/√3 = 2.484.
+    #[test]
+    fn means_by_hand() {
+        let estimate = mean_interval(&[1.0, 2.0, 3.0]);
+        assert!((estimate.value - 2.0).abs() < 1e-12 && (estimate.high - 4.4844).abs() < 1e-3);
+        assert!(!mean_interval(&[1.0]).bounded());
+    }
+
+    /// By hand: logs −0.1, 0, 0.1; s = 0.1; t = 4.30265; half-width 0.1·4.30265/√3 = 0.248414.
+    #[test]
+    fn by_hand() {
+        let values = [(-0.1_f64).exp(), 1.0, 0.1_f64.exp()];
+        let estimate = log_interval(2.0, &values);
+        assert!((estimate.high / 2.0 - 0.248_414_f64.exp()).abs() < 1e-5);
+        assert!((estimate.low / 2.0 - (-0.248_414_f64).exp()).abs() < 1e-5);
+        assert!(!log_interval(2.0, &values[..1]).bounded());
+        assert!(!log_interval(2.0, &[0.0, 1.0]).bounded());
     }
 }
