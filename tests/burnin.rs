@@ -119,13 +119,13 @@ fn wrong_results_are_told_at_once() {
 fn programs_that_end_badly() {
     for (kind, end, words, reason) in [
         ("memory", "crash", "--for 1m", "it was killed by SIGSEGV"),
-        ("memory", "garbage", "--for 1m", "it printed 'pass two is over', which is no part of the protocol"),
+        ("memory", "garbage", "--for 1m", "it printed 'pass two is over', which is not part of the protocol"),
         ("memory", "error", "--for 1m", "the memory has gone: try another"),
-        ("memory", "hang", "--for 1m --patience 3s", "it said nothing for 3 s and was killed"),
+        ("memory", "hang", "--for 1m --patience 3s", "it printed nothing for 3 s and was killed"),
         ("cooling", "crash", "", "it was killed by SIGABRT"),
-        ("cooling", "hang", "--patience 3s", "it said nothing for 3 s and was killed"),
-        ("cooling", "garbage", "", "it printed 'beat now 0 0 1 4.0 0', which is no part of the protocol"),
-        ("cooling", "future", "", "it reports time that has not passed yet"),
+        ("cooling", "hang", "--patience 3s", "it printed nothing for 3 s and was killed"),
+        ("cooling", "garbage", "", "it printed 'beat now 0 0 1 4.0 0', which is not part of the protocol"),
+        ("cooling", "future", "", "it reports a time in the future"),
     ] {
         let began = Instant::now();
         let (output, report) = ends(kind, end, words);

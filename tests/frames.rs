@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use catalogue::Catalogue;
 use journal::{Copy, Frame, Frames, Latency, Recorder, Schedule};
-use runner::{Said, Speech};
+use runner::{Conclusion, Parser};
 
 /// The engine with the test's world.
 static DOUBLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
@@ -53,11 +53,11 @@ fn run(args: &[String], seconds: u32) -> Copy {
     // Times count from the first slice's start.
     let text = String::from_utf8_lossy(&said).into_owned();
     let start = text.lines().find_map(|line| line.strip_prefix("slice ")?.split(' ').next()?.parse().ok()).unwrap();
-    let mut speech = Speech::default();
-    speech.begin(start);
-    speech.hear(&said);
-    match speech.conclusion() {
-        Said::Done(mut copies) => copies.swap_remove(0),
+    let mut parser = Parser::default();
+    parser.set_start(start);
+    parser.feed(&said);
+    match parser.conclusion() {
+        Conclusion::Done(mut copies) => copies.swap_remove(0),
         other => panic!("{other:?}"),
     }
 }

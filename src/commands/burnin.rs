@@ -173,7 +173,7 @@ fn burn(common: &Common, asked: BurnIn, test: &Test, catalogue: &Catalogue, mach
         dir: &dir,
         patience: manner.patience,
         screen,
-        asked,
+        plan: asked,
     };
     let outcome = burn_in(&setting, &mut open.writer, &mut |event| display.show(&event));
     display.finish();

@@ -11,8 +11,8 @@ use super::say;
 use super::watch::{Burn, Screen};
 use ::report::burnin::{speed, time};
 use journal::{BurnIn, Burned, Pass, Sample};
-use machine::Reading;
-use runner::Burning;
+use machine::{Reading, SensorKind};
+use runner::BurnEvent;
 use words::bytes as show_bytes;
 
 /// Seconds between plain lines.
@@ -82,13 +82,13 @@ impl Display {
         Ok(Display { asked: asked.clone(), loudness, table, screen, state: State::default(), told: 0.0 })
     }
 
-    pub(super) fn show(&mut self, event: &Burning<'_>) {
+    pub(super) fn show(&mut self, event: &BurnEvent<'_>) {
         match event {
-            Burning::Begin(command) if self.loudness == Loudness::Verbose => self.line(command),
-            Burning::Begin(_) => {}
-            Burning::Second(sample) => self.second(sample),
-            Burning::Stage(stage) => self.state.stage = Some((*stage).clone()),
-            Burning::Fault(fault) => {
+            BurnEvent::Begin(command) if self.loudness == Loudness::Verbose => self.line(command),
+            BurnEvent::Begin(_) => {}
+            BurnEvent::Second(sample) => self.second(sample),
+            BurnEvent::Stage(stage) => self.state.stage = Some((*stage).clone()),
+            BurnEvent::Fault(fault) => {
                 let again = match (fault.is_gone(), fault.is_held()) {
                     (true, _) => "gone when read again",
                     (_, true) => "the same when read again",
@@ -100,15 +100,15 @@ impl Display {
                     fault.pass, fault.pattern, fault.read, fault.address, fault.expected
                 ));
             }
-            Burning::Pass(pass) => {
+            BurnEvent::Pass(pass) => {
                 self.state.last_pass = Some((*pass).clone());
                 if self.loudness != Loudness::Quiet {
                     self.line(&summary(pass));
                 }
             }
-            Burning::Warning(text) if self.loudness != Loudness::Quiet => self.line(&format!("warning: {text}")),
-            Burning::Warning(_) => {}
-            Burning::Resting => {
+            BurnEvent::Warning(text) if self.loudness != Loudness::Quiet => self.line(&format!("warning: {text}")),
+            BurnEvent::Warning(_) => {}
+            BurnEvent::Resting => {
                 self.state.resting = true;
                 if self.loudness != Loudness::Quiet && self.table.is_none() {
                     self.line(&format!("the work stops; {} of rest", time(self.asked.rest)));
@@ -234,8 +234,9 @@ impl State {
     /// How often the machine has told of throttling since the beginning.
     fn throttled(&self) -> Option<u64> {
         let rise = |(name, count): (&String, &u64)| {
-            let counts = name.starts_with("throttle") || name.starts_with("power_limit");
-            counts.then(|| count.saturating_sub(self.first.count.get(name).copied().unwrap_or(*count)))
+            let kind = SensorKind::from_name(name);
+            matches!(kind, SensorKind::Throttling | SensorKind::PowerLimit)
+                .then(|| count.saturating_sub(self.first.count.get(name).copied().unwrap_or(*count)))
         };
         let rises: Vec<u64> = self.sensors.count.iter().filter_map(rise).collect();
         (!rises.is_empty()).then(|| rises.iter().sum())
@@ -251,8 +252,7 @@ impl State {
         if !self.resting {
             parts.extend(self.work().map(|share| format!("work {share:.1} %")));
         }
-        let hottest = self.sensors.temperature.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        parts.extend(hottest.map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
+        parts.extend(self.sensors.hottest(None).map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
         parts.extend(self.sensors.power.iter().next().map(|(name, watts)| format!("{watts:.0} W {name}")));
         parts.extend(self.throttled().filter(|count| *count > 0).map(|count| format!("throttled {count} times")));
         parts.push(format!("{} wrong", self.wrong()));

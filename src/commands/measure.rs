@@ -18,7 +18,7 @@ use conditions::{Experiment, Settings};
 use journal::{self, Cell, End, Ended, FORMAT, Procedure, Record, Run, Store, Trial, View, Warning, Writer, today};
 use machine::{self, Fact, Machine};
 use plan::{self, Pin, Plan};
-use runner::{self, Measured, Outcome, Setting};
+use runner::{self, Measured, Outcome, Policy, Setting};
 
 /// The options of every measuring command with a plan.
 #[derive(Debug, clap::Args)]
@@ -206,8 +206,10 @@ fn measure(job: &Job<'_>) -> Result<Status> {
         dir: &dir,
         patience: manner.patience,
         screen,
-        enough: &|family| enough(plan, job, family),
-        suspects: suspects.as_ref().map(|suspects| suspects as _),
+        policy: Policy {
+            enough: &|family| enough(plan, job, family),
+            suspects: suspects.as_ref().map(|suspects| suspects as _),
+        },
     };
     // Messages before and after it stay on the terminal.
     let mut display = Display::new(plan, loudness, manner.watch, &open.name, machine)?;

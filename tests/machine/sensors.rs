@@ -1,7 +1,7 @@
 //! Sensors of invented machines: an Intel notebook, an AMD server, a board, and machines that tell nothing.
 
 use crate::fixture::{Fixture, MACHINES, Outcome};
-use ::machine::{Sensors, is_of_processor, memory_free};
+use ::machine::{SensorKind, Sensors, memory_free};
 
 fn empty() -> Result<Fixture, Box<dyn std::error::Error>> {
     Ok(Fixture { root: tempfile::tempdir()? })
@@ -166,14 +166,23 @@ fn an_amd_server() -> Outcome {
 }
 
 #[test]
-fn whose_a_sensor_is() {
+fn what_a_sensor_is_about() {
     for name in
         ["coretemp Package id 0", "k10temp Tctl", "cpu-thermal", "cpu_thermal temp1", "x86_pkg_temp", "cpu0-thermal"]
     {
-        assert!(is_of_processor(name), "{name}");
+        assert_eq!(SensorKind::from_name(name), SensorKind::Processor, "{name}");
     }
-    for name in ["nvme Composite", "acpitz temp1", "iwlwifi_1 temp1", "spd5118 temp1", ""] {
-        assert!(!is_of_processor(name), "{name}");
+    for (name, kind) in [
+        ("nvme Composite", SensorKind::Other),
+        ("acpitz temp1", SensorKind::Other),
+        ("iwlwifi_1 temp1", SensorKind::Other),
+        ("", SensorKind::Other),
+        ("spd5118 temp1", SensorKind::Memory),
+        ("throttle.core", SensorKind::Throttling),
+        ("power_limit.package", SensorKind::PowerLimit),
+        ("edac.mc0.ce", SensorKind::MemoryErrors),
+    ] {
+        assert_eq!(SensorKind::from_name(name), kind, "{name}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What graphics tests draw on: the user's display, or a private X server that goes with the tool.
+//! What graphics tests draw on: the user's display, or a private X server that ends with the tool.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,8 +17,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use build::graphics;
-use conditions::end;
-use machine::Fact;
+use machine::{Fact, end};
 
 /// The name under which this executable becomes the private X server.
 pub const XVFB: &str = "unixmark-xvfb";
@@ -35,7 +34,7 @@ const END: Duration = Duration::from_secs(5);
 /// The group of reports that its facts belong to.
 const GROUP: &str = "Graphics";
 
-/// An environment variable, and its value; none where it is to be taken away.
+/// An environment variable and its value; `None` removes it.
 pub type Variable = (&'static str, Option<String>);
 
 /// What graphics tests draw on.
@@ -46,8 +45,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Starts a private X server with a number and an authority of its own. It ends with what is returned, and however
-    /// else this process ends.
+    /// Starts a private X server with a number and an authority of its own. It ends when what is returned is dropped, and
+    /// when this process ends for any other reason.
     ///
     /// # Errors
     /// Xvfb is not installed or does not start.
@@ -61,7 +60,7 @@ impl Display {
         Ok(Display { server: Some(server), environment })
     }
 
-    /// What programs that draw on it find in their environment.
+    /// The environment of programs that draw on it.
     #[must_use]
     pub fn environment(&self) -> &[Variable] {
         &self.environment
@@ -71,10 +70,10 @@ impl Display {
     pub fn died(&mut self) -> Option<String> {
         let server = self.server.as_mut()?;
         let status = server.child.try_wait().ok()??;
-        Some(format!("the private X server ended in the middle of the run ({status}): {}", server.last_words()))
+        Some(format!("the private X server ended during the run ({status}): {}", server.last_words()))
     }
 
-    /// Returns what is known of the display and of the GL driver, as far as either answers.
+    /// Returns facts about the display and the GL driver; none of one that does not answer.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let Some(program) = graphics() else { return Vec::new() };
@@ -82,24 +81,24 @@ impl Display {
         command.arg("facts").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         set(&mut command, &self.environment);
         let Ok(mut child) = command.spawn() else { return Vec::new() };
-        let mut said = String::new();
+        let mut output = String::new();
         if let Some(mut pipe) = child.stdout.take() {
-            // A driver that hangs is left behind, and killed.
+            // A driver that hangs is killed.
             let (sender, receiver) = channel();
             std::thread::spawn(move || {
                 let mut text = String::new();
                 let _ = pipe.read_to_string(&mut text);
                 let _ = sender.send(text);
             });
-            said = receiver.recv_timeout(Duration::from_secs(PATIENCE.unsigned_abs())).unwrap_or_default();
+            output = receiver.recv_timeout(Duration::from_secs(PATIENCE.unsigned_abs())).unwrap_or_default();
         }
         let _ = child.kill();
         let _ = child.wait();
-        said.lines().filter_map(fact).collect()
+        output.lines().filter_map(fact).collect()
     }
 }
 
-/// Sets or takes away variables of a command's environment.
+/// Sets or removes variables of a command's environment.
 pub fn set(command: &mut Command, environment: &[Variable]) {
     for (name, value) in environment {
         match value {
@@ -124,13 +123,13 @@ struct Server {
     /// Held open: clients find it below /proc, and it is gone with this process.
     authority: File,
     /// Its stderr.
-    said: File,
+    stderr: File,
 }
 
 impl Server {
     fn start() -> Result<Server> {
         let authority = authority().context("the authority of a private X server cannot be made")?;
-        let said = memory("xvfb")?;
+        let stderr = memory("xvfb")?;
         let mut child = Command::new("/proc/self/exe")
             .arg0(XVFB)
             .arg(std::process::id().to_string())
@@ -140,11 +139,11 @@ impl Server {
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(said.try_clone()?)
+            .stderr(stderr.try_clone()?)
             .spawn()
             .context("a private X server cannot be started")?;
         let number = child.stdout.take().and_then(number);
-        let mut server = Server { child, number: number.unwrap_or_default(), authority, said };
+        let mut server = Server { child, number: number.unwrap_or_default(), authority, stderr };
         if number.is_none() {
             end(&mut server.child, END);
             bail!("the private X server did not start: {}", server.last_words());
@@ -154,13 +153,13 @@ impl Server {
 
     fn last_words(&mut self) -> String {
         let mut text = String::new();
-        let _ = self.said.rewind().and_then(|()| self.said.read_to_string(&mut text));
+        let _ = self.stderr.rewind().and_then(|()| self.stderr.read_to_string(&mut text));
         let lines = text.lines().map(|line| line.trim_start_matches("(EE)").trim());
-        lines.rev().find(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned()
+        lines.rev().find(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned()
     }
 
-    /// Removes what a server leaves that was killed: its socket, unless another server has the number by now. With -displayfd
-    /// it has no lock.
+    /// Removes the socket of a server that was killed, unless another server uses the number by now. With -displayfd there
+    /// is no lock file.
     fn sweep(&self) {
         let socket = format!("/tmp/.X11-unix/X{}", self.number);
         if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {
@@ -177,7 +176,7 @@ impl Drop for Server {
     }
 }
 
-/// Becomes the private X server that ends when the tool does, however that ends. Runs in a process of its own.
+/// Becomes the private X server, which ends when the tool does, for whatever reason. Runs in a process of its own.
 pub fn xvfb(words: &[OsString]) {
     let Some((parent, words)) = words.split_first() else { return };
     // On SIGTERM an X server removes its files.

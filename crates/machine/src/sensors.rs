@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::noise::{self, CPU_SENSORS, SANE_CELSIUS};
-use super::{Machine, counts};
+use super::noise::{self, SANE_CELSIUS};
+use super::{Machine, SensorKind, counts};
 
 const HWMON: &str = "/sys/class/hwmon";
 const THERMAL: &str = "/sys/class/thermal";
@@ -133,7 +133,7 @@ impl Sensors {
     /// Returns what can be read, in a few words: `2 temperatures, 1 power`; empty where nothing can.
     #[must_use]
     pub fn summary(&self) -> String {
-        let has = |prefix: &str| self.counters.iter().any(|counter| counter.name.starts_with(prefix));
+        let has = |kind| self.counters.iter().any(|counter| SensorKind::from_name(&counter.name) == kind);
         let mut parts = Vec::new();
         for (count, noun) in [
             (self.temperatures.len(), "temperature"),
@@ -147,11 +147,9 @@ impl Sensors {
                 _ => parts.push(format!("{count} {noun}s")),
             }
         }
-        for (prefix, words) in [("throttle", "throttle counters"), ("edac", "memory error counters")] {
-            if has(prefix) {
-                parts.push(words.to_owned());
-            }
-        }
+        let kinds =
+            [(SensorKind::Throttling, "throttle counters"), (SensorKind::MemoryErrors, "memory error counters")];
+        parts.extend(kinds.into_iter().filter(|(kind, _)| has(*kind)).map(|(_, words)| words.to_owned()));
         parts.join(", ")
     }
 
@@ -305,14 +303,6 @@ impl Counter {
         let part = |paths: &Vec<String>| paths.iter().filter_map(|path| machine.number::<u64>(path)).max();
         self.parts.iter().filter_map(part).reduce(u64::saturating_add)
     }
-}
-
-/// Whether a temperature is the processor's.
-#[must_use]
-pub fn is_of_processor(sensor: &str) -> bool {
-    let driver = sensor.split(' ').next().unwrap_or(sensor);
-    let folded = driver.to_lowercase().replace('-', "_");
-    CPU_SENSORS.contains(&folded.as_str()) || folded.contains("cpu") || folded == "x86_pkg_temp"
 }
 
 fn frequencies(machine: &Machine) -> Vec<(u32, String)> {

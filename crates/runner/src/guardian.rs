@@ -1,5 +1,5 @@
-//! The guardian: a process that only waits on a pipe. When the tool dies, however it dies, the
-//! guardian ends the programs that are left and removes the run's scratch directory.
+//! The guardian: a process that only waits on a pipe. When the tool ends, for whatever reason, the guardian
+//! kills the programs that are left, undoes what conditions changed, and removes the scratch directory.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -50,54 +50,54 @@ impl Guardian {
         Ok(Guardian { child, pipe })
     }
 
-    /// Tells the guardian of a process group that must not outlive the tool.
+    /// Registers a process group that must not outlive the tool.
     ///
     /// # Errors
     /// The guardian is gone.
     pub fn watch(&mut self, group: Pid) -> Result<()> {
-        self.tell(&format!("+{}\n", group.as_raw_nonzero()))
+        self.send(&format!("+{}\n", group.as_raw_nonzero()))
     }
 
-    /// Tells the guardian of a cgroup that must not outlive the tool.
+    /// Registers a cgroup that must not outlive the tool.
     ///
     /// # Errors
     /// The guardian is gone.
     pub fn watch_cgroup(&mut self, path: &Path) -> Result<()> {
-        self.tell(&format!("c{}\n", path.display()))
+        self.send(&format!("c{}\n", path.display()))
     }
 
-    /// Tells the guardian of a terminal that the tool draws on as a whole.
+    /// Registers a terminal that the tool draws on as a whole.
     ///
     /// # Errors
     /// The guardian is gone.
     pub fn watch_screen(&mut self, terminal: &Path) -> Result<()> {
-        self.tell(&format!("t{}\n", terminal.display()))
+        self.send(&format!("t{}\n", terminal.display()))
     }
 
-    /// Tells the guardian of a ledger that must be carried out when the tool is gone.
+    /// Registers a ledger to undo when the tool is gone.
     ///
     /// # Errors
     /// The guardian is gone.
     pub fn watch_ledger(&mut self, path: &Path) -> Result<()> {
-        self.tell(&format!("l{}\n", path.display()))
+        self.send(&format!("l{}\n", path.display()))
     }
 
-    /// Tells the guardian that a process group has ended.
+    /// Removes a process group that has ended.
     ///
     /// # Errors
     /// The guardian is gone.
     pub fn forget(&mut self, group: Pid) -> Result<()> {
-        self.tell(&format!("-{}\n", group.as_raw_nonzero()))
+        self.send(&format!("-{}\n", group.as_raw_nonzero()))
     }
 
-    fn tell(&mut self, line: &str) -> Result<()> {
+    fn send(&mut self, line: &str) -> Result<()> {
         let pipe = self.pipe.as_mut().context("the guardian is already dismissed")?;
         pipe.write_all(line.as_bytes()).context("the guardian process is gone; start the run again")
     }
 }
 
 impl Drop for Guardian {
-    /// Closes the pipe: what is left is the guardian's to clean.
+    /// Closes the pipe: the guardian cleans up what is left.
     fn drop(&mut self) {
         self.pipe = None;
         let _ = self.child.wait();
@@ -136,7 +136,7 @@ pub fn main(scratch: &Path) {
         let _ = conditions::restore(&ledger);
     }
     for screen in screens {
-        // Said twice where the tool said it already, which does no harm.
+        // Twice does no harm.
         let _ = fs::write(screen, SCREEN_BACK);
     }
     remove(scratch);

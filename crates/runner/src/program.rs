@@ -4,17 +4,29 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
 
-use super::protocol::{Speech, short};
-use super::trial::Command as Asked;
+use super::protocol::{Parser, short};
+use display::Variable;
 
-/// Of what goes to stderr, as much as a message can use.
+/// How much of stderr is kept: more than a message can use.
 const MOST_STDERR: usize = 64 << 10;
+
+/// An executable, its arguments, and where it works.
+pub struct Command<'a> {
+    /// The executable's path.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its working directory.
+    pub folder: &'a Path,
+    /// Its environment where that differs from the tool's own.
+    pub environment: &'a [Variable],
+}
 
 /// A spawned copy.
 #[derive(Debug)]
@@ -23,7 +35,7 @@ pub struct Program {
     group: Pid,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    speech: Speech,
+    parser: Parser,
     errors: Vec<u8>,
     ended: Option<ExitStatus>,
 }
@@ -31,11 +43,11 @@ pub struct Program {
 /// Where a copy is in its preparations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
-    /// It has not spoken yet.
+    /// It has not printed anything yet.
     Preparing,
-    /// It said `ready`.
+    /// It printed `ready`.
     Ready,
-    /// It said something else first, or ended.
+    /// It printed something else first, or ended.
     Failed,
 }
 
@@ -44,16 +56,16 @@ impl Program {
     ///
     /// # Errors
     /// A sentence saying why it could not be started.
-    pub fn spawn(asked: &Asked<'_>) -> Result<Program, String> {
-        let Asked { path, args, folder, environment } = asked;
+    pub fn spawn(command: &Command<'_>) -> Result<Program, String> {
+        let Command { path, args, folder, environment } = command;
         let why = |error: std::io::Error| refused(path, &error);
-        let mut command = Command::new(path);
+        let mut process = process::Command::new(path);
         // A program that makes a session of its own leads a group by that, and could not if it already led one.
         if !args.iter().any(|word| word == "session=1") {
-            command.process_group(0);
+            process.process_group(0);
         }
-        display::set(&mut command, environment);
-        let mut child = command
+        display::set(&mut process, environment);
+        let mut child = process
             .args(args)
             .current_dir(folder)
             // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
@@ -68,7 +80,7 @@ impl Program {
             rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
         }
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process number")?;
-        Ok(Program { child, group, stdout, stderr, speech: Speech::default(), errors: Vec::new(), ended: None })
+        Ok(Program { child, group, stdout, stderr, parser: Parser::default(), errors: Vec::new(), ended: None })
     }
 
     /// The process group it leads.
@@ -82,19 +94,19 @@ impl Program {
         [self.stdout.as_ref().map(AsFd::as_fd), self.stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten()
     }
 
-    /// Takes in what the program said, and whether it ended.
-    pub fn listen(&mut self) {
+    /// Reads what the program has printed, and whether it ended.
+    pub fn read_output(&mut self) {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        let speech = &mut self.speech;
-        read_all(&mut self.stdout, |bytes| speech.hear(bytes));
+        let parser = &mut self.parser;
+        read_all(&mut self.stdout, |bytes| parser.feed(bytes));
         let errors = &mut self.errors;
         // Beyond the limit it is read and dropped, so that the program does not block.
         read_all(&mut self.stderr, |bytes| {
             errors.extend_from_slice(&bytes[..bytes.len().min(MOST_STDERR - errors.len())]);
         });
-        if self.speech.is_broken() {
+        if self.parser.is_broken() {
             let _ = kill_process_group(self.group, Signal::KILL);
         }
     }
@@ -108,41 +120,36 @@ impl Program {
     /// Where it is in its preparations.
     #[must_use]
     pub fn stage(&self) -> Stage {
-        if self.speech.is_ready() {
+        if self.parser.is_ready() {
             Stage::Ready
-        } else if self.ended() || self.speech.has_ended() {
+        } else if self.ended() || self.parser.has_ended() {
             Stage::Failed
         } else {
             Stage::Preparing
         }
     }
 
-    /// Says one line to it. That it is gone shows when it is listened to.
-    pub fn tell(&mut self, line: &str) {
+    /// Writes to its stdin. If it is gone, its output shows that.
+    pub fn send(&mut self, lines: &str) {
         if let Some(stdin) = self.child.stdin.as_mut() {
-            let _ = stdin.write_all(line.as_bytes());
+            let _ = stdin.write_all(lines.as_bytes());
         }
     }
 
     /// Closes its stdin: a load reports and ends.
-    pub fn hush(&mut self) {
+    pub fn close_stdin(&mut self) {
         self.child.stdin = None;
     }
 
-    /// Says when its window opens.
-    pub fn begin(&mut self, start: u64) {
-        self.speech.begin(start);
-    }
-
-    /// What it said so far.
+    /// What it printed so far.
     #[must_use]
-    pub fn speech(&self) -> &Speech {
-        &self.speech
+    pub fn output(&self) -> &Parser {
+        &self.parser
     }
 
-    /// What it said so far, to be taken out.
-    pub fn speech_mut(&mut self) -> &mut Speech {
-        &mut self.speech
+    /// What it printed so far, to be taken out.
+    pub fn output_mut(&mut self) -> &mut Parser {
+        &mut self.parser
     }
 
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
@@ -173,20 +180,12 @@ impl Program {
         let how = match (status.code(), status.signal()) {
             (Some(0), _) => return None,
             (Some(code), _) => format!("it ended with exit status {code}"),
-            (None, Some(4)) => "it died of SIGILL: its build is for another processor".to_owned(),
+            (None, Some(4)) => "it was killed by SIGILL: its build is for another processor".to_owned(),
             (None, signal) => format!("it was killed by {}", signal_name(signal)),
         };
-        match self.complaint() {
-            Some(said) => Some(format!("{how}, saying '{said}'")),
-            None => Some(how),
-        }
-    }
-
-    /// The last line it wrote to stderr.
-    #[must_use]
-    pub fn complaint(&self) -> Option<String> {
-        let text = String::from_utf8_lossy(&self.errors);
-        text.lines().rev().find(|line| !line.trim().is_empty()).map(short)
+        let stderr = String::from_utf8_lossy(&self.errors);
+        let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).map(short);
+        Some(last.map_or_else(|| how.clone(), |line| format!("{how}, saying '{line}'")))
     }
 }
 
@@ -200,7 +199,7 @@ impl Drop for Program {
 
 fn read_all(pipe: &mut Option<impl Read>, mut take: impl FnMut(&[u8])) {
     let mut bytes = [0_u8; 64 << 10];
-    // A program that floods is left after some pieces, so that the user and the clock are seen.
+    // A program that floods is left after some pieces, so that a signal or a time-out is noticed.
     for _ in 0..64 {
         let Some(open) = pipe else { return };
         match open.read(&mut bytes) {
@@ -213,7 +212,7 @@ fn read_all(pipe: &mut Option<impl Read>, mut take: impl FnMut(&[u8])) {
     }
 }
 
-/// Says why a spawn was refused, and what to try.
+/// Returns why a spawn failed, and what to try.
 fn refused(path: &Path, error: &std::io::Error) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match error.kind() {

@@ -1,12 +1,11 @@
-//! What a program says: the text protocol of `programs/kit.h`, read strictly, line by line as it comes.
+//! What a program prints: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
 
-use super::burnin::Log;
 use catalogue::Test;
 use journal::{Copy, Frame, Latency, Recorder, Schedule, Usage};
 
-/// The end of a program's speech.
+/// How a program's output ended.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum Conclusion {
     /// It measured: one copy, or as many as it has threads.
     Done(Vec<Copy>),
     /// It cannot run here.
@@ -17,7 +16,7 @@ pub enum Said {
     Garbage(String),
 }
 
-/// A line longer than this is no part of any speech.
+/// No line of the protocol is longer than this.
 const LONGEST_LINE: usize = 64 << 10;
 
 /// ns longer than any period, deadline or work: eleven days.
@@ -26,54 +25,55 @@ const LONGEST_TIME: u64 = 1_000_000_000_000_000;
 /// More lines than any honest program prints, frames aside.
 const MOST_LINES: usize = 1 << 20;
 
-/// Takes in what a program prints. Frames become histograms as they come, so that an hour of them
+/// Parses what a program prints. Frames become histograms as they come, so that an hour of them
 /// takes no memory.
 #[derive(Debug, Default)]
-pub struct Speech {
+pub struct Parser {
     /// The common start, from which times are counted.
     start: u64,
     partial: Vec<u8>,
     ready: bool,
-    /// What it told of before any `copy` line, or of thread 0; then of the other threads.
+    /// What is reported before any `copy` line, or by thread 0; then by the other threads.
     copy: Copy,
     threads: Vec<Copy>,
     has_threads: bool,
-    lines: usize,
+    count: usize,
     recorder: Option<Recorder>,
     broke: Option<u64>,
-    /// The last frame's planned moment, and the latest moment that any frame tells of.
+    /// The last frame's planned moment, and the latest moment in any frame.
     planned: u64,
     latest: u64,
     pulses: Vec<(u64, u64)>,
-    /// What a burn-in says while it goes on; nothing else may say it.
-    burnin: Option<Box<Log>>,
-    end: Option<Said>,
+    /// The first words of lines that are someone else's to parse, and such lines that were not taken yet.
+    foreign: &'static [&'static str],
+    lines: Vec<String>,
+    end: Option<Conclusion>,
 }
 
-impl Speech {
-    /// Says when the window opens: known only after `ready`.
-    pub fn begin(&mut self, start: u64) {
+impl Parser {
+    /// Sets when the window opens, in ns of CLOCK_MONOTONIC: known only after `ready`.
+    pub fn set_start(&mut self, start: u64) {
         self.start = start;
     }
 
-    /// Has it say what a burn-in says.
-    pub fn expect_burnin(&mut self) {
-        self.burnin = Some(Box::default());
+    /// From now on keeps lines that begin with one of these words, for [`Parser::take_lines`].
+    pub fn keep_lines(&mut self, words: &'static [&'static str]) {
+        self.foreign = words;
     }
 
-    /// What a burn-in has said while it went on.
-    pub fn burnin(&mut self) -> Option<&mut Log> {
-        self.burnin.as_deref_mut()
-    }
-
-    /// Whether a burn-in has said anything that nobody has asked for yet.
+    /// Whether there are such lines that were not taken yet.
     #[must_use]
-    pub fn is_pending(&self) -> bool {
-        self.burnin.as_ref().is_some_and(|log| log.is_pending())
+    pub fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
     }
 
-    /// Takes in a piece of output.
-    pub fn hear(&mut self, bytes: &[u8]) {
+    /// Returns such lines since the last time.
+    pub fn take_lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lines)
+    }
+
+    /// Parses a piece of output.
+    pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let (line, after) = rest.split_at(end);
@@ -88,18 +88,18 @@ impl Speech {
         }
         self.partial.extend_from_slice(rest);
         if self.partial.len() > LONGEST_LINE {
-            self.end = Some(Said::Garbage("it printed a line without an end".to_owned()));
+            self.end = Some(Conclusion::Garbage("it printed a line longer than 64 KiB".to_owned()));
             self.partial.clear();
         }
     }
 
-    /// Whether it said `ready`.
+    /// Whether it printed `ready`.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Whether it said anything that ends its speech.
+    /// Whether it printed a line that ends its output.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.end.is_some()
@@ -108,16 +108,16 @@ impl Speech {
     /// Whether it broke the protocol.
     #[must_use]
     pub fn is_broken(&self) -> bool {
-        matches!(self.end, Some(Said::Garbage(_)))
+        matches!(self.end, Some(Conclusion::Garbage(_)))
     }
 
-    /// Whether it said nothing at all.
+    /// Whether it printed nothing at all.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         !self.ready && self.end.is_none() && self.partial.is_empty()
     }
 
-    /// The latest moment that a frame tells of, in ns of CLOCK_MONOTONIC.
+    /// The latest moment in any frame, in ns of CLOCK_MONOTONIC.
     #[must_use]
     pub fn latest(&self) -> u64 {
         self.latest
@@ -129,39 +129,36 @@ impl Speech {
         &self.pulses
     }
 
-    /// Returns what all of it came to, once the program has ended.
+    /// Returns the result of all its output, once the program has ended.
     #[must_use]
-    pub fn conclusion(&self) -> Said {
+    pub fn conclusion(&self) -> Conclusion {
         match &self.end {
-            Some(Said::Done(_)) => {
+            Some(Conclusion::Done(_)) => {
                 let frames = self.recorder.clone().map(|recorder| Box::new(recorder.finish(self.broke)));
                 if frames.as_ref().is_some_and(|frames| frames.done > frames.schedule.planned) {
-                    return Said::Garbage("it reports more frames than it had planned".to_owned());
+                    return Conclusion::Garbage("it reports more frames than it planned".to_owned());
                 }
                 let first = Copy { frames, ..self.copy.clone() };
-                Said::Done(std::iter::once(first).chain(self.threads.iter().cloned()).collect())
+                Conclusion::Done(std::iter::once(first).chain(self.threads.iter().cloned()).collect())
             }
             Some(said) => said.clone(),
-            None if !self.partial.is_empty() => Said::Garbage(format!(
+            None if !self.partial.is_empty() => Conclusion::Garbage(format!(
                 "it ended in the middle of the line '{}'",
                 short(&String::from_utf8_lossy(&self.partial))
             )),
-            None => Said::Garbage("it ended without saying `done`".to_owned()),
+            None => Conclusion::Garbage("it ended without printing `done`".to_owned()),
         }
     }
 
     fn line(&mut self, text: &str) {
         match &self.end {
-            Some(Said::Done(_)) => {
-                self.end = Some(Said::Garbage(format!("it went on after `done` with '{}'", short(text))));
+            Some(Conclusion::Done(_)) => {
+                self.end = Some(Conclusion::Garbage(format!("it printed '{}' after `done`", short(text))));
             }
             Some(_) => {}
             None => {
                 if let Err(()) = self.word(text) {
-                    self.end = Some(Said::Garbage(format!(
-                        "it printed '{}', which is no part of the protocol (docs/format.md)",
-                        short(text)
-                    )));
+                    self.end = Some(Conclusion::Garbage(violation(text)));
                 }
             }
         }
@@ -170,8 +167,8 @@ impl Speech {
     fn word(&mut self, text: &str) -> Result<(), ()> {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         match word {
-            "skip" => self.end = Some(Said::Skip(clean(rest))),
-            "error" => self.end = Some(Said::Error(clean(rest))),
+            "skip" => self.end = Some(Conclusion::Skip(clean(rest))),
+            "error" => self.end = Some(Conclusion::Error(clean(rest))),
             "ready" if !self.ready && rest.is_empty() => self.ready = true,
             _ if !self.ready => return Err(()),
             "frame" => self.frame(rest).ok_or(())?,
@@ -184,23 +181,21 @@ impl Speech {
             "check" => self.check(rest).ok_or(())?,
             "note" => self.copy.notes.push(clean(rest)),
             "usage" => self.copy.usage = Some(usage(rest).ok_or(())?),
-            "done" if rest.is_empty() => self.end = Some(Said::Done(Vec::new())),
-            _ if Log::knows(word) => {
-                self.burnin.as_mut().and_then(|log| log.take(word, rest, self.start)).ok_or(())?;
-            }
+            "done" if rest.is_empty() => self.end = Some(Conclusion::Done(Vec::new())),
+            _ if self.foreign.contains(&word) => self.lines.push(text.to_owned()),
             _ => return Err(()),
         }
         // An hour of frames or of a burn-in's seconds is honest.
-        self.lines += usize::from(word != "frame" && !Log::knows(word));
-        if self.lines > MOST_LINES { Err(()) } else { Ok(()) }
+        self.count += usize::from(word != "frame" && !self.foreign.contains(&word));
+        if self.count > MOST_LINES { Err(()) } else { Ok(()) }
     }
 
-    /// The copy that slices, values and times are of.
+    /// The copy whose slices, values and times come now.
     fn current(&mut self) -> &mut Copy {
         self.threads.last_mut().unwrap_or(&mut self.copy)
     }
 
-    /// What follows is of the next thread.
+    /// What follows is the next thread's.
     fn thread(&mut self, rest: &str) -> Option<()> {
         let [number] = numbers(rest)?;
         let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };
@@ -214,7 +209,7 @@ impl Speech {
         Some(())
     }
 
-    /// So many single operations took so long.
+    /// How many single operations took this long.
     fn time(&mut self, rest: &str) -> Option<()> {
         let [ns, count] = numbers(rest)?;
         self.current().times.get_or_insert_default().record_many(ns, count);
@@ -281,6 +276,11 @@ impl Speech {
         self.copy.checks.insert(name.to_owned(), number);
         Some(())
     }
+}
+
+/// The message about a line that breaks the protocol.
+pub fn violation(line: &str) -> String {
+    format!("it printed '{}', which is not part of the protocol (docs/format.md)", short(line))
 }
 
 /// Reads exactly N whole numbers.

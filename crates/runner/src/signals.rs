@@ -42,7 +42,7 @@ impl Signals {
         self.pipe.as_fd()
     }
 
-    /// Forgets the signals that were seen.
+    /// Empties the pipe.
     pub fn drain(&self) {
         let mut bytes = [0_u8; 64];
         while matches!((&self.pipe).read(&mut bytes), Ok(1..)) {}

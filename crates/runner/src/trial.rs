@@ -1,226 +1,141 @@
 //! One trial: spawn the copies and what runs beside them, wait until all are ready, let them go at once, collect.
 
-use std::path::Path;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::time::{ClockId, clock_gettime};
-
-use super::guardian::Guardian;
-use super::program::{Program, Stage};
-use super::protocol::{self, Said};
-use super::signals::Signals;
+use super::failure::{Failure, unavailable};
+use super::program::{Command, Program, Stage};
+use super::protocol::{self, Conclusion};
 use super::steady::Steady;
+use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use catalogue::{Metric, Test};
 use conditions::{Entered, FinishedTrial, Refusal};
-use display::Variable;
 use journal::{Background, Copy, Trial};
-use machine::{Machine, Noise, sample};
+use machine::{Noise, sample};
 use plan::Window;
 
-/// How long a load may take to report when its stdin has closed.
-const LOAD_ENDS: Duration = Duration::from_secs(20);
+/// How long what runs beside the copies may take to report when its stdin has closed.
+const SIDE_ENDS: Duration = Duration::from_secs(20);
 
-/// A load hears `mark` at its next pulse.
+/// A load sees `mark` at its next pulse.
 const MARKED: Duration = Duration::from_millis(110);
 
-/// Everything a trial needs besides the cell.
-pub(super) struct Bench<'a> {
-    pub machine: &'a Machine,
-    pub signals: &'a Signals,
-    pub guardian: &'a mut Guardian,
-    pub patience: Duration,
-}
+/// A program's clock is ahead of ours.
+pub(super) const IN_THE_FUTURE: &str = "it reports a time in the future";
 
-/// An executable, its arguments, and where it works.
-pub(super) struct Command<'a> {
-    pub path: std::path::PathBuf,
-    pub args: Vec<String>,
-    pub folder: &'a Path,
-    /// What it finds in its environment besides the tool's own.
-    pub environment: &'a [Variable],
-}
+/// What starts a program that works until its stdin closes.
+const GO: &str = "go 0 0 0\n";
 
 /// What a trial runs.
-pub(super) struct Scene<'a> {
+pub(super) struct Setup<'a> {
     pub test: &'a Test,
     pub copies: Vec<Command<'a>>,
-    pub load: Option<(&'a Test, Command<'a>)>,
-    /// What its condition runs beside the programs, to count what they do.
-    pub companion: Option<(&'a Test, Command<'a>)>,
+    /// What runs beside the copies: the load, then the companion.
+    pub sides: Vec<Side<'a>>,
     pub window: Window,
     /// How many copies each program is: more than one where they are its threads.
     pub threads: u32,
 }
 
-/// The processes of a trial.
-#[derive(Default)]
-pub(super) struct Cast {
-    pub copies: Vec<Program>,
-    load: Option<Program>,
-    companion: Option<Program>,
+/// A program that runs beside the copies.
+pub(super) struct Side<'a> {
+    pub role: Role,
+    pub test: &'a Test,
+    pub command: Command<'a>,
 }
 
-impl Cast {
-    fn all(&self) -> impl Iterator<Item = &Program> {
-        self.copies.iter().chain(&self.load).chain(&self.companion)
-    }
+/// What a program runs beside the copies for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It is the cell's load.
+    Load,
+    /// It counts for the condition what the programs do.
+    Companion,
+}
 
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.copies.iter_mut().chain(&mut self.load).chain(&mut self.companion)
-    }
-
-    /// Whether the load ended, which it must not do by itself.
-    fn load_ended(&self) -> bool {
-        self.load.as_ref().is_some_and(Program::ended)
-    }
-
-    fn companion_ended(&self) -> bool {
-        self.companion.as_ref().is_some_and(Program::ended)
+impl Role {
+    /// Says of a failure that it is that of the program beside the copies.
+    pub fn blame(self, test: &Test, failure: Failure) -> Failure {
+        let whose = match self {
+            Role::Load => "its load",
+            Role::Companion => "its condition's",
+        };
+        let refusal = match failure {
+            Failure::Stopped => return Failure::Stopped,
+            Failure::Refused(Refusal::Unavailable(why)) => {
+                Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id))
+            }
+            Failure::Refused(Refusal::Failed(why) | Refusal::Fatal(why)) => {
+                Refusal::Failed(format!("{whose} {} failed: {why}", test.id))
+            }
+        };
+        Failure::Refused(refusal)
     }
 }
 
 /// What a load did before the window opened.
 struct Alone {
-    /// When it was let go.
+    /// When it started to work.
     start: u64,
     steady: Steady,
 }
 
-/// Why a trial has no result.
-pub(super) enum Failure {
-    /// The user stopped the run.
-    Stopped,
-    /// The test cannot run here.
-    Skip(String),
-    /// Something went wrong.
-    Error(String),
-    /// Something went wrong, and will go wrong in every trial.
-    Fatal(String),
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
-        match refusal {
-            Refusal::Unavailable(why) => Failure::Skip(why),
-            Refusal::Failed(why) => Failure::Error(why),
-            Refusal::Fatal(why) => Failure::Fatal(why),
-        }
-    }
-}
-
-impl From<String> for Failure {
-    fn from(text: String) -> Failure {
-        Failure::Error(text)
-    }
-}
-
-impl Failure {
-    /// Says that the reason is the load's.
-    pub fn of_load(self, load: &Test) -> Failure {
-        self.of("its load", load)
-    }
-
-    /// Says that the reason is that of what its condition runs beside it.
-    pub fn of_companion(self, companion: &Test) -> Failure {
-        self.of("its condition's", companion)
-    }
-
-    fn of(self, whose: &str, test: &Test) -> Failure {
-        match self {
-            Failure::Stopped => Failure::Stopped,
-            Failure::Skip(why) => Failure::Skip(format!("{whose} {} cannot run here: {why}", test.id)),
-            Failure::Error(why) | Failure::Fatal(why) => Failure::Error(format!("{whose} {} failed: {why}", test.id)),
-        }
-    }
-}
-
-/// How a wait ended.
-#[derive(PartialEq, Eq)]
-pub(super) enum Waited {
-    Done,
-    TooLong,
-    Stopped,
-}
-
-impl Bench<'_> {
+impl Supervisor<'_> {
     /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
-    pub fn measure(&mut self, scene: &Scene<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
-        let mut cast = Cast::default();
-        let result = self.spawn(scene, &mut cast).and_then(|()| self.run(scene, &mut cast, entered));
-        for program in cast.all_mut() {
-            program.end();
-            // A guardian that is gone is found out by the next watch.
-            let _ = self.guardian.forget(program.group());
-        }
+    pub fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
+        let mut processes = Processes::default();
+        let result = self.spawn(setup, &mut processes).and_then(|()| self.run(setup, &mut processes, entered));
+        self.end(&mut processes);
         result
     }
 
-    fn spawn(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
-        let count = scene.copies.len();
-        for (number, command) in scene.copies.iter().enumerate() {
+    fn spawn(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
+        let count = setup.copies.len();
+        for (number, command) in setup.copies.iter().enumerate() {
             let program = self
                 .start(command)
                 .map_err(|why| if count > 1 { format!("copy {} of {count}: {why}", number + 1) } else { why })?;
-            cast.copies.push(program);
+            processes.copies.push(program);
         }
-        if let Some((load, command)) = &scene.load {
-            cast.load = Some(self.start(command).map_err(|why| Failure::Error(why).of_load(load))?);
-        }
-        if let Some((companion, command)) = &scene.companion {
-            cast.companion = Some(self.start(command).map_err(|why| Failure::Error(why).of_companion(companion))?);
+        for Side { role, test, command } in &setup.sides {
+            processes.sides.push(self.start(command).map_err(|why| role.blame(test, why.into()))?);
         }
         Ok(())
     }
 
-    pub fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
-        let mut program = Program::spawn(command)?;
-        if let Err(error) = self.guardian.watch(program.group()) {
-            program.end();
-            return Err(format!("{error:#}"));
-        }
-        Ok(program)
-    }
-
-    fn run(&mut self, scene: &Scene<'_>, cast: &mut Cast, entered: &mut Entered) -> Result<Trial, Failure> {
-        self.wait_until_ready(scene, cast)?;
-        let alone = self.start_load(scene, cast)?;
-        if let Some(companion) = &mut cast.companion {
-            companion.begin(monotonic());
-            companion.tell("go 0 0 0\nmark\n");
-        }
+    fn run(&mut self, setup: &Setup<'_>, processes: &mut Processes, entered: &mut Entered) -> Result<Trial, Failure> {
+        self.wait_until_ready(setup, processes)?;
+        let alone = self.start_sides(setup, processes)?;
         entered.before_window();
-        let window = scene.window;
+        let window = setup.window;
         let before = (sample(self.machine), cpu_time());
-        let mut lead = lead(cast.copies.len() * scene.threads as usize, window);
-        if cast.load.is_some() || cast.companion.is_some() {
+        let mut lead = lead(processes.copies.len() * setup.threads as usize, window);
+        if !setup.sides.is_empty() {
             lead += MARKED;
         }
         let start = monotonic() + u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX / 4);
-        for program in &mut cast.copies {
-            program.begin(start);
-            program.tell(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
+        for program in &mut processes.copies {
+            program.output_mut().set_start(start);
+            program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
         let limit = lead + window.length() + window.length() + window.around + self.patience;
-        let ended = |cast: &Cast| cast.copies.iter().all(Program::ended) || cast.load_ended() || cast.companion_ended();
-        match self.wait(cast, limit, ended) {
+        let ended = |all: &Processes| all.copies.iter().all(Program::ended) || all.side_ended();
+        match self.wait(processes, limit, ended) {
             Waited::Done => {}
             Waited::Stopped => return Err(Failure::Stopped),
             Waited::TooLong => {
-                return Err(Failure::Error(format!(
-                    "it was still running {} s after its window and was killed; --patience waits longer",
-                    (limit - window.length()).as_secs()
-                )));
+                let seconds = (limit - window.length()).as_secs();
+                return Err(format!(
+                    "it was still running {seconds} s after its window and was killed; --patience waits longer"
+                )
+                .into());
             }
         }
         let tool = cpu_time();
         let after = sample(self.machine);
-        let background = self.end_load(scene, cast, alone)?;
-        let companion = self.end_companion(scene, cast)?;
-        let copies =
-            cast.copies.iter().map(|program| collect(program, scene, start)).collect::<Result<Vec<_>, _>>()?.concat();
+        let (background, companion) = self.end_sides(setup, processes, alone)?;
+        let copies = processes.copies.iter().map(|program| collect(program, setup, start));
         let mut trial = Trial {
-            copies,
+            copies: copies.collect::<Result<Vec<_>, _>>()?.concat(),
             background,
             noise: Some(Noise::between(&before.0, &after)),
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
@@ -231,238 +146,185 @@ impl Bench<'_> {
         Ok(trial)
     }
 
-    pub fn wait_until_ready(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<(), Failure> {
-        let patience = self.patience;
-        let settled = |cast: &Cast| cast.all().all(|program| program.stage() != Stage::Preparing);
-        match self.wait(cast, patience, settled) {
-            Waited::Done => {}
+    /// Waits until every program has printed `ready`.
+    ///
+    /// # Errors
+    /// One of them fails first, or takes too long.
+    pub fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
+        let is_settled = |program: &Program| program.stage() != Stage::Preparing;
+        let bad = match self.wait(processes, self.patience, |processes| processes.all().all(is_settled)) {
+            Waited::Done => Stage::Failed,
             Waited::Stopped => return Err(Failure::Stopped),
-            Waited::TooLong => {
-                let slow =
-                    if cast.copies.iter().any(|copy| copy.stage() == Stage::Preparing) { "it" } else { "its load" };
-                return Err(Failure::Error(format!(
-                    "{slow} did not get ready within {} s and was killed; --patience waits longer",
-                    patience.as_secs()
-                )));
-            }
+            Waited::TooLong => Stage::Preparing,
+        };
+        let seconds = self.patience.as_secs();
+        let failure = |program: &mut Program| match bad {
+            Stage::Failed => never_ready(program),
+            _ => format!("it did not get ready within {seconds} s and was killed; --patience waits longer").into(),
+        };
+        if let Some(program) = processes.copies.iter_mut().find(|program| program.stage() == bad) {
+            return Err(failure(program));
         }
-        if let Some(failed) = cast.copies.iter_mut().find(|program| program.stage() == Stage::Failed) {
-            return Err(never_ready(failed));
-        }
-        match (&scene.load, &mut cast.load) {
-            (Some((load, _)), Some(program)) if program.stage() == Stage::Failed => {
-                return Err(never_ready(program).of_load(load));
-            }
-            _ => {}
-        }
-        match (&scene.companion, &mut cast.companion) {
-            (Some((test, _)), Some(program)) if program.stage() == Stage::Failed => {
-                Err(never_ready(program).of_companion(test))
-            }
-            _ => Ok(()),
+        let mut sides = setup.sides.iter().zip(&mut processes.sides);
+        match sides.find(|(_, program)| program.stage() == bad) {
+            Some((side, program)) => Err(side.role.blame(side.test, failure(program))),
+            None => Ok(()),
         }
     }
 
-    /// Lets the load go and waits until its own throughput is steady; returns that.
-    fn start_load(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<Alone>, Failure> {
-        let Some(((load, _), program)) = scene.load.as_ref().zip(cast.load.as_mut()) else { return Ok(None) };
-        let start = monotonic();
-        program.begin(start);
-        program.tell("go 0 0 0\n");
-        let judge = |cast: &Cast| {
-            let pulses = cast.load.as_ref().map_or(&[][..], |load| load.speech().pulses());
-            Steady::judge(pulses, scene.window.settle)
-        };
-        match self.wait(cast, scene.window.settle * 3, |cast| judge(cast).is_some() || cast.load_ended()) {
-            Waited::Stopped => return Err(Failure::Stopped),
-            Waited::Done | Waited::TooLong => {}
-        }
-        let steady = judge(cast).unwrap_or_else(|| {
-            let pulses = cast.load.as_ref().map_or(&[][..], |load| load.speech().pulses());
-            Steady::never(start, pulses)
-        });
-        if let Some(program) = &mut cast.load {
+    /// Lets what runs beside the copies go, the load first; returns what the load does alone.
+    fn start_sides(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<Option<Alone>, Failure> {
+        let mut alone = None;
+        for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
+            let start = monotonic();
+            let program = &mut processes.sides[number];
+            program.output_mut().set_start(start);
+            program.send(GO);
+            if *role == Role::Load {
+                let steady = self.wait_until_steady(processes, number, start, setup.window.settle)?;
+                alone = Some(Alone { start, steady });
+            }
+            let program = &mut processes.sides[number];
             if program.ended() {
-                return Err(gone(program).of_load(load));
+                return Err(role.blame(test, ended_early(program)));
             }
-            program.tell("mark\n");
+            program.send("mark\n");
         }
-        Ok(Some(Alone { start, steady }))
+        Ok(alone)
     }
 
-    /// Ends the load and returns what it did in the window.
-    fn end_load(
+    /// Waits until the load's own throughput is steady, or for three times the `settle` that takes.
+    fn wait_until_steady(
         &mut self,
-        scene: &Scene<'_>,
-        cast: &mut Cast,
+        processes: &mut Processes,
+        number: usize,
+        start: u64,
+        settle: Duration,
+    ) -> Result<Steady, Failure> {
+        let steady = |processes: &Processes| Steady::judge(processes.sides[number].output().pulses(), settle);
+        let done = |processes: &Processes| steady(processes).is_some() || processes.side_ended();
+        match self.wait(processes, settle * 3, done) {
+            Waited::Stopped => Err(Failure::Stopped),
+            Waited::Done | Waited::TooLong => {
+                Ok(steady(processes).unwrap_or_else(|| Steady::never(start, processes.sides[number].output().pulses())))
+            }
+        }
+    }
+
+    /// Ends what runs beside the copies; returns what the load did in the window, and what the companion counted.
+    fn end_sides(
+        &mut self,
+        setup: &Setup<'_>,
+        processes: &mut Processes,
         alone: Option<Alone>,
-    ) -> Result<Option<Box<Background>>, Failure> {
-        let Some((((load, _), program), alone)) = scene.load.as_ref().zip(cast.load.as_mut()).zip(alone) else {
-            return Ok(None);
-        };
-        if program.ended() {
-            return Err(gone(program).of_load(load));
+    ) -> Result<(Option<Box<Background>>, Option<f64>), Failure> {
+        let (mut background, mut counted) = (None, None);
+        for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
+            let blame = |failure| role.blame(test, failure);
+            let mut copies = self.end_side(processes, number).map_err(blame)?;
+            match (role, &alone) {
+                (Role::Load, Some(Alone { start, steady })) => {
+                    let copy = copies.swap_remove(0);
+                    // A load reports one slice of the time since `mark`.
+                    if copy.slices.len() != 1 || start + copy.slices[0].1 > monotonic() {
+                        return Err(blame("it did not report one slice of the time that has passed".into()));
+                    }
+                    background = Some(Box::new(Background { alone: steady.rate, steady: steady.steady, copy }));
+                }
+                _ => counted = Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2 as f64).sum()),
+            }
         }
-        program.hush();
-        match self.wait(cast, LOAD_ENDS, Cast::load_ended) {
+        Ok((background, counted))
+    }
+
+    /// Ends one program beside the copies and returns what it reported.
+    fn end_side(&mut self, processes: &mut Processes, number: usize) -> Result<Vec<Copy>, Failure> {
+        let program = &mut processes.sides[number];
+        if program.ended() {
+            return Err(ended_early(program));
+        }
+        program.close_stdin();
+        match self.wait(processes, SIDE_ENDS, |processes| processes.sides[number].ended()) {
             Waited::Stopped => return Err(Failure::Stopped),
-            Waited::TooLong => return Err(Failure::Error("it did not end when told to".to_owned()).of_load(load)),
+            Waited::TooLong => return Err("it did not end when its stdin was closed".into()),
             Waited::Done => {}
         }
-        let Some(program) = &cast.load else { return Ok(None) };
-        let copy = match program.speech().conclusion() {
-            Said::Done(mut copies) => copies.swap_remove(0),
-            Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
-                return Err(Failure::Error(blame(program, why)).of_load(load));
-            }
-        };
-        // A load reports one slice of the time since `mark`.
-        if copy.slices.len() != 1 || alone.start + copy.slices[0].1 > monotonic() {
-            return Err(
-                Failure::Error("it did not report one slice of the time that has passed".to_owned()).of_load(load)
-            );
-        }
-        Ok(Some(Box::new(Background { alone: alone.steady.rate, steady: alone.steady.steady, copy })))
-    }
-
-    /// Ends the companion and returns what it has counted.
-    fn end_companion(&mut self, scene: &Scene<'_>, cast: &mut Cast) -> Result<Option<f64>, Failure> {
-        let Some(((test, _), program)) = scene.companion.as_ref().zip(cast.companion.as_mut()) else { return Ok(None) };
-        if program.ended() {
-            return Err(gone(program).of_companion(test));
-        }
-        program.hush();
-        match self.wait(cast, LOAD_ENDS, Cast::companion_ended) {
-            Waited::Stopped => return Err(Failure::Stopped),
-            Waited::TooLong => {
-                return Err(Failure::Error("it did not end when told to".to_owned()).of_companion(test));
-            }
-            Waited::Done => {}
-        }
-        let Some(program) = &cast.companion else { return Ok(None) };
-        match program.speech().conclusion() {
-            Said::Done(copies) => {
-                Ok(Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2 as f64).sum()))
-            }
-            Said::Skip(why) | Said::Error(why) | Said::Garbage(why) => {
-                Err(Failure::Error(blame(program, why)).of_companion(test))
+        let program = &processes.sides[number];
+        match program.output().conclusion() {
+            Conclusion::Done(copies) => Ok(copies),
+            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => {
+                Err(blame(program, why).into())
             }
         }
-    }
-
-    /// Sleeps in poll(2) until `done` holds of every program. While a window is open nothing wakes
-    /// the tool but a program that speaks or ends, or the user.
-    pub fn wait(&self, cast: &mut Cast, limit: Duration, done: impl Fn(&Cast) -> bool) -> Waited {
-        let deadline = monotonic() + u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX / 2);
-        loop {
-            for program in cast.all_mut() {
-                program.listen();
-            }
-            if self.signals.stopped().is_some() {
-                return Waited::Stopped;
-            }
-            if done(cast) || cast.all().any(|program| program.stage() == Stage::Failed) {
-                return Waited::Done;
-            }
-            let Some(left) = deadline.checked_sub(monotonic()).filter(|left| *left > 0) else {
-                return Waited::TooLong;
-            };
-            let mut fds: Vec<PollFd<'_>> = cast
-                .all()
-                .flat_map(Program::pipes)
-                .chain([self.signals.fd()])
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-                .collect();
-            // An interrupted poll is looked at like any other wake-up.
-            let _ = poll(&mut fds, Some(&timespec(left)));
-            self.signals.drain();
-        }
-    }
-
-    /// Rests as UnixBench does before a pass; returns whether the user did not stop it.
-    pub fn rest(&self) -> bool {
-        [1_000_000_000, 2_000_000_000].into_iter().all(|length| {
-            rustix::fs::sync();
-            self.sleep(length)
-        })
-    }
-
-    /// Sleeps for `length` ns; returns whether the user did not stop it.
-    fn sleep(&self, length: u64) -> bool {
-        let deadline = monotonic() + length;
-        while self.signals.stopped().is_none() {
-            let Some(left) = deadline.checked_sub(monotonic()).filter(|left| *left > 0) else { return true };
-            let mut fds = [PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN)];
-            let _ = poll(&mut fds, Some(&timespec(left)));
-            self.signals.drain();
-        }
-        false
     }
 }
 
+/// Why a program failed before it was ready.
 fn never_ready(program: &mut Program) -> Failure {
-    // What it says and how it ends may come in two pieces.
+    // What it prints and how it ends may come in two pieces.
     program.end();
-    program.listen();
-    match program.speech().conclusion() {
-        Said::Skip(reason) => Failure::Skip(reason),
-        Said::Error(reason) => Failure::Error(reason),
-        Said::Done(_) => Failure::Error("it said `done` before it was ready".to_owned()),
-        Said::Garbage(why) => Failure::Error(program.failure().filter(|_| program.speech().is_silent()).unwrap_or(why)),
+    program.read_output();
+    match program.output().conclusion() {
+        Conclusion::Skip(reason) => unavailable(reason),
+        Conclusion::Error(reason) => reason.into(),
+        Conclusion::Done(_) => "it printed `done` before `ready`".into(),
+        Conclusion::Garbage(why) => program.failure().filter(|_| program.output().is_silent()).unwrap_or(why).into(),
     }
 }
 
-/// What to blame: the protocol where it was broken, since such a program is killed for it, else how the program ended.
-pub(super) fn blame(program: &Program, why: String) -> String {
-    if program.speech().is_broken() { why } else { program.failure().unwrap_or(why) }
+/// Why a program has ended that should work until its stdin closes.
+fn ended_early(program: &mut Program) -> Failure {
+    program.read_output();
+    match program.output().conclusion() {
+        Conclusion::Skip(reason) => unavailable(reason),
+        Conclusion::Error(reason) => reason.into(),
+        Conclusion::Done(_) | Conclusion::Garbage(_) => {
+            program.failure().unwrap_or_else(|| "it ended by itself".to_owned()).into()
+        }
+    }
 }
 
-/// Why a load that should go on has ended.
-fn gone(program: &mut Program) -> Failure {
-    program.listen();
-    match program.speech().conclusion() {
-        Said::Skip(reason) => Failure::Skip(reason),
-        Said::Error(reason) => Failure::Error(reason),
-        Said::Done(_) | Said::Garbage(_) => {
-            Failure::Error(program.failure().unwrap_or_else(|| "it ended by itself".to_owned()))
-        }
+/// What to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
+fn blame(program: &Program, why: String) -> String {
+    if program.output().is_broken() { why } else { program.failure().unwrap_or(why) }
+}
+
+/// Returns what a program reported that has ended.
+pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Failure> {
+    match (program.output().conclusion(), program.failure()) {
+        (Conclusion::Done(copies), None) => Ok(copies),
+        (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
+        (Conclusion::Skip(why), _) => Err(unavailable(why)),
+        (Conclusion::Garbage(why), _) => Err(blame(program, why).into()),
     }
 }
 
 /// What one program measured: one copy, or one of each of its threads.
-fn collect(program: &Program, scene: &Scene<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
-    let copies = match program.speech().conclusion() {
-        Said::Done(copies) => copies,
-        Said::Skip(reason) => return Err(Failure::Skip(reason)),
-        Said::Error(reason) => return Err(Failure::Error(reason)),
-        Said::Garbage(why) => return Err(Failure::Error(blame(program, why))),
-    };
-    if let Some(why) = program.failure() {
-        return Err(Failure::Error(why));
-    }
-    if copies.len() != scene.threads as usize {
-        return Err(Failure::Error(format!("it reports {} threads and should have {}", copies.len(), scene.threads)));
+fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
+    let copies = result(program)?;
+    if copies.len() != setup.threads as usize {
+        return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
     }
     let latest = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.1);
-    if latest.max().unwrap_or(0).max(program.speech().latest()) > monotonic() {
-        return Err(Failure::Error("it reports time that has not passed yet".to_owned()));
+    if latest.max().unwrap_or(0).max(program.output().latest()) > monotonic() {
+        return Err(IN_THE_FUTURE.into());
     }
-    let (test, first) = (scene.test, &copies[0]);
+    let (test, first) = (setup.test, &copies[0]);
     protocol::verify(first, test)?;
     if test.value.as_ref().is_some_and(|value| !first.values.contains_key(value)) {
-        return Err(Failure::Error("it did not report its value".to_owned()));
+        return Err("it did not report its value".into());
     }
     match (test.metric, &first.frames) {
         (Metric::Latency, Some(_)) => Ok(copies),
-        (Metric::Latency, None) => Err(Failure::Error("it did not report its frames".to_owned())),
+        (Metric::Latency, None) => Err("it did not report its frames".into()),
         (Metric::Rate | Metric::Time, _) if copies.iter().any(worked) => Ok(copies),
         (Metric::Rate | Metric::Time, _) => {
-            Err(Failure::Error("it finished nothing within its window; try --procedure classic".to_owned()))
+            Err("nothing was completed within its window; try --procedure classic".into())
         }
     }
 }
 
-/// Whether anything was done, in time that passed. A frame that is never done is a result; a rate of nothing is none.
+/// Whether anything was done, in time that passed. A frame that is never done is a result; a rate of zero is not.
 fn worked(copy: &Copy) -> bool {
     let (first, last) = (copy.slices.first(), copy.slices.last());
     first.zip(last).is_some_and(|(first, last)| first.0 < last.1) && copy.slices.iter().any(|slice| slice.2 > 0)
@@ -474,23 +336,4 @@ fn lead(copies: usize, window: Window) -> Duration {
     Duration::from_millis(20)
         + Duration::from_micros(300) * u32::try_from(copies).unwrap_or(1)
         + window.length() / 10_000
-}
-
-fn timespec(ns: u64) -> Timespec {
-    // Both parts of a u64 of nanoseconds fit.
-    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
-}
-
-/// CLOCK_MONOTONIC in ns.
-pub(super) fn monotonic() -> u64 {
-    ns(ClockId::Monotonic)
-}
-
-pub(super) fn cpu_time() -> u64 {
-    ns(ClockId::ProcessCPUTime)
-}
-
-fn ns(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Display;
 
-/// Returns a count with its noun: `1 CPU`, `3 CPUs`; nouns that end in `y` become `ies`.
+/// Returns a count with its noun: `1 CPU`, `3 CPUs`; `copy` becomes `copies`, `day` `days`.
 #[must_use]
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     match noun.strip_suffix('y') {
         _ if number == "1" => format!("{number} {noun}"),
-        Some(stem) => format!("{number} {stem}ies"),
-        None => format!("{number} {noun}s"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ => format!("{number} {noun}s"),
     }
 }
 
@@ -58,6 +58,7 @@ mod tests {
     #[test]
     fn nouns_and_lists() {
         assert_eq!([count(1, "CPU"), count(3, "CPU"), copies(1), copies(2)], ["1 CPU", "3 CPUs", "1 copy", "2 copies"]);
+        assert_eq!([count(3, "day"), count(0, "fault")], ["3 days", "0 faults"]);
         let names = ["a", "b", "c", "d"];
         assert_eq!(listed(&names[..1], 9), "a");
         assert_eq!(listed(&names[..2], 9), "a and b");

@@ -172,11 +172,10 @@ fn bars(samples: &[f64]) -> String {
 
 /// What the machine's own instruments say now, in a line.
 fn shown(reading: &Reading) -> String {
-    let hottest = reading.temperature.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
     let mean = stats::mean(&clocks);
     let parts = [
-        hottest.map(|(name, celsius)| format!("{name} {celsius:.0} °C")),
+        reading.hottest(None).map(|(name, celsius)| format!("{name} {celsius:.0} °C")),
         (!clocks.is_empty()).then(|| format!("{mean:.0} MHz")),
         reading.power.iter().next().map(|(name, watts)| format!("{name} {watts:.0} W")),
         reading.steal.map(|steal| format!("steal {steal:.1} %")),

@@ -1,7 +1,7 @@
 //! Why the clock fell, as far as the machine tells: heat, a limit of power, or nothing to go by.
 
 use journal::Sample;
-use machine::{SensorLimits, is_of_processor};
+use machine::{SensorKind, SensorLimits};
 use stats::median;
 
 /// A processor this near to its limit, in °C, is held there.
@@ -33,7 +33,7 @@ impl Cause {
             let sensors = &sample.sensors;
             !(sensors.temperature.is_empty()
                 && sensors.power.is_empty()
-                && sensors.count.keys().all(|name| name.starts_with("edac")))
+                && sensors.count.keys().all(|name| SensorKind::from_name(name) == SensorKind::MemoryErrors))
         };
         let mut cause = Cause { has_sensors: load.iter().any(has), ..Cause::default() };
         for (name, words, thermal) in [
@@ -110,9 +110,14 @@ fn brakes(load: &[&Sample]) -> Vec<String> {
     on.collect()
 }
 
+/// The processor's temperatures and their limits.
+fn processor(limits: &SensorLimits) -> impl Iterator<Item = (&String, &f64)> {
+    limits.temperature.iter().filter(|(name, _)| SensorKind::from_name(name) == SensorKind::Processor)
+}
+
 /// The processor's hottest sensor, where it stands at its limit.
 fn near_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
-    let near = limits.temperature.iter().filter(|(name, _)| is_of_processor(name)).filter_map(|(name, limit)| {
+    let near = processor(limits).filter_map(|(name, limit)| {
         let values: Vec<f64> =
             fallen.iter().filter_map(|sample| sample.sensors.temperature.get(name).copied()).collect();
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -138,7 +143,7 @@ fn less_power(load: &[&Sample], fell: f64, limits: &SensorLimits) -> Option<Stri
     let name = names.filter(|name| name.starts_with("package")).min()?;
     let (first, then) = (power(&before, name)?, power(&after, name)?);
     // Without a limit to hold it against, a temperature says nothing.
-    let cool = limits.temperature.iter().filter(|(sensor, _)| is_of_processor(sensor)).any(|(sensor, limit)| {
+    let cool = processor(limits).any(|(sensor, limit)| {
         let hottest = after.iter().filter_map(|sample| sample.sensors.temperature.get(sensor)).copied();
         hottest.fold(f64::NEG_INFINITY, f64::max) < limit - 3.0 * NEAR
     });

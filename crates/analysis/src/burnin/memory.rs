@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::cause::rise;
 use super::plural;
 use journal::{self, Journal, Pass, Sample, Stage, Word};
-use machine::Reading;
+use machine::{Reading, SensorKind};
 use stats::{Estimate, log_interval, median_interval};
 
 /// What the memory has come to.
@@ -146,7 +146,7 @@ fn patterns(journal: &Journal) -> Vec<Pattern> {
 
 /// The memory controllers' counters.
 fn edac(reading: &Reading) -> impl Iterator<Item = &String> {
-    reading.count.keys().filter(|name| name.starts_with("edac."))
+    reading.count.keys().filter(|name| SensorKind::from_name(name) == SensorKind::MemoryErrors)
 }
 
 /// The counters that rose.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use journal::{BurnIn, Sample};
-use machine::{Reading, is_of_processor};
+use machine::{Reading, SensorKind};
 use stats::{mean, median};
 
 /// A rise of fewer °C has no half worth timing.
@@ -105,9 +105,8 @@ pub(super) fn cool_down(samples: &[Sample], worked: f64) -> Option<CoolDown> {
     let first = &samples.first()?.sensors.temperature;
     let rises = last.sensors.temperature.iter().filter_map(|(name, hot)| Some((name, *first.get(name)?, *hot)));
     let (name, before, hot) = rises.filter(|(_, before, hot)| hot - before >= LEAST_RISE).max_by(|a, b| {
-        (is_of_processor(a.0), a.2 - a.1)
-            .partial_cmp(&(is_of_processor(b.0), b.2 - b.1))
-            .unwrap_or(std::cmp::Ordering::Equal)
+        let is_processor = |name: &String| SensorKind::from_name(name) == SensorKind::Processor;
+        is_processor(a.0).cmp(&is_processor(b.0)).then((a.2 - a.1).total_cmp(&(b.2 - b.1)))
     })?;
     if rest.is_empty() {
         return None;

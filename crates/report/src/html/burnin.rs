@@ -8,7 +8,7 @@ use super::{Key, scale};
 use crate::burnin::{figures, tables, time, title};
 use crate::figure;
 use analysis::BurnIn;
-use machine::is_of_processor;
+use machine::SensorKind;
 use stats::median;
 
 /// Class and width of a chart on a wide page and on a narrow one.
@@ -112,7 +112,10 @@ fn charts(burnin: &BurnIn) -> Vec<Chart> {
     };
     let temperatures = of_sensor("°C", &|reading, name| reading.temperature.get(name).copied());
     let powers = of_sensor("W", &|reading, name| reading.power.get(name).copied());
-    let of_processor = burnin.sensors.iter().filter(|sensor| sensor.unit == "°C" && is_of_processor(&sensor.name));
+    let of_processor = burnin
+        .sensors
+        .iter()
+        .filter(|sensor| sensor.unit == "°C" && SensorKind::from_name(&sensor.name) == SensorKind::Processor);
     let mut limits: Vec<f64> = of_processor.filter_map(|sensor| sensor.limit).collect();
     limits.dedup();
     let all = [

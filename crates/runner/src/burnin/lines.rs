@@ -1,26 +1,29 @@
-//! What a burn-in program says while it goes on (`programs/burn/burn.h`), read strictly, line by line.
+//! The lines that a burn-in program prints while it works (`programs/burn/burn.h`), parsed strictly.
 
 use std::collections::BTreeMap;
 
 use crate::protocol::{clean, numbers};
 use journal::{Beat, Fault, Pass, Stage, Word};
 
-/// The program tells a thousand faults one by one and then only how many there are.
+/// The program lists the first thousand faults, and then only counts them.
 const MOST_FAULTS: u64 = 1000;
 
 /// No machine has more threads, and none of ours a clock of 100 GHz.
 const MOST_THREADS: u64 = 1 << 16;
 const FASTEST: f64 = 100.0;
 
-/// One line. Times are the caller's to fill in where the program does not tell them.
+/// First words of its lines.
+pub(super) const WORDS: &[&str] = &["stage", "fault", "faults", "pass", "shrunk", "beat"];
+
+/// One line. Times are the caller's to fill in where the program does not print them.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub(super) enum Line {
     /// Where it is.
     Stage(Stage),
     /// A word was not what was written.
     Fault(Fault),
-    /// There are more faults.
-    Faults,
+    /// There are more faults, which are only counted.
+    MoreFaults,
     /// A pass is over.
     Pass(Pass),
     /// It gave memory back to the machine: the bytes it goes on with, and why.
@@ -29,13 +32,12 @@ pub enum Told {
     Beat(Beat),
 }
 
-/// Takes in the lines and remembers what later ones must agree with.
+/// Parses the lines and remembers what later ones must agree with.
 #[derive(Debug, Clone, Default)]
-pub struct Log {
-    told: Vec<Told>,
-    /// Faults so far, and those that were told one by one.
+pub(super) struct Log {
+    /// Faults so far, and how many of them were listed.
     faults: u64,
-    one_by_one: u64,
+    listed: u64,
     /// Passes that are over.
     passes: u64,
     /// Moment and wrong results of each thread's last beat.
@@ -43,38 +45,21 @@ pub struct Log {
 }
 
 impl Log {
-    /// Whether a line that begins with `word` is one of a burn-in's.
-    pub fn knows(word: &str) -> bool {
-        ["stage", "fault", "faults", "pass", "shrunk", "beat"].contains(&word)
-    }
-
-    /// Takes in a line; `start` is when the work began, in ns of CLOCK_MONOTONIC. Nothing is returned where the line is no
-    /// part of the protocol.
-    pub fn take(&mut self, word: &str, rest: &str, start: u64) -> Option<()> {
-        let told = match word {
-            "stage" => Told::Stage(self.stage(rest)?),
-            "fault" => Told::Fault(self.fault(rest)?),
+    /// Parses a line; `start` is when the work began, in ns of CLOCK_MONOTONIC. `None` if it breaks the protocol.
+    pub fn parse(&mut self, line: &str, start: u64) -> Option<Line> {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        Some(match word {
+            "stage" => Line::Stage(self.stage(rest)?),
+            "fault" => Line::Fault(self.fault(rest)?),
             "faults" => self.count(rest)?,
-            "pass" => Told::Pass(self.pass(rest)?),
+            "pass" => Line::Pass(self.pass(rest)?),
             "shrunk" => shrunk(rest)?,
-            "beat" => Told::Beat(self.beat(rest, start)?),
+            "beat" => Line::Beat(self.beat(rest, start)?),
             _ => return None,
-        };
-        self.told.push(told);
-        Some(())
+        })
     }
 
-    /// Whether anything was told that nobody has asked for yet.
-    pub fn is_pending(&self) -> bool {
-        !self.told.is_empty()
-    }
-
-    /// Returns what was told since the last time.
-    pub fn told(&mut self) -> Vec<Told> {
-        std::mem::take(&mut self.told)
-    }
-
-    /// Faults so far, also those that are not told one by one.
+    /// Faults so far, listed or only counted.
     pub fn faults(&self) -> u64 {
         self.faults
     }
@@ -92,20 +77,20 @@ impl Log {
         let (pass, pattern) = (number(words.next()?)?, pattern(words.next()?)?);
         let mut word = || Word::parse(words.next()?);
         let [address, physical, expected, read, retest] = [word()?, word()?, word()?, word()?, word()?];
-        self.one_by_one += 1;
-        let sane = pass == self.passes + 1 && expected != read && self.one_by_one <= MOST_FAULTS;
+        self.listed += 1;
+        let sane = pass == self.passes + 1 && expected != read && self.listed <= MOST_FAULTS;
         if words.next().is_some() || !sane {
             return None;
         }
-        self.faults = self.faults.max(self.one_by_one);
+        self.faults = self.faults.max(self.listed);
         let physical = (physical.0 > 0).then_some(physical);
         Some(Fault { pass, pattern, address, physical, expected, read, retest, ..Fault::default() })
     }
 
-    fn count(&mut self, rest: &str) -> Option<Told> {
-        // Threads may say it in another order than they counted in.
+    fn count(&mut self, rest: &str) -> Option<Line> {
+        // Threads may print it in another order than they counted in.
         self.faults = self.faults.max(number(rest)?);
-        Some(Told::Faults)
+        Some(Line::MoreFaults)
     }
 
     fn pass(&mut self, rest: &str) -> Option<Pass> {
@@ -137,15 +122,15 @@ impl Log {
         Some(Beat { thread: small(thread)?, cpu: small(cpu)?, at, count, clock, wrong })
     }
 
-    /// The latest moment that a beat tells of, in ns of CLOCK_MONOTONIC.
+    /// The latest moment in any beat, in ns of CLOCK_MONOTONIC.
     pub fn latest(&self) -> u64 {
         self.threads.values().map(|beat| beat.0).max().unwrap_or(0)
     }
 }
 
-fn shrunk(rest: &str) -> Option<Told> {
+fn shrunk(rest: &str) -> Option<Line> {
     let (bytes, why) = rest.split_once(' ')?;
-    Some(Told::Shrunk(number(bytes)?, clean(why)))
+    Some(Line::Shrunk(number(bytes)?, clean(why)))
 }
 
 fn number(word: &str) -> Option<u64> {
@@ -162,19 +147,15 @@ fn pattern(word: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What the lines tell, or nothing where one of them is refused.
-    fn heard(lines: &[&str]) -> Option<Vec<Told>> {
+    /// The parsed lines; `None` if one of them is refused.
+    fn parsed(lines: &[&str]) -> Option<Vec<Line>> {
         let mut log = Log::default();
-        for line in lines {
-            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-            log.take(word, rest, 1_000_000_000)?;
-        }
-        Some(log.told())
+        lines.iter().map(|line| log.parse(line, 1_000_000_000)).collect()
     }
 
     #[test]
-    fn what_is_said() {
-        let told = heard(&[
+    fn every_kind_of_line() {
+        let lines = parsed(&[
             "stage 1 random 0 4096",
             "fault 1 random 0x7f0000001000 0x0 0xff 0xfe 0xff",
             "faults 3",
@@ -183,17 +164,17 @@ mod tests {
             "shrunk 2048 the machine needs it\u{7}",
             "beat 2500000000 1 3 77 4.125 2",
         ]);
-        let told = told.unwrap();
-        let Told::Fault(fault) = &told[1] else { panic!("{told:?}") };
+        let lines = lines.unwrap();
+        let Line::Fault(fault) = &lines[1] else { panic!("{lines:?}") };
         assert_eq!((fault.address, fault.physical, fault.difference()), (Word(0x7f00_0000_1000), None, Word(1)));
         assert!(fault.is_gone() && !fault.is_held());
-        assert_eq!(told[5], Told::Shrunk(2048, "the machine needs it?".to_owned()));
-        assert_eq!(told[6], Told::Beat(Beat { thread: 1, cpu: 3, at: 1.5, count: 77, clock: 4.125, wrong: 2 }));
-        assert_eq!(told.len(), 7);
+        assert_eq!(lines[5], Line::Shrunk(2048, "the machine needs it?".to_owned()));
+        assert_eq!(lines[6], Line::Beat(Beat { thread: 1, cpu: 3, at: 1.5, count: 77, clock: 4.125, wrong: 2 }));
+        assert_eq!(lines.len(), 7);
     }
 
     #[test]
-    fn what_must_not_be_said() {
+    fn lines_that_break_the_protocol() {
         for line in [
             "stage 1 random 5 4",
             "stage 2 random 0 4",
@@ -217,14 +198,14 @@ mod tests {
             "beat 2000000000 0 0 1 3",
             "beaten 1",
         ] {
-            assert_eq!(heard(&[line]), None, "{line}");
+            assert_eq!(parsed(&[line]), None, "{line}");
         }
         let mut log = Log::default();
-        let counts = ["3", "2"].map(|count| log.take("faults", count, 0).map(|()| log.faults()));
+        let counts = ["faults 3", "faults 2"].map(|line| log.parse(line, 0).map(|_| log.faults()));
         assert_eq!(counts, [Some(3), Some(3)], "faults do not go away");
-        assert_eq!(heard(&["beat 3000000000 0 0 1 3 0", "beat 2000000000 0 0 1 3 0"]), None, "time goes on");
-        assert_eq!(heard(&["beat 2000000000 0 0 1 3 2", "beat 3000000000 0 0 1 3 1"]), None);
+        assert_eq!(parsed(&["beat 3000000000 0 0 1 3 0", "beat 2000000000 0 0 1 3 0"]), None, "time goes on");
+        assert_eq!(parsed(&["beat 2000000000 0 0 1 3 2", "beat 3000000000 0 0 1 3 1"]), None);
         let storm = vec!["fault 1 random 0x1 0x0 0x5 0x4 0x5"; 1001];
-        assert!(heard(&storm[1..]).is_some() && heard(&storm).is_none());
+        assert!(parsed(&storm[1..]).is_some() && parsed(&storm).is_none());
     }
 }

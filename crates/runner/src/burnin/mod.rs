@@ -1,4 +1,5 @@
-//! A burn-in: one program works until told, the sensors are read once a second, and whatever is said goes to the journal at once.
+//! A burn-in: one program works until it is stopped, the sensors are read once a second, and what the program prints goes to
+//! the journal at once.
 
 mod lines;
 
@@ -7,23 +8,26 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-pub use lines::{Log, Told};
+use lines::{Line, Log};
 
-use super::program::Program;
-use super::protocol::Said;
-use super::trial::{Bench, Cast, Command, Failure, Scene, Waited, blame, cpu_time, monotonic};
-use super::{NAMED_WINDOW, Outcome, can_run, wards};
+use super::Outcome;
+use super::failure::{Failure, refused};
+use super::program::{Command, Program};
+use super::protocol::{Conclusion, violation};
+use super::rig::{NAMED_WINDOW, can_run};
+use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
+use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{NONE, Test};
 use journal::{BurnIn, Burned, Cell, Fault, Pass, Record, Sample, Stage, Trial, Warning, Writer};
-use machine::{Machine, Noise, Reading, Sensors, is_of_processor, sample};
+use machine::{Machine, Noise, Reading, SensorKind, Sensors, sample};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// The tool's seconds end a little after the program's, so that a sample has the beats of its own second.
 const LATER: u64 = SECOND / 10;
 
-/// A test of memory may take days: of its seconds, so many go by between those that are kept.
+/// A test of memory may take days: a sample is kept once in this many seconds.
 const MEMORY_KEEPS: u64 = 10;
 
 /// How long the program may take to report when its stdin has closed: much memory takes long to give back. Whoever pressed
@@ -43,22 +47,22 @@ pub struct BurnSetting<'a> {
     pub own: Option<&'a Path>,
     /// Under which directory the program works.
     pub dir: &'a Path,
-    /// How long a silent program is waited for.
+    /// How long to wait for a program that stays silent.
     pub patience: Duration,
-    /// The terminal that is drawn on as a whole, to be given back also where the tool is killed.
+    /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
     pub screen: Option<PathBuf>,
     /// What to do; the sensors' limits are filled in.
-    pub asked: BurnIn,
+    pub plan: BurnIn,
 }
 
 /// What happens during a burn-in, for whoever shows it.
 #[derive(Debug)]
-pub enum Burning<'a> {
+pub enum BurnEvent<'a> {
     /// The program is about to be started, with this command line.
     Begin(String),
     /// A second has passed.
     Second(&'a Sample),
-    /// The test of memory goes on to this.
+    /// The test of memory goes on to this stage.
     Stage(&'a Stage),
     /// A word was not what was written.
     Fault(&'a Fault),
@@ -75,33 +79,33 @@ pub enum Burning<'a> {
 /// # Errors
 /// The journal cannot be written, or there is no scratch directory. Whatever goes wrong with the program is an error trial in
 /// the journal instead.
-pub fn burn_in(setting: &BurnSetting<'_>, writer: &mut Writer, watch: &mut dyn FnMut(Burning<'_>)) -> Result<Outcome> {
-    let (signals, scratch, mut guardian) = wards(setting.dir, setting.screen.as_deref())?;
-    let BurnSetting { machine, test, patience, .. } = *setting;
-    let mut bench = Bench { machine, signals: &signals, guardian: &mut guardian, patience };
+pub fn burn_in(
+    setting: &BurnSetting<'_>,
+    writer: &mut Writer,
+    watch: &mut dyn FnMut(BurnEvent<'_>),
+) -> Result<Outcome> {
+    let BurnSetting { machine, test, .. } = *setting;
+    let mut supervisor = Supervisor::new(machine, setting.patience, setting.dir, setting.screen.as_deref())?;
     let sensors = Sensors::find(machine);
-    let asked = BurnIn { limits: sensors.limits().clone(), ..setting.asked.clone() };
+    let plan = BurnIn { limits: sensors.limits().clone(), ..setting.plan.clone() };
     writer.append(&Record::Cell(Box::new(Cell::new(0, test, 1, None, NONE))))?;
-    writer.append(&Record::BurnIn(Box::new(asked.clone())))?;
-    let folder = scratch.trial()?;
-    let mut fire = Fire::new(&asked, sensors, writer, watch);
+    writer.append(&Record::BurnIn(Box::new(plan.clone())))?;
+    let folder = supervisor.scratch.trial()?;
+    let mut session = Session::new(&plan, sensors, writer, watch);
     let result = match command(setting, &folder) {
-        Ok(command) => fire.run(&mut bench, test, command),
+        Ok(command) => session.run(&mut supervisor, test, command),
         Err(failure) => Err(failure.into()),
     };
     let trial = match result {
         Ok(trial) => Some(trial),
         Err(Stop::Journal(error)) => return Err(error),
         Err(Stop::Program(Failure::Stopped)) => None,
-        Err(Stop::Program(Failure::Skip(reason))) => Some(Trial { skip: Some(reason), ..Trial::default() }),
-        Err(Stop::Program(Failure::Error(reason) | Failure::Fatal(reason))) => {
-            Some(Trial { error: Some(reason), ..Trial::default() })
-        }
+        Err(Stop::Program(Failure::Refused(refusal))) => Some(refused(refusal)),
     };
     if let Some(trial) = trial {
-        fire.writer.append(&Record::Trial(Box::new(trial)))?;
+        session.writer.append(&Record::Trial(Box::new(trial)))?;
     }
-    Ok(match bench.signals.stopped() {
+    Ok(match supervisor.signals.stopped() {
         Some(signal) => Outcome::Stopped(signal),
         None => Outcome::Complete,
     })
@@ -111,10 +115,10 @@ fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f
     can_run(setting.test)?;
     let path = match (setting.own, setting.programs) {
         (Some(own), _) => own.to_path_buf(),
-        (None, Some(programs)) => programs.executable(setting.test, 0).map_err(|error| format!("{error:#}"))?,
-        (None, None) => return Err(Failure::Error("its program was not built".to_owned())),
+        (None, Some(programs)) => programs.executable(setting.test, 0)?,
+        (None, None) => return Err("its program was not built".into()),
     };
-    Ok(Command { path, args: setting.asked.args.clone(), folder, environment: &[] })
+    Ok(Command { path, args: setting.plan.args.clone(), folder, environment: &[] })
 }
 
 /// Why a burn-in has no result: the program's fault, or the journal's, which ends the run.
@@ -135,42 +139,44 @@ impl From<anyhow::Error> for Stop {
     }
 }
 
-/// A burn-in that goes on.
-struct Fire<'a> {
-    asked: &'a BurnIn,
+/// A burn-in in progress.
+struct Session<'a> {
+    plan: &'a BurnIn,
     sensors: Sensors,
     writer: &'a mut Writer,
-    watch: &'a mut dyn FnMut(Burning<'_>),
+    watch: &'a mut dyn FnMut(BurnEvent<'_>),
+    log: Log,
     /// When the work began, and when it was stopped.
     start: u64,
     rested: Option<u64>,
-    /// When the program said anything last.
-    heard: u64,
+    /// When the program printed its last line.
+    last_line: u64,
     /// Whole seconds that have passed, and the last at which the sensors were read.
     seconds: u64,
     /// The second of the last sample of a test of memory that was kept.
     kept: u64,
-    /// What was told since the last sample, and the last reading.
+    /// What was reported since the last sample, and the last reading.
     sample: Sample,
     reading: Reading,
     passes: u64,
 }
 
-impl<'a> Fire<'a> {
+impl<'a> Session<'a> {
     fn new(
-        asked: &'a BurnIn,
+        plan: &'a BurnIn,
         sensors: Sensors,
         writer: &'a mut Writer,
-        watch: &'a mut dyn FnMut(Burning<'_>),
-    ) -> Fire<'a> {
-        Fire {
-            asked,
+        watch: &'a mut dyn FnMut(BurnEvent<'_>),
+    ) -> Session<'a> {
+        Session {
+            plan,
             sensors,
             writer,
             watch,
+            log: Log::default(),
             start: 0,
             rested: None,
-            heard: 0,
+            last_line: 0,
             seconds: 0,
             kept: 0,
             sample: Sample::default(),
@@ -179,61 +185,59 @@ impl<'a> Fire<'a> {
         }
     }
 
-    fn run(&mut self, bench: &mut Bench<'_>, test: &Test, command: Command<'_>) -> Result<Trial, Stop> {
+    fn run(&mut self, supervisor: &mut Supervisor<'_>, test: &Test, command: Command<'_>) -> Result<Trial, Stop> {
         let mut words = vec![command.path.display().to_string()];
         words.extend(command.args.iter().cloned());
-        (self.watch)(Burning::Begin(words.join(" ")));
-        let mut cast = Cast::default();
-        cast.copies.push(bench.start(&command).map_err(Failure::Error)?);
-        let result = self.burn(bench, test, &mut cast);
-        for program in cast.all_mut() {
-            program.end();
-            let _ = bench.guardian.forget(program.group());
-        }
+        (self.watch)(BurnEvent::Begin(words.join(" ")));
+        let mut processes = Processes::default();
+        processes.copies.push(supervisor.start(&command).map_err(Failure::from)?);
+        let result = self.burn(supervisor, test, &mut processes);
+        supervisor.end(&mut processes);
         result
     }
 
-    fn burn(&mut self, bench: &mut Bench<'_>, test: &Test, cast: &mut Cast) -> Result<Trial, Stop> {
-        cast.copies[0].speech_mut().expect_burnin();
-        let scene = Scene { test, copies: Vec::new(), load: None, companion: None, window: NAMED_WINDOW, threads: 1 };
-        bench.wait_until_ready(&scene, cast)?;
+    fn burn(&mut self, supervisor: &mut Supervisor<'_>, test: &Test, processes: &mut Processes) -> Result<Trial, Stop> {
+        processes.copies[0].output_mut().keep_lines(lines::WORDS);
+        let setup = Setup { test, copies: Vec::new(), sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
+        supervisor.wait_until_ready(&setup, processes)?;
         // What the machine is like before it works.
         self.reading = self.sensors.read(0.0);
-        let before = (sample(bench.machine), cpu_time());
+        let before = (sample(supervisor.machine), cpu_time());
         self.start = monotonic();
-        self.heard = self.start;
+        self.last_line = self.start;
         self.keep(0.0, self.reading.clone())?;
-        let program = &mut cast.copies[0];
-        program.begin(self.start);
+        let program = &mut processes.copies[0];
+        program.output_mut().set_start(self.start);
         // The slice it reports is that of all its work.
-        program.tell("go 0 0 0\nmark\n");
+        program.send("go 0 0 0\nmark\n");
         let ended = loop {
-            match self.step(bench, cast) {
+            match self.step(supervisor, processes) {
                 Ok(true) => {}
-                Ok(false) => break self.finish(bench, &mut cast.copies[0]),
+                Ok(false) => break self.finish(supervisor, &mut processes.copies[0]),
                 Err(stop) => break Err(stop),
             }
         };
         self.keep_last()?;
         ended?;
-        let copy = concluded(&cast.copies[0], test, bench.signals.stopped().is_some())?;
-        let noise = Noise::between(&before.0, &sample(bench.machine));
+        let copy = concluded(&processes.copies[0], test, supervisor.signals.stopped().is_some())?;
+        let noise = Noise::between(&before.0, &sample(supervisor.machine));
         let tool = cpu_time().saturating_sub(before.1) as f64 / 1e9;
         Ok(Trial { copies: vec![copy], noise: Some(noise), tool_cpu_s: Some(tool), ..Trial::default() })
     }
 
-    /// Waits until a second has passed or something is said; returns whether it goes on.
-    fn step(&mut self, bench: &Bench<'_>, cast: &mut Cast) -> Result<bool, Stop> {
+    /// Waits until a second has passed or the program prints; returns whether it goes on.
+    fn step(&mut self, supervisor: &Supervisor<'_>, processes: &mut Processes) -> Result<bool, Stop> {
         let next = self.next();
         let until = self.deadline().map_or(next, |deadline| deadline.min(next));
         let limit = Duration::from_nanos(until.saturating_sub(monotonic()));
-        let awake = |cast: &Cast| cast.copies.iter().any(|program| program.ended() || program.speech().is_pending());
-        let waited = bench.wait(cast, limit, awake);
-        let program = &mut cast.copies[0];
-        self.take_in(program)?;
+        let awake =
+            |processes: &Processes| processes.all().any(|program| program.ended() || program.output().has_lines());
+        let waited = supervisor.wait(processes, limit, awake);
+        let program = &mut processes.copies[0];
+        self.take_lines(program)?;
         let now = monotonic();
-        if program.speech_mut().burnin().is_some_and(|log| log.latest() > now) {
-            return Err(Failure::Error("it reports time that has not passed yet".to_owned()).into());
+        if self.log.latest() > now {
+            return Err(Failure::from(IN_THE_FUTURE).into());
         }
         if now >= next {
             self.tick(now)?;
@@ -241,10 +245,10 @@ impl<'a> Fire<'a> {
         if waited == Waited::Stopped || program.ended() || self.is_over(program, now) {
             return Ok(false);
         }
-        if now - self.heard > u64::try_from(bench.patience.as_nanos()).unwrap_or(u64::MAX) {
-            let seconds = bench.patience.as_secs();
-            let text = format!("it said nothing for {seconds} s and was killed; --patience waits longer");
-            return Err(Failure::Error(text).into());
+        if now - self.last_line > u64::try_from(supervisor.patience.as_nanos()).unwrap_or(u64::MAX) {
+            let seconds = supervisor.patience.as_secs();
+            let text = format!("it printed nothing for {seconds} s and was killed; --patience waits longer");
+            return Err(Failure::from(text).into());
         }
         Ok(true)
     }
@@ -258,67 +262,68 @@ impl<'a> Fire<'a> {
     fn deadline(&self) -> Option<u64> {
         let ns = |seconds: f64| (seconds * 1e9) as u64;
         match self.rested {
-            Some(rested) => Some(rested + ns(self.asked.rest)),
-            None => self.asked.seconds.map(|seconds| self.start + ns(seconds) + LATER),
+            Some(rested) => Some(rested + ns(self.plan.rest)),
+            None => self.plan.seconds.map(|seconds| self.start + ns(seconds) + LATER),
         }
     }
 
-    /// Whether it has done what was asked; has the program rest where that comes next.
+    /// Whether all is done; has the program rest if that comes next.
     fn is_over(&mut self, program: &mut Program, now: u64) -> bool {
-        if self.asked.passes.is_some_and(|passes| self.passes >= passes) {
+        if self.plan.passes.is_some_and(|passes| self.passes >= passes) {
             return true;
         }
         if self.deadline().is_none_or(|deadline| now < deadline) {
             return false;
         }
-        if self.rested.is_some() || self.asked.rest <= 0.0 {
+        if self.rested.is_some() || self.plan.rest <= 0.0 {
             return true;
         }
-        program.tell("rest\n");
+        program.send("rest\n");
         self.rested = Some(now);
-        (self.watch)(Burning::Resting);
+        (self.watch)(BurnEvent::Resting);
         false
     }
 
-    /// Takes in what the program said.
-    fn take_in(&mut self, program: &mut Program) -> Result<()> {
-        let Some(log) = program.speech_mut().burnin() else { return Ok(()) };
-        self.sample.faults = log.faults();
-        let told = log.told();
-        if !told.is_empty() {
-            self.heard = monotonic();
+    /// Takes in what the program printed.
+    fn take_lines(&mut self, program: &mut Program) -> Result<(), Stop> {
+        let lines = program.output_mut().take_lines();
+        let now = monotonic();
+        if !lines.is_empty() {
+            self.last_line = now;
         }
-        let at = self.at(monotonic());
-        for told in told {
-            self.one(told, at)?;
+        let at = self.at(now);
+        for text in lines {
+            let line = self.log.parse(&text, self.start).ok_or_else(|| Failure::from(violation(&text)))?;
+            self.sample.faults = self.log.faults();
+            self.record(line, at)?;
         }
         Ok(())
     }
 
-    fn one(&mut self, told: Told, at: f64) -> Result<()> {
-        match told {
-            Told::Beat(beat) => self.sample.beats.push(beat),
-            Told::Faults => {}
-            Told::Stage(stage) => {
-                (self.watch)(Burning::Stage(&stage));
+    fn record(&mut self, line: Line, at: f64) -> Result<()> {
+        match line {
+            Line::Beat(beat) => self.sample.beats.push(beat),
+            Line::MoreFaults => {}
+            Line::Stage(stage) => {
+                (self.watch)(BurnEvent::Stage(&stage));
                 self.sample.stage = Some(stage);
             }
-            Told::Fault(fault) => {
+            Line::Fault(fault) => {
                 let fault = Fault { at, temperature: self.hottest(), ..fault };
                 self.writer.append(&Record::Fault(Box::new(fault.clone())))?;
-                (self.watch)(Burning::Fault(&fault));
+                (self.watch)(BurnEvent::Fault(&fault));
             }
-            Told::Pass(pass) => {
+            Line::Pass(pass) => {
                 let pass = Pass { at, ..pass };
                 self.passes = pass.pass;
                 self.writer.append(&Record::Pass(pass.clone()))?;
-                (self.watch)(Burning::Pass(&pass));
+                (self.watch)(BurnEvent::Pass(&pass));
             }
-            Told::Shrunk(bytes, why) => {
+            Line::Shrunk(bytes, why) => {
                 let bytes = words::bytes(bytes);
                 let text = format!("after {at:.0} s the program gave memory back ({why}) and went on with {bytes}");
                 self.writer.append(&Record::Warning(Warning { cell: None, text: text.clone() }))?;
-                (self.watch)(Burning::Warning(&text));
+                (self.watch)(BurnEvent::Warning(&text));
             }
         }
         Ok(())
@@ -326,12 +331,10 @@ impl<'a> Fire<'a> {
 
     /// The memory's own sensor that is hottest, or the processor's.
     fn hottest(&self) -> Option<(String, f64)> {
-        let of_memory = |name: &str| name.starts_with("jc42") || name.starts_with("spd5118");
-        let most = |wanted: &dyn Fn(&str) -> bool| {
-            let sensors = self.reading.temperature.iter().filter(|(name, _)| wanted(name));
-            sensors.max_by(|a, b| a.1.total_cmp(b.1)).map(|(name, celsius)| (name.clone(), *celsius))
-        };
-        most(&of_memory).or_else(|| most(&is_of_processor)).or_else(|| most(&|_| true))
+        let hottest =
+            |kind: Option<SensorKind>| self.reading.hottest(kind).map(|(name, celsius)| (name.to_owned(), celsius));
+        let kinds = [Some(SensorKind::Memory), Some(SensorKind::Processor), None];
+        kinds.into_iter().find_map(hottest)
     }
 
     /// A second has passed.
@@ -339,12 +342,12 @@ impl<'a> Fire<'a> {
         self.seconds = (now - self.start - LATER) / SECOND;
         let at = self.at(now);
         self.reading = self.sensors.read(at);
-        if self.asked.kind == Burned::Cooling || self.seconds >= self.kept + MEMORY_KEEPS {
+        if self.plan.kind == Burned::Cooling || self.seconds >= self.kept + MEMORY_KEEPS {
             self.kept = self.seconds;
             return self.keep(at, self.reading.clone());
         }
         let sample = Sample { at, sensors: self.reading.clone(), ..self.sample.clone() };
-        (self.watch)(Burning::Second(&sample));
+        (self.watch)(BurnEvent::Second(&sample));
         Ok(())
     }
 
@@ -354,7 +357,7 @@ impl<'a> Fire<'a> {
         let sample = std::mem::replace(&mut self.sample, next);
         let sample = Sample { at, resting: self.rested.is_some(), sensors, ..sample };
         self.writer.append(&Record::Sample(Box::new(sample.clone())))?;
-        (self.watch)(Burning::Second(&sample));
+        (self.watch)(BurnEvent::Second(&sample));
         Ok(())
     }
 
@@ -367,23 +370,23 @@ impl<'a> Fire<'a> {
     }
 
     /// Has the program report and end.
-    fn finish(&mut self, bench: &Bench<'_>, program: &mut Program) -> Result<(), Stop> {
-        program.hush();
-        let limit = if bench.signals.stopped().is_some() { ENDS_AT_ONCE } else { ENDS };
+    fn finish(&mut self, supervisor: &Supervisor<'_>, program: &mut Program) -> Result<(), Stop> {
+        program.close_stdin();
+        let limit = if supervisor.signals.stopped().is_some() { ENDS_AT_ONCE } else { ENDS };
         let began = Instant::now();
         while !program.ended() && began.elapsed() < limit {
-            program.listen();
+            program.read_output();
             std::thread::sleep(Duration::from_millis(2));
         }
-        // What it says and how it ends may come in two pieces.
-        program.listen();
-        self.take_in(program)?;
+        // What it prints and how it ends may come in two pieces.
+        program.read_output();
+        self.take_lines(program)?;
         if program.ended() {
             return Ok(());
         }
-        match bench.signals.stopped() {
+        match supervisor.signals.stopped() {
             Some(_) => Err(Failure::Stopped.into()),
-            None => Err(Failure::Error("it did not end when told to and was killed".to_owned()).into()),
+            None => Err(Failure::from("it did not end when its stdin was closed, and was killed").into()),
         }
     }
 
@@ -395,22 +398,15 @@ impl<'a> Fire<'a> {
 
 /// Returns what the program reported.
 fn concluded(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Failure> {
-    let copy = match program.speech().conclusion() {
-        Said::Done(mut copies) => copies.swap_remove(0),
-        Said::Skip(reason) => return Err(Failure::Skip(reason)),
-        Said::Error(reason) => return Err(Failure::Error(reason)),
-        // A program whose stdin closes at the wrong moment may end without a word.
-        Said::Garbage(_) if stopped && !program.speech().is_broken() && program.failure().is_none() => {
-            return Err(Failure::Stopped);
-        }
-        Said::Garbage(why) => return Err(Failure::Error(blame(program, why))),
-    };
-    if let Some(why) = program.failure() {
-        return Err(Failure::Error(why));
+    let is_garbage = matches!(program.output().conclusion(), Conclusion::Garbage(_));
+    // A program whose stdin closes at the wrong moment may end without a word.
+    if stopped && is_garbage && !program.output().is_broken() && program.failure().is_none() {
+        return Err(Failure::Stopped);
     }
+    let copy = result(program)?.swap_remove(0);
     // What is found wrong is counted; only that nobody counted would be a failure.
     if let Some(missing) = test.checks.keys().find(|name| !copy.checks.contains_key(*name)) {
-        return Err(Failure::Error(format!("its check value '{missing}' is missing")));
+        return Err(format!("its check value '{missing}' is missing").into());
     }
     Ok(copy)
 }

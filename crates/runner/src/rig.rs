@@ -1,0 +1,306 @@
+//! The bench that spawns: from a cell to its executables, arguments, directories, and what its condition asks for.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use super::Setting;
+use super::cgroup::Cgroup;
+use super::failure::{Failure, unavailable};
+use super::program::Command;
+use super::rounds::Bench;
+use super::supervisor::Supervisor;
+use super::trial::{Role, Setup, Side};
+use build::{Programs, graphics};
+use catalogue::{Copies, GRAPHICS, Test};
+use conditions::{Entered, Experiment, Staging};
+use journal::Trial;
+use plan::{Cell, Window};
+
+/// The window in which a score that others count by is measured.
+pub(super) const NAMED_WINDOW: Window = Window {
+    slice: Duration::from_millis(100),
+    slices: 2,
+    warmup: 0,
+    around: Duration::ZERO,
+    rest: false,
+    settle: Duration::ZERO,
+};
+
+/// Measures trials on this machine. What conditions changed is undone before the guardian is dismissed.
+pub(super) struct Rig<'a> {
+    setting: &'a Setting<'a>,
+    /// What switches conditions, if any cell has one.
+    experiment: Option<Experiment>,
+    supervisor: Supervisor<'a>,
+    /// Scores that arguments name as `{ID}`.
+    named: BTreeMap<String, String>,
+    began: Instant,
+}
+
+impl Bench for Rig<'_> {
+    fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Failure>> {
+        let trial = self.folder(cell).and_then(|folder| self.under_condition(cell, &folder));
+        if let Some(experiment) = &mut self.experiment {
+            experiment.leave()?;
+        }
+        Ok(trial)
+    }
+
+    fn measure_named(&mut self, test: &Test) -> Result<f64, Failure> {
+        let number = self.measure_alone(test);
+        // 0 has each program measure its own.
+        let text = number.as_ref().map_or_else(|_| "0".to_owned(), |number| format!("{number:.0}"));
+        self.named.insert(test.id.clone(), text);
+        number
+    }
+
+    fn command_line(&self, cell: &Cell) -> String {
+        let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
+        let mut words = vec![program.display().to_string()];
+        words.extend(self.arguments(&cell.test, &cell.args, cell.copies));
+        words.join(" ")
+    }
+
+    fn rest(&mut self) -> bool {
+        self.supervisor.rest()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn signal(&self) -> Option<i32> {
+        self.supervisor.signals.stopped()
+    }
+}
+
+impl<'a> Rig<'a> {
+    /// # Errors
+    /// There is no scratch directory or no guardian.
+    pub fn new(setting: &'a Setting<'a>, experiment: Option<Experiment>) -> anyhow::Result<Rig<'a>> {
+        let mut supervisor =
+            Supervisor::new(setting.machine, setting.patience, setting.dir, setting.screen.as_deref())?;
+        if let Some(experiment) = &experiment {
+            supervisor.guardian.watch_ledger(experiment.ledger())?;
+        }
+        Ok(Rig { setting, experiment, supervisor, named: BTreeMap::new(), began: Instant::now() })
+    }
+
+    /// Measures one copy of a test in a short window and returns its value.
+    fn measure_alone(&mut self, test: &Test) -> Result<f64, Failure> {
+        let folder = self.supervisor.scratch.trial()?;
+        let path = self.executable(test, 0, &Staging::default())?;
+        let args = self.arguments(test, &test.args, 1);
+        let copies = vec![Command { path, args, folder: &folder, environment: &[] }];
+        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
+        let trial = self.supervisor.measure(&setup, &mut Entered::default())?;
+        let value = test.value.as_deref().and_then(|name| trial.copies.first()?.values.get(name));
+        Ok(value.map_or(0.0, |value| value.0))
+    }
+
+    fn folder(&self, cell: &Cell) -> Result<PathBuf, Failure> {
+        let scratch = &self.supervisor.scratch;
+        Ok(if cell.test.keep { scratch.kept(cell.test.binary()) } else { scratch.trial() }?)
+    }
+
+    fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Failure> {
+        let mut entered = match &mut self.experiment {
+            Some(experiment) if !cell.condition.parts.is_empty() => {
+                let scratch = self.supervisor.scratch.kept("condition")?;
+                experiment.enter(&cell.condition, self.setting.machine, &scratch, folder)?
+            }
+            _ => Entered::default(),
+        };
+        let staging = std::mem::take(&mut entered.staging);
+        let folder = staging.folder.as_deref().unwrap_or(folder);
+        let background = self.load_folder(cell, &staging)?;
+        let cgroups = self.cgroups(cell)?;
+        let load = cell.load.as_deref().map(|load| {
+            let load_side = self.load(cell, load, &background, &cgroups, &staging);
+            load_side.map_err(|failure| Role::Load.blame(load, failure))
+        });
+        let companion = staging.companion.as_ref().map(|companion| self.companion(cell, companion, folder));
+        let setup = Setup {
+            test: &cell.test,
+            copies: self.copies(cell, folder, &staging)?,
+            sides: load.into_iter().chain(companion).collect::<Result<_, _>>()?,
+            window: cell.window,
+            threads: cell.threads(),
+        };
+        self.supervisor.measure(&setup, &mut entered)
+    }
+
+    /// Where the cell's load works: with its condition's programs, else in a directory that is kept for the run.
+    fn load_folder(&self, cell: &Cell, staging: &Staging) -> Result<PathBuf, Failure> {
+        let Some(load) = &cell.load else { return Ok(PathBuf::new()) };
+        let name = format!("load-{}", load.id);
+        let Some(folder) = &staging.folder else { return Ok(self.supervisor.scratch.kept(&name)?) };
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Returns the arguments of a program: a row's, with what they name filled in, and the command it is to run.
+    fn arguments(&self, test: &Test, args: &[String], copies: u32) -> Vec<String> {
+        let folder = self.programs("").map(|programs| programs.folder().display().to_string()).unwrap_or_default();
+        let filled = |word: &String| {
+            let word = word.replace("{programs}", &folder).replace("{copies}", &copies.to_string());
+            self.named.iter().fold(word, |word, (name, number)| word.replace(&format!("{{{name}}}"), number))
+        };
+        let name = test.graphics().map(str::to_owned);
+        let mut words: Vec<String> = name.into_iter().chain(args.iter().map(filled)).collect();
+        if !test.command.is_empty() {
+            words.push("--".to_owned());
+            words.extend(test.command.iter().map(filled));
+        }
+        words
+    }
+
+    fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Failure>
+    where
+        'a: 'f,
+    {
+        can_run(&cell.test)?;
+        let environment = if cell.test.graphics().is_some() { self.setting.display.environment() } else { &[] };
+        let mut own = cell.args.clone();
+        own.extend(staging.args.iter().cloned());
+        own.extend(joined(&staging.cgroups));
+        if cell.test.copies == Copies::Threads {
+            own.push(format!("threads={}", cell.copies));
+        }
+        (0..cell.copies / cell.threads())
+            .map(|copy| {
+                let path = match self.setting.own {
+                    Some(own) => own.to_path_buf(),
+                    None => self.executable(&cell.test, copy, staging)?,
+                };
+                let mut args = own.clone();
+                args.extend(cell.pinned(copy * cell.threads(), cell.threads()));
+                let args = self.arguments(&cell.test, &args, cell.copies);
+                Ok(prefixed(staging, Command { path, args, folder, environment }))
+            })
+            .collect()
+    }
+
+    /// Makes the cgroups that the cell's load is to run in; they go with what is returned.
+    fn cgroups(&mut self, cell: &Cell) -> Result<Vec<Cgroup>, Failure> {
+        if cell.load_cgroups.len() > 1 && machine::cgroups_above(self.setting.machine, "cpu").0 {
+            // Version 2 has one tree, and a process is in one group of it.
+            let why = "its load has a memory cgroup already; try --placement same or session";
+            return Err(unavailable(why.to_owned()));
+        }
+        let mut made = Vec::new();
+        for limit in &cell.load_cgroups {
+            let cgroup = Cgroup::make(self.setting.machine, *limit).map_err(unavailable)?;
+            self.supervisor.guardian.watch_cgroup(cgroup.path())?;
+            made.push(cgroup);
+        }
+        Ok(made)
+    }
+
+    /// Returns the cell's load: it has an executable of its own, as copies have.
+    fn load<'f, 't>(
+        &self,
+        cell: &Cell,
+        load: &'t Test,
+        folder: &'f Path,
+        cgroups: &[Cgroup],
+        staging: &Staging,
+    ) -> Result<Side<'f>, Failure>
+    where
+        't: 'f,
+    {
+        can_run(load)?;
+        let mut args = cell.load_args.clone();
+        args.extend(staging.args.iter().cloned());
+        let mut paths: Vec<PathBuf> = cgroups.iter().map(|cgroup| cgroup.path().to_path_buf()).collect();
+        paths.extend(staging.cgroups.iter().cloned());
+        args.extend(joined(&paths));
+        let path = self.executable(load, cell.copies, staging)?;
+        let args = self.arguments(load, &args, 1);
+        let command = prefixed(staging, Command { path, args, folder, environment: &[] });
+        Ok(Side { role: Role::Load, test: load, command })
+    }
+
+    /// What a condition runs beside the programs is a test of the catalogue, by the usual build.
+    fn companion<'f>(
+        &self,
+        cell: &Cell,
+        (id, args): &(String, Vec<String>),
+        folder: &'f Path,
+    ) -> Result<Side<'f>, Failure>
+    where
+        'a: 'f,
+    {
+        let companions = &self.setting.plan.companions;
+        let Some(test) = companions.iter().find(|test| test.id == *id) else {
+            return Err(format!("its condition's {id} was not built").into());
+        };
+        can_run(test)?;
+        let args = self.arguments(test, &test.args.iter().chain(args).cloned().collect::<Vec<_>>(), 1);
+        let path = self.executable(test, cell.copies + 1, &Staging::default())?;
+        let command = Command { path, args, folder, environment: &[] };
+        Ok(Side { role: Role::Companion, test, command })
+    }
+
+    fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Failure> {
+        if test.graphics().is_some() {
+            return match (graphics(), &staging.build) {
+                (_, Some(_)) => Err(unavailable("its program is not C and has only one build".to_owned())),
+                (Some(path), None) => Ok(path),
+                (None, None) => Err(unavailable(format!("{GRAPHICS} is missing: put it beside unixmark"))),
+            };
+        }
+        let build = staging.build.as_deref().unwrap_or_default();
+        let programs = self.programs(build).ok_or("its program was not built")?;
+        Ok(programs.executable(test, copy)?)
+    }
+
+    /// The programs of a build; the usual one has no name.
+    fn programs(&self, build: &str) -> Option<&Programs> {
+        self.setting.programs.get(build)
+    }
+}
+
+/// Returns a program as its condition has it started.
+fn prefixed<'f>(staging: &Staging, command: Command<'f>) -> Command<'f> {
+    let Some((starter, words)) = staging.prefix.split_first() else { return command };
+    let mut args = words.to_vec();
+    args.push(command.path.display().to_string());
+    args.extend(command.args);
+    Command { path: PathBuf::from(starter), args, ..command }
+}
+
+/// The argument by which a program joins control groups.
+fn joined(paths: &[PathBuf]) -> Option<String> {
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    (!paths.is_empty()).then(|| format!("cgroup={}", paths.join(":")))
+}
+
+/// # Errors
+/// A tool that the test needs is missing.
+pub(super) fn can_run(test: &Test) -> Result<(), Failure> {
+    match missing_tool(&test.needs) {
+        Some((tool, package)) => {
+            let help = package.map_or_else(String::new, |package| format!("; install the package {package}"));
+            Err(unavailable(format!("it needs `{tool}`, which is not installed here{help}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the first of `needs` that asks for a tool that is not on the PATH, and the package that has it.
+fn missing_tool(needs: &[String]) -> Option<(&str, Option<&str>)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = |tool: &str| {
+        std::env::split_paths(&path)
+            .any(|folder| rustix::fs::access(folder.join(tool), rustix::fs::Access::EXEC_OK).is_ok())
+    };
+    let tools = needs.iter().filter_map(|need| need.strip_prefix("tool:"));
+    let mut named =
+        tools.map(|tool| tool.split_once(':').map_or((tool, None), |(tool, package)| (tool, Some(package))));
+    named.find(|(tool, _)| !there(tool))
+}

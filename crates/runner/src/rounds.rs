@@ -1,0 +1,242 @@
+//! The order of a run: which cell is measured next, which no more, and when it is over.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::failure::{Failure, refused};
+use super::{Event, Measured, Outcome, Policy, journal_cell};
+use catalogue::Test;
+use conditions::Refusal;
+use journal::{Record, Trial, Warning, Writer};
+use machine::Fact;
+use plan::{Cell, Kind, Plan, Round};
+
+/// A cell that failed this often in a row is measured no more.
+const TRIES: u32 = 2;
+
+/// What measures trials and knows the time. The real one spawns programs; that of the tests has a clock of its own.
+pub(super) trait Bench {
+    /// Measures one trial of a cell; number, block and time are the caller's to fill in.
+    ///
+    /// # Errors
+    /// What the cell's condition changed could not be undone: the run must not go on.
+    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>>;
+
+    /// Measures the score of a test that arguments name as `{ID}`, and fills it in from now on. After a failure each
+    /// program measures its own.
+    fn measure_named(&mut self, test: &Test) -> Result<f64, Failure>;
+
+    /// Returns the command line of a cell's program.
+    fn command_line(&self, cell: &Cell) -> String;
+
+    /// Rests as UnixBench does before a pass; returns whether no signal stopped it.
+    fn rest(&mut self) -> bool;
+
+    /// Returns the time since the run began.
+    fn elapsed(&self) -> Duration;
+
+    /// Returns the signal that asked the run to stop, if one did.
+    fn signal(&self) -> Option<i32>;
+}
+
+/// A run in progress.
+pub(super) struct Rounds<'a, B> {
+    pub plan: &'a Plan,
+    pub policy: Policy<'a>,
+    pub bench: B,
+    pub writer: &'a mut Writer,
+    pub watch: &'a mut dyn FnMut(Event<'_>),
+    cells: Vec<journal::Cell>,
+    trials: Vec<Vec<Trial>>,
+    /// Cells that are measured no more.
+    closed: BTreeSet<usize>,
+    /// How often in a row each cell has failed.
+    failures: Vec<u32>,
+    /// Whether suspects are being measured again.
+    second: bool,
+}
+
+impl<'a, B: Bench> Rounds<'a, B> {
+    pub fn new(
+        plan: &'a Plan,
+        policy: Policy<'a>,
+        bench: B,
+        writer: &'a mut Writer,
+        watch: &'a mut dyn FnMut(Event<'_>),
+    ) -> Rounds<'a, B> {
+        let cells: Vec<journal::Cell> =
+            plan.cells.iter().enumerate().map(|(number, cell)| journal_cell(number, cell)).collect();
+        let count = cells.len();
+        Rounds {
+            plan,
+            policy,
+            bench,
+            writer,
+            watch,
+            cells,
+            trials: vec![Vec::new(); count],
+            closed: BTreeSet::new(),
+            failures: vec![0; count],
+            second: false,
+        }
+    }
+
+    /// Measures the whole plan, then looks again at what is suspect.
+    ///
+    /// # Errors
+    /// The journal cannot be written, or a condition not be undone.
+    pub fn run(&mut self) -> Result<Outcome> {
+        for cell in &self.cells {
+            self.writer.append(&Record::Cell(Box::new(cell.clone())))?;
+        }
+        for test in &self.plan.named {
+            if let Some(end) = self.measure_named(test)? {
+                return Ok(end);
+            }
+        }
+        let outcome = self.measure_rounds(self.plan.rounds())?;
+        if !matches!(outcome, Outcome::Complete | Outcome::Budget) {
+            return Ok(outcome);
+        }
+        let suspects = self.policy.suspects.map(|suspects| suspects(&self.cells, &self.trials)).unwrap_or_default();
+        if suspects.is_empty() {
+            return Ok(outcome);
+        }
+        self.second = true;
+        self.closed = (0..self.cells.len()).filter(|number| !suspects.contains(number)).collect();
+        let first = self.trials.iter().flatten().map(|trial| trial.block + 1).max().unwrap_or(0);
+        let again = self.measure_rounds(self.plan.second_look(suspects.into_iter().collect(), first))?;
+        Ok(if again == Outcome::Complete { outcome } else { again })
+    }
+
+    fn measure_rounds(&mut self, rounds: impl Iterator<Item = Round>) -> Result<Outcome> {
+        for round in rounds {
+            if self.closed.len() == self.cells.len() {
+                break;
+            }
+            if !self.second && round.block > 0 && self.is_spent(&round) {
+                return Ok(Outcome::Budget);
+            }
+            for number in &round.cells {
+                if self.closed.contains(number) {
+                    continue;
+                }
+                if let Some(end) = self.measure_trial(*number, &round)? {
+                    return Ok(end);
+                }
+            }
+            if !self.second && self.plan.procedure.looks_after(round.block) {
+                self.close_what_is_enough();
+            }
+        }
+        Ok(Outcome::Complete)
+    }
+
+    /// Measures a score that arguments name, once and for all cells: a fact. Returns how the run ends, if that ends it.
+    fn measure_named(&mut self, test: &Test) -> Result<Option<Outcome>> {
+        match self.bench.measure_named(test) {
+            Ok(number) => self.writer.append(&Record::Fact(Fact {
+                name: format!("run.{}", test.id),
+                label: test.label.clone(),
+                group: "Run".to_owned(),
+                value: format!("{number:.0} {}", test.unit),
+            }))?,
+            Err(Failure::Stopped) => return Ok(Some(self.stopped())),
+            Err(Failure::Refused(why)) => {
+                let text = format!("{} could not be measured, so every trial measures its own: {why}", test.id);
+                self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Measures one trial. Returns how the run ends, if that ends it.
+    fn measure_trial(&mut self, number: usize, round: &Round) -> Result<Option<Outcome>> {
+        let cell = &self.plan.cells[number];
+        if cell.window.rest && !self.bench.rest() {
+            return Ok(Some(self.stopped()));
+        }
+        let (left, done) = self.progress();
+        let command = self.bench.command_line(cell);
+        (self.watch)(Event::Begin { cell, number, block: round.block, command, left, done });
+        let at = self.bench.elapsed().as_secs_f64();
+        let (trial, is_fatal) = match self.bench.measure(cell)? {
+            Ok(trial) => (trial, false),
+            Err(Failure::Stopped) => return Ok(Some(self.stopped())),
+            Err(Failure::Refused(refusal)) => {
+                let is_fatal = matches!(refusal, Refusal::Fatal(_));
+                (refused(refusal), is_fatal)
+            }
+        };
+        let trial = Trial { cell: number, block: round.block, at, second: self.second, ..trial };
+        self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
+        (self.watch)(Event::Ended { cell, trial: &trial });
+        self.close_what_fails(number, &trial);
+        let broke = trial.copies.iter().any(|copy| copy.frames.as_ref().is_some_and(|frames| frames.broke.is_some()));
+        self.trials[number].push(trial);
+        Ok(match self.bench.signal() {
+            Some(signal) => Some(Outcome::Stopped(signal)),
+            None if is_fatal => Some(Outcome::Hopeless),
+            None => broke.then_some(Outcome::Broke),
+        })
+    }
+
+    fn stopped(&self) -> Outcome {
+        Outcome::Stopped(self.bench.signal().unwrap_or(signal_hook::consts::SIGINT))
+    }
+
+    /// Closes a cell that cannot run or fails again and again.
+    fn close_what_fails(&mut self, number: usize, trial: &Trial) {
+        self.failures[number] = if trial.error.is_some() { self.failures[number] + 1 } else { 0 };
+        if trial.skip.is_some() || self.failures[number] >= TRIES {
+            self.closed.insert(number);
+        }
+    }
+
+    /// Closes what is measured narrowly enough. Conditions are compared within a block, so the cells that differ by
+    /// condition only are judged and closed together.
+    fn close_what_is_enough(&mut self) {
+        let mut enough = Vec::new();
+        let open: Vec<&journal::Cell> = self.cells.iter().filter(|cell| !self.closed.contains(&cell.id)).collect();
+        for cell in &open {
+            // What is measured before all others has a number of blocks of its own.
+            let is_relative = |other: &&&journal::Cell| {
+                other.key.same_family(&cell.key) && !self.plan.cells[other.id].condition.is_first()
+            };
+            let family = open.iter().filter(is_relative).map(|other| (*other, &self.trials[other.id][..]));
+            if (self.policy.enough)(&family.collect::<Vec<Measured<'_>>>()) {
+                enough.push(cell.id);
+            }
+        }
+        self.closed.extend(enough);
+    }
+
+    /// Whether the budget does not hold one more round.
+    fn is_spent(&self, round: &Round) -> bool {
+        let open = round.cells.iter().filter(|number| !self.closed.contains(number));
+        let next: f64 = open.map(|number| self.plan.cells[*number].seconds()).sum();
+        let elapsed = self.bench.elapsed().as_secs_f64();
+        self.plan.procedure.budget.is_some_and(|budget| elapsed + next > budget.as_secs_f64())
+    }
+
+    /// Returns the time left and the share done, if every open cell is measured as often as the plan allows.
+    fn progress(&self) -> (Duration, f64) {
+        let classic = self.plan.procedure.kind == Kind::Classic;
+        let open = self.plan.cells.iter().enumerate().filter(|(number, _)| !self.closed.contains(number));
+        let trials_left = |number: usize, cell: &Cell| {
+            let most = if classic { cell.least } else { self.plan.procedure.most };
+            most.saturating_sub(u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX))
+        };
+        let mut left: f64 = open.map(|(number, cell)| cell.seconds() * f64::from(trials_left(number, cell))).sum();
+        let elapsed = self.bench.elapsed().as_secs_f64();
+        if let Some(budget) = self.plan.procedure.budget {
+            left = f64::min(left, (budget.as_secs_f64() - elapsed).max(0.0));
+        }
+        (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,403 @@
+//! Runs in no time: the bench spawns nothing and has a clock of its own.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::*;
+use crate::Suspects;
+use catalogue::{Catalogue, Condition};
+use journal::{Copy, Frames, Run};
+use plan::{Procedure, Request};
+
+type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a>;
+
+/// Measures by a script: what a cell's trial comes to, by how many it had before. A trial takes the time that is planned.
+struct Fake<'a> {
+    script: Script<'a>,
+    /// When which signal comes.
+    signal: Option<(f64, i32)>,
+    named: Result<f64, Failure>,
+    clock: Duration,
+    rests: u32,
+    trials: Vec<String>,
+}
+
+impl<'a> Fake<'a> {
+    fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
+        let script = Box::new(script);
+        Fake { script, signal: None, named: Ok(1.0), clock: Duration::ZERO, rests: 0, trials: Vec::new() }
+    }
+
+    fn good() -> Fake<'a> {
+        Fake::new(|_, _| good())
+    }
+}
+
+impl Bench for Fake<'_> {
+    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>> {
+        let name = self.command_line(cell);
+        let before = self.trials.iter().filter(|trial| **trial == name).count();
+        self.trials.push(name);
+        self.clock += Duration::from_secs_f64(cell.seconds());
+        Ok((self.script)(cell, u32::try_from(before)?))
+    }
+
+    fn measure_named(&mut self, _test: &Test) -> Result<f64, Failure> {
+        self.named.clone()
+    }
+
+    fn command_line(&self, cell: &Cell) -> String {
+        format!("{}{} {}", cell.test.id, if cell.control { " again" } else { "" }, cell.condition.name)
+    }
+
+    fn rest(&mut self) -> bool {
+        self.rests += 1;
+        self.clock += Duration::from_secs(3);
+        self.signal().is_none()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.clock
+    }
+
+    fn signal(&self) -> Option<i32> {
+        self.signal.filter(|(at, _)| *at <= self.clock.as_secs_f64()).map(|(_, signal)| signal)
+    }
+}
+
+fn good() -> Result<Trial, Failure> {
+    Ok(Trial { copies: vec![Copy::default()], ..Trial::default() })
+}
+
+fn failed(why: &str) -> Result<Trial, Failure> {
+    Err(why.into())
+}
+
+/// A plan of tests under conditions, one copy each.
+fn plan(procedure: Procedure, tests: &[&str], conditions: &[&str], control: bool) -> Plan {
+    let catalogue = Catalogue::load().unwrap();
+    let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let conditions: Vec<Arc<Condition>> = catalogue.expand_conditions(&words(conditions)).unwrap();
+    let tests = catalogue.expand(&words(tests)).unwrap();
+    let request = Request {
+        tests,
+        copies: vec![1],
+        loads: vec![None],
+        conditions,
+        control,
+        procedure,
+        seed: 7,
+        ..Request::default()
+    };
+    Plan::new(&request, &catalogue).unwrap()
+}
+
+fn standard(budget: Option<f64>) -> Procedure {
+    Procedure::new(Kind::Standard, None, budget.map(Duration::from_secs_f64), None)
+}
+
+/// What a run left.
+struct Ran {
+    outcome: Outcome,
+    journal: journal::Journal,
+    /// Time left and share done before each trial.
+    progress: Vec<(f64, f64)>,
+    /// What was measured, in order: test and condition.
+    order: Vec<String>,
+    rests: u32,
+}
+
+impl Ran {
+    /// How many trials each cell has.
+    fn counts(&self) -> Vec<usize> {
+        let cells = 0..self.journal.cells.len();
+        cells.map(|cell| self.journal.trials.iter().filter(|trial| trial.cell == cell).count()).collect()
+    }
+}
+
+fn run(plan: &Plan, policy: Policy<'_>, bench: Fake<'_>) -> Ran {
+    try_run(plan, policy, bench).unwrap()
+}
+
+fn try_run(plan: &Plan, policy: Policy<'_>, bench: Fake<'_>) -> Result<Ran> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(folder.path()).unwrap();
+    let run = Run { format: journal::FORMAT.to_owned(), ..Run::default() };
+    writer.append(&Record::Run(Box::new(run))).unwrap();
+    let mut progress = Vec::new();
+    let mut watch = |event: Event<'_>| {
+        if let Event::Begin { left, done, .. } = event {
+            progress.push((left.as_secs_f64(), done));
+        }
+    };
+    let mut rounds = Rounds::new(plan, policy, bench, &mut writer, &mut watch);
+    let outcome = rounds.run()?;
+    let (order, rests) = (rounds.bench.trials, rounds.bench.rests);
+    let journal = journal::read(folder.path()).unwrap();
+    Ok(Ran { outcome, journal, progress, order, rests })
+}
+
+/// Stops looking for more when every cell of a family has this many trials.
+fn at_least(count: usize) -> impl Fn(&[Measured<'_>]) -> bool {
+    move |family| family.iter().all(|(_, trials)| trials.len() >= count)
+}
+
+const NEVER: Policy<'static> = Policy { enough: &|_| false, suspects: None };
+
+#[test]
+fn every_cell_once_in_each_block_until_it_is_enough() {
+    let plan = plan(standard(None), &["pipe", "syscall", "spawn"], &["none"], false);
+    let ran = run(&plan, Policy { enough: &at_least(8), suspects: None }, Fake::good());
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![8, 8, 8]));
+    for (number, trials) in ran.journal.trials.chunks(3).enumerate() {
+        assert!(trials.iter().all(|trial| trial.block as usize == number && !trial.second));
+        assert_eq!(trials.iter().map(|trial| trial.cell).sum::<usize>(), 3, "each once");
+    }
+    let times: Vec<f64> = ran.journal.trials.iter().map(|trial| trial.at).collect();
+    assert!(times[0] == 0.0 && times.is_sorted() && (times[23] - 23.0 * plan.cells[0].seconds()).abs() < 1e-6);
+}
+
+#[test]
+fn nothing_is_asked_before_the_least_or_measured_beyond_the_most() {
+    let plan = plan(standard(None), &["pipe"], &["none"], false);
+    let asked = RefCell::new(Vec::new());
+    let enough = |family: &[Measured<'_>]| {
+        asked.borrow_mut().push(family[0].1.len());
+        false
+    };
+    let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12]));
+    assert_eq!(*asked.borrow(), [6, 7, 8, 9, 10, 11, 12]);
+}
+
+#[test]
+fn costs_are_asked_at_fixed_looks_only() {
+    let plan = plan(Procedure::cost(Kind::Standard, None, None), &["pipe"], &["none", "nice=5"], true);
+    let asked = RefCell::new(BTreeSet::new());
+    let enough = |family: &[Measured<'_>]| {
+        let conditions = family.iter().map(|(cell, _)| (cell.key.condition.clone(), cell.control));
+        assert_eq!(conditions.collect::<BTreeSet<_>>().len(), 3, "both arms of the reference, and the condition");
+        asked.borrow_mut().insert(family[0].1.len());
+        family[0].1.len() >= 24
+    };
+    let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![24; 3]));
+    assert_eq!(Vec::from_iter(asked.into_inner()), [12, 16, 24]);
+}
+
+#[test]
+fn a_family_is_closed_as_one_and_others_go_on() {
+    let plan = plan(standard(None), &["pipe", "syscall"], &["none", "nice=5"], false);
+    // Of pipe one condition alone would be enough after six, its family after seven; syscall never is.
+    let enough = |family: &[Measured<'_>]| {
+        family.iter().all(|(cell, trials)| {
+            cell.key.test == "pipe" && trials.len() >= if cell.key.condition == "none" { 6 } else { 7 }
+        })
+    };
+    let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
+    let counts = ran.journal.cells.iter().map(|cell| (cell.key.test.as_str(), ran.counts()[cell.id]));
+    assert_eq!(BTreeSet::from_iter(counts), BTreeSet::from([("pipe", 7), ("syscall", 12)]));
+}
+
+#[test]
+fn no_block_begins_that_does_not_fit_the_budget() {
+    let one = plan(standard(None), &["pipe", "syscall"], &["none"], false);
+    let block: f64 = one.cells.iter().map(Cell::seconds).sum();
+    for (budget, blocks) in [(0.1, 1), (7.5, 7), (7.0 + 1e-6, 7)] {
+        let plan = plan(standard(Some(budget * block)), &["pipe", "syscall"], &["none"], false);
+        let ran = run(&plan, NEVER, Fake::good());
+        assert_eq!((ran.outcome, ran.counts()), (Outcome::Budget, vec![blocks; 2]), "{budget}");
+    }
+    // A cell that is closed gives its time to the others.
+    let plan = plan(standard(Some(10.0 * block)), &["pipe", "syscall"], &["none"], false);
+    let skip = |cell: &Cell, _| {
+        if cell.test.id == "pipe" { Err(Refusal::Unavailable("no".to_owned()).into()) } else { good() }
+    };
+    assert_eq!(run(&plan, NEVER, Fake::new(skip)).counts(), [1, 19]);
+}
+
+#[test]
+fn time_left_falls_to_a_block_and_the_share_rises() {
+    let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
+    let ran = run(&plan, NEVER, Fake::good());
+    let whole = plan.duration().1.as_secs_f64();
+    assert!((ran.progress[0].0 - whole).abs() < 1e-6 && ran.progress[0].1 == 0.0, "{:?}", ran.progress[0]);
+    assert!(ran.progress.is_sorted_by(|a, b| a.0 >= b.0 && a.1 < b.1), "{:?}", ran.progress);
+    let last = ran.progress[ran.progress.len() - 1];
+    assert!(last.0 < 2.0 * whole / 12.0 && last.1 > 0.9, "{last:?}");
+    let short = run(&plan_with_budget(30.0), NEVER, Fake::good());
+    assert!(short.progress.iter().all(|(left, _)| *left <= 30.0));
+}
+
+fn plan_with_budget(seconds: f64) -> Plan {
+    plan(standard(Some(seconds)), &["pipe", "syscall"], &["none"], false)
+}
+
+#[test]
+fn a_second_look_has_fresh_blocks_of_the_suspects() {
+    let plan = plan(Procedure::cost(Kind::Quick, None, None), &["pipe", "syscall"], &["none", "nice=5"], true);
+    let suspects = |cells: &[journal::Cell], trials: &[Vec<Trial>]| {
+        assert!(trials.iter().all(|trials| trials.len() == 8));
+        cells.iter().filter(|cell| cell.key.test == "syscall").map(|cell| cell.id).collect()
+    };
+    let suspects: &Suspects<'_> = &suspects;
+    let ran =
+        run(&plan, Policy { enough: &|_| panic!("a fixed number of blocks"), suspects: Some(suspects) }, Fake::good());
+    assert_eq!(ran.outcome, Outcome::Complete);
+    let (first, second): (Vec<&Trial>, Vec<&Trial>) = ran.journal.trials.iter().partition(|trial| !trial.second);
+    assert_eq!((first.len(), second.len()), (6 * 8, 3 * 8));
+    assert!(second.iter().all(|trial| ran.journal.cells[trial.cell].key.test == "syscall"));
+    assert_eq!((first[first.len() - 1].block, second[0].block, second[23].block), (7, 8, 15));
+    let none: &Suspects<'_> = &|_, _| BTreeSet::new();
+    let ran = run(&plan, Policy { enough: &|_| false, suspects: Some(none) }, Fake::good());
+    assert!(ran.journal.trials.iter().all(|trial| !trial.second));
+}
+
+#[test]
+fn a_second_look_is_not_cut_by_the_budget_but_by_a_signal() {
+    let plan = plan_with_budget(20.0);
+    let all: &Suspects<'_> = &|cells, _| cells.iter().map(|cell| cell.id).collect();
+    let policy = Policy { enough: &|_| false, suspects: Some(all) };
+    let ran = run(&plan, policy, Fake::good());
+    let second = ran.journal.trials.iter().filter(|trial| trial.second);
+    assert_eq!((ran.outcome, second.count()), (Outcome::Budget, 12));
+    let ran = run(&plan, policy, Fake { signal: Some((21.0, 15)), ..Fake::good() });
+    assert_eq!(ran.outcome, Outcome::Stopped(15));
+    // Nor is it shorter where the first look was enough already.
+    let ran = run(&plan, Policy { enough: &at_least(6), ..policy }, Fake::good());
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12, 12]));
+}
+
+#[test]
+fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
+    let plan = plan(standard(None), &["pipe", "syscall", "spawn", "execl"], &["none"], false);
+    let script = |cell: &Cell, trial: u32| match (cell.test.id.as_str(), trial) {
+        ("pipe", _) => Err(Refusal::Unavailable("no pipes here".to_owned()).into()),
+        ("syscall", 3..) | ("spawn", 1 | 3 | 5) => failed("it crashed"),
+        _ => good(),
+    };
+    let ran = run(&plan, Policy { enough: &at_least(10), suspects: None }, Fake::new(script));
+    // The fifth of syscall is its second failure in a row; spawn never fails twice in a row.
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![1, 5, 10, 10]));
+    let reasons = |of: fn(&Trial) -> &Option<String>| {
+        ran.journal.trials.iter().filter_map(|trial| of(trial).as_deref()).collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(|trial| &trial.skip), ["no pipes here"]);
+    assert_eq!(reasons(|trial| &trial.error), ["it crashed"; 5]);
+}
+
+#[test]
+fn a_run_ends_when_no_cell_is_open() {
+    let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
+    let ran = run(&plan, NEVER, Fake::new(|_, _| failed("it crashed")));
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![2, 2]));
+    // A budget that is spent by then is not why.
+    let unavailable = |_: &Cell, _| Err(Refusal::Unavailable("no".to_owned()).into());
+    let ran = run(&plan_with_budget(0.1), NEVER, Fake::new(unavailable));
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![1, 1]));
+}
+
+#[test]
+fn what_is_fatal_ends_the_run_with_its_reason_kept() {
+    let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
+    let script = |_: &Cell, trial: u32| {
+        if trial == 1 { Err(Refusal::Fatal("the disk is full".to_owned()).into()) } else { good() }
+    };
+    let ran = run(&plan, NEVER, Fake::new(script));
+    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Hopeless, 3));
+    assert_eq!(ran.journal.trials[2].error.as_deref(), Some("the disk is full"));
+}
+
+#[test]
+fn a_signal_keeps_what_is_whole() {
+    let plan = plan(standard(None), &["pipe"], &["none"], false);
+    let seconds = plan.cells[0].seconds();
+    // It comes in the middle of the third trial, which is given up.
+    let script = |_: &Cell, trial: u32| if trial == 2 { Err(Failure::Stopped) } else { good() };
+    let ran = run(&plan, NEVER, Fake { signal: Some((2.5 * seconds, 2)), ..Fake::new(script) });
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Stopped(2), vec![2]));
+    // It comes when the third trial is over.
+    let ran = run(&plan, NEVER, Fake { signal: Some((2.5 * seconds, 15)), ..Fake::good() });
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Stopped(15), vec![3]));
+}
+
+#[test]
+fn a_frame_that_breaks_the_limit_ends_the_run() {
+    let plan = plan(standard(None), &["pipe"], &["none"], false);
+    let script = |_: &Cell, trial: u32| {
+        let frames = Frames { broke: (trial == 3).then_some(7_000_000), ..Frames::default() };
+        Ok(Trial { copies: vec![Copy { frames: Some(Box::new(frames)), ..Copy::default() }], ..Trial::default() })
+    };
+    let ran = run(&plan, NEVER, Fake::new(script));
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Broke, vec![4]));
+}
+
+#[test]
+fn what_cannot_be_undone_is_an_error_of_the_run() {
+    struct Stuck;
+    impl Bench for Stuck {
+        fn measure(&mut self, _: &Cell) -> Result<Result<Trial, Failure>> {
+            anyhow::bail!("thp stays off")
+        }
+        fn measure_named(&mut self, _: &Test) -> Result<f64, Failure> {
+            Ok(0.0)
+        }
+        fn command_line(&self, _: &Cell) -> String {
+            String::new()
+        }
+        fn rest(&mut self) -> bool {
+            true
+        }
+        fn elapsed(&self) -> Duration {
+            Duration::ZERO
+        }
+        fn signal(&self) -> Option<i32> {
+            None
+        }
+    }
+    let plan = plan(standard(None), &["pipe"], &["none"], false);
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::create(folder.path()).unwrap();
+    let error = Rounds::new(&plan, NEVER, Stuck, &mut writer, &mut |_| {}).run().unwrap_err();
+    assert_eq!(error.to_string(), "thp stays off");
+}
+
+#[test]
+fn classic_passes_come_one_test_after_the_other_each_after_a_rest() {
+    let procedure = Procedure::new(Kind::Classic, None, None, Some(3));
+    let plan = plan(procedure, &["pipe", "shell1"], &["none"], false);
+    let ran = run(&plan, NEVER, Fake::good());
+    assert_eq!((ran.outcome, ran.rests), (Outcome::Complete, 4));
+    // Both procedures count down from what the plan expects, but for the first rest.
+    assert!((ran.progress[0].0 - plan.duration().1.as_secs_f64()).abs() < 1e-6, "{:?}", ran.progress[0]);
+    assert_eq!(ran.order, ["pipe none", "pipe none", "pipe none", "shell1 none"]);
+    assert_eq!(ran.journal.trials.iter().map(|trial| trial.block).collect::<Vec<_>>(), [0, 1, 2, 0]);
+    // A signal in a rest begins no trial.
+    let ran = run(&plan, NEVER, Fake { signal: Some((1.0, 2)), ..Fake::good() });
+    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Stopped(2), 0));
+}
+
+#[test]
+fn what_must_come_before_any_switching_comes_first_and_is_no_ones_family() {
+    let plan = plan(Procedure::cost(Kind::Standard, None, None), &["pipe"], &["audit=never-on", "nice=5"], false);
+    let enough = |family: &[Measured<'_>]| {
+        assert!(family.iter().all(|(cell, _)| cell.key.condition == "nice=5"), "{family:?}");
+        family.iter().all(|(_, trials)| trials.len() >= 16)
+    };
+    let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
+    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12, 16]));
+    let first = ran.order.iter().rposition(|trial| trial.contains("never-on"));
+    assert!(first < ran.order.iter().position(|trial| trial.contains("nice")), "{:?}", ran.order);
+}
+
+#[test]
+fn scores_that_arguments_name_are_facts_or_remarks() {
+    let plan = plan(Procedure::latency(Kind::Quick, None, None), &["audio"], &["none"], false);
+    assert_eq!(plan.named.len(), 1, "audio's work is counted by the speed of work");
+    let ran = run(&plan, NEVER, Fake { named: Ok(1234.4), ..Fake::good() });
+    assert!(ran.journal.facts[0].value.starts_with("1234 "), "{:?}", ran.journal.facts);
+    let ran = run(&plan, NEVER, Fake { named: Err("it crashed".into()), ..Fake::good() });
+    assert!(ran.journal.warnings[0].text.contains("it crashed") && ran.journal.trials.len() == 1);
+    let ran = run(&plan, NEVER, Fake { named: Err(Failure::Stopped), signal: Some((0.0, 1)), ..Fake::good() });
+    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Stopped(1), 0));
+}

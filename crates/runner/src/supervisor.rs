@@ -1,0 +1,163 @@
+//! What every run has around its programs: signals as bytes, a scratch directory, a guardian, and the wait for all of them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::guardian::{Guardian, Scratch};
+use super::program::{Command, Program, Stage};
+use super::signals::Signals;
+use machine::Machine;
+
+/// Starts programs, waits for them and ends them. The guardian goes first, then the scratch directory.
+pub(super) struct Supervisor<'a> {
+    pub machine: &'a Machine,
+    /// How long to wait for a program that stays silent.
+    pub patience: Duration,
+    pub guardian: Guardian,
+    pub scratch: Scratch,
+    pub signals: Signals,
+}
+
+/// The processes of a trial.
+#[derive(Default)]
+pub(super) struct Processes {
+    pub copies: Vec<Program>,
+    /// What runs beside the copies: the load, then the companion.
+    pub sides: Vec<Program>,
+}
+
+impl Processes {
+    pub fn all(&self) -> impl Iterator<Item = &Program> {
+        self.copies.iter().chain(&self.sides)
+    }
+
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Program> {
+        self.copies.iter_mut().chain(&mut self.sides)
+    }
+
+    /// Whether anything beside the copies has ended, which it must not do by itself.
+    pub fn side_ended(&self) -> bool {
+        self.sides.iter().any(Program::ended)
+    }
+}
+
+/// How a wait ended.
+#[derive(PartialEq, Eq)]
+pub(super) enum Waited {
+    Done,
+    TooLong,
+    Stopped,
+}
+
+impl<'a> Supervisor<'a> {
+    /// Handles signals from now on, makes a scratch directory below `folder`, and starts the guardian, which also gives
+    /// back the terminal `screen`.
+    ///
+    /// # Errors
+    /// The kernel refuses any of this, or nothing can be written below `folder`.
+    pub fn new(
+        machine: &'a Machine,
+        patience: Duration,
+        folder: &Path,
+        screen: Option<&Path>,
+    ) -> Result<Supervisor<'a>> {
+        // As subreaper the tool is the parent of every orphan among the measured processes.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .context("the kernel does not let the tool adopt orphans")?;
+        let signals = Signals::install()?;
+        let scratch = Scratch::make(folder)?;
+        let mut guardian = Guardian::start(scratch.path())?;
+        if let Some(screen) = screen {
+            guardian.watch_screen(screen)?;
+        }
+        Ok(Supervisor { machine, patience, guardian, scratch, signals })
+    }
+
+    /// Starts a program and registers its group with the guardian.
+    ///
+    /// # Errors
+    /// A sentence saying why it could not be started.
+    pub fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
+        let mut program = Program::spawn(command)?;
+        if let Err(error) = self.guardian.watch(program.group()) {
+            program.end();
+            return Err(format!("{error:#}"));
+        }
+        Ok(program)
+    }
+
+    /// Ends all programs and their groups.
+    pub fn end(&mut self, processes: &mut Processes) {
+        for program in processes.all_mut() {
+            program.end();
+            // That the guardian is gone shows when the next program is registered.
+            let _ = self.guardian.forget(program.group());
+        }
+    }
+
+    /// Sleeps in poll(2) until `done` holds. While a window is open nothing wakes the tool but a program that prints or
+    /// ends, or a signal.
+    pub fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
+        let deadline = monotonic() + u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX / 2);
+        loop {
+            for program in processes.all_mut() {
+                program.read_output();
+            }
+            if self.signals.stopped().is_some() {
+                return Waited::Stopped;
+            }
+            if done(processes) || processes.all().any(|program| program.stage() == Stage::Failed) {
+                return Waited::Done;
+            }
+            if !self.poll(processes.all(), deadline) {
+                return Waited::TooLong;
+            }
+        }
+    }
+
+    /// Rests as UnixBench does before a pass; returns whether no signal stopped it.
+    pub fn rest(&self) -> bool {
+        [1_000_000_000, 2_000_000_000].into_iter().all(|length| {
+            rustix::fs::sync();
+            let deadline = monotonic() + length;
+            while self.signals.stopped().is_none() {
+                if !self.poll(std::iter::empty(), deadline) {
+                    return true;
+                }
+            }
+            false
+        })
+    }
+
+    /// Sleeps until one of `programs` prints or ends, or a signal comes; returns false once the deadline is over.
+    fn poll<'p>(&'p self, programs: impl Iterator<Item = &'p Program>, deadline: u64) -> bool {
+        let Some(left) = deadline.checked_sub(monotonic()).filter(|left| *left > 0) else { return false };
+        let pipes = programs.flat_map(Program::pipes).chain([self.signals.fd()]);
+        let mut fds: Vec<PollFd<'_>> = pipes.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        // Both parts of a u64 of nanoseconds fit.
+        let left = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as i64 };
+        // An interrupted poll is like any other wake-up.
+        let _ = poll(&mut fds, Some(&left));
+        self.signals.drain();
+        true
+    }
+}
+
+/// CLOCK_MONOTONIC in ns.
+pub(super) fn monotonic() -> u64 {
+    nanoseconds(ClockId::Monotonic)
+}
+
+/// Processor time of this process in ns.
+pub(super) fn cpu_time() -> u64 {
+    nanoseconds(ClockId::ProcessCPUTime)
+}
+
+fn nanoseconds(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
