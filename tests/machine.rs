@@ -11,7 +11,8 @@ mod sensors;
 #[path = "machine/topology.rs"]
 mod topology;
 
-use ::machine::{Machine, Noise, Severity, copies_limit, cpus_online, cpus_usable, facts, sample};
+use ::journal::{Noise, Severity};
+use ::machine::{Machine, copies_limit, cpus_online, cpus_usable, facts, noise, sample};
 use fixture::{DIR, Fixture, Outcome, assert_absent, assert_facts, assert_findings};
 use std::path::Path;
 
@@ -260,7 +261,7 @@ fn noise_of_an_old_kernel_without_pressure_or_steal() -> Outcome {
     let fixture = Fixture::unpack("old-kernel")?;
     let before = sample(&fixture.machine());
     fixture.write("/proc/stat", "cpu  200 0 100 1000\ncpu0 200 0 100 1000\n")?;
-    let noise = Noise::between(&before, &sample(&fixture.machine()));
+    let noise = noise(&before, &sample(&fixture.machine()));
     let expected = Noise { busy_s: Some(1.5), load1: Some(0.25), procs_running: Some(1), ..Noise::default() };
     assert_eq!(noise, expected);
     assert_eq!(cpus_online(&fixture.machine()), 1, "counted in /proc/stat");
@@ -292,7 +293,7 @@ fn noise_of_a_window() -> Outcome {
         // The zone says 45 °C and the chip 61; the one without a sensor says −274.
         temperature_c: Some(61.0),
     };
-    assert_eq!(Noise::between(&before, &after), expected);
+    assert_eq!(noise(&before, &after), expected);
 
     let findings = fixture.findings_between(&before, &after);
     let found = |name: &str| findings.get(name).map(|(severity, text)| (*severity, text.as_str()));
@@ -367,7 +368,7 @@ fn time_goes_on_between_two_samples() {
         sum = sum.wrapping_add(std::hint::black_box(1));
     }
     assert!(sum > 0);
-    let busy = Noise::between(&before, &sample(&machine)).busy_s;
+    let busy = noise(&before, &sample(&machine)).busy_s;
     let most = 2.0 * begin.elapsed().as_secs_f64() * cpus_online(&machine) as f64;
     assert!(busy.is_some_and(|busy| busy >= 0.1 && busy <= most), "{busy:?} of at most {most}");
 }

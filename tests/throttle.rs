@@ -3,10 +3,9 @@
 
 use std::sync::OnceLock;
 
-use ::machine::{Fact, SensorLimits};
 use analysis::{BurnIn, Results};
 use catalogue::Catalogue;
-use journal::{self, Beat, Burned, Fault, Journal, Pass, Sample, Stage, Word};
+use journal::{self, Beat, Burned, Fact, Fault, Journal, Pass, Sample, SensorLimits, Stage, Word};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

@@ -10,8 +10,7 @@ use super::progress::Loudness;
 use super::say;
 use super::watch::{Burn, Screen};
 use ::report::burnin::{speed, time};
-use journal::{BurnIn, Burned, Pass, Sample};
-use machine::{Reading, SensorKind};
+use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
 use runner::BurnEvent;
 use words::bytes as show_bytes;
 

@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use super::measure::workplace;
 use super::{Status, print};
-use machine::{Machine, Severity, doctor};
+use journal::Severity;
+use machine::{Machine, doctor};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -15,8 +15,10 @@ use analysis::{self, BurnIn, Comparison, Effect};
 use build::{BuildKind, Builds, Programs};
 use catalogue::{Catalogue, Test};
 use conditions::{Experiment, Settings};
-use journal::{self, Cell, End, Ended, FORMAT, Procedure, Record, Run, Store, Trial, View, Warning, Writer, today};
-use machine::{self, Fact, Machine};
+use journal::{
+    self, Cell, End, Ended, FORMAT, Fact, Procedure, Record, Run, Store, Trial, View, Warning, Writer, today,
+};
+use machine::{self, Machine};
 use plan::{self, Pin, Plan};
 use runner::{self, Measured, Outcome, Policy, Setting};
 

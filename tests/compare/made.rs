@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use ::machine::Fact;
 use analysis::Results;
 use catalogue::{Catalogue, Metric};
 use journal::{
-    Build, Cell, Copy, End, Ended, Frame, Journal, Key, Procedure, Record, Recorder, Run, Schedule, Trial, Writer,
+    Build, Cell, Copy, End, Ended, Fact, Frame, Journal, Key, Procedure, Record, Recorder, Run, Schedule, Trial, Writer,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;

@@ -1,7 +1,8 @@
 //! Checks whose finding depends on one file, and the mends they propose.
 
 use crate::fixture::{DIR, Fixture, MACHINES, Outcome};
-use ::machine::{Severity, examine, sample};
+use ::journal::Severity;
+use ::machine::{examine, sample};
 use std::error::Error;
 use std::fs;
 use std::path::Path;

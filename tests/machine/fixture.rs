@@ -3,7 +3,8 @@
 //! A machine is one text file in `tests/machine/`: `=== /path` begins a file, and
 //! `=== /path -> target` is a symbolic link. Lines before the first are commentary.
 
-use ::machine::{Machine, Sample, Severity, examine, facts, sample};
+use ::journal::Severity;
+use ::machine::{Machine, Sample, examine, facts, sample};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;

@@ -1,7 +1,8 @@
 //! Sensors of invented machines: an Intel notebook, an AMD server, a board, and machines that tell nothing.
 
 use crate::fixture::{Fixture, MACHINES, Outcome};
-use ::machine::{SensorKind, Sensors, memory_free};
+use ::journal::SensorKind;
+use ::machine::{Sensors, memory_free};
 
 fn empty() -> Result<Fixture, Box<dyn std::error::Error>> {
     Ok(Fixture { root: tempfile::tempdir()? })

@@ -1,7 +1,8 @@
 //! Where CPUs lie, on recorded and invented machines.
 
 use super::fixture::{Fixture, MACHINES, Outcome};
-use ::machine::{Cpu, topology};
+use ::journal::Cpu;
+use ::machine::topology;
 use plan::Pin;
 
 fn cores(fixture: &Fixture) -> Vec<(u32, u32)> {

@@ -18,8 +18,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
-use journal::{Baseline, Cell, Ended, Journal, Key, Procedure, Run, Trial, View};
-use machine::Fact;
+use journal::{Baseline, Cell, Ended, Fact, Journal, Key, Procedure, Run, Trial, View};
 use stats::Estimate;
 use words::Unique;
 

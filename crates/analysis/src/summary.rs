@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Missing, Remark, Results, Row};
 use catalogue::{Catalogue, Metric};
-use journal::{Ended, Journal, Key, Run};
-use machine::Fact;
+use journal::{Ended, Fact, Journal, Key, Run};
 use stats::Estimate;
 
 /// The version of a summary's keys.

@@ -17,7 +17,8 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use build::graphics;
-use machine::{Fact, end};
+use journal::Fact;
+use machine::end;
 
 /// The name under which this executable becomes the private X server.
 pub const XVFB: &str = "unixmark-xvfb";

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::lines::collapsed;
 use super::{date, printable};
 use catalogue::{Catalogue, Metric, NONE, Test};
-use journal::{Cell, End, Ended, FORMAT, Journal, Key, Procedure, Run, Trial, Warning};
-use machine::Fact;
+use journal::{Cell, End, Ended, FORMAT, Fact, Journal, Key, Procedure, Run, Trial, Warning};
 
 /// Warnings about unreadable lines that are kept; a damaged file has one per line.
 const MOST_UNREAD: usize = 20;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use machine::{Reading, SensorLimits};
+use super::{Reading, SensorLimits};
 
 /// What is burnt in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,10 +5,12 @@
 //! A file that is missing, unreadable or garbled makes a fact absent; it is never an error.
 //!
 //! - [`facts`] describes the system: written once into a run's journal.
-//! - [`sample`] and [`Noise`] say what disturbed one window of time.
+//! - [`sample`] and [`noise`] say what disturbed one window of time.
 //! - [`topology`] says where its CPUs lie.
 //! - [`Sensors`] say how hot, fast and hungry it is, once a second.
-//! - [`doctor`] says, before a run, what will spoil it and how to mend it.
+//! - [`doctor`] says, before a run, what will spoil it and how to fix it.
+//!
+//! The records themselves (facts, noise, readings, findings, topology) are the journal's.
 
 mod arm;
 mod cgroup;
@@ -17,7 +19,6 @@ mod doctor;
 mod facts;
 mod frequency;
 mod kernel;
-mod kind;
 mod link;
 mod mounts;
 mod name;
@@ -31,15 +32,14 @@ mod virtualisation;
 
 pub use cgroup::levels as cgroups_above;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
-pub use doctor::{Finding, Severity, doctor, examine};
-pub use facts::{Fact, facts};
-pub use kind::SensorKind;
+pub use doctor::{doctor, examine};
+pub use facts::facts;
 pub use mounts::device_folder;
 pub use name::Name;
-pub use noise::{Noise, Sample, sample};
+pub use noise::{Sample, noise, sample};
 pub use process::{end, find_command, retry};
-pub use sensors::{Reading, SensorLimits, Sensors};
-pub use topology::{Cpu, Topology, topology};
+pub use sensors::Sensors;
+pub use topology::topology;
 
 use std::fs::{self, File};
 use std::io::Read;

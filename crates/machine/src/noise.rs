@@ -5,16 +5,13 @@
 //! window shorter than about a second is coarse.
 
 use super::{Machine, frequency};
-use serde::{Deserialize, Serialize};
+use journal::{Noise, SensorKind};
 
 /// The first line of /proc/stat is all that is needed, and it is shorter than this.
 const STAT_START: u64 = 512;
 
 /// Sensors report absurd values when they have none: −274 °C, 0, 255 °C.
 pub const SANE_CELSIUS: std::ops::RangeInclusive<f64> = -40.0..=150.0;
-
-/// Sensor chips that measure the CPU; others measure disks or radios.
-pub const CPU_SENSORS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
 
 /// The state of the noise counters at one moment; the difference of two describes a window.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,56 +35,21 @@ struct CpuSeconds {
     steal: Option<f64>,
 }
 
-/// What disturbed a window: seconds, each absent where the kernel does not tell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Noise {
-    /// CPU seconds the hypervisor gave to others while this machine wanted them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steal_s: Option<f64>,
-    /// CPU seconds spent working, by all CPUs and whoever asked: the test itself is in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub busy_s: Option<f64>,
-    /// Tasks running or waiting for a CPU at the end of the window, this one included.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub procs_running: Option<u64>,
-    /// Seconds in which at least one task waited for a CPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub psi_cpu_some_s: Option<f64>,
-    /// Seconds in which at least one task waited for input or output.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub psi_io_some_s: Option<f64>,
-    /// Seconds in which at least one task waited for memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub psi_memory_some_s: Option<f64>,
-    /// Mean frequency of a few CPUs at the end of the window, in MHz.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frequency_mhz: Option<f64>,
-    /// One-minute load average at the end of the window.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load1: Option<f64>,
-    /// The hottest zone or CPU sensor at the end of the window, in °C.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature_c: Option<f64>,
-}
-
-impl Noise {
-    /// What happened between two samples. A counter that went backwards, as `steal` does on some
-    /// hypervisors, counts as not having moved.
-    pub fn between(before: &Sample, after: &Sample) -> Noise {
-        let steal = |sample: &Sample| sample.cpu.and_then(|cpu| cpu.steal);
-        let busy = |sample: &Sample| sample.cpu.map(|cpu| cpu.busy);
-        Noise {
-            steal_s: difference(steal(before), steal(after)),
-            busy_s: difference(busy(before), busy(after)),
-            procs_running: after.procs_running,
-            psi_cpu_some_s: difference(before.psi_cpu_s, after.psi_cpu_s),
-            psi_io_some_s: difference(before.psi_io_s, after.psi_io_s),
-            psi_memory_some_s: difference(before.psi_memory_s, after.psi_memory_s),
-            frequency_mhz: after.frequency_mhz,
-            load1: after.load1,
-            temperature_c: after.temperature_c,
-        }
+/// Returns what happened between two samples. A counter that went backwards, as `steal` does on some hypervisors, counts as
+/// not having moved.
+pub fn noise(before: &Sample, after: &Sample) -> Noise {
+    let steal = |sample: &Sample| sample.cpu.and_then(|cpu| cpu.steal);
+    let busy = |sample: &Sample| sample.cpu.map(|cpu| cpu.busy);
+    Noise {
+        steal_s: difference(steal(before), steal(after)),
+        busy_s: difference(busy(before), busy(after)),
+        procs_running: after.procs_running,
+        psi_cpu_some_s: difference(before.psi_cpu_s, after.psi_cpu_s),
+        psi_io_some_s: difference(before.psi_io_s, after.psi_io_s),
+        psi_memory_some_s: difference(before.psi_memory_s, after.psi_memory_s),
+        frequency_mhz: after.frequency_mhz,
+        load1: after.load1,
+        temperature_c: after.temperature_c,
     }
 }
 
@@ -185,7 +147,7 @@ fn cpu_sensors(machine: &Machine) -> Vec<String> {
     for chip in machine.numbered("/sys/class/hwmon", "hwmon") {
         let chip = format!("/sys/class/hwmon/{chip}");
         let name = machine.read(&format!("{chip}/name")).unwrap_or_default();
-        if CPU_SENSORS.contains(&name.as_str()) {
+        if SensorKind::from_name(&name) == SensorKind::Processor {
             let mut files = machine.list(&chip);
             files.retain(|file| file.starts_with("temp") && file.ends_with("_input"));
             paths.extend(files.iter().map(|file| format!("{chip}/{file}")));
@@ -219,7 +181,7 @@ mod tests {
     #[test]
     fn steal_that_runs_backwards_is_none() {
         let (before, after) = (sample_of(1.0, 1.0, Some(5.0)), sample_of(2.0, 1.0, Some(4.0)));
-        let noise = Noise::between(&before, &after);
+        let noise = super::noise(&before, &after);
         assert_eq!((noise.steal_s, noise.busy_s), (Some(0.0), Some(1.0)));
     }
 
@@ -231,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_old_kernel_has_no_steal() {
-        let noise = Noise::between(&sample_of(1.0, 1.0, None), &sample_of(2.0, 1.0, None));
+        let noise = super::noise(&sample_of(1.0, 1.0, None), &sample_of(2.0, 1.0, None));
         assert_eq!((noise.steal_s, noise.busy_s), (None, Some(1.0)));
     }
 }

@@ -1,14 +1,14 @@
-//! What a burn-in watches: heat, clock, power, throttling and memory errors, as far as the machine tells.
+//! What a burn-in watches: heat, clock, power, throttling and memory errors, where the machine reports them.
 //!
 //! What there is to read is looked for once; a reading then takes some microseconds per file. A sensor may be slow or wake its
 //! device, so nobody should ask more often than once a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use journal::{Reading, SensorKind, SensorLimits};
 
 use super::noise::{self, SANE_CELSIUS};
-use super::{Machine, SensorKind, counts};
+use super::{Machine, counts};
 
 const HWMON: &str = "/sys/class/hwmon";
 const THERMAL: &str = "/sys/class/thermal";
@@ -26,42 +26,6 @@ const THROTTLE: [(&str, &str, bool); 4] = [
     ("power_limit.core", "core_power_limit_count", true),
     ("power_limit.package", "package_power_limit_count", false),
 ];
-
-/// What the sensors say at one moment; what the machine does not tell is absent.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Reading {
-    /// °C, by sensor.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub temperature: BTreeMap<String, f64>,
-    /// W, by sensor or RAPL domain; of a domain, the mean since the reading before.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub power: BTreeMap<String, f64>,
-    /// What the kernel says that CPUs run at, in MHz.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub frequency: Vec<(u32, f64)>,
-    /// Events since boot: throttling, power limits, memory errors.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub count: BTreeMap<String, u64>,
-    /// States of cooling devices, fans and the kernel's own brakes, by type; 0 is off.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub cooling: BTreeMap<String, u64>,
-    /// Share of CPU time that the hypervisor gave to others since the reading before, in per cent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub steal: Option<f64>,
-}
-
-/// Where the machine says that it will be slowed down.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SensorLimits {
-    /// °C, by sensor: critical where told, else the highest that is meant to be.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub temperature: BTreeMap<String, f64>,
-    /// W that a RAPL domain may take in the long run.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub power: BTreeMap<String, f64>,
-}
 
 /// A file with a number, and what it is to be divided by.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Where the CPUs lie: in which core, socket and memory node, and how fast their cores are.
 
 use super::{Machine, cgroup, counts, parse};
+use journal::{Cpu, Topology};
 
 const CPU: &str = "/sys/devices/system/cpu";
 const NODE: &str = "/sys/devices/system/node";
@@ -11,30 +12,6 @@ const KINDS: [&str; 3] = ["/sys/devices/cpu_core/cpus", "/sys/devices/cpu_atom/c
 /// Cores whose capacity is within this share of the fastest of a kind are of that kind: some cores of one design may
 /// clock a little higher.
 const ALIKE: f64 = 0.9;
-
-/// What copies can be spread over.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Topology {
-    /// The CPUs that this process may run on, by number.
-    pub cpus: Vec<Cpu>,
-    /// CPUs' worth of time that a control group allows.
-    pub quota: Option<f64>,
-}
-
-/// One CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cpu {
-    /// Its number.
-    pub number: u32,
-    /// Its core, which its SMT siblings share: the number of the first of them.
-    pub core: u32,
-    /// Its socket.
-    pub socket: u32,
-    /// Its memory node.
-    pub node: u32,
-    /// Its kind of core: 0 is the fastest here.
-    pub kind: u32,
-}
 
 /// The CPUs that this process may run on. What the kernel does not tell makes each its own core, all alike.
 pub fn topology(machine: &Machine) -> Topology {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use machine::{Cpu, Topology};
+use journal::{Cpu, Topology};
 
 /// Where copies run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -9,8 +9,7 @@ use super::failure::{Failure, refused};
 use super::{Event, Measured, Outcome, Policy, journal_cell};
 use catalogue::Test;
 use conditions::Refusal;
-use journal::{Record, Trial, Warning, Writer};
-use machine::Fact;
+use journal::{Fact, Record, Trial, Warning, Writer};
 use plan::{Cell, Kind, Plan, Round};
 
 /// A cell that failed this often in a row is measured no more.

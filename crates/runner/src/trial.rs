@@ -10,7 +10,7 @@ use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use catalogue::{Metric, Test};
 use conditions::{Entered, FinishedTrial, Refusal};
 use journal::{Background, Copy, Trial};
-use machine::{Noise, sample};
+use machine::{noise, sample};
 use plan::Window;
 
 /// How long what runs beside the copies may take to report when its stdin has closed.
@@ -137,7 +137,7 @@ impl Supervisor<'_> {
         let mut trial = Trial {
             copies: copies.collect::<Result<Vec<_>, _>>()?.concat(),
             background,
-            noise: Some(Noise::between(&before.0, &after)),
+            noise: Some(noise(&before.0, &after)),
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
             ..Trial::default()
         };

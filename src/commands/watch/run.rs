@@ -10,8 +10,8 @@ use ratatui::widgets::{Row, Table, TableState};
 
 use super::{Messages, heading};
 use catalogue::NONE;
-use journal::{Cell, Trial};
-use machine::{Machine, Reading, Sensors};
+use journal::{Cell, Reading, Trial};
+use machine::{Machine, Sensors};
 use plan::Plan;
 use runner::{Event, journal_cell};
 use stats::Estimate;

@@ -1,7 +1,6 @@
 //! Why the clock fell, as far as the machine tells: heat, a limit of power, or nothing to go by.
 
-use journal::Sample;
-use machine::{SensorKind, SensorLimits};
+use journal::{Sample, SensorKind, SensorLimits};
 use stats::median;
 
 /// A processor this near to its limit, in °C, is held there.

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::cause::rise;
 use super::plural;
-use journal::{self, Journal, Pass, Sample, Stage, Word};
-use machine::{Reading, SensorKind};
+use journal::{self, Journal, Pass, Reading, Sample, SensorKind, Stage, Word};
 use stats::{Estimate, log_interval, median_interval};
 
 /// What the memory has come to.

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use journal::{BurnIn, Sample};
-use machine::{Reading, SensorKind};
+use journal::{BurnIn, Reading, Sample, SensorKind};
 use stats::{mean, median};
 
 /// A rise of fewer °C has no half worth timing.

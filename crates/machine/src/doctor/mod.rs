@@ -11,44 +11,19 @@ mod storage;
 
 use super::noise::{self, Sample};
 use super::{Machine, counts, sample};
-use serde::{Deserialize, Serialize};
+use journal::{Finding, Noise, Severity};
 use std::path::Path;
 use std::time::Duration;
 
 /// How long the doctor watches the CPUs: twenty ticks of each.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Figures measured so mean something else, or tests will fail.
-    Spoils,
-    /// Figures scatter more, or are a few per cent off.
-    Disturbs,
-    /// Good to know when figures are compared.
-    Note,
-}
-
-/// One thing that will spoil a run here, and how to mend it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
-    /// Dotted and stable, such as `cpu.governor`.
-    pub name: String,
-    /// What was found and what it does to the figures: one sentence.
-    pub what: String,
-    /// The command that mends it, or why there is none.
-    pub mend: String,
-}
-
 /// What the checks look at.
 struct Look<'a> {
     machine: &'a Machine,
     dir: &'a Path,
     /// The load averages and the tasks that want a CPU are of the end of the look.
-    noise: noise::Noise,
+    noise: Noise,
     /// CPUs' worth of work seen; `None` where the kernel does not tell.
     busy_cpus: Option<f64>,
     /// Share of CPU time stolen, 0 to 1: during the look, and since boot.
@@ -104,7 +79,7 @@ pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -
     let look = Look {
         machine,
         dir,
-        noise: noise::Noise::between(before, after),
+        noise: noise::noise(before, after),
         busy_cpus: shares.map(|(busy, _)| busy * counts::cpus_online(machine) as f64),
         steal: shares.map(|(_, steal)| steal),
         steal_since_boot: noise::shares_since_boot(after).map(|(_, steal)| steal),

@@ -14,21 +14,8 @@ mod system;
 mod vulnerabilities;
 
 use super::Machine;
-use serde::{Deserialize, Serialize};
+use journal::Fact;
 use std::path::Path;
-
-/// One thing known of the system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// Dotted and stable, such as `kernel.release`.
-    pub name: String,
-    /// The name for people, such as `Release`.
-    pub label: String,
-    /// The part of the report it belongs to, such as `Kernel`.
-    pub group: String,
-    /// What was found, as text with its unit.
-    pub value: String,
-}
 
 /// Name, label, and how it is read; `None` where the system does not tell.
 type Row = (&'static str, &'static str, fn(&Machine, &Path) -> Option<String>);

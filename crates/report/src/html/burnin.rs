@@ -8,7 +8,7 @@ use super::{Key, scale};
 use crate::burnin::{figures, tables, time, title};
 use crate::figure;
 use analysis::BurnIn;
-use machine::SensorKind;
+use journal::SensorKind;
 use stats::median;
 
 /// Class and width of a chart on a wide page and on a narrow one.
@@ -102,7 +102,7 @@ fn charts(burnin: &BurnIn) -> Vec<Chart> {
         fell: burnin.cooling.as_ref().and_then(|cooling| cooling.fall.as_ref()).map(|fall| fall.at),
         faults: burnin.faults.iter().map(|fault| fault.at).take(FAULTS).collect(),
     };
-    let of_sensor = |unit: &str, value: &dyn Fn(&machine::Reading, &str) -> Option<f64>| -> Vec<Curve> {
+    let of_sensor = |unit: &str, value: &dyn Fn(&journal::Reading, &str) -> Option<f64>| -> Vec<Curve> {
         let sensors = burnin.sensors.iter().filter(|sensor| sensor.unit == unit);
         let curve = |sensor: &analysis::Sensor| {
             let points = burnin.samples.iter().filter_map(|s| Some((s.at, value(&s.sensors, &sensor.name)?))).collect();

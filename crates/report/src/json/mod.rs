@@ -12,8 +12,7 @@ use analysis::{
 };
 use burnin::BurnIn;
 use catalogue::{Arithmetic, Metric};
-use journal::{Frame, Latency as Kind, Run};
-use machine::Fact;
+use journal::{Fact, Frame, Latency as Kind, Run};
 use stats::{Estimate, Histogram, UslFit};
 
 /// The version of this report's keys.

@@ -5,10 +5,9 @@ mod cost;
 mod fleet;
 mod latency;
 
-use ::machine::Fact;
 use analysis::{Findings, Gain, Index, Missing, Part, Remark, Results, Row, Sample};
 use catalogue::{Arithmetic, Metric};
-use journal::{Build, Cell, Ended, Key, Procedure, Run};
+use journal::{Build, Cell, Ended, Fact, Key, Procedure, Run};
 use report::{Format, render};
 use stats::Estimate;
 use testing::page::{check, text};

@@ -19,8 +19,8 @@ use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{NONE, Test};
-use journal::{BurnIn, Burned, Cell, Fault, Pass, Record, Sample, Stage, Trial, Warning, Writer};
-use machine::{Machine, Noise, Reading, SensorKind, Sensors, sample};
+use journal::{BurnIn, Burned, Cell, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer};
+use machine::{Machine, Sensors, noise, sample};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         self.keep_last()?;
         ended?;
         let copy = concluded(&processes.copies[0], test, supervisor.signals.stopped().is_some())?;
-        let noise = Noise::between(&before.0, &sample(supervisor.machine));
+        let noise = noise(&before.0, &sample(supervisor.machine));
         let tool = cpu_time().saturating_sub(before.1) as f64 / 1e9;
         Ok(Trial { copies: vec![copy], noise: Some(noise), tool_cpu_s: Some(tool), ..Trial::default() })
     }

@@ -1,7 +1,7 @@
 //! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay text.
 
 use ::fleet::Fleet;
-use ::machine::Fact;
+use ::journal::Fact;
 use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;

@@ -1,0 +1,93 @@
+//! What the trials of a cell measure.
+
+use serde::{Deserialize, Serialize};
+
+use super::Key;
+use catalogue::{Copies, Metric, NONE, Test};
+
+/// One cell of test × copies × load × condition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Number of the cell in this run.
+    pub id: usize,
+    /// Where in the matrix it is.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The test's name in reports.
+    pub label: String,
+    /// Whether the copies were threads of one program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub threads: bool,
+    /// Whether it is the second arm of the condition that others are compared with: an A/A control.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub control: bool,
+    /// What kind of number the score is.
+    pub metric: Metric,
+    /// The unit of the score.
+    pub unit: String,
+    /// Seconds in the unit's time; 0 where a `value` line is the score.
+    pub timebase: f64,
+    /// What one count is worth in the unit.
+    pub scale: f64,
+    /// The `value` line that is the score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What bounds the score: a figure of processors, `test:ID`, or `link`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// The part of the report it belongs to.
+    pub category: String,
+    /// Slices from the first that are not counted.
+    #[serde(default)]
+    pub warmup: u32,
+    /// What the load's counts mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Scale>,
+}
+
+/// What the counts of a load mean.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    /// The load's name in reports.
+    pub label: String,
+    /// The unit of its throughput.
+    pub unit: String,
+    /// What one count per second is worth in the unit.
+    pub worth: f64,
+}
+
+impl Cell {
+    /// Returns the cell of `test` with the given coordinates.
+    #[must_use]
+    pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &str) -> Cell {
+        Cell {
+            id,
+            key: Key {
+                test: test.id.clone(),
+                copies,
+                load: load.map_or(NONE, |load| &load.id).to_owned(),
+                condition: condition.to_owned(),
+            },
+            label: test.label.clone(),
+            threads: test.copies == Copies::Threads,
+            control: false,
+            metric: test.metric,
+            unit: test.unit.clone(),
+            timebase: if test.value.is_some() { 0.0 } else { test.timebase },
+            scale: test.scale,
+            limit: test.limit.clone().filter(|_| test.base() == test.id),
+            value: test.value.clone(),
+            category: test.category.clone(),
+            warmup: 0,
+            background: load.map(Scale::of),
+        }
+    }
+}
+
+impl Scale {
+    /// Frames are a load's work where its score is their latency.
+    fn of(load: &Test) -> Scale {
+        let unit = if load.metric == Metric::Latency { "frames/s" } else { &load.unit };
+        Scale { label: load.label.clone(), unit: unit.to_owned(), worth: load.scale * load.timebase }
+    }
+}

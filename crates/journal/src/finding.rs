@@ -1,0 +1,28 @@
+//! What will spoil a run on a machine.
+
+use serde::{Deserialize, Serialize};
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Figures mean something else, or tests will fail.
+    Spoils,
+    /// Figures scatter more, or are a few per cent off.
+    Disturbs,
+    /// Good to know when figures are compared.
+    Note,
+}
+
+/// One thing that will spoil a run here, and how to fix it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Dotted and stable, such as `cpu.governor`.
+    pub name: String,
+    /// What was found and what it does to the figures: one sentence.
+    pub what: String,
+    /// The command that fixes it, or why there is none.
+    pub mend: String,
+}

@@ -1,0 +1,207 @@
+//! What was asked for, how it was measured, and how it ended.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum View {
+    /// Scores and indexes.
+    #[default]
+    Scores,
+    /// How tests scale with copies.
+    Scaling,
+    /// What conditions cost.
+    Cost,
+}
+
+impl View {
+    fn is_scores(&self) -> bool {
+        *self == View::Scores
+    }
+}
+
+/// How a run measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Procedure {
+    /// Blocks of short windows.
+    #[default]
+    Standard,
+    /// UnixBench's passes.
+    Classic,
+    /// A smoke run.
+    Quick,
+    /// One long program, watched.
+    Burnin,
+    /// Another suite's report.
+    Imported,
+    /// One that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Procedure {
+    /// Returns its name, as it stands in journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Procedure::Standard => "standard",
+            Procedure::Classic => "classic",
+            Procedure::Quick => "quick",
+            Procedure::Burnin => "burnin",
+            Procedure::Imported => "imported",
+            Procedure::Unknown => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for Procedure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    /// Every cell was measured as often as planned.
+    #[default]
+    Complete,
+    /// The time budget was spent first.
+    Budget,
+    /// A signal stopped it.
+    Interrupted,
+    /// A frame broke the limit that was to end the run.
+    Broke,
+    /// Every further trial would have failed.
+    Failed,
+    /// For a reason that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Ended {
+    /// Returns its name, as it stands in journals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Complete => "complete",
+            Ended::Budget => "budget",
+            Ended::Interrupted => "interrupted",
+            Ended::Broke => "broke",
+            Ended::Failed => "failed",
+            Ended::Unknown => "unknown",
+        }
+    }
+}
+
+/// What was asked for, and of what.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The run's name: HOST-YYYY-MM-DD-NN.
+    pub name: String,
+    /// The host's name.
+    pub host: String,
+    /// The tool and its version, or the suite that an imported run comes from.
+    pub tool: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// How it measures.
+    pub procedure: Procedure,
+    /// The seed of every random order.
+    pub seed: u64,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// The user's remark.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub comment: String,
+    /// Processors online.
+    pub cpus: usize,
+    /// The indexes to show, where they are not those that are always shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<String>,
+    /// The programs' build; absent in imported runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
+    /// A reference of the user's own, in place of the catalogue's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
+    /// What reports show.
+    #[serde(default, skip_serializing_if = "View::is_scores")]
+    pub view: View,
+    /// The condition that others are compared with, of a run about their cost.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub against: String,
+    /// Where copies ran: core, smt or node; empty where the scheduler chose.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub pin: String,
+    /// Which attempt of which node's part of a fleet run it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<Attempt>,
+    /// What begins beyond so many copies (SMT siblings, a second NUMA node, …); beyond none where it is so at every level.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub borders: Vec<(u32, String)>,
+}
+
+impl Run {
+    /// Whether its trials are passes that are scored by UnixBench's arithmetic.
+    #[must_use]
+    pub fn is_classic(&self) -> bool {
+        matches!(self.procedure, Procedure::Classic | Procedure::Imported)
+    }
+
+    /// Whether its reports show how tests scale in place of lists of scores.
+    #[must_use]
+    pub fn is_scaling(&self) -> bool {
+        self.view == View::Scaling
+    }
+
+    /// Whether its reports show what conditions cost in place of indexes.
+    #[must_use]
+    pub fn is_cost(&self) -> bool {
+        self.view == View::Cost
+    }
+}
+
+/// One attempt at one node's part of a fleet run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// The fleet run's name.
+    pub run: String,
+    /// The node's name, as the engine has it.
+    pub node: String,
+    /// Which of the node's tasks.
+    #[serde(default)]
+    pub task: String,
+    /// How often it was begun before.
+    #[serde(default)]
+    pub attempt: u32,
+}
+
+/// How the measured programs were built.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// native or portable.
+    pub name: String,
+    /// The compiler's first line of `--version`.
+    pub compiler: String,
+    /// The flags every program was built with.
+    pub flags: String,
+    /// SHA-256 over sources, compiler and flags: equal hashes are equal builds.
+    pub hash: String,
+}
+
+/// Scores of another run to divide by.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// The run they come from.
+    pub name: String,
+    /// Score by test, at the fewest copies that run had.
+    pub scores: BTreeMap<String, f64>,
+}

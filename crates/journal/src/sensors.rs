@@ -1,0 +1,92 @@
+//! What a machine's sensors say, and what each is about by its name.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Sensor chips that measure the processor; others measure disks or radios.
+const OF_PROCESSOR: [&str; 6] = ["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "scmi_sensors"];
+
+/// What the sensors say at one moment; what the machine does not report is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// °C, by sensor.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperature: BTreeMap<String, f64>,
+    /// W, by sensor or RAPL domain; of a domain, the mean since the reading before.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, f64>,
+    /// What the kernel says that CPUs run at, in MHz.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frequency: Vec<(u32, f64)>,
+    /// Events since boot: throttling, power limits, memory errors.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub count: BTreeMap<String, u64>,
+    /// States of cooling devices, fans and the kernel's own brakes, by type; 0 is off.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cooling: BTreeMap<String, u64>,
+    /// Share of CPU time that the hypervisor gave to others since the reading before, in per cent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steal: Option<f64>,
+}
+
+/// Where the machine says that it will be slowed down.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SensorLimits {
+    /// °C, by sensor: the critical one if reported, else the highest intended.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub temperature: BTreeMap<String, f64>,
+    /// W that a RAPL domain may take in the long run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub power: BTreeMap<String, f64>,
+}
+
+/// What a temperature, or a counter, is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SensorKind {
+    /// The processor's temperature.
+    Processor,
+    /// A memory module's temperature.
+    Memory,
+    /// How often processors were throttled for their temperature.
+    Throttling,
+    /// How often processors were throttled for their power.
+    PowerLimit,
+    /// Memory errors that controllers have counted.
+    MemoryErrors,
+    /// Anything else.
+    Other,
+}
+
+impl SensorKind {
+    /// Returns what the sensor or counter called `name` in a [`Reading`] is about.
+    #[must_use]
+    pub fn from_name(name: &str) -> SensorKind {
+        match name.split('.').next() {
+            Some("throttle") => return SensorKind::Throttling,
+            Some("power_limit") => return SensorKind::PowerLimit,
+            Some("edac") => return SensorKind::MemoryErrors,
+            _ => {}
+        }
+        let driver = name.split(' ').next().unwrap_or(name).to_lowercase().replace('-', "_");
+        if driver.starts_with("jc42") || driver.starts_with("spd5118") {
+            SensorKind::Memory
+        } else if OF_PROCESSOR.contains(&driver.as_str()) || driver.contains("cpu") || driver == "x86_pkg_temp" {
+            SensorKind::Processor
+        } else {
+            SensorKind::Other
+        }
+    }
+}
+
+impl Reading {
+    /// Returns name and °C of the hottest sensor, of one kind or of all.
+    #[must_use]
+    pub fn hottest(&self, kind: Option<SensorKind>) -> Option<(&str, f64)> {
+        let sensors = self.temperature.iter().map(|(name, celsius)| (name.as_str(), *celsius));
+        let wanted = sensors.filter(|(name, _)| kind.is_none_or(|kind| SensorKind::from_name(name) == kind));
+        wanted.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}

@@ -1,0 +1,116 @@
+//! What one measurement gave.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Frames, Noise};
+use stats::Histogram;
+
+/// One measurement of one cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The cell it measures.
+    pub cell: usize,
+    /// The block (or pass) it belongs to, from 0.
+    pub block: u32,
+    /// Seconds since the run began.
+    pub at: f64,
+    /// What each copy reported; empty where the trial failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Copy>,
+    /// What the load did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Box<Background>>,
+    /// A result without its measurements, as imported reports have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+    /// Why the test cannot run here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skip: Option<String>,
+    /// Why the trial has no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What proves that the cell's condition was on, and what that produced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<Evidence>>,
+    /// Whether it belongs to the second look at what was suspected of a loss.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub second: bool,
+    /// What disturbed the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// Processor time of the tool itself while the window was open, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_cpu_s: Option<f64>,
+}
+
+/// What one copy of a program reported.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Copy {
+    /// Start and end in ns since the common start, and the count between them.
+    pub slices: Vec<(u64, u64, u64)>,
+    /// Other numbers it measured, with their units.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, (f64, String)>,
+    /// Its answers, all right.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub checks: BTreeMap<String, f64>,
+    /// What it used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Its frames, of an interactive test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<Box<Frames>>,
+    /// How long single operations took, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Box<Histogram>>,
+    /// What it has to say of its numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What a load did while it ran in the background.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Background {
+    /// Its count per second alone, before the window opened.
+    pub alone: f64,
+    /// Whether that had become steady.
+    pub steady: bool,
+    /// What it reported of the window: one slice.
+    pub copy: Copy,
+}
+
+/// getrusage(2) of a program and its children, times in seconds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// User time of the program itself.
+    pub user: f64,
+    /// System time of the program itself.
+    pub system: f64,
+    /// User time of its reaped children.
+    pub child_user: f64,
+    /// System time of its reaped children.
+    pub child_system: f64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// Context switches it asked for.
+    pub voluntary: u64,
+    /// Context switches it suffered.
+    pub involuntary: u64,
+    /// Largest resident size in KiB.
+    pub maxrss_kib: u64,
+}
+
+/// A score as another suite printed it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// In the cell's unit.
+    pub value: f64,
+    /// Mean length of a pass.
+    pub seconds: f64,
+    /// Passes behind it.
+    pub samples: u32,
+}
