@@ -448,7 +448,7 @@ fn where_auditing_was_on_it_stays_on() {
         })
         .unwrap();
     assert_eq!(evidence.trail.unwrap().events, 1000);
-    assert!(evidence.notes.iter().any(|note| note.contains("other processes go on being audited")));
+    assert!(evidence.notes.iter().any(|note| note.contains("other processes are still audited")));
     let refused = stage.enter("audit=off-after-on", &mut Ledger::open().unwrap()).err();
     assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("would leave a gap")));
     stage.measure("audit=off", |_| calls(&program, 1, 10)).unwrap();

@@ -236,13 +236,9 @@ fn conditions_are_named_and_documented() {
         }
         assert!(switch.doc.split_whitespace().count() >= 20, "{id}: say what it is and what it does not show");
         assert!(switch.doc.contains("not") || switch.doc.contains("no "), "{id}: say what it does not show");
-        let levels: BTreeSet<&String> = switch.levels.iter().collect();
+        let levels: BTreeSet<&str> = switch.levels.iter().map(|level| level.id.as_str()).collect();
         assert_eq!(levels.len(), switch.levels.len(), "{id}: a level twice");
-        assert!(switch.levels.iter().all(|level| !level.contains(['+', ','])), "{id}: a level that no list can hold");
-        for text in &switch.texts {
-            let level = text.split_once('=').expect("LEVEL=TEXT").0;
-            assert!(switch.levels.iter().any(|known| known == level), "{id}: texts of no level '{level}'");
-        }
+        assert!(levels.iter().all(|level| !level.contains(['+', ','])), "{id}: a level that no list can hold");
         for need in &switch.needs {
             let known = ["root", "tracefs"].contains(&need.as_str())
                 || ["tool:", "file:/"].iter().any(|kind| need.starts_with(kind) && need.len() > kind.len());
@@ -262,7 +258,10 @@ fn conditions_have_what_they_are_switched_by() {
     for switch in &catalogue.switches {
         let (id, means) = (&switch.id, switch.means);
         assert_eq!(!switch.files.is_empty(), means == Means::File, "{id}: files");
-        assert!(switch.texts.is_empty() || means == Means::File, "{id}: texts");
+        for level in &switch.levels {
+            assert!(level.text.is_none() || means == Means::File, "{id}={}: a text", level.id);
+            assert!(level.rules.is_none() || means == Means::Audit, "{id}={}: rules", level.id);
+        }
         assert!(switch.args.is_empty() || matches!(means, Means::Argument | Means::Beside), "{id}: args");
         assert!(means != Means::Argument || !switch.args.is_empty(), "{id}: no args");
         let beside = usize::from(!switch.prefix.is_empty()) + usize::from(switch.companion.is_some());

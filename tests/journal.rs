@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::Results;
 use catalogue::Catalogue;
-use journal::{self, Record, Trial, Writer};
+use journal::{self, Cell, Record, Trial, Writer};
 use report::{Format, render};
 
 fn recorded() -> PathBuf {
@@ -82,6 +82,25 @@ fn an_unknown_field_is_passed_over() {
     let newer = whole.replace("{\"type\":\"trial\",", "{\"type\":\"trial\",\"of_the_future\":[1,2],");
     assert_ne!(newer, whole);
     assert_eq!(read(newer.as_bytes()).unwrap().trials, read(whole.as_bytes()).unwrap().trials);
+}
+
+#[test]
+fn what_could_only_be_measured_first_is_known_of_old_and_new_journals() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let first = |condition: &str| {
+        let cell = whole.replace("\"condition\":\"none\"", &format!("\"condition\":\"{condition}\""));
+        read(cell.as_bytes()).unwrap().cells[0].first
+    };
+    assert!(first("thp=never+audit=never-on") && !first("audit=off") && !first("none"));
+    assert!(first("later=never-on\",\"first\":true,\"comment\":\""));
+    let catalogue = Catalogue::load().unwrap();
+    let names = ["audit=never-on", "audit=all", "thp=never+audit=all"].map(str::to_owned);
+    let test = catalogue.test("syscall").unwrap();
+    let conditions = catalogue.expand_conditions(&names).unwrap();
+    let cells: Vec<Cell> = conditions.iter().map(|condition| Cell::new(0, test, 1, None, condition)).collect();
+    assert_eq!(cells.iter().map(|cell| cell.first).collect::<Vec<_>>(), [true, false, false]);
+    let phrases: Vec<Option<&str>> = cells.iter().map(|cell| cell.phrase.as_deref()).collect();
+    assert_eq!(phrases, [None, Some("Auditing every system call"), None]);
 }
 
 #[test]

@@ -125,6 +125,8 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
             },
             label: "A label of thirty-seven characters ok".to_owned(),
             threads: false,
+            first: false,
+            phrase: None,
             control: false,
             metric: Metric::Rate,
             unit: "Mop/s".to_owned(),

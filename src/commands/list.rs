@@ -74,7 +74,8 @@ fn conditions(catalogue: &Catalogue, long: bool) -> String {
     let machine = Machine::here();
     let about = |switch: &Switch| {
         let mut about = switch.label.clone();
-        let levels: Vec<&str> = switch.levels.iter().map(String::as_str).filter(|level| !level.is_empty()).collect();
+        let levels: Vec<&str> =
+            switch.levels.iter().map(|level| level.id.as_str()).filter(|level| !level.is_empty()).collect();
         if !levels.is_empty() {
             about += &format!(": {}", levels.join(", "));
         }
@@ -90,7 +91,7 @@ fn conditions(catalogue: &Catalogue, long: bool) -> String {
 /// Why levels of a switch cannot be had here, each reason with the levels it is about; with none where it is about all.
 fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, String)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    if switch.levels.iter().any(String::is_empty) {
+    if switch.levels.iter().any(|level| level.id.is_empty()) {
         // What is written where is in the level.
         return Vec::new();
     }

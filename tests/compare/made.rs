@@ -55,6 +55,8 @@ impl Made {
             id,
             key: Key { test: test.to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
             label: format!("Test of {test}"),
+            first: false,
+            phrase: None,
             control: false,
             metric,
             unit: unit.to_owned(),

@@ -288,7 +288,7 @@ fn what_was_measured_first_is_compared_without_blocks() {
     for place in 0..4 {
         let mut off = made.journal.cells.iter().filter(|cell| cell.key.condition == "audit=off" && !cell.control);
         let like = off.nth(place).unwrap().clone();
-        made.journal.cells.push(Cell { id: cells + place, key: like.key.under("audit=never-on"), ..like });
+        made.journal.cells.push(Cell { id: cells + place, key: like.key.under("audit=never-on"), first: true, ..like });
     }
     let before = made.journal.trials.clone();
     for trial in before {

@@ -70,6 +70,8 @@ pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
         key: Key { test: test.to_owned(), copies: 1, load: "none".to_owned(), condition: condition.to_owned() },
         label: format!("Test of {test}"),
         threads: false,
+        first: false,
+        phrase: None,
         control,
         metric: Metric::Rate,
         unit: "lps".to_owned(),

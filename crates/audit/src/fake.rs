@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::clock::wall_ms;
 use crate::kernel::{Kernel, LOCKED, MESSAGE, Records, Setting, Status, System};
+use crate::levels::Level;
 use crate::rule::{Field, Rule, Value, field, list, op};
 use crate::scope::SENTINEL;
 
@@ -268,6 +269,14 @@ pub(crate) fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path.trim_start_matches('/'));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
+}
+
+/// Returns every level of the catalogue, with its name, but those that need a file.
+pub(crate) fn catalogue_levels() -> Vec<(String, Level)> {
+    let catalogue = catalogue::Catalogue::load().unwrap();
+    let audit = catalogue.switches.iter().find(|switch| switch.id == "audit").unwrap();
+    let levels = audit.levels.iter().filter(|level| !level.id.ends_with(':'));
+    levels.map(|level| (level.id.clone(), Level::new(&level.id, level.rules.as_deref()).unwrap())).collect()
 }
 
 /// A rule of the machine's own: `-a always,exit -S NUMBER -F auid=12345`.

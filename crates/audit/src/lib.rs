@@ -150,12 +150,12 @@ pub struct Ready {
     level: Level,
 }
 
-/// Returns a level of the catalogue, ready to be entered.
+/// Returns a level of the catalogue with its rules, if it has any, ready to be entered.
 ///
 /// # Errors
 /// A sentence saying why it cannot be had here.
-pub fn ready(level: &str) -> Result<Ready, String> {
-    Ready::new(System::here()?, levels::level(level)?)
+pub fn ready(level: &str, rules: Option<&str>) -> Result<Ready, String> {
+    Ready::new(System::here()?, Level::new(level, rules)?)
 }
 
 impl Ready {

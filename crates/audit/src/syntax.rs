@@ -24,7 +24,7 @@ pub(crate) struct RuleSet {
     pub notes: Vec<String>,
 }
 
-/// Whether system calls that this kind of machine does not have are an error.
+/// Whether system calls and architectures that this machine does not have are an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// They are: somebody wrote them for this machine.
@@ -46,6 +46,9 @@ pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet,
         }
         let at = format!("{name}:{}", index + 1);
         let words: Vec<&str> = line.split_whitespace().collect();
+        if unknown == Unknown::Skip && words.iter().any(|word| is_other_arch(word)) {
+            continue;
+        }
         if let Some(why) = left_out(&words) {
             read.notes.push(format!("{at}: '{line}' {why} and was left out"));
             continue;
@@ -55,6 +58,11 @@ pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet,
         }
     }
     Ok(read)
+}
+
+/// Whether a word limits its rule to programs that this machine does not run.
+fn is_other_arch(word: &str) -> bool {
+    word.strip_prefix("arch=").is_some_and(|arch| names::arch(arch).is_none())
 }
 
 /// Why a line is nothing that may be done here; the tool puts its rules beside those that are there, for its own programs.
@@ -322,8 +330,8 @@ mod tests {
 
     #[test]
     fn texts_for_every_machine_leave_out_what_it_lacks() {
-        let read =
-            parse("-a always,exit -S nothing_here\n-a always,exit -S nothing_here,close", "f", Unknown::Skip).unwrap();
-        assert_eq!((read.rules.len(), read.rules[0].at.as_str()), (1, "f:2"));
+        let text = "-a always,exit -S nothing_here\n-a always,exit -F arch=other -S close\n-a always,exit -S nothing_here,close";
+        let read = parse(text, "f", Unknown::Skip).unwrap();
+        assert_eq!((read.rules.len(), read.rules[0].at.as_str()), (1, "f:3"));
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::fake::{Fake, KAUDITD, foreign, system, write};
 use crate::kernel::{Setting, Status, System};
-use crate::levels::{Level, level};
+use crate::levels::Level;
 use crate::rule::{Field, Rule, field, list, op};
 use crate::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
 use crate::state::{drained, put_back};
@@ -256,7 +256,7 @@ fn a_failure_at_any_step_leaves_everything_as_it_was() {
             bench.fake.inner().status.enabled = u32::from(on);
             let before = bench.state();
             bench.fake.inner().budget = Some(budget);
-            let entered = bench.enter(if name == "on" { rules(&text) } else { level(name).unwrap() });
+            let entered = bench.enter(if name == "on" { rules(&text) } else { Level::new(name, None).unwrap() });
             let failed = entered.is_err();
             drop(entered);
             bench.fake.inner().budget = None;
@@ -420,7 +420,7 @@ fn what_others_change_is_no_proof() {
 
 #[test]
 fn auditing_of_everything_must_produce_something() {
-    let all = || level("all").unwrap();
+    let all = || rules("-a always,exit -S all");
     let mut bench = Bench::new();
     let mut on = bench.enter(all()).unwrap();
     let why = on.prove(window(), &mut Evidence::default()).unwrap_err();

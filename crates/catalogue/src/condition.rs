@@ -17,21 +17,15 @@ pub struct Switch {
     pub label: String,
     /// How it is switched.
     pub means: Means,
-    /// The levels it has, in order; one that ends in `:` takes more after it, and none at all means that it is on or not
-    /// named. A row whose only level is empty takes anything.
+    /// The levels it has, in order. None at all means that it is on or not named; a row whose only level has an empty name
+    /// takes anything.
     #[serde(default)]
-    pub levels: Vec<String>,
+    pub levels: Vec<Level>,
     /// What `unixmark cost` compares it with, where that is not the machine as found.
     pub against: Option<String>,
     /// Files to write the level to, `*` standing for any name.
     #[serde(default)]
     pub files: Vec<String>,
-    /// What to write for a level, where that is not the level itself: `LEVEL=TEXT`.
-    #[serde(default)]
-    pub texts: Vec<String>,
-    /// What a level is, at the beginning of a sentence: `LEVEL=Auditing every system call`.
-    #[serde(default)]
-    pub phrases: Vec<String>,
     /// Arguments of the measured programs; `{level}` stands for the level.
     #[serde(default)]
     pub args: Vec<String>,
@@ -51,6 +45,45 @@ pub struct Switch {
     pub needs: Vec<String>,
     /// What it is, and what it does not show.
     pub doc: String,
+}
+
+/// A value that a switch can have: a name, or a table with more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "LevelForm")]
+pub struct Level {
+    /// The name on the command line. One that ends in `:` takes more after it.
+    pub id: String,
+    /// What is written for it, if that is not its name.
+    pub text: Option<String>,
+    /// What it is, as a sentence begins: `Auditing every system call`.
+    pub phrase: Option<String>,
+    /// Audit rules in the format of auditctl(8).
+    pub rules: Option<String>,
+    /// Whether it can only be measured before anything else of the run has been switched.
+    pub first: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LevelForm {
+    Id(String),
+    Table {
+        id: String,
+        text: Option<String>,
+        phrase: Option<String>,
+        rules: Option<String>,
+        #[serde(default)]
+        first: bool,
+    },
+}
+
+impl From<LevelForm> for Level {
+    fn from(form: LevelForm) -> Level {
+        match form {
+            LevelForm::Id(id) => Level { id, ..Level::default() },
+            LevelForm::Table { id, text, phrase, rules, first } => Level { id, text, phrase, rules, first },
+        }
+    }
 }
 
 /// How something is switched.
@@ -98,7 +131,16 @@ impl Condition {
     /// Whether it can only be measured before anything else of the run has been switched.
     #[must_use]
     pub fn is_first(&self) -> bool {
-        self.parts.iter().any(|(switch, level)| switch.means == Means::Audit && level == "never-on")
+        self.parts.iter().any(|(switch, level)| switch.level(level).is_some_and(|level| level.first))
+    }
+
+    /// Returns what it is as a sentence begins; `None` if its row does not say, or it has several parts.
+    #[must_use]
+    pub fn phrase(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [(switch, level)] => switch.level(level)?.phrase.as_deref(),
+            _ => None,
+        }
     }
 
     /// What `unixmark cost` compares it with: the machine as found, or what its switches say.
@@ -109,21 +151,24 @@ impl Condition {
 }
 
 impl Switch {
+    /// Returns the level that a name on the command line stands for; `None` if there is none.
+    #[must_use]
+    pub fn level(&self, name: &str) -> Option<&Level> {
+        self.levels.iter().find(|level| match level.id.strip_suffix(':') {
+            Some(_) => name.len() > level.id.len() && name.starts_with(&level.id),
+            None if level.id.is_empty() => !name.is_empty(),
+            None => name == level.id,
+        })
+    }
+
     /// Returns what is written for a level.
     #[must_use]
     pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
-        of_level(&self.texts, level).unwrap_or(level)
+        self.level(level).and_then(|level| level.text.as_deref()).unwrap_or(level)
     }
 
     fn has(&self, level: &str) -> bool {
-        match &self.levels[..] {
-            [] => level.is_empty(),
-            [any] if any.is_empty() => !level.is_empty(),
-            levels => levels.iter().any(|known| match known.strip_suffix(':') {
-                Some(_) => level.len() > known.len() && level.starts_with(known.as_str()),
-                None => level == known,
-            }),
-        }
+        if self.levels.is_empty() { level.is_empty() } else { self.level(level).is_some() }
     }
 }
 
@@ -148,9 +193,8 @@ impl Catalogue {
     /// Returns a condition's name as a sentence about it begins: what its row says of the level, or the name.
     #[must_use]
     pub fn phrase(&self, name: &str) -> String {
-        let row = self.levels_of(name).ok();
-        let phrase = row.as_ref().and_then(|(switch, levels)| of_level(&switch.phrases, levels.first()?));
-        phrase.unwrap_or(name).to_owned()
+        let found = self.expand_conditions(&[name.to_owned()]).unwrap_or_default();
+        found.first().and_then(|condition| condition.phrase()).unwrap_or(name).to_owned()
     }
 
     /// Returns the names with what a bare level leaves out put before it.
@@ -201,24 +245,19 @@ impl Catalogue {
         match level {
             Some(level) if switch.has(level) => Ok((switch, vec![level.to_owned()])),
             None if switch.has("") => Ok((switch, vec![String::new()])),
-            None if !switch.levels[0].is_empty() => {
-                let own = |level: &&String| {
-                    !level.ends_with(':')
-                        && switch.against.as_deref() != Some(&format!("{id}={level}"))
-                        && *level != "never-on"
-                };
-                Ok((switch, switch.levels.iter().filter(own).cloned().collect()))
+            None if !switch.levels[0].id.is_empty() => {
+                let reference = |level: &Level| switch.against.as_deref() == Some(&format!("{id}={}", level.id));
+                let levels = switch.levels.iter().filter(|level| !level.id.ends_with(':') && !level.first);
+                Ok((switch, levels.filter(|level| !reference(level)).map(|level| level.id.clone()).collect()))
             }
             None => bail!("'{id}' takes a level, as {id}:NAME=VALUE; `unixmark list conditions` says which"),
             Some(level) if switch.levels.is_empty() => bail!("'{id}' has no levels, and so no '{level}'"),
-            Some(level) => bail!("'{id}' has no level '{level}'; it has {}", switch.levels.join(", ")),
+            Some(level) => {
+                let levels: Vec<&str> = switch.levels.iter().map(|level| level.id.as_str()).collect();
+                bail!("'{id}' has no level '{level}'; it has {}", levels.join(", "))
+            }
         }
     }
-}
-
-/// What a list of `LEVEL=TEXT` has for a level.
-fn of_level<'a>(texts: &'a [String], level: &str) -> Option<&'a str> {
-    texts.iter().find_map(|text| text.split_once('=').filter(|(name, _)| *name == level)).map(|(_, text)| text)
 }
 
 /// A word's switch, and its level after `=` or `:`.

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use condition::{Condition, Means, Switch};
+pub use condition::{Condition, Level, Means, Switch};
 pub(crate) use lookup::unknown;
 pub use processor::{Figure, Processor};
 use tables::TABLES;

@@ -2,15 +2,16 @@
 
 use super::{Active, Context, FinishedTrial, Ledger, Refusal, Settings, Undo};
 use audit::{Auditing, Ready, Window};
+use catalogue::Switch;
 use journal::Evidence;
 use machine::Machine;
 
 /// Returns a level that can be entered here; or a sentence saying why not.
-pub(super) fn ready(level: &str, machine: &Machine) -> Result<Ready, String> {
+pub(super) fn ready(switch: &Switch, level: &str, machine: &Machine) -> Result<Ready, String> {
     if !machine.is_live() {
         return Err("a machine that is only recorded cannot be audited".to_owned());
     }
-    audit::ready(level)
+    audit::ready(level, switch.level(level).and_then(|row| row.rules.as_deref()))
 }
 
 /// Enters a level.

@@ -234,7 +234,7 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             Box::new(move |context| Ok(compiler::enter(switch, level, context)?))
         }
         Means::Audit => {
-            let ready = audit::ready(level, machine)?;
+            let ready = audit::ready(switch, level, machine)?;
             Box::new(move |context| audit::enter(ready, context))
         }
         Means::Command => Box::new(move |context| command::enter(switch, context)),

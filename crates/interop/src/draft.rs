@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::lines::collapsed;
 use super::{date, printable};
-use catalogue::{Catalogue, Metric, NONE, Test};
+use catalogue::{Catalogue, Condition, Metric, Test};
 use journal::{Cell, End, Ended, FORMAT, Fact, Journal, Key, Procedure, Run, Trial, Warning};
 
 /// Warnings about unreadable lines that are kept; a damaged file has one per line.
@@ -119,7 +119,7 @@ impl<'a> Draft<'a> {
         self.trials.push(Vec::new());
         match test {
             Some(test) => {
-                let mut cell = Cell::new(number, &test, copies, None, NONE);
+                let mut cell = Cell::new(number, &test, copies, None, &Condition::none());
                 if !unit.is_empty() && !unit.eq_ignore_ascii_case(&cell.unit) {
                     self.warn_of(number, format!("it is reported in {unit}, while the baseline is in {}", cell.unit));
                     unit.clone_into(&mut cell.unit);
@@ -203,6 +203,8 @@ fn stranger(id: usize, test: &str, label: &str, copies: u32, unit: &str) -> Cell
         id,
         key: Key::plain(test, copies),
         label: label.to_owned(),
+        first: false,
+        phrase: None,
         control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Key;
-use catalogue::{Copies, Metric, NONE, Test};
+use catalogue::{Condition, Copies, Metric, NONE, Test};
 
 /// One cell of test × copies × load × condition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,12 @@ pub struct Cell {
     /// Whether the copies were threads of one program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub threads: bool,
+    /// Whether its condition can only be measured before anything else of the run has been switched.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
+    /// What its condition is, as a sentence begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phrase: Option<String>,
     /// Whether it is the second arm of the condition that others are compared with: an A/A control.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub control: bool,
@@ -59,17 +65,19 @@ pub struct Scale {
 impl Cell {
     /// Returns the cell of `test` with the given coordinates.
     #[must_use]
-    pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &str) -> Cell {
+    pub fn new(id: usize, test: &Test, copies: u32, load: Option<&Test>, condition: &Condition) -> Cell {
         Cell {
             id,
             key: Key {
                 test: test.id.clone(),
                 copies,
                 load: load.map_or(NONE, |load| &load.id).to_owned(),
-                condition: condition.to_owned(),
+                condition: condition.name.clone(),
             },
             label: test.label.clone(),
             threads: test.copies == Copies::Threads,
+            first: condition.is_first(),
+            phrase: condition.phrase().map(str::to_owned),
             control: false,
             metric: test.metric,
             unit: test.unit.clone(),

@@ -82,7 +82,8 @@ fn place(record: Record, number: usize, journal: &mut Journal) -> Result<()> {
         }
         _ if number == 1 => bail!("the first line is not a run"),
         Record::Fact(fact) => journal.facts.push(fact),
-        Record::Cell(cell) => {
+        Record::Cell(mut cell) => {
+            cell.first |= was_first(&cell.key.condition);
             if cell.id != journal.cells.len() {
                 bail!("cell {} is out of order", cell.id);
             }
@@ -102,6 +103,11 @@ fn place(record: Record, number: usize, journal: &mut Journal) -> Result<()> {
         Record::End(end) => journal.end = Some(end),
     }
     Ok(())
+}
+
+/// Whether a condition is one that could only be measured first when journals did not say so.
+fn was_first(condition: &str) -> bool {
+    condition.split('+').any(|part| part == "audit=never-on")
 }
 
 /// Whether the line is a JSON object with a `type` that this version does not know.

@@ -137,7 +137,7 @@ pub fn run(
 #[must_use]
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     let Cell { test, copies, load, condition, control, window, .. } = cell;
-    let new = journal::Cell::new(id, test, *copies, load.as_deref(), &condition.name);
+    let new = journal::Cell::new(id, test, *copies, load.as_deref(), condition);
     journal::Cell { warmup: window.warmup, control: *control, ..new }
 }
 

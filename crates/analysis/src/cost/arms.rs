@@ -76,12 +76,6 @@ pub(super) struct Draft<'a> {
     pub(super) confirmed: Option<bool>,
 }
 
-/// Whether a condition can only be measured before anything else of the run has been switched, as the catalogue has it; a
-/// journal outlives the catalogue's rows, and has the name alone.
-pub(super) fn is_first(condition: &str) -> bool {
-    condition.split('+').any(|part| part == "audit=never-on")
-}
-
 /// What a cell is compared by.
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
@@ -191,7 +185,7 @@ impl<'a> Arms<'a> {
         let off = self.either(compared, measure, false);
         let on = self.values(cell, measure, false);
         let blocks: Vec<(f64, f64)> = on.iter().filter_map(|(block, on)| Some((*off.get(block)?, *on))).collect();
-        let apart = is_first(&cell.key.condition) || blocks.is_empty();
+        let apart = cell.first || blocks.is_empty();
         if on.is_empty() || off.is_empty() {
             return None;
         }

@@ -1,6 +1,6 @@
 //! What the runner asks while it measures: whether intervals are narrow enough, and what deserves a second look.
 
-use super::arms::{Arms, Draft, is_first};
+use super::arms::{Arms, Draft};
 use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial, is_loss, verdict};
 use catalogue::Metric;
 
@@ -25,7 +25,7 @@ pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
     let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
-    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against && !is_first(&cell.key.condition));
+    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against && !cell.first);
     let judged = |draft: &Draft<'_>| matches!(draft.measure, Measure::Score | Measure::P50 | Measure::P99);
     treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
         let estimate = draft.shift.estimate;

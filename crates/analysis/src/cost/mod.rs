@@ -181,9 +181,11 @@ impl Cost {
                 let totals = total::totals(&own, &journal.run, catalogue);
                 let effects: Vec<Effect> = own.iter().map(|draft| draft.effect(rows, &controls, &arms)).collect();
                 let reason = missing.iter().find(|gap| gap.key.condition == *name).map(|gap| gap.reason.as_str());
+                let cell = journal.cells.iter().find(|cell| cell.key.condition == *name);
+                let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
                 Condition {
                     name: (*name).to_owned(),
-                    sentence: sentence::sentence(&catalogue.phrase(name), &effects, reason),
+                    sentence: sentence::sentence(&phrase, &effects, reason),
                     totals,
                     evidence: trail::evidence(&arms, name),
                     effects,

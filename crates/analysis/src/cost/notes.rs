@@ -1,6 +1,6 @@
 //! How to read a run about cost, and what spoils it.
 
-use super::arms::{Arms, is_first, measures};
+use super::arms::{Arms, measures};
 use super::{Condition, Effect, Measure, RATE, Row};
 use crate::compare::notes::{least_p, listed};
 use crate::compare::sides::goodness;
@@ -64,7 +64,7 @@ fn queued(effects: &[&Effect]) -> Option<String> {
 
 /// How many blocks stand behind the differences.
 fn blocks(effects: &[&Effect]) -> Option<String> {
-    let blocked = effects.iter().filter(|effect| !is_first(&effect.comparison.cell.key.condition));
+    let blocked = effects.iter().filter(|effect| !effect.comparison.cell.first);
     let counts: Vec<usize> = blocked.map(|effect| effect.comparison.n.0).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };

@@ -44,6 +44,8 @@ fn cell(id: usize, (test, category, metric, unit): (&str, &str, Metric, &str), c
         key: Key::plain(test, copies),
         label: test.to_owned(),
         threads: false,
+        first: false,
+        phrase: None,
         control: false,
         metric,
         unit: unit.to_owned(),

@@ -33,6 +33,8 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         id: 0,
         key: Key { test: test.to_owned(), copies, load: "none".to_owned(), condition: "none".to_owned() },
         label: label.to_owned(),
+        first: false,
+        phrase: None,
         control: false,
         metric: Metric::Rate,
         unit: unit.to_owned(),

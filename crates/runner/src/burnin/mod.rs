@@ -18,7 +18,7 @@ use super::rig::{NAMED_WINDOW, can_run};
 use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
-use catalogue::{NONE, Test};
+use catalogue::{Condition, Test};
 use journal::{BurnIn, Burned, Cell, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer};
 use machine::{Machine, Sensors, noise, sample};
 
@@ -88,7 +88,7 @@ pub fn burn_in(
     let mut supervisor = Supervisor::new(machine, setting.patience, setting.dir, setting.screen.as_deref())?;
     let sensors = Sensors::find(machine);
     let plan = BurnIn { limits: sensors.limits().clone(), ..setting.plan.clone() };
-    writer.append(&Record::Cell(Box::new(Cell::new(0, test, 1, None, NONE))))?;
+    writer.append(&Record::Cell(Box::new(Cell::new(0, test, 1, None, &Condition::none()))))?;
     writer.append(&Record::BurnIn(Box::new(plan.clone())))?;
     let folder = supervisor.scratch.trial()?;
     let mut session = Session::new(&plan, sensors, writer, watch);
