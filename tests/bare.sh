@@ -48,7 +48,7 @@ is 0 run syscall pipe dhry2reg execl shell1 C ubgears -c 1 -i 2 --procedure quic
 is 0 report
 says 'Programs:      portable build' 'System Call Overhead' 'Pipe Throughput' 'Dhrystone 2' 'Execl Throughput' 'no C compiler here'
 is 0 report --format json
-says '"errors": []' 'it needs `sort`, which is not' 'it needs `gcc`, which is not' 'unixmark-graphics is not there'
+says '"errors": []' 'it needs `sort`, which is not' 'it needs `gcc`, which is not' 'unixmark-graphics is missing'
 is 0 report --format html
 says '</html>'
 is 0 latency audio -w none -t 1 -i 1 --quiet
