@@ -286,7 +286,7 @@ fn wrong_words() {
 /// A burn-in's journal is a shorter run wherever it is cut.
 #[test]
 fn cut_at_any_line() {
-    use report::{Format, render};
+    use report::{Format, report as render};
     let catalogue = catalogue::Catalogue::load().unwrap();
     for run in ["cooling", "memory"] {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/runs/{run}/run.jsonl"));

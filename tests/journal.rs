@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use analysis::Results;
 use catalogue::Catalogue;
 use journal::{self, Cell, Record, Trial, Writer};
-use report::{Format, render};
+use report::{Format, report as render};
 
 fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs/index/run.jsonl")

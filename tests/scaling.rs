@@ -10,7 +10,7 @@ use catalogue::{Catalogue, Metric};
 use common::{Place, fake, stderr, stdout};
 use interop::import;
 use journal::{Cell, Copy, End, Ended, Journal, Key, Trial, View};
-use report::{Format, render};
+use report::{Format, report as render};
 use serde_json::Value;
 use stats::Usl;
 

@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::progress::Loudness;
 use super::say;
 use super::watch::{Burn, Screen};
-use ::report::burnin::{speed, time};
 use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
 use runner::BurnEvent;
 use words::bytes as show_bytes;
+use words::{bytes_per_second as speed, duration as time};
 
 /// Seconds between plain lines.
 const BETWEEN: f64 = 10.0;

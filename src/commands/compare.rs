@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::values::percent;
 use super::{Results, Status, print, say, usage};
-use ::report::compare::{Format, render};
+use ::report::Format;
 use analysis::{self, Asked, Comparison, Comparisons, Gate, Second, Suspect};
 use catalogue::{Catalogue, NONE};
 
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let comparisons = Comparisons::new(results, &asked);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
-    print(&render(&comparisons, gate.as_ref(), arguments.format)?)?;
+    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.format)?)?;
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("of the second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));

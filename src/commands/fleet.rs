@@ -11,9 +11,9 @@ use clap::Subcommand;
 
 use super::{Status, print};
 use ::fleet::{self, Fleet, State};
-use ::report::fleet::plain;
 use catalogue::Catalogue;
 use journal::Attempt;
+use words::shortened;
 use words::visible;
 
 #[derive(Debug, clap::Args)]
@@ -93,11 +93,11 @@ pub(super) fn table(fleet: &Fleet) -> String {
     let counts: Vec<String> = states.into_iter().filter_map(of).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "fleet run {}: {}\n", plain(&fleet.run), counts.join(", "));
-    let width = fleet.entries.iter().map(|entry| plain(&entry.node).chars().count()).max().unwrap_or(0);
+    let _ = writeln!(text, "fleet run {}: {}\n", shortened(&fleet.run, 24), counts.join(", "));
+    let width = fleet.entries.iter().map(|entry| shortened(&entry.node, 24).chars().count()).max().unwrap_or(0);
     for entry in &fleet.entries {
         let why: Vec<&str> = entry.reason.iter().chain(&entry.notes).map(String::as_str).collect();
-        let line = format!("{:<width$}  {:<7}  {}", plain(&entry.node), entry.state.name(), why.join("; "));
+        let line = format!("{:<width$}  {:<7}  {}", shortened(&entry.node, 24), entry.state.name(), why.join("; "));
         let _ = writeln!(text, "{}", visible(line.trim_end()));
     }
     text

@@ -10,7 +10,7 @@ use super::place::Place;
 use super::progress::{Display, Loudness};
 use super::watch::Screen;
 use super::{Results, Status, print, report, say, usage};
-use ::report::{Format, render};
+use ::report::Format;
 use analysis::{self, BurnIn, Comparison, Effect};
 use build::{BuildKind, Builds, Programs};
 use catalogue::{Catalogue, Test};
@@ -427,7 +427,7 @@ pub(super) fn conclude(
         || journal.trials.iter().any(|trial| trial.error.is_some());
     if loudness != Loudness::Quiet {
         // Whoever reads the report may have gone; how the run went is told by the exit code all the same.
-        if let Err(error) = print(&render(&results, Format::Text)?) {
+        if let Err(error) = print(&::report::report(&results, Format::Text)?) {
             say(&format!("unixmark: the report cannot be shown: {error:#}"));
         }
         say(&format!("\nThe run and its reports lie in {}", directory.display()));

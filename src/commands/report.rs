@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use super::{Results, Status, print, trend};
-use ::report::{Format, render};
+use ::report::Format;
 use catalogue::Catalogue;
 use journal::{self, Baseline, FILE, Store};
 
@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let baseline = arguments.baseline.as_deref().map(|name| baseline(&store, &catalogue, name)).transpose()?;
     let journal = journal::read(&store.find(&arguments.run)?)?;
     let results = analysis::Results::new(&journal, &catalogue, baseline.as_ref());
-    print(&render(&results, arguments.format)?)?;
+    print(&::report::report(&results, arguments.format)?)?;
     Ok(Status::Fine)
 }
 
@@ -54,7 +54,7 @@ pub(super) fn write_all(results: &analysis::Results, directory: &Path) -> Result
     archive::keep(results, &directory.join(FILE))?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
-        std::fs::write(&path, render(results, format)?).with_context(|| {
+        std::fs::write(&path, ::report::report(results, format)?).with_context(|| {
             format!(
                 "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
                 path.display()

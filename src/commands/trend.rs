@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 
-use super::{Status, print, say, usage};
-use ::report::{Format, trend};
+use super::{Status, print, say};
+use ::report::Format;
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
 use journal::{FILE, Store};
@@ -20,9 +20,6 @@ pub(super) fn run(
     store: &Store,
     catalogue: &Catalogue,
 ) -> Result<Status> {
-    if !matches!(format, Format::Text | Format::Json) {
-        return Err(usage(anyhow::anyhow!("a trend is text or JSON; try --format json")));
-    }
     let mut status = Status::Fine;
     let mut with: Vec<Summary> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -57,8 +54,7 @@ pub(super) fn run(
             None => bail!("no run with the test '{test}' is of the host '{host}'; --host all shows those there are"),
         }
     }
-    let of = Trend::new(test, &with);
-    print(&if format == Format::Json { trend::json(&of)? } else { trend::text(&of) })?;
+    print(&::report::trend(&Trend::new(test, &with), format)?)?;
     Ok(status)
 }
 

@@ -12,13 +12,13 @@ mod size;
 mod time;
 mod wrap;
 
-pub use clean::visible;
+pub use clean::{clean, shell, shortened, visible};
 pub use file::write_whole;
 pub use list::{Unique, copies, count, listed};
 pub use nearest::nearest;
 pub use number::{
-    at_least, coefficient, compact, factor, figure, fine, gain, percent, percentage, plus_minus, score, share, short,
-    signed, signed_fine, whole,
+    at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus, score,
+    share, short, signed, signed_fine, whole,
 };
 pub use size::{bytes, bytes_per_second};
 pub use time::{clock, duration, nanoseconds, seconds};

@@ -14,11 +14,12 @@ pub fn score(value: f64) -> String {
     }
 }
 
-/// Returns three significant figures and at most three decimals: `0.098`, `3.12`, `245`.
+/// Returns three significant figures and at most three decimals: `0`, `0.098`, `3.12`, `245`.
 #[must_use]
 pub fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
+        0.0 => "0".to_owned(),
         size if size >= 99.95 => format!("{value:.0}"),
         size if size >= 9.995 => format!("{value:.1}"),
         size if size >= 0.995 => format!("{value:.2}"),
@@ -91,6 +92,16 @@ pub fn coefficient(value: f64) -> String {
     }
 }
 
+/// Returns six decimals, as the tables of the 1994 thesis have; `-` as everywhere for no number.
+#[must_use]
+pub fn millionths(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => NOTHING.to_owned(),
+        size if size < 1e5 => unsigned_zero(format!("{value:.6}")),
+        _ => format!("{value:.3e}"),
+    }
+}
+
 /// Returns a whole number.
 #[must_use]
 pub fn whole(value: f64) -> String {
@@ -116,7 +127,8 @@ pub fn signed_fine(value: f64) -> String {
 
 /// A difference that rounds to zero has neither sign.
 fn unsigned_zero(text: String) -> String {
-    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { text[1..].to_owned() }
+    let is_zero = text.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
+    if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }
 }
 
 /// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; `∞` from 1000 on.
@@ -241,6 +253,7 @@ mod tests {
         ] {
             assert_eq!(signed(number), text);
         }
+        assert_eq!([-1e-9, -2.5, 1e6].map(millionths), ["0.000000", "-2.500000", "1.000e6"]);
         for (number, text) in [(-0.004, "0.00"), (-0.03, "-0.03"), (-85.24, "-85.2")] {
             assert_eq!(signed_fine(number), text);
         }

@@ -28,7 +28,11 @@ pub fn duration(seconds: f64) -> String {
 /// Returns the length of a window in seconds, with tenths below one: `60 s`, `0.4 s`.
 #[must_use]
 pub fn seconds(length: f64) -> String {
-    if length >= 0.95 { format!("{length:.0} s") } else { format!("{length:.1} s") }
+    match length {
+        length if !length.is_finite() => NOTHING.to_owned(),
+        length if length >= 0.95 => format!("{length:.0} s"),
+        length => format!("{length:.1} s"),
+    }
 }
 
 /// Returns a time in ns with three figures in the unit that suits it: `23.2 µs`.

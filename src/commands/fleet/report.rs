@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::super::values::percent;
 use super::super::{Status, print, usage};
 use ::fleet::{Fleet, State, slurm};
-use ::report::fleet::{Format, render};
+use ::report::Format;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let asked = Asked { by, threshold: arguments.threshold };
     let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
         .map_err(usage)?;
-    print(&render(&fleet, &report, arguments.format)?)?;
+    print(&::report::fleet(&fleet, &report, arguments.format)?)?;
     Ok(Status::Fine)
 }
 

@@ -145,7 +145,7 @@ impl Measured {
         let (value, half) = if self.trials.is_empty() {
             (String::new(), String::new())
         } else {
-            (::report::figure(self.score.value), ::report::plus_minus(&self.score))
+            (words::figure(self.score.value), words::plus_minus(self.score.spread()))
         };
         Row::new([
             self.cell.label.clone(),

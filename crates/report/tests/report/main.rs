@@ -3,5 +3,6 @@
 
 extern crate unixmark_report as report;
 
+mod formats;
 mod golden;
 mod html;

@@ -1,12 +1,12 @@
 //! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay text.
 
-use ::fleet::Fleet;
+use ::fleet::{Entry, Fleet, State};
 use ::journal::Fact;
 use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 use rand::{RngExt, SeedableRng};
-use report::fleet::{Format, render};
+use report::Format;
 use testing::page::check;
 
 /// What a recorded run came to on a node whose figures are `factor` times those, give or take 1 %.
@@ -30,6 +30,11 @@ fn recorded() -> Summary {
 
 /// The page of a fleet with these nodes, of which every factor is one of `slow`, or 1.
 fn page(names: &[String], slow: &[(usize, f64)], groups: usize) -> String {
+    rendered(names, slow, groups, Format::Html)
+}
+
+/// The report of such a fleet, of which one node more delivered nothing.
+pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: Format) -> String {
     let recorded = recorded();
     let mut rng = rand_pcg::Pcg64Mcg::seed_from_u64(7);
     let mut summaries = Vec::new();
@@ -53,11 +58,21 @@ fn page(names: &[String], slow: &[(usize, f64)], groups: usize) -> String {
         names.iter().zip(&summaries).map(|(node, summary)| Delivered { node, whole: true, summary }).collect();
     let asked = Asked { by: By::Machine, threshold: 3.0 };
     let report = FleetReport::new("night <i>", &delivered, None, &asked).unwrap();
-    let fleet = Fleet { run: "night".to_owned(), entries: Vec::new() };
-    render(&fleet, &report, Format::Html).unwrap()
+    let gone = Entry {
+        node: "gone".to_owned(),
+        task: "0".to_owned(),
+        state: State::Missing,
+        reason: Some("it never started, <b>".to_owned()),
+        notes: Vec::new(),
+        attempt: None,
+        journal: None,
+        summary: None,
+    };
+    let fleet = Fleet { run: "night".to_owned(), entries: vec![gone] };
+    report::fleet(&fleet, &report, format).unwrap()
 }
 
-fn names(count: usize) -> Vec<String> {
+pub fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("node{number:04}")).collect()
 }
 
@@ -65,8 +80,9 @@ fn names(count: usize) -> Vec<String> {
 fn a_slow_node_is_seen() {
     let html = page(&names(16), &[(5, 0.85)], 1);
     check(&html);
-    assert!(html.contains(r#"<th scope="row" class="named">node0005</th>"#));
-    assert_eq!(html.matches(r#"class="named""#).count(), 1);
+    assert!(html.contains(r#"<tr class="strong"><th scope="row">node0005</th>"#));
+    // In the map; the other rows of that class would be of other nodes.
+    assert_eq!(html.matches(r#"<tr class="strong">"#).count(), 1);
 }
 
 #[test]

@@ -1,0 +1,213 @@
+//! The few SVG elements the charts are made of. Coordinates are always finite and text is always
+//! escaped: there is no other way to write one.
+
+use std::fmt::Write;
+
+/// Hues that the style sheet has, and shapes that [`outline`] draws.
+const HUES: usize = 6;
+const SHAPES: usize = 5;
+
+/// How much wider bold text is.
+const BOLD: f64 = 1.12;
+
+/// The part of a chart that is written so far.
+#[derive(Debug, Default)]
+pub(crate) struct Svg {
+    body: String,
+}
+
+/// Where a text stands at its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Svg {
+    /// Draws a line from one point to another.
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.path(class, &format!("M{} {}L{} {}", n(from.0), n(from.1), n(to.0), n(to.1)), None);
+    }
+
+    /// Draws a rectangle.
+    pub(crate) fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
+        let (x, y, width, height) = (n(corner.0), n(corner.1), n(size.0.max(0.0)), n(size.1.max(0.0)));
+        self.write(&format!(r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#));
+    }
+
+    /// Writes text.
+    pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
+            Anchor::End => r#" text-anchor="end""#,
+        };
+        let (x, y) = (n(at.0), n(at.1));
+        self.write(&format!(r#"<text class="{class}" x="{x}" y="{y}"{anchor}>{}</text>"#, escaped(text)));
+    }
+
+    /// Writes text cut to `width`, whole on hover.
+    pub(crate) fn fitted(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str, width: f64) {
+        let short = fit(text, if class.contains("strong") { width / BOLD } else { width });
+        if short == text {
+            return self.text(class, at, anchor, text);
+        }
+        self.open(Some(text));
+        self.text(class, at, anchor, &short);
+        self.close();
+    }
+
+    /// Draws an outline.
+    pub(crate) fn path(&mut self, class: &str, d: &str, title: Option<&str>) {
+        let title = title.map(title_element).unwrap_or_default();
+        self.write(&format!(r#"<path class="{class}" d="{d}">{title}</path>"#));
+    }
+
+    /// Opens a group whose parts share a hover text.
+    pub(crate) fn open(&mut self, title: Option<&str>) {
+        self.write("<g>");
+        self.write(&title.map(title_element).unwrap_or_default());
+    }
+
+    /// Closes the group.
+    pub(crate) fn close(&mut self) {
+        self.write("</g>");
+    }
+
+    /// Returns the chart, with the words that stand for it where it is not seen.
+    pub(crate) fn finish(self, class: &str, size: (f64, f64), label: &str) -> String {
+        let (width, height, label) = (n(size.0), n(size.1), escaped(label));
+        format!(
+            r#"<svg class="{class}" role="img" aria-label="{label}" viewBox="0 0 {width} {height}">{}</svg>"#,
+            self.body
+        )
+    }
+
+    fn write(&mut self, text: &str) {
+        self.body.push_str(text);
+    }
+}
+
+fn title_element(title: &str) -> String {
+    format!("<title>{}</title>", escaped(title))
+}
+
+/// Returns a coordinate: short, and never anything but a number.
+pub(crate) fn n(value: f64) -> String {
+    let mut text = format!("{:.1}", if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 });
+    if text.ends_with(".0") {
+        text.truncate(text.len() - 2);
+    }
+    if text == "-0" { "0".to_owned() } else { text }
+}
+
+/// Returns text that markup and attributes take literally.
+pub(crate) fn escaped(value: &str) -> String {
+    let mut text = String::with_capacity(value.len());
+    for c in words::clean(value).chars() {
+        match c {
+            '&' => text.push_str("&#38;"),
+            '<' => text.push_str("&#60;"),
+            '>' => text.push_str("&#62;"),
+            '"' => text.push_str("&#34;"),
+            '\'' => text.push_str("&#39;"),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// Returns the class that gives a series its hue.
+pub(crate) fn hue(series: usize) -> String {
+    format!("h{}", series % HUES)
+}
+
+/// Returns the outline of a series' marks at a point. Hues and shapes have different periods, so
+/// that thirty series differ in one or the other.
+pub(crate) fn outline(series: usize, at: (f64, f64), radius: f64) -> String {
+    let (x, y) = (at.0, at.1);
+    // Shapes of one radius look unequal; these factors give them one area.
+    let (r, s, d) = (radius, radius * 0.88, radius * 1.3);
+    let shape = match series % SHAPES {
+        0 => return circle(x, y, r),
+        1 => [(-s, -s), (s, -s), (s, s), (-s, s)].to_vec(),
+        2 => [(0.0, -d), (d, 0.0), (0.0, d), (-d, 0.0)].to_vec(),
+        3 => [(0.0, -d), (d, s), (-d, s)].to_vec(),
+        _ => [(0.0, d), (d, -s), (-d, -s)].to_vec(),
+    };
+    polygon(x, y, &shape)
+}
+
+/// Returns the mark of a series as a picture of its own, for legends; words stand beside it.
+pub(crate) fn key(series: usize) -> String {
+    key_of(&hue(series), series)
+}
+
+/// Returns a mark of the given classes and shape as a picture of its own.
+pub(crate) fn key_of(class: &str, shape: usize) -> String {
+    let outline = outline(shape, (7.0, 7.0), 4.6);
+    format!(
+        r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {class}" d="{outline}"/></svg>"#
+    )
+}
+
+fn circle(x: f64, y: f64, radius: f64) -> String {
+    let (r, across) = (n(radius), n(2.0 * radius));
+    format!("M{} {}a{r} {r} 0 1 0 {across} 0a{r} {r} 0 1 0 -{across} 0z", n(x - radius), n(y))
+}
+
+fn polygon(x: f64, y: f64, corners: &[(f64, f64)]) -> String {
+    let mut d = String::new();
+    for (place, corner) in corners.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = write!(d, "{}{} {}", if place == 0 { 'M' } else { 'L' }, n(x + corner.0), n(y + corner.1));
+    }
+    d + "z"
+}
+
+/// Returns `text`, cut with an ellipsis where it is wider than `width` at the charts' text size.
+fn fit(text: &str, width: f64) -> String {
+    let em = |c: char| if (c as u32) < 0x1100 { 6.6 } else { 13.0 };
+    if text.chars().map(em).sum::<f64>() <= width {
+        return text.to_owned();
+    }
+    let mut left = width - 13.0;
+    let kept = text.chars().take_while(|c| {
+        left -= em(*c);
+        left >= 0.0
+    });
+    kept.collect::<String>() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_finite() {
+        for (value, text) in [(1.25, "1.2"), (3.0, "3"), (-0.01, "0"), (f64::NAN, "0"), (f64::INFINITY, "0")] {
+            assert_eq!(n(value), text);
+        }
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(escaped("<b a=\"1\">&'\u{7}"), "&#60;b a=&#34;1&#34;&#62;&#38;&#39;");
+    }
+
+    #[test]
+    fn long_text_is_cut() {
+        assert_eq!(fit("short", 100.0), "short");
+        let cut = fit(&"x".repeat(100), 100.0);
+        assert!(cut.ends_with('…') && cut.chars().count() < 20, "{cut}");
+    }
+
+    #[test]
+    fn thirty_series_differ() {
+        let mut looks: Vec<String> = (0..30).map(|series| hue(series) + &outline(series, (9.0, 9.0), 3.0)).collect();
+        looks.sort();
+        looks.dedup();
+        assert_eq!(looks.len(), 30);
+    }
+}

@@ -1,0 +1,236 @@
+//! What stands in a cell of a table: for people in words, for programs as values.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use stats::Estimate;
+
+/// How a number is written for people; programs get all its digits. `words` has the formatters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// UnixBench's one decimal, more figures where it is small.
+    Score,
+    /// One decimal, as UnixBench's index block has.
+    Tenth,
+    /// Three figures.
+    Figure,
+    /// Three figures, however small.
+    Fine,
+    /// Four figures in seven columns.
+    Short,
+    /// In eight columns.
+    Compact,
+    /// Three figures of a coefficient.
+    Coefficient,
+    /// A share of 1, in per cent.
+    Percent,
+    /// A share in per cent, without a sign.
+    Share,
+    /// A difference with its sign.
+    Signed,
+    /// A difference with its sign, hundredths below one.
+    SignedFine,
+    /// A quotient: `6.77x`.
+    Factor,
+    /// A gain: `1.40x`.
+    Gain,
+    /// Six decimals, as the 1994 thesis has.
+    Millionth,
+    /// A whole number.
+    Whole,
+    /// Bytes.
+    Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Seconds, as a duration.
+    Duration,
+    /// Nanoseconds in a unit that suits them.
+    Nanoseconds,
+}
+
+impl Style {
+    /// Returns the number in words.
+    #[must_use]
+    pub fn words(self, value: f64) -> String {
+        match self {
+            Style::Score => words::score(value),
+            Style::Tenth if !value.is_finite() => words::NOTHING.to_owned(),
+            Style::Tenth => format!("{value:.1}"),
+            Style::Figure => words::figure(value),
+            Style::Fine => words::fine(value),
+            Style::Short => words::short(value),
+            Style::Compact => words::compact(value),
+            Style::Coefficient => words::coefficient(value),
+            Style::Percent => words::percent(value),
+            Style::Share => words::share(value),
+            Style::Signed => words::signed(value),
+            Style::SignedFine => words::signed_fine(value),
+            Style::Factor => words::factor(value),
+            Style::Gain => words::gain(value),
+            Style::Millionth => words::millionths(value),
+            Style::Whole => words::whole(value),
+            Style::Bytes if !value.is_finite() => words::NOTHING.to_owned(),
+            // Sizes are whole and not negative.
+            Style::Bytes => words::bytes(value as u64),
+            Style::BytesPerSecond => words::bytes_per_second(value),
+            Style::Duration => words::duration(value),
+            Style::Nanoseconds => words::nanoseconds(value),
+        }
+    }
+}
+
+/// How good a figure is, which pages show as a colour: from -5, far worse, to 3, far better; 0 is ordinary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tone(pub i8);
+
+impl Tone {
+    /// The look of a field that has no figure where there should be one.
+    pub const GAP: Tone = Tone(i8::MIN);
+}
+
+/// What stands in a cell.
+#[derive(Debug, Clone, Default)]
+pub enum Field {
+    /// Nothing: empty for people, absent for programs.
+    #[default]
+    Nothing,
+    /// No number where one might be: `-`, null.
+    Missing,
+    /// Words.
+    Text(String),
+    /// Words that programs know by another value.
+    Worded(String, Value),
+    /// A count.
+    Count(u64),
+    /// A number; `-` and null where it is not finite.
+    Number(f64, Style),
+    /// A number followed by its unit without a gap: `-3.0pt`.
+    Suffixed(f64, Style, &'static str),
+    /// An estimate: people see the value, programs also the ends of its interval.
+    Estimate(Estimate, Style),
+    /// The half-width of an estimate's interval, `±1.2%`, which programs compute themselves.
+    Spread(Estimate),
+    /// The ends of an estimate's interval, which programs have with the estimate.
+    Interval(Estimate, Style),
+    /// True or false: `yes`, `no`.
+    Flag(bool),
+    /// Remarks: numbered footnotes for people, sentences for programs.
+    Marks(Vec<String>),
+    /// Several words: separated by semicolons, an array in JSON.
+    Words(Vec<String>),
+    /// A bar as long as this share of the longest, from -1 to 1; below 0 it is drawn otherwise.
+    Bar(f64),
+    /// A field with a colour, and more about it where a page has room for it.
+    Toned(Box<Field>, Tone, String),
+    /// Something only programs want.
+    Data(Value),
+}
+
+impl Field {
+    /// Returns a field of words.
+    pub fn text(text: impl Into<String>) -> Field {
+        Field::Text(text.into())
+    }
+
+    /// Returns a number, or [`Field::Missing`].
+    #[must_use]
+    pub fn maybe(value: Option<f64>, style: Style) -> Field {
+        value.map_or(Field::Missing, |value| Field::Number(value, style))
+    }
+
+    /// Returns what only programs want.
+    pub fn data(value: &impl Serialize) -> Field {
+        // A value that cannot be encoded, of which there is none here, would be null.
+        Field::Data(serde_json::to_value(value).unwrap_or(Value::Null))
+    }
+
+    /// Returns the words for people; footnotes and bars are the renderer's.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Field::Nothing | Field::Marks(_) | Field::Bar(_) | Field::Data(_) => String::new(),
+            Field::Missing => words::NOTHING.to_owned(),
+            Field::Text(text) | Field::Worded(text, _) => text.clone(),
+            Field::Count(count) => count.to_string(),
+            Field::Number(value, style) | Field::Estimate(Estimate { value, .. }, style) => style.words(*value),
+            Field::Suffixed(value, ..) if !value.is_finite() => words::NOTHING.to_owned(),
+            Field::Suffixed(value, style, suffix) => format!("{}{suffix}", style.words(*value)),
+            Field::Spread(estimate) => words::plus_minus(estimate.spread()),
+            Field::Interval(estimate, style) => interval(estimate, *style),
+            Field::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
+            Field::Words(list) => list.join("; "),
+            Field::Toned(field, ..) => field.words(),
+        }
+    }
+
+    /// Adds what programs have of it to an object: under `key`, and of an estimate's ends under `low` and `high`, which
+    /// have the key before them unless the estimate is the `first` of the row.
+    pub fn insert(&self, object: &mut Map<String, Value>, key: &str, first: bool) {
+        let mut ends = None;
+        let value = match self {
+            Field::Nothing => return,
+            Field::Missing | Field::Spread(_) | Field::Interval(..) | Field::Bar(_) => Value::Null,
+            Field::Text(text) => Value::from(text.as_str()),
+            Field::Worded(_, value) | Field::Data(value) => value.clone(),
+            Field::Count(count) => Value::from(*count),
+            Field::Number(value, _) | Field::Suffixed(value, ..) => Value::from(*value),
+            Field::Estimate(Estimate { value, low, high }, _) => {
+                ends = Some([("low", *low), ("high", *high)]);
+                Value::from(*value)
+            }
+            Field::Flag(flag) => Value::from(*flag),
+            Field::Marks(list) | Field::Words(list) => Value::from(list.clone()),
+            Field::Toned(field, ..) => return field.insert(object, key, first),
+        };
+        nest(object, key, value);
+        for (name, end) in ends.into_iter().flatten() {
+            let name = if first { name.to_owned() } else { format!("{key}_{name}") };
+            nest(object, &name, Value::from(end));
+        }
+    }
+}
+
+/// Puts a value under a key whose dots nest.
+fn nest(object: &mut Map<String, Value>, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            object.insert(key.to_owned(), value);
+        }
+        Some((outer, inner)) => {
+            let inside = object.entry(outer).or_insert_with(|| Value::Object(Map::new()));
+            if let Value::Object(inside) = inside {
+                nest(inside, inner, value);
+            }
+        }
+    }
+}
+
+/// Returns the ends of an interval: `-11.0..-9.4`; `-∞..+∞` where it has none.
+fn interval(estimate: &Estimate, style: Style) -> String {
+    match (estimate.bounded(), style) {
+        (true, _) => format!("{}..{}", style.words(estimate.low), style.words(estimate.high)),
+        (false, Style::Signed | Style::SignedFine) => "-∞..+∞".to_owned(),
+        (false, _) => "±∞".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_get_what_people_see_and_all_digits() {
+        let mut object = Map::new();
+        let estimate = Estimate { value: 0.031_25, low: 0.03, high: f64::INFINITY };
+        Field::Estimate(estimate, Style::Score).insert(&mut object, "value", true);
+        Field::Estimate(estimate, Style::Gain).insert(&mut object, "gain", false);
+        Field::Number(2.0, Style::Figure).insert(&mut object, "percentiles.p50", false);
+        let text = Value::Object(object).to_string();
+        assert_eq!(
+            text,
+            r#"{"value":0.03125,"low":0.03,"high":null,"gain":0.03125,"gain_low":0.03,"gain_high":null,"percentiles":{"p50":2.0}}"#
+        );
+        assert_eq!(Field::Estimate(estimate, Style::Score).words(), "0.0312");
+        assert_eq!(Field::Interval(estimate, Style::Signed).words(), "-∞..+∞");
+    }
+}

@@ -1,0 +1,460 @@
+//! A report as blocks that know no format: sentences, tables with typed columns and fields, charts, facts, lists.
+//!
+//! A view (`views/`) turns results into a [`Document`]; a renderer (`render/`) turns any document into one format. What a
+//! column is called on a page, in 80 columns, in CSV and in JSON is said once, in its [`Column`].
+
+mod field;
+
+use journal::Key;
+use serde_json::{Map, Value};
+
+pub use field::{Field, Style, Tone};
+
+/// Who reads a rendered document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// A person at a terminal of 80 columns.
+    Terminal,
+    /// A person with a page before them: HTML and Markdown.
+    Page,
+    /// A program: CSV and JSON.
+    Program,
+}
+
+/// Whom a block or a column is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Everybody.
+    #[default]
+    All,
+    /// People; programs have it elsewhere.
+    People,
+    /// Everybody but who has only 80 columns.
+    Wide,
+    /// Pages alone.
+    Pages,
+    /// Terminals alone.
+    Narrow,
+    /// Programs alone.
+    Data,
+}
+
+impl Show {
+    /// Whether it is for this reader.
+    #[must_use]
+    pub fn is_for(self, reader: Reader) -> bool {
+        match self {
+            Show::All => true,
+            Show::People => reader != Reader::Program,
+            Show::Wide => reader != Reader::Terminal,
+            Show::Pages => reader == Reader::Page,
+            Show::Narrow => reader == Reader::Terminal,
+            Show::Data => reader == Reader::Program,
+        }
+    }
+}
+
+/// A whole report.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// The version of its JSON keys: `unixmark-report/2`.
+    pub format: &'static str,
+    /// What kind of report by which tool: `unixmark 0.1.0 report`.
+    pub kind: String,
+    /// What it is about: the run, the fleet run.
+    pub title: String,
+    /// What it says, in order.
+    pub blocks: Vec<Block>,
+    /// The keys of the tables whose rows are the lines of CSV.
+    pub lines: &'static [&'static str],
+}
+
+/// One part of a report.
+#[derive(Debug, Clone)]
+pub enum Block {
+    /// A heading; what follows belongs to it until the next.
+    Section(String),
+    /// The result in sentences, to be read first.
+    Lead(Vec<String>),
+    /// A paragraph, after a few words that say what it is.
+    Text(Show, String, String),
+    /// The result in large numbers, for pages.
+    Figures(String, Vec<Figure>),
+    /// Names and values.
+    Pairs(Pairs),
+    /// A table.
+    Table(Table),
+    /// Drawings, for pages; tables have their figures.
+    Chart(Chart),
+    /// Sentences or items.
+    List(List),
+    /// Something only programs want, under a key.
+    Data(&'static str, Value),
+}
+
+/// A large number.
+#[derive(Debug, Clone, Default)]
+pub struct Figure {
+    /// What it is of: `2 copies`.
+    pub label: String,
+    /// The mark that stands for it in charts, as SVG; may be empty.
+    pub mark: String,
+    /// The number.
+    pub value: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+    /// Its interval: `±1.2%`.
+    pub spread: String,
+    /// More about it: the ends of the interval, what it is compared with.
+    pub more: Vec<String>,
+}
+
+/// Names with values: facts, how a run was made.
+#[derive(Debug, Clone, Default)]
+pub struct Pairs {
+    /// The object's name in JSON; empty where programs have it elsewhere.
+    pub key: &'static str,
+    /// The heading on pages; at a terminal pairs have none.
+    pub title: String,
+    /// The pairs, in order.
+    pub items: Vec<Pair>,
+}
+
+/// A name with its value.
+#[derive(Debug, Clone, Default)]
+pub struct Pair {
+    /// Its name for programs.
+    pub key: String,
+    /// Its name on pages.
+    pub label: String,
+    /// Its name at a terminal; where empty, it is not shown there.
+    pub narrow: String,
+    /// The value.
+    pub value: String,
+    /// Where the value comes from; may be empty.
+    pub source: String,
+}
+
+/// Sentences or items.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    /// The array's name in JSON; empty where programs have it elsewhere.
+    pub key: &'static str,
+    /// The heading; may be empty.
+    pub title: String,
+    /// What stands before each item at a terminal: `Note: `.
+    pub lead: &'static str,
+    /// The items.
+    pub items: Vec<String>,
+    /// Whom it is for.
+    pub show: Show,
+}
+
+/// Drawings with one legend.
+#[derive(Debug, Clone, Default)]
+pub struct Chart {
+    /// The heading; may be empty.
+    pub title: String,
+    /// How to read it.
+    pub caption: String,
+    /// Marks as SVG, and what they stand for.
+    pub legend: Vec<(String, String)>,
+    /// Labels and SVG; the label of a single drawing may be empty.
+    pub panels: Vec<(String, String)>,
+}
+
+/// A table. Rows of the same key form one array in JSON, also where people see several tables.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
+    /// The array's name in JSON; empty where programs have the rows elsewhere.
+    pub key: &'static str,
+    /// The heading; may be empty.
+    pub title: String,
+    /// What a reader must know of it; may be empty.
+    pub remark: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, each with as many fields as there are columns.
+    pub rows: Vec<Row>,
+    /// Whom it is for.
+    pub show: Show,
+    /// Whether people see the columns' headings.
+    pub headed: bool,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// One per column.
+    pub fields: Vec<Field>,
+    /// What kind of row it is.
+    pub kind: RowKind,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// One of many.
+    #[default]
+    Plain,
+    /// What a reader looks for.
+    Strong,
+    /// What the rows above it come to.
+    Total,
+    /// There is no result: the first field, and a reason across the others.
+    Gap(String),
+}
+
+/// What a column holds and how it is placed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Numbers, at the right edge.
+    #[default]
+    Number,
+    /// Words, at the left edge.
+    Words,
+    /// Numbers that the table is about.
+    Main,
+    /// Words that the table is about.
+    MainWords,
+}
+
+/// A column, for all formats.
+#[derive(Debug, Clone, Default)]
+pub struct Column {
+    /// Its name in CSV and JSON; a dot nests in JSON (`percentiles.p50`). Empty where programs do not have it.
+    pub key: String,
+    /// Its heading on pages.
+    pub head: String,
+    /// Its heading in 80 columns; that of pages where it is empty.
+    pub narrow: String,
+    /// What it holds.
+    pub role: Role,
+    /// Whom it is for.
+    pub show: Show,
+    /// The columns it takes at least in text, the gap before it included.
+    pub width: usize,
+}
+
+impl Column {
+    /// Returns a column of numbers.
+    #[must_use]
+    pub fn number(key: &str, head: &str) -> Column {
+        Column { key: key.to_owned(), head: head.to_owned(), ..Column::default() }
+    }
+
+    /// Returns a column of words.
+    #[must_use]
+    pub fn words(key: &str, head: &str) -> Column {
+        Column { role: Role::Words, ..Column::number(key, head) }
+    }
+
+    /// Returns a column that programs alone have.
+    #[must_use]
+    pub fn data(key: &str) -> Column {
+        Column { show: Show::Data, ..Column::words(key, key) }
+    }
+
+    /// Returns it with another heading in 80 columns.
+    #[must_use]
+    pub fn narrow(self, narrow: &str) -> Column {
+        Column { narrow: narrow.to_owned(), ..self }
+    }
+
+    /// Returns it as what the table is about.
+    #[must_use]
+    pub fn main(self) -> Column {
+        let role = if self.is_words() { Role::MainWords } else { Role::Main };
+        Column { role, ..self }
+    }
+
+    /// Returns it for these readers.
+    #[must_use]
+    pub fn shown(self, show: Show) -> Column {
+        Column { show, ..self }
+    }
+
+    /// Returns it with a least width in text, the gap before it included.
+    #[must_use]
+    pub fn wide(self, width: usize) -> Column {
+        Column { width, ..self }
+    }
+
+    /// Whether it holds words.
+    #[must_use]
+    pub fn is_words(&self) -> bool {
+        matches!(self.role, Role::Words | Role::MainWords)
+    }
+}
+
+/// A list of columns, and what a row of type `T` has in each: the only place that knows a column of a table.
+pub struct Columns<'a, T: ?Sized>(Vec<(Column, Reading<'a, T>)>);
+
+/// What a row has in a column.
+type Reading<'a, T> = Box<dyn Fn(&T) -> Field + 'a>;
+
+impl<'a, T: ?Sized> Columns<'a, T> {
+    /// Returns a list without columns.
+    #[must_use]
+    pub fn new() -> Columns<'a, T> {
+        Columns(Vec::new())
+    }
+
+    /// Returns the list with one more column.
+    #[must_use]
+    pub fn with(mut self, column: Column, field: impl Fn(&T) -> Field + 'a) -> Columns<'a, T> {
+        self.0.push((column, Box::new(field)));
+        self
+    }
+
+    /// Returns the list with the columns of another after its own.
+    #[must_use]
+    pub fn and(mut self, other: Columns<'a, T>) -> Columns<'a, T> {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Returns the list with the columns of a cell's key, for programs: people see its name.
+    #[must_use]
+    pub fn keyed(self, key: impl Fn(&T) -> &Key + Copy + 'a) -> Columns<'a, T> {
+        self.with(Column::data("test"), move |row| Field::text(&key(row).test))
+            .with(Column::data("copies"), move |row| Field::Count(u64::from(key(row).copies)))
+            .with(Column::data("load"), move |row| Field::text(&key(row).load))
+            .with(Column::data("condition"), move |row| Field::text(&key(row).condition))
+    }
+
+    /// Returns the list with the columns of a key that all rows share, for programs.
+    #[must_use]
+    pub fn all_of(self, key: &'a Key) -> Columns<'a, T> {
+        self.with(Column::data("test"), |_| Field::text(&key.test))
+            .with(Column::data("copies"), |_| Field::Count(u64::from(key.copies)))
+            .with(Column::data("load"), |_| Field::text(&key.load))
+            .with(Column::data("condition"), |_| Field::text(&key.condition))
+    }
+
+    /// Returns the fields of a row.
+    #[must_use]
+    pub fn row(&self, item: &T) -> Row {
+        Row { fields: self.0.iter().map(|(_, field)| field(item)).collect(), kind: RowKind::Plain }
+    }
+
+    /// Returns what programs have of a row.
+    #[must_use]
+    pub fn object(&self, item: &T) -> Map<String, Value> {
+        object(self.0.iter().map(|(column, _)| column), &self.row(item))
+    }
+
+    /// Returns a table without rows.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        Table { columns: self.0.iter().map(|(column, _)| column.clone()).collect(), headed: true, ..Table::default() }
+    }
+
+    /// Returns a table of `items`.
+    pub fn of<'t>(&self, items: impl IntoIterator<Item = &'t T>) -> Table
+    where
+        T: 't,
+    {
+        Table { rows: items.into_iter().map(|item| self.row(item)).collect(), ..self.table() }
+    }
+}
+
+impl<T: ?Sized> Default for Columns<'_, T> {
+    fn default() -> Self {
+        Columns::new()
+    }
+}
+
+/// Returns what programs have of a row; the ends of its first estimate are `low` and `high`.
+pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -> Map<String, Value> {
+    let shown = columns.zip(&row.fields);
+    let shown = shown.filter(|(column, _)| !column.key.is_empty() && column.show.is_for(Reader::Program));
+    let mut object = Map::new();
+    let mut first = true;
+    for (column, field) in shown {
+        field.insert(&mut object, &column.key, first);
+        first &= !matches!(field, Field::Estimate(..));
+    }
+    object
+}
+
+impl Table {
+    /// Returns it under a heading, with what a reader must know of it.
+    #[must_use]
+    pub fn titled(self, title: impl Into<String>, remark: impl Into<String>) -> Table {
+        Table { title: title.into(), remark: remark.into(), ..self }
+    }
+
+    /// Returns it as the array `key` of JSON.
+    #[must_use]
+    pub fn keyed(self, key: &'static str) -> Table {
+        Table { key, ..self }
+    }
+
+    /// Returns it for these readers.
+    #[must_use]
+    pub fn shown(self, show: Show) -> Table {
+        Table { show, ..self }
+    }
+
+    /// Adds a row that has no result: `name` in the first column people see, and the reason across the others.
+    pub fn add_gap(&mut self, name: impl Into<String>, reason: impl Into<String>) {
+        let mut fields = vec![Field::Nothing; self.columns.len()];
+        if let Some(first) = self.columns.iter().position(|column| column.show.is_for(Reader::Page)) {
+            fields[first] = Field::Text(name.into());
+        }
+        self.rows.push(Row { fields, kind: RowKind::Gap(reason.into()) });
+    }
+
+    /// Returns it with its first `most` rows, and a remark on how many there are.
+    #[must_use]
+    pub fn at_most(mut self, most: usize) -> Table {
+        let all = self.rows.len();
+        if all > most {
+            self.rows.truncate(most);
+            self.remark_on(format!("the first {most} of {all}; JSON has all"));
+        }
+        self
+    }
+
+    /// Returns it with its first and last `ends` rows, and a remark on how many there are.
+    #[must_use]
+    pub fn ends(mut self, ends: usize) -> Table {
+        let all = self.rows.len();
+        if all > 2 * ends {
+            self.rows.drain(ends..all - ends);
+            self.remark_on(format!("the first and the last {ends} of {all}; JSON has all"));
+        }
+        self
+    }
+
+    fn remark_on(&mut self, remark: String) {
+        self.remark = if self.remark.is_empty() { remark } else { format!("{}; {remark}", self.remark) };
+    }
+
+    /// Returns the block; `None` if there are no rows.
+    #[must_use]
+    pub fn unless_empty(self) -> Option<Block> {
+        (!self.rows.is_empty()).then_some(Block::Table(self))
+    }
+}
+
+impl List {
+    /// Returns the block; `None` if there are no items.
+    #[must_use]
+    pub fn unless_empty(self) -> Option<Block> {
+        (!self.items.is_empty()).then_some(Block::List(self))
+    }
+}
+
+impl Document {
+    /// Appends blocks.
+    pub fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        self.blocks.extend(blocks);
+    }
+
+    /// Appends a table.
+    pub fn table(&mut self, table: Table) {
+        self.blocks.push(Block::Table(table));
+    }
+}

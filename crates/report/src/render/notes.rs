@@ -1,0 +1,39 @@
+//! Footnotes of a whole document.
+
+/// Numbered remarks: the same remark has the same number wherever it stands.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// The remarks, by number from 1.
+    pub texts: Vec<String>,
+}
+
+impl Notes {
+    /// Returns the number of a remark, from 1.
+    pub fn number(&mut self, text: &str) -> usize {
+        match self.texts.iter().position(|known| known == text) {
+            Some(place) => place + 1,
+            None => {
+                self.texts.push(text.to_owned());
+                self.texts.len()
+            }
+        }
+    }
+
+    /// Returns the mark of several remarks, `[1,3]`; nothing for none.
+    pub fn marks(&mut self, texts: &[String]) -> String {
+        let numbers: Vec<String> = texts.iter().map(|text| self.number(text).to_string()).collect();
+        if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_are_numbered_once() {
+        let mut notes = Notes::default();
+        assert_eq!(notes.marks(&["a".to_owned(), "b".to_owned()]), "[1,2]");
+        assert_eq!((notes.marks(&["b".to_owned()]), notes.marks(&[])), ("[2]".to_owned(), String::new()));
+    }
+}

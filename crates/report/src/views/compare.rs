@@ -1,0 +1,346 @@
+//! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
+
+use analysis::{
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, NotCompared, RATE, Second, Suspect, Thesis, ThesisRow,
+    Total, Verdict,
+};
+use journal::{Key, Run};
+use serde_json::{Value, json};
+
+use super::comparisons::{self, Line};
+use super::shared::{coordinates, listed_under};
+use super::totals::{self, Mean, Worst};
+use crate::charts::forest::Forest;
+use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Style, Table};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-comparison/2";
+
+/// Returns the report of a comparison, with what became of a `gate` for programs.
+#[must_use]
+pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
+    let letters = letters(all);
+    let mut document = Document {
+        format: FORMAT,
+        kind: "unixmark compare".to_owned(),
+        title: "Comparison".to_owned(),
+        blocks: vec![Block::Lead(letters.iter().map(|letter| sentence(all, letter)).collect()), runs(all)],
+        lines: &["comparisons", "missing"],
+    };
+    let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);
+    document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
+    document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
+    document.extend(differences(all));
+    document.extend(data(all, gate));
+    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Show::Data));
+    document.extend(letters.iter().flat_map(|letter| of_run(all, letter)));
+    document.table(missing(all));
+    document.extend(not_compared(all));
+    document.extend(means(all));
+    document.extend(all.thesis.iter().flat_map(thesis));
+    document.blocks.push(Block::Section("How to read the comparison".to_owned()));
+    document.blocks.push(Block::List(List {
+        lead: "Note: ",
+        items: notes(all),
+        show: Show::People,
+        ..List::default()
+    }));
+    document
+}
+
+/// What is compared: of rounds A, else every run but the first.
+fn letters(all: &Comparisons) -> Vec<&str> {
+    if all.asked.paired { vec!["A"] } else { all.runs.iter().skip(1).map(|run| run.letter.as_str()).collect() }
+}
+
+/// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), none faster or better, 1 the same within
+/// 1 %, 5 undecided.`
+fn sentence(all: &Comparisons, letter: &str) -> String {
+    let own = || all.comparisons.iter().filter(|one| one.run == letter);
+    if own().next().is_none() {
+        return format!("{}: they have nothing in common that could be compared.", contest(letter, all));
+    }
+    let count = |of: fn(&Verdict) -> bool| match own().filter(|one| of(&one.verdict)).count() {
+        0 => "none".to_owned(),
+        some => some.to_string(),
+    };
+    let losses = own().filter(|one| one.verdict.is_loss());
+    let worst = losses.min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).map(|one| line(one, all));
+    let worst = worst.map_or(String::new(), |worst| format!(" ({} {})", worst.title(), worst.delta().words()));
+    format!(
+        "{}: {} slower or worse{worst}, {} faster or better, {} the same within {} %, {} undecided.",
+        contest(letter, all),
+        count(Verdict::is_loss),
+        count(|verdict| matches!(verdict, Verdict::Faster | Verdict::Better)),
+        count(|verdict| matches!(verdict, Verdict::Same(_))),
+        all.asked.threshold,
+        count(|verdict| matches!(verdict, Verdict::Undecided(_)))
+    )
+}
+
+/// What programs have of the whole.
+fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
+    let total = |total: &Total| {
+        json!({
+            "run": total.run, "against": all.against(), "rates": total.rates, "delta": total.delta.value,
+            "low": total.delta.low, "high": total.delta.high, "worst": total.worst.0, "worst_delta": total.worst.1,
+        })
+    };
+    vec![
+        Block::Data("paired", json!(all.asked.paired)),
+        Block::Data("comparable", json!(all.unlike.is_empty())),
+        Block::Data("unlike", json!(all.unlike)),
+        Block::Data("conditions", json!(all.asked.conditions)),
+        Block::Data("threshold", json!(all.asked.threshold)),
+        Block::Data("false_discovery_rate", json!(RATE)),
+        Block::Data("runs", all.runs.iter().map(run).collect()),
+        Block::Data("totals", all.totals.iter().map(total).collect()),
+        Block::Data("serial", json!(all.serial)),
+        Block::Data("thesis", all.thesis.as_ref().map_or(Value::Null, |tables| thesis_data(tables, all))),
+        Block::Data("gate", gate.map_or(Value::Null, |gate| gate_data(gate, all))),
+        Block::Data("warnings", json!(all.warnings)),
+        Block::Data("notes", json!(all.notes)),
+    ]
+}
+
+fn run(compared: &Compared) -> Value {
+    let Run { name, host, tool, started, procedure, comment, build, .. } = &compared.results.run;
+    json!({
+        "letter": compared.letter, "name": name, "host": host, "tool": tool, "started": started,
+        "procedure": procedure.name(), "comment": comment, "condition": compared.condition, "build": build,
+    })
+}
+
+/// The runs by their letters.
+fn runs(all: &Comparisons) -> Block {
+    let pair = |compared: &Compared| {
+        let Run { name, started, procedure, comment, .. } = &compared.results.run;
+        let condition = compared.condition.as_ref().map_or(String::new(), |condition| format!("condition {condition}"));
+        let words = [name, started, &format!("{procedure} procedure"), &condition, comment];
+        let words: Vec<&str> = words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        let letter = compared.letter.clone();
+        Pair { key: letter.clone(), label: letter.clone(), narrow: letter, value: words.join(", "), ..Pair::default() }
+    };
+    Block::Pairs(Pairs { key: "", title: String::new(), items: all.runs.iter().map(pair).collect() })
+}
+
+/// What the deltas of runs in turn are of: `A1 against B1, A2 against B2`.
+fn directions(all: &Comparisons) -> Option<String> {
+    let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[0].letter, two[1].letter));
+    let rounds: Vec<String> = rounds.collect();
+    all.asked.paired.then(|| {
+        format!("{}: A is what was changed, B what it is measured against; negative is worse in A.", rounds.join(", "))
+    })
+}
+
+/// Facts that are not the same in all runs.
+fn differences(all: &Comparisons) -> Vec<Block> {
+    let item = |fact: &Difference| {
+        let values = fact.values.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
+        format!("{}: {}", fact.label, values.collect::<Vec<String>>().join(", "))
+    };
+    let json = |fact: &Difference| {
+        let values = fact.values.iter().map(|(runs, value)| json!({"runs": runs, "value": value}));
+        json!({"name": fact.name, "label": fact.label, "values": values.collect::<Vec<Value>>()})
+    };
+    let items = all.differences.iter().map(item).collect();
+    let data = Block::Data("differences", all.differences.iter().map(json).collect());
+    [data].into_iter().chain(listed_under("The systems differ in".to_owned(), items)).collect()
+}
+
+fn line<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> Line<'a> {
+    let key = &comparison.cell.key;
+    let against = all.against();
+    Line { comparison, effect: None, against, shown: key.clone(), key: key.under(all.condition(&key.condition)) }
+}
+
+fn lines(all: &Comparisons) -> Vec<Line<'_>> {
+    all.comparisons.iter().map(|one| line(one, all)).collect()
+}
+
+/// The columns for programs: of rounds with the thesis's deltas.
+fn columns(all: &Comparisons) -> Columns<'_, Line<'_>> {
+    let mut columns = comparisons::columns(["A", "B"]);
+    let Some(tables) = &all.thesis else { return columns };
+    let row = |line: &Line<'_>| tables.rows.iter().find(|row| row.is(line.comparison));
+    for (place, heading) in headings(tables.rounds).iter().enumerate() {
+        let key = heading.to_lowercase().replace('-', "");
+        columns = columns.with(Column::data(&key), move |line| {
+            Field::maybe(row(line).and_then(|row| deltas(row).get(place).copied().flatten()), Style::Millionth)
+        });
+    }
+    columns
+}
+
+/// Returns what one run is compared with, as its heading: `B against A`.
+fn contest(letter: &str, all: &Comparisons) -> String {
+    format!("{letter} against {}", all.against())
+}
+
+fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
+    let own: Vec<Line<'_>> = lines(all).into_iter().filter(|line| line.comparison.run == letter).collect();
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let other = if all.asked.paired { "B" } else { letter };
+    let table = comparisons::columns(["A", other]).of(&own).shown(Show::People);
+    let label = format!(
+        "{}: difference of each test with its interval, a loss to the left; the table has the figures",
+        contest(letter, all)
+    );
+    let totals = all.totals.iter().filter(|total| total.run == letter);
+    let plot = Forest {
+        label,
+        threshold: all.asked.threshold,
+        rows: own.iter().map(comparisons::row).collect(),
+        means: totals.map(|total| totals::row(&mean(all, total, "Geometric mean".to_owned()))).collect(),
+    };
+    let mut blocks = vec![Block::Section(contest(letter, all)), Block::Table(table)];
+    blocks.extend(comparisons::chart(plot));
+    blocks
+}
+
+fn mean(all: &Comparisons, total: &Total, name: String) -> Mean {
+    let own = all.comparisons.iter().filter(|one| one.run == total.run);
+    Mean { name, rates: total.rates, delta: total.delta, worst: Worst::of(&total.worst, own) }
+}
+
+fn means(all: &Comparisons) -> Vec<Block> {
+    let means: Vec<Mean> = all.totals.iter().map(|total| mean(all, total, contest(&total.run, all))).collect();
+    let heading = Block::Section("All rates together".to_owned());
+    let table = totals::table(&means).titled("", "").unless_empty();
+    table.map_or_else(Vec::new, |table| vec![heading, table])
+}
+
+/// The columns of what could not be compared, for programs.
+fn missing_columns<'a>() -> Columns<'a, (Key, &'a NotCompared)> {
+    Columns::new()
+        .with(Column::data("run"), |row: &(Key, &'a NotCompared)| Field::text(&row.1.run))
+        .keyed(|row| &row.0)
+        .with(Column::data("label"), |row| Field::text(&row.1.cell.label))
+        .with(Column::data("measure"), |row| {
+            row.1.measure.map_or(Field::Missing, |measure| Field::text(measure.name()))
+        })
+        .with(Column::data("lost"), |row| Field::Flag(row.1.lost))
+        .with(Column::data("verdict"), |_| Field::text("missing"))
+        .with(Column::data("reason"), |row| Field::text(&row.1.reason))
+}
+
+fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
+    (gap.cell.key.under(all.condition(&gap.cell.key.condition)), gap)
+}
+
+fn missing(all: &Comparisons) -> Table {
+    let gaps: Vec<(Key, &NotCompared)> = all.missing.iter().map(|one| gap(one, all)).collect();
+    missing_columns().of(&gaps).keyed("missing").shown(Show::Data)
+}
+
+fn not_compared(all: &Comparisons) -> Vec<Block> {
+    let several = !all.asked.paired && all.runs.len() > 2;
+    let item = |gap: &NotCompared| {
+        let measure = gap.measure.map_or(String::new(), |measure| format!(", {}", measure.name()));
+        let run = if several { format!(" ({})", gap.run) } else { String::new() };
+        format!("{}{}{measure}{run}: {}", gap.cell.key.test, coordinates(&gap.cell.key), gap.reason)
+    };
+    let items = all.missing.iter().map(item).collect();
+    listed_under("Not compared".to_owned(), items)
+}
+
+/// The headings of the deltas: `Delta-1`, `Delta-2` and `Delta-3`, which for more than two rounds is the spread.
+fn headings(rounds: usize) -> Vec<String> {
+    let last = match rounds {
+        0 | 1 => None,
+        2 => Some("Delta-3".to_owned()),
+        _ => Some("spread".to_owned()),
+    };
+    (1..=rounds).map(|round| format!("Delta-{round}")).chain(last).collect()
+}
+
+/// A row's deltas, and after those of several rounds Delta-3 or the spread.
+fn deltas(row: &ThesisRow) -> Vec<Option<f64>> {
+    let last = (row.deltas.len() > 1).then_some(row.delta3);
+    row.deltas.iter().copied().chain(last).collect()
+}
+
+/// The tables of the 1994 thesis: what a change costs in each round, and the tests that lose most.
+fn thesis(tables: &Thesis) -> Vec<Block> {
+    let name = |cell: &analysis::Place, measure: &str| {
+        let measure = if measure == "score" { String::new() } else { format!(", {measure}") };
+        Field::Text(format!("{}{}{measure}", cell.label, coordinates(&cell.key)))
+    };
+    let mut columns = Columns::new().with(Column::words("", "test"), |row: &ThesisRow| name(&row.cell, row.measure));
+    for (place, heading) in headings(tables.rounds).iter().enumerate() {
+        columns = columns.with(Column::number("", heading).main().wide(12), move |row: &ThesisRow| {
+            match (deltas(row).get(place).copied().flatten(), row.resolution) {
+                // A change that the digits cannot show is not shown to be none.
+                (Some(0.0), Some(resolution)) if place < row.deltas.len() => {
+                    Field::Text(format!("0 ± {}", words::at_least(resolution)))
+                }
+                (delta, _) => Field::maybe(delta, Style::Millionth),
+            }
+        });
+    }
+    let rows = columns.of(&tables.rows).shown(Show::People);
+    let mut blocks = vec![Block::Section("Rate of A less that of B, % of B".to_owned()), Block::Table(rows)];
+    let largest = tables.figure4.first().map_or(f64::NAN, |bar| bar.loss);
+    let bars = Columns::new()
+        .with(Column::words("", "test"), |bar: &Bar| name(&bar.cell, bar.measure))
+        .with(Column::number("", "loss of rate, %").narrow("loss").main(), |bar| {
+            Field::Number(bar.loss, Style::Millionth)
+        })
+        .with(Column::number("", "time"), |bar| Field::Number(bar.time_factor, Style::Factor))
+        .with(Column::words("", ""), move |bar| Field::Bar(bar.loss / largest))
+        .of(&tables.figure4)
+        .shown(Show::People)
+        .titled("", "by the largest loss; loss of rate in %, and how many times as long the same work takes");
+    let beyond = tables.beyond;
+    blocks.extend(match bars.unless_empty() {
+        Some(bars) => {
+            vec![Block::Section(format!("Figure 4: tests that lose more than {beyond} % in any round")), bars]
+        }
+        None => {
+            vec![Block::Text(Show::People, String::new(), format!("Figure 4: no test loses more than {beyond} %."))]
+        }
+    });
+    blocks
+}
+
+/// The tables for programs, with the conditions that were asked for.
+fn thesis_data(tables: &Thesis, all: &Comparisons) -> Value {
+    let mut tables = tables.clone();
+    let rows = tables.rows.iter_mut().map(|row| &mut row.cell);
+    rows.chain(tables.figure4.iter_mut().map(|bar| &mut bar.cell)).for_each(|cell| {
+        cell.key.condition = all.condition(&cell.key.condition).to_owned();
+    });
+    json!(tables)
+}
+
+/// What a gate is closed by, for programs. `confirmed` is null without a second look, or if that cannot tell.
+fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
+    let object = |one: &Comparison| comparisons::columns(["A", "B"]).object(&line(one, all));
+    let suspect = |suspect: &Suspect| {
+        let mut first = object(&suspect.first);
+        let (confirmed, second) = match &suspect.second {
+            Some(Second::Again(second)) => (Some(true), Some(object(second))),
+            Some(Second::Gone(second)) => (Some(false), Some(object(second))),
+            Some(Second::Missing) | None => (None, None),
+        };
+        first.insert("confirmed".to_owned(), json!(confirmed));
+        first.insert("second".to_owned(), json!(second));
+        Value::Object(first)
+    };
+    let lost = gate.lost.iter().map(|lost| Value::Object(missing_columns().object(&gap(lost, all))));
+    json!({
+        "open": gate.is_open(),
+        "suspects": gate.suspects.iter().map(suspect).collect::<Vec<Value>>(),
+        "lost": lost.collect::<Vec<Value>>(),
+    })
+}
+
+/// How to read the numbers, and what is known of single ones.
+fn notes(all: &Comparisons) -> Vec<String> {
+    let mut notes = vec![comparisons::reading(all.asked.threshold, "")];
+    notes.extend(all.notes.iter().cloned());
+    notes.extend(comparisons::remarks(&all.comparisons));
+    notes
+}

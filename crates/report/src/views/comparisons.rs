@@ -1,0 +1,308 @@
+//! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
+
+use analysis::{Comparison, Effect, Measure, Verdict};
+use catalogue::NONE;
+use journal::Key;
+use serde_json::json;
+use words::{at_least, factor, figure};
+
+use super::shared::{coordinates, sentences, verdict_words};
+use crate::charts::forest;
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Style};
+
+/// From this time factor on, a verdict in words has it.
+const LARGE: f64 = 2.0;
+
+/// A comparison, and what it is between.
+pub(super) struct Line<'a> {
+    pub(super) comparison: &'a Comparison,
+    /// The rest of it in a run about cost.
+    pub(super) effect: Option<&'a Effect>,
+    /// The run or the condition that it is compared with.
+    pub(super) against: &'a str,
+    /// Where in the matrix it is, for programs.
+    pub(super) key: Key,
+    /// The same without what stands above the table.
+    pub(super) shown: Key,
+}
+
+impl<'a> Line<'a> {
+    /// Returns the line of an effect; its condition stands above the table.
+    pub(super) fn of(effect: &'a Effect, against: &'a str) -> Line<'a> {
+        let comparison = &effect.comparison;
+        let key = comparison.cell.key.clone();
+        Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key }
+    }
+
+    /// Returns the name at a terminal: `syscall x2, load compile p99`.
+    pub(super) fn id(&self) -> String {
+        measured(&self.shown.test, &self.shown, self.comparison.measure)
+    }
+
+    /// Returns the name on pages: `System Call Overhead x2`.
+    pub(super) fn title(&self) -> String {
+        measured(&self.comparison.cell.label, &self.shown, self.comparison.measure)
+    }
+
+    /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show one.
+    pub(super) fn delta(&self) -> Field {
+        let Comparison { delta, resolution, measure, .. } = self.comparison;
+        match resolution {
+            Some(resolution) if delta.value == 0.0 => {
+                Field::text(format!("0±{}{}", at_least(*resolution), unit(*measure)))
+            }
+            _ => Field::Suffixed(delta.value, Style::SignedFine, unit(*measure)),
+        }
+    }
+
+    /// Returns the interval of the difference: `-0.12..+0.03`.
+    pub(super) fn interval(&self) -> Field {
+        Field::Interval(self.comparison.delta, Style::SignedFine)
+    }
+
+    /// Returns how many times as long the same work takes: `6.77x`.
+    pub(super) fn time(&self) -> Field {
+        Field::maybe(self.comparison.time_factor(), Style::Factor)
+    }
+
+    /// Returns the verdict in few words, and what a second look adds: `undecided (3.6%)`, `slower, twice`.
+    pub(super) fn verdict(&self) -> String {
+        self.looked(verdict_words(self.comparison.verdict, unit(self.comparison.measure)))
+    }
+
+    /// Returns the verdict as a page has it: `undecided (could have seen 3.6 %)`, `slower, twice`.
+    pub(super) fn verdict_in_full(&self) -> String {
+        self.looked(in_full(self.comparison))
+    }
+
+    fn looked(&self, verdict: String) -> String {
+        match self.effect.and_then(|effect| effect.confirmed) {
+            Some(true) => format!("{verdict}, twice"),
+            Some(false) => format!("{verdict}, once"),
+            None => verdict,
+        }
+    }
+}
+
+/// Returns `test` with its place in the matrix and what is measured.
+pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
+    let name = format!("{test}{}", coordinates(key));
+    match measure {
+        Measure::Score => name,
+        Measure::Met => format!("{name} deadlines met"),
+        measure => format!("{name} {}", measure.name()),
+    }
+}
+
+/// Returns the unit of a difference as it follows a number.
+pub(super) fn unit(measure: Measure) -> &'static str {
+    if measure == Measure::Met { "pt" } else { "%" }
+}
+
+/// Whether a difference is significant.
+pub(super) fn is_decided(one: &Comparison) -> bool {
+    !matches!(one.verdict, Verdict::Same(_) | Verdict::Undecided(_))
+}
+
+fn in_full(one: &Comparison) -> String {
+    let unit = if one.measure == Measure::Met { "points" } else { "%" };
+    match one.verdict {
+        Verdict::Same(within) => format!("same within {} {unit}", at_least(within)),
+        Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
+        Verdict::Undecided(could) if !could.is_finite() => "undecided (too few blocks or rounds)".to_owned(),
+        Verdict::Undecided(could) => match at_least(could) {
+            endless if endless == "∞" => "undecided (the interval is too wide)".to_owned(),
+            could => format!("undecided (could have seen {could} {unit})"),
+        },
+        decided => decided.word().to_owned(),
+    }
+}
+
+/// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the time)`.
+fn in_words(one: &Comparison) -> String {
+    let large = one.time_factor().filter(|factor| is_decided(one) && factor.is_finite() && *factor >= LARGE);
+    large.map_or_else(|| in_full(one), |large| format!("{} ({} the time)", in_full(one), factor(large)))
+}
+
+/// Returns the columns, where the values compared are called `a` and `b`.
+pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
+    let n = |one: &Comparison| match one.n {
+        (a, b) if a == b => Field::Worded(a.to_string(), json!([a, b])),
+        (a, b) => Field::Worded(format!("{a}, {b}"), json!([a, b])),
+    };
+    Columns::new()
+        .with(Column::data("run"), |line: &Line<'a>| Field::text(&line.comparison.run))
+        .with(Column::data("against"), |line| Field::text(line.against))
+        .keyed(|line| &line.key)
+        .with(Column::words("", "test").shown(Show::Narrow), |line| {
+            Field::text(format!("{}, {}", line.id(), line.comparison.unit))
+        })
+        .with(Column::words("label", "test").shown(Show::Wide), |line| {
+            Field::Worded(line.title(), line.comparison.cell.label.as_str().into())
+        })
+        .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
+        .with(Column::words("unit", "unit").shown(Show::Wide), |line| Field::text(&line.comparison.unit))
+        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, Style::Compact))
+        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, Style::Compact))
+        .with(Column::number("n", "n").shown(Show::Wide), move |line| n(line.comparison))
+        .with(Column::number("", "delta").main(), Line::delta)
+        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.delta, Style::SignedFine))
+        .with(Column::number("", "95 %"), Line::interval)
+        .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
+        .with(Column::number("time_factor", "time"), Line::time)
+        .with(Column::words("", "verdict").main().shown(Show::Narrow), |line| Field::text(line.verdict()))
+        .with(Column::data("verdict"), |line| Field::text(line.comparison.verdict.word()))
+        .with(Column::words("verdict_text", "verdict").main().shown(Show::Wide), |line| {
+            Field::Worded(line.verdict_in_full(), in_words(line.comparison).into())
+        })
+        .and(behind())
+}
+
+/// What a difference and its verdict rest on, for programs.
+fn behind<'a>() -> Columns<'a, Line<'a>> {
+    let within = |one: &Comparison| if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
+    let could = |one: &Comparison| if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
+    Columns::new()
+        .with(Column::data("same_within"), move |line: &Line<'a>| Field::maybe(within(line.comparison), Style::Figure))
+        .with(Column::data("could_have_seen"), move |line| Field::maybe(could(line.comparison), Style::Figure))
+        .with(Column::data("p"), |line| Field::Number(line.comparison.p, Style::Figure))
+        .with(Column::data("q"), |line| Field::Number(line.comparison.q, Style::Figure))
+        .with(Column::data("method"), |line| Field::data(&line.comparison.method))
+        .with(Column::data("resolution"), |line| Field::maybe(line.comparison.resolution, Style::Figure))
+        .with(Column::data("pairs"), |line| Field::data(&line.comparison.pairs))
+        .with(Column::data("warnings"), |line| Field::Words(sentences(&line.comparison.warnings)))
+}
+
+/// Returns the row of a comparison in a forest plot.
+pub(super) fn row(line: &Line<'_>) -> forest::Row {
+    let one = line.comparison;
+    let (delta, interval, time) = (line.delta().words(), line.interval().words(), line.time().words());
+    let mut title = format!(
+        "{}: {delta} ({interval}), {time} the time, {}; n {}, p {}, q {}",
+        line.title(),
+        line.verdict_in_full(),
+        one.n.1,
+        figure(one.p),
+        figure(one.q)
+    );
+    if let Some(floor) = line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite()) {
+        title += &format!("; the control reaches {}", figure(floor));
+    }
+    let time = if one.measure == Measure::Met { String::new() } else { time };
+    let words = [delta, interval, time, line.verdict()];
+    forest::Row { label: line.title(), at: one.delta, verdict: Some(one.verdict), words, title, control: None }
+}
+
+/// Returns the chart of a forest plot; `None` without any difference.
+pub(super) fn chart(drawing: forest::Forest) -> Option<Block> {
+    let threshold = drawing.threshold;
+    let has_control = drawing.rows.iter().any(|row| row.control.is_some());
+    let mut caption = format!(
+        "The delta of each test with its 95 % interval, a loss to the left, as per cent of the rate below and as times as long \
+         above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
+    );
+    if has_control {
+        caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";
+    }
+    if !drawing.means.is_empty() {
+        caption += " Diamonds are geometric means.";
+    }
+    let mut legend = forest::legend();
+    legend.truncate(legend.len() - usize::from(!has_control));
+    let panels = vec![(String::new(), drawing.draw()?)];
+    Some(Block::Chart(Chart { title: String::new(), caption, legend, panels }))
+}
+
+/// Returns the remarks on single comparisons, each once with the tests it touches.
+pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<String> {
+    let mut found: Vec<(&analysis::Remark, Vec<&Key>)> = Vec::new();
+    for one in comparisons {
+        for remark in &one.warnings {
+            match found.iter_mut().find(|known| known.0 == remark) {
+                Some((_, keys)) if keys.contains(&&one.cell.key) => {}
+                Some((_, keys)) => keys.push(&one.cell.key),
+                None => found.push((remark, vec![&one.cell.key])),
+            }
+        }
+    }
+    let named =
+        |keys: &[&Key]| -> Vec<String> { keys.iter().map(|key| format!("{}{}", key.test, coordinates(key))).collect() };
+    found.iter().map(|(remark, keys)| format!("{remark} ({})", named(keys).join("; "))).collect()
+}
+
+/// Returns how to read deltas and verdicts; `floor` is what they must exceed beside the threshold in per cent.
+pub(super) fn reading(threshold: f64, floor: &str) -> String {
+    format!(
+        "delta: the change of the rate in per cent (of a time, the change of its inverse; of deadlines met, in percentage \
+         points); negative is worse. time: how many times as long the same work takes. A difference is called only if its \
+         interval excludes 0, it exceeds the threshold of {threshold} %{floor}, and the false discovery rate of the whole \
+         report stays below 5 %. same within x: any difference is smaller than x. undecided (y): neither is shown; a \
+         difference of y would have been detected in four of five such comparisons."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stats::{Estimate, Method};
+
+    fn comparison(verdict: Verdict, delta: Estimate) -> Comparison {
+        Comparison {
+            run: "B".to_owned(),
+            cell: serde_json::from_value(json!({
+                "id": 0, "test": "pipe", "copies": 1, "load": "none", "condition": "none", "label": "Pipe",
+                "metric": "rate", "unit": "lps", "timebase": 1.0, "scale": 1.0, "category": "system",
+            }))
+            .unwrap(),
+            measure: Measure::Score,
+            unit: "lps".to_owned(),
+            a: 10.0,
+            b: 4.0,
+            n: (6, 8),
+            delta,
+            p: 0.001,
+            q: 0.002,
+            method: Method::RankSum,
+            verdict,
+            pairs: Vec::new(),
+            resolution: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn programs_and_people_have_the_same_row() {
+        let one = comparison(Verdict::Slower, Estimate { value: -60.0, low: -61.0, high: -59.0 });
+        let key = one.cell.key.clone();
+        let line = Line { comparison: &one, effect: None, against: "A", shown: key.clone(), key };
+        let object = columns(["A", "B"]).object(&line);
+        assert_eq!((&object["delta"], &object["low"], &object["n"]), (&json!(-60.0), &json!(-61.0), &json!([6, 8])));
+        assert_eq!(
+            (&object["verdict"], &object["verdict_text"]),
+            (&json!("slower"), &json!("slower (2.50x the time)"))
+        );
+        let (delta, time, verdict) = (line.delta().words(), line.time().words(), line.verdict());
+        assert_eq!([delta, time, verdict], ["-60.0%", "2.50x", "slower"]);
+    }
+
+    #[test]
+    fn undecided_says_why() {
+        let bounded = Estimate { value: 1.0, low: -9.0, high: 9.0 };
+        for (could, delta, why) in [
+            (12.01, bounded, "could have seen 13 %"),
+            (5e3, bounded, "the interval is too wide"),
+            (f64::INFINITY, bounded, "too few blocks or rounds"),
+            (f64::INFINITY, Estimate::alone(1.0), "no interval"),
+        ] {
+            let one = comparison(Verdict::Undecided(could), delta);
+            assert_eq!(in_full(&one), format!("undecided ({why})"));
+        }
+    }
+
+    #[test]
+    fn names_have_what_is_beyond_the_usual() {
+        let key = Key { load: "compile".to_owned(), ..Key::plain("audio", 2) };
+        assert_eq!(measured("audio", &key, Measure::Met), "audio x2, load compile deadlines met");
+        assert_eq!(measured("Pipe", &Key::plain("pipe", 1), Measure::Score), "Pipe");
+    }
+}

@@ -1,0 +1,350 @@
+//! What conditions cost: each against the one that they are compared with, within the blocks of one run.
+
+mod charts;
+mod trail;
+
+use analysis::{Comparison, Condition, Cost, CostTotal, Effect, Measure, Missing, Results, Verdict};
+use catalogue::NONE;
+use journal::Key;
+use serde_json::{Value, json};
+use words::{Unique, listed};
+
+use super::comparisons::{self, Line, is_decided, measured, unit};
+use super::shared::{coordinates, listed_under};
+use super::totals::{self, Mean, Worst};
+use crate::document::{Block, Column, Columns, Field, List, Show, Style, Table};
+
+/// What a second look adds to a verdict.
+const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
+
+/// What the marks of differences mean.
+const MARKS: &str = "=: the same within the threshold; ?: undecided";
+
+/// Tests that a line lists.
+const FEW: usize = 6;
+
+/// Returns every condition's sentence, with its name if there are several.
+pub(super) fn sentences(cost: &Cost) -> Vec<String> {
+    let several = cost.conditions.len() > 1;
+    let sentence = |condition: &Condition| match (several, &condition.name, &condition.sentence) {
+        (true, name, sentence) if !sentence.contains(name) => format!("{name}: {sentence}"),
+        (_, _, sentence) => sentence.clone(),
+    };
+    cost.conditions.iter().map(sentence).collect()
+}
+
+/// Returns what conditions cost, condition by condition, what it rests on, and how to read it.
+pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
+    let mut blocks = data(cost);
+    blocks.extend(section("Delta under each condition, %", matrix(cost)));
+    blocks.extend(cost.conditions.iter().flat_map(|condition| of_condition(cost, condition)));
+    blocks.extend(section("All rates together", means(cost)));
+    for condition in &cost.conditions {
+        blocks.extend(section(&format!("One system call under {}", condition.name), trail::calls(condition)));
+        blocks.extend(section(&format!("Trail of {}", condition.name), trail::trail(condition)));
+    }
+    blocks.extend(by_copies(cost));
+    blocks.extend(check(cost));
+    blocks.extend(evidence(cost));
+    blocks.extend(not_measured(results, cost));
+    blocks.push(Block::Section("How to read the costs".to_owned()));
+    blocks.push(Block::List(List { lead: "Note: ", items: notes(cost), show: Show::People, ..List::default() }));
+    blocks
+}
+
+/// A table under a heading; nothing without rows.
+fn section(title: &str, table: Table) -> Vec<Block> {
+    let heading = Block::Section(title.to_owned());
+    table.unless_empty().map_or_else(Vec::new, |table| vec![heading, table])
+}
+
+fn effects(cost: &Cost) -> impl Iterator<Item = &Effect> {
+    cost.conditions.iter().flat_map(|condition| &condition.effects)
+}
+
+fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> Vec<Line<'a>> {
+    effects.into_iter().map(|effect| Line::of(effect, &cost.against)).collect()
+}
+
+/// What programs have of it.
+fn data(cost: &Cost) -> Vec<Block> {
+    let rows = |key, effects: Vec<&Effect>, control: bool| {
+        let columns = comparisons::columns(["a", "b"])
+            .with(Column::data("control"), move |_| Field::Flag(control))
+            .and(trail::columns());
+        Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Show::Data))
+    };
+    let total = |total: &CostTotal| {
+        json!({
+            "id": total.id, "name": total.name, "copies": total.copies, "load": total.load, "rates": total.rates,
+            "delta": total.delta.value, "low": total.delta.low, "high": total.delta.high,
+            "worst": total.worst.0, "worst_delta": total.worst.1,
+        })
+    };
+    let condition = |condition: &Condition| {
+        json!({
+            "name": condition.name, "sentence": condition.sentence, "evidence": condition.evidence,
+            "totals": condition.totals.iter().map(total).collect::<Vec<Value>>(),
+        })
+    };
+    let about = json!({
+        "against": cost.against, "threshold": cost.threshold,
+        "conditions": cost.conditions.iter().map(condition).collect::<Vec<Value>>(),
+        "missing": cost.missing, "notes": cost.notes,
+    });
+    vec![
+        rows("comparisons", effects(cost).collect(), false),
+        rows("controls", cost.floor.iter().collect(), true),
+        Block::Data("cost", about),
+    ]
+}
+
+/// A measure of a test at some copies and load, under any condition.
+type Family<'a> = (Key, Measure, &'a str);
+
+fn family(one: &Comparison) -> Family<'_> {
+    (one.cell.key.under(NONE), one.measure, &one.cell.label)
+}
+
+/// The columns that name a row: short at a terminal, by its label on pages.
+fn named<'a, T>(family: impl Fn(&T) -> Family<'_> + Copy + 'a) -> Columns<'a, T> {
+    let name = |test: &str, key: &Key, measure: Measure| Field::Text(measured(test, key, measure));
+    Columns::new()
+        .with(Column::words("", "test").shown(Show::Narrow), move |row| {
+            let (key, measure, _) = family(row);
+            name(&key.test, &key, measure)
+        })
+        .with(Column::words("", "test").shown(Show::Pages), move |row| {
+            let (key, measure, label) = family(row);
+            name(label, &key, measure)
+        })
+}
+
+/// The deltas of all conditions beside each other; without rows if there is only one.
+fn matrix(cost: &Cost) -> Table {
+    let rows: Vec<Family<'_>> = effects(cost).map(|effect| family(&effect.comparison)).unique();
+    let mut columns = named(|row: &Family<'_>| (row.0.clone(), row.1, row.2));
+    for condition in &cost.conditions {
+        columns = columns.with(Column::number("", &condition.name).main(), |row: &Family<'_>| {
+            let found = condition.effects.iter().find(|effect| family(&effect.comparison) == *row);
+            found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
+        });
+    }
+    let rows = if cost.conditions.len() > 1 { rows } else { Vec::new() };
+    columns.of(&rows).titled("", MARKS).shown(Show::People)
+}
+
+/// A delta with a mark of its verdict, of which points stand below each other in columns of text.
+fn mark(one: &Comparison) -> String {
+    let mark = match one.verdict {
+        Verdict::Same(_) => '=',
+        Verdict::Undecided(_) => '?',
+        _ => ' ',
+    };
+    let unit = if one.measure == Measure::Met { "pt" } else { "" };
+    format!("{}{mark}", Field::Suffixed(one.delta.value, Style::SignedFine, unit).words())
+}
+
+fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
+    let found = lines(&condition.effects, cost);
+    let table = comparisons::columns(["against", "under"]).of(&found);
+    let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Show::People);
+    let mut blocks = vec![Block::Section(format!("Cost of {}", condition.name)), Block::Table(table)];
+    blocks.extend(charts::forest(cost, condition));
+    blocks.extend(beyond(cost, condition));
+    blocks
+}
+
+/// What differences are against, and over how many blocks.
+fn remark(against: &str, effects: &[Effect]) -> String {
+    let blocks = effects.iter().map(|effect| effect.comparison.n.1);
+    match (blocks.clone().min(), blocks.max()) {
+        (Some(least), Some(most)) if least == most => format!("against {against}, {most} blocks"),
+        (Some(least), Some(most)) => format!("against {against}, {least} to {most} blocks"),
+        _ => format!("against {against}"),
+    }
+}
+
+/// What is significantly beyond the threshold as bars, the largest loss first; and what is so by estimate alone.
+fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
+    let (threshold, name) = (cost.threshold, &condition.name);
+    let over = lines(&condition.effects, cost).into_iter().filter(|line| line.comparison.delta.value.abs() > threshold);
+    let (mut decided, open): (Vec<Line<'_>>, Vec<Line<'_>>) = over.partition(|line| is_decided(line.comparison));
+    decided.sort_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value));
+    let none =
+        decided.is_empty().then(|| format!("No test changes significantly by more than {threshold} % under {name}."));
+    let by_estimate = |show: Show, name: fn(&Line<'_>) -> String| {
+        let names: Vec<String> = open.iter().map(name).collect();
+        let text = format!("Beyond {threshold} % by estimate, but undecided: {}.", names.join(", "));
+        (!names.is_empty()).then(|| Block::Text(show, String::new(), text))
+    };
+    let open = [by_estimate(Show::Narrow, |line| line.id()), by_estimate(Show::Pages, |line| line.title())];
+    let mut table = Columns::new()
+        .with(Column::words("", "test"), |line: &Line<'_>| Field::Text(line.id()))
+        // A loss of all is the whole bar.
+        .with(Column::words("", "").wide(42), |line| {
+            Field::Bar((-line.comparison.delta.value / 100.0).clamp(-1.0, 1.0))
+        })
+        .with(Column::number("", "delta").main(), Line::delta)
+        .with(Column::number("", "time"), Line::time)
+        .of(&decided)
+        .shown(Show::Narrow)
+        .titled("", format!("Beyond {threshold} % under {name}, the largest loss first; +: a gain"));
+    table.headed = false;
+    let none = none.map(|text| Block::Text(Show::People, String::new(), text));
+    table.unless_empty().into_iter().chain(none).chain(open.into_iter().flatten()).collect()
+}
+
+/// The geometric means over tests.
+fn means(cost: &Cost) -> Table {
+    let several = cost.conditions.len() > 1;
+    let mean = |condition: &Condition, total: &CostTotal| {
+        let mean = mean(condition, total);
+        let name = if several { format!("{}: {}", condition.name, mean.name) } else { mean.name };
+        Mean { name, ..mean }
+    };
+    let all =
+        cost.conditions.iter().flat_map(|condition| condition.totals.iter().map(move |total| mean(condition, total)));
+    totals::table(&all.collect::<Vec<Mean>>())
+}
+
+/// The mean of some rates at one place in the matrix.
+fn mean(condition: &Condition, total: &CostTotal) -> Mean {
+    let place = Key { load: total.load.clone(), ..Key::plain("", total.copies) };
+    let here = condition.effects.iter().map(|effect| &effect.comparison);
+    let here = here.filter(|one| one.cell.key.copies == total.copies && one.cell.key.load == total.load);
+    let name = format!("{}{}", total.name, coordinates(&place));
+    Mean { name, rates: total.rates, delta: total.delta, worst: Worst::of(&total.worst, here) }
+}
+
+/// What was measured at several levels of copies, under one condition.
+struct Series<'a> {
+    /// Which condition, by its place.
+    place: usize,
+    condition: &'a str,
+    family: Family<'a>,
+    effects: Vec<&'a Effect>,
+}
+
+/// Returns the series of all conditions, each by growing copies.
+fn series(cost: &Cost) -> Vec<Series<'_>> {
+    let mut found: Vec<Series<'_>> = Vec::new();
+    for (place, condition) in cost.conditions.iter().enumerate() {
+        for effect in &condition.effects {
+            let (key, measure, label) = family(&effect.comparison);
+            let family = (Key { copies: 1, ..key }, measure, label);
+            match found.iter_mut().find(|series| series.place == place && series.family == family) {
+                Some(series) => series.effects.push(effect),
+                None => found.push(Series { place, condition: &condition.name, family, effects: vec![effect] }),
+            }
+        }
+    }
+    found.retain(|series| series.effects.len() > 1);
+    for series in &mut found {
+        series.effects.sort_by_key(|effect| effect.comparison.cell.key.copies);
+    }
+    found
+}
+
+fn by_copies(cost: &Cost) -> Vec<Block> {
+    let series = series(cost);
+    let level = |effect: &Effect| effect.comparison.cell.key.copies;
+    let mut levels: Vec<u32> = series.iter().flat_map(|series| &series.effects).map(|effect| level(effect)).unique();
+    levels.sort_unstable();
+    let mut columns = named(|series: &Series<'_>| (series.family.0.clone(), series.family.1, series.family.2));
+    if cost.conditions.len() > 1 {
+        columns = columns.with(Column::words("", "condition"), |series| Field::text(series.condition));
+    }
+    for copies in levels {
+        columns = columns.with(Column::number("", &words::copies(copies)).main(), move |series| {
+            let found = series.effects.iter().find(|effect| level(effect) == copies);
+            found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
+        });
+    }
+    let mut blocks = section("Delta by copies, %", columns.of(&series).titled("", MARKS).shown(Show::People));
+    if !blocks.is_empty() {
+        blocks.extend(charts::by_copies(cost, &series));
+    }
+    blocks
+}
+
+/// What two equal arms show: how far apart two arms of the same condition are.
+fn check(cost: &Cost) -> Vec<Block> {
+    let name = |one: &Comparison| {
+        let (key, measure, _) = family(one);
+        measured(&key.test, &key, measure)
+    };
+    let delta = |one: &Comparison| Field::Suffixed(one.delta.value, Style::SignedFine, unit(one.measure)).words();
+    let known = || cost.floor.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
+    let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
+    let text = largest.map_or_else(
+        || format!("{} has no second arm, so the noise floor is not known.", cost.against),
+        |largest| {
+            let flagged: Vec<String> = known()
+                .filter(|one| is_decided(one))
+                .map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)))
+                .collect();
+            let all = words::count(cost.floor.len(), "comparison");
+            let shown = match flagged.len() {
+                0 => format!("no significant difference in any of {all}"),
+                some => format!("a significant difference in {some} of {all}: {}", listed(&flagged, FEW)),
+            };
+            format!(
+                "Two identical arms of {} in every block show {shown}; the largest is {} ({}) in {}.",
+                cost.against,
+                delta(largest),
+                Field::Interval(largest.delta, Style::SignedFine).words(),
+                name(largest)
+            )
+        },
+    );
+    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.floor, cost)).shown(Show::Pages);
+    let table = table.titled("", remark(&cost.against, &cost.floor));
+    let heading = Block::Section("A/A check".to_owned());
+    let lead = Block::Text(Show::People, String::new(), text);
+    [heading, lead].into_iter().chain(table.unless_empty()).collect()
+}
+
+/// What proves each condition.
+fn evidence(cost: &Cost) -> Vec<Block> {
+    let list =
+        |condition: &Condition| listed_under(format!("What proves {}", condition.name), condition.evidence.clone());
+    cost.conditions.iter().flat_map(list).collect()
+}
+
+/// What could not be measured, each reason once with what it touches.
+fn not_measured(results: &Results, cost: &Cost) -> Vec<Block> {
+    let gaps =
+        results.skipped.iter().map(|gap| ("skipped", gap)).chain(results.errors.iter().map(|gap| ("error", gap)));
+    let gaps: Vec<(&str, &Missing)> = gaps.collect();
+    // A cell without a result is not compared either.
+    let others = cost.missing.iter().filter(|gap| gaps.iter().all(|(_, other)| other.key != gap.key));
+    let mut known: Vec<(String, Vec<&Key>)> = Vec::new();
+    for (kind, gap) in gaps.iter().copied().chain(others.map(|gap| ("not compared", gap))) {
+        let reason = format!("{kind}: {}", gap.reason);
+        match known.iter_mut().find(|known| known.0 == reason) {
+            Some((_, keys)) => keys.push(&gap.key),
+            None => known.push((reason, vec![&gap.key])),
+        }
+    }
+    let items = known.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys))).collect();
+    listed_under("Not measured".to_owned(), items)
+}
+
+/// Which tests under which conditions: `syscall, execl x2 under audit=all`.
+fn touched(keys: &[&Key]) -> String {
+    let tests: Vec<String> = keys.iter().map(|key| format!("{}{}", key.test, coordinates(&key.under(NONE)))).unique();
+    let conditions: Vec<&str> = keys.iter().map(|key| key.condition.as_str()).unique();
+    format!("{} under {}", listed(&tests, FEW), conditions.join(", "))
+}
+
+/// How to read the numbers: what columns and verdicts mean, the run's own notes, and what is known of single numbers.
+fn notes(cost: &Cost) -> Vec<String> {
+    let mut notes = vec![comparisons::reading(cost.threshold, " and what the A/A check shows")];
+    if effects(cost).any(|effect| effect.confirmed.is_some()) {
+        notes.push(SECOND.to_owned());
+    }
+    notes.extend(cost.notes.iter().cloned());
+    notes.extend(comparisons::remarks(effects(cost).chain(&cost.floor).map(|effect| &effect.comparison)));
+    notes
+}

@@ -1,0 +1,143 @@
+//! What tests report beside their scores: times of single operations, the undisturbed figure, limits, other values.
+
+use analysis::{Best, Details, Limit, Results, Row, Times, Value};
+use catalogue::Metric;
+use serde_json::{Map, Value as Json, json};
+
+use super::shared::name;
+use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
+
+/// Returns the columns that a row's details add for programs.
+pub(super) fn columns() -> Columns<'static, Row> {
+    let of = |row: &Row, json: fn(&Details) -> Option<Json>| {
+        row.details.as_deref().and_then(json).map_or(Field::Nothing, Field::Data)
+    };
+    Columns::new()
+        .with(Column::data("times"), move |row| of(row, |details| details.times.as_ref().map(times_json)))
+        .with(Column::data("undisturbed"), move |row| {
+            of(row, |details| {
+                details.best.map(|best| json!({"ns": best.ns, "clock": best.clock, "cycles": best.cycles}))
+            })
+        })
+        .with(Column::data("limit"), move |row| of(row, |details| details.limit.as_ref().map(|limit| json!(limit))))
+        .with(Column::data("values"), move |row| {
+            of(row, |details| (!details.values.is_empty()).then(|| values_json(&details.values)))
+        })
+}
+
+fn times_json(times: &Times) -> Json {
+    let histogram = &times.histogram;
+    let mut object = json!({
+        "count": histogram.count(), "mean": histogram.mean(), "min": times.least, "max": histogram.max(),
+        "histogram": histogram,
+    });
+    for (name, quantile) in &times.quantiles {
+        object[*name] = json!(quantile);
+    }
+    object
+}
+
+fn values_json(values: &[Value]) -> Json {
+    let value = |value: &Value| {
+        let mut object = json!(value.value);
+        object["unit"] = json!(value.unit);
+        (value.name.clone(), object)
+    };
+    Json::Object(values.iter().map(value).collect::<Map<String, Json>>())
+}
+
+/// One line of a table: a cell, with a piece of its details.
+type Line<'a, T> = (&'a Row, &'a T);
+
+/// Returns the tables that have any row.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let tables = [times(results), undisturbed(results), limits(results), values(results)];
+    tables.into_iter().filter_map(Table::unless_empty).collect()
+}
+
+fn lines<'a, T>(results: &'a Results, of: impl Fn(&'a Details) -> Vec<&'a T>) -> Vec<Line<'a, T>> {
+    let line = |row: &'a Row| {
+        let found = row.details.as_deref().map(&of).unwrap_or_default();
+        found.into_iter().map(move |piece| (row, piece)).collect::<Vec<_>>()
+    };
+    results.rows.iter().flat_map(line).collect()
+}
+
+/// The columns that every such table begins with.
+fn of_cell<'a, T>() -> Columns<'a, Line<'a, T>> {
+    Columns::new()
+        .with(Column::words("", "Test"), |line: &Line<'_, T>| Field::text(name(&line.0.cell.label, &line.0.cell.key)))
+        .with(Column::number("", "copies").wide(7), |line| Field::Count(u64::from(line.0.cell.key.copies)))
+}
+
+fn times(results: &Results) -> Table {
+    let time = |name: &'static str| {
+        move |line: &Line<'_, Times>| {
+            let found = line.1.quantiles.iter().find(|known| known.0 == name);
+            Field::maybe(found.map(|known| known.1.value), Style::Nanoseconds)
+        }
+    };
+    of_cell::<Times>()
+        .with(Column::number("", "least").wide(9), |line| Field::Number(line.1.least.value, Style::Nanoseconds))
+        .with(Column::number("", "p10").wide(9), time("p10"))
+        .with(Column::number("", "p50").main().wide(9), time("p50"))
+        .with(Column::number("", "±").wide(7), |line| {
+            let median = line.1.quantiles.iter().find(|known| known.0 == "p50");
+            median.map_or(Field::Missing, |median| Field::Spread(median.1))
+        })
+        .with(Column::number("", "p99").wide(9), time("p99"))
+        .of(&lines(results, |details| details.times.iter().collect()))
+        .shown(Show::People)
+        .titled(
+            "Single operations",
+            "how long one operation took: the shortest, and the times that 10, 50 and 99 % do not exceed. ± is that of the \
+             median over trials",
+        )
+}
+
+fn undisturbed(results: &Results) -> Table {
+    let at_best = |(row, best): &Line<'_, Best>| match row.cell.metric {
+        Metric::Time => best.ns.value * row.cell.scale / 1e9,
+        Metric::Rate | Metric::Latency => row.cell.scale * row.cell.timebase * 1e9 / best.ns.value,
+    };
+    of_cell::<Best>()
+        .with(Column::number("", "at best").main().wide(9), move |line| Field::Number(at_best(line), Style::Fine))
+        .with(Column::words("", "unit"), |line| Field::text(&line.0.cell.unit))
+        .with(Column::number("", "±").wide(7), |line| Field::Spread(line.1.ns))
+        .with(Column::number("", "GHz").wide(6), |line| Field::Number(line.1.clock.value, Style::Fine))
+        .with(Column::number("", "cycles").wide(8), |line| Field::Number(line.1.cycles.value, Style::Fine))
+        .of(&lines(results, |details| details.best.iter().collect()))
+        .shown(Show::People)
+        .titled(
+            "Undisturbed",
+            "what one copy does in the shortest of many short pieces of its work, with the clock that the core had \
+             meanwhile by a chain of additions, and the cycles of that for one operation, byte or FLOP",
+        )
+}
+
+fn limits(results: &Results) -> Table {
+    of_cell::<Limit>()
+        .with(Column::number("", "reached").wide(9), |line| Field::Number(line.1.reached, Style::Figure))
+        .with(Column::number("", "limit").wide(7), |line| Field::Number(line.1.limit, Style::Figure))
+        .with(Column::words("", "unit"), |line| Field::text(&line.1.unit))
+        .with(Column::number("", "share").main().wide(8), |line| Field::Number(line.1.share, Style::Percent))
+        .with(Column::words("", "notes"), |line| Field::Marks(vec![format!("limit: {}", line.1.source)]))
+        .of(&lines(results, |details| details.limit.iter().collect()))
+        .shown(Show::People)
+        .titled("Limits", "how close the undisturbed figure comes to its limit; the notes give each limit's source")
+}
+
+fn values(results: &Results) -> Table {
+    of_cell::<Value>()
+        .with(Column::words("", "name"), |line| Field::text(&line.1.name))
+        .with(Column::number("", "value").main().wide(9), |line| Field::Number(line.1.value.value, Style::Figure))
+        .with(Column::words("", "unit"), |line| Field::text(&line.1.unit))
+        .with(Column::number("", "±").wide(7), |line| Field::Spread(line.1.value))
+        // Programs' sizes and widths are in the JSON report.
+        .of(&lines(results, |details| details.values.iter().filter(|value| value.varies).collect()))
+        .shown(Show::People)
+        .titled(
+            "Also measured",
+            "other values reported by the programs that varied between trials: mean over copies, median over trials",
+        )
+}

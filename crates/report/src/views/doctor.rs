@@ -1,0 +1,50 @@
+//! What will spoil a run here.
+
+use journal::{Finding, Severity};
+
+use crate::document::{Block, Column, Columns, Document, Field, Show};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-doctor/1";
+
+/// How findings are headed, worst first.
+const HEADINGS: [(Severity, &str); 3] = [
+    (Severity::Spoils, "Will spoil a run"),
+    (Severity::Disturbs, "Will disturb a run"),
+    (Severity::Note, "Worth knowing"),
+];
+
+/// Returns the findings, worst first, each with how to fix it.
+#[must_use]
+pub fn doctor(findings: &[Finding]) -> Document {
+    let mut document = Document {
+        format: FORMAT,
+        kind: "unixmark doctor".to_owned(),
+        title: "This machine".to_owned(),
+        blocks: Vec::new(),
+        lines: &["findings"],
+    };
+    if findings.is_empty() {
+        document.blocks.push(Block::Lead(vec!["Nothing here will spoil a run.".to_owned()]));
+    }
+    let columns = Columns::new()
+        .with(Column::words("name", "Check"), |finding: &Finding| Field::text(&finding.name))
+        .with(Column::data("severity"), |finding| Field::data(&finding.severity))
+        .with(Column::words("what", "Found").main(), |finding| Field::text(&finding.what))
+        .with(Column::words("fix", "Fix"), |finding| Field::text(&finding.mend));
+    for (severity, heading) in HEADINGS {
+        let found: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == severity).collect();
+        if found.is_empty() {
+            continue;
+        }
+        document.blocks.push(Block::Section(heading.to_owned()));
+        for finding in &found {
+            // Sentences need the width of a terminal.
+            document.blocks.push(Block::Text(Show::Narrow, format!("  {}: ", finding.name), finding.what.clone()));
+            document.blocks.push(Block::Text(Show::Narrow, "      ".to_owned(), finding.mend.clone()));
+        }
+        document.table(columns.of(found).keyed("findings").shown(Show::Wide));
+    }
+    document.table(columns.table().keyed("findings").shown(Show::Data));
+    document
+}

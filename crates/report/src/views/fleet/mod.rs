@@ -1,0 +1,452 @@
+//! A fleet run: which nodes are slow, at what, by how much, and what they have in common.
+
+mod map;
+
+use ::fleet::{Entry, Fleet, State};
+use analysis::fleet::{
+    Against, Change, Column as Test, Differing, FactChange, FleetReport, Group, Named, Node, Outlier, Trait,
+};
+use analysis::{RATE, Verdict};
+use serde_json::{Value as Json, json};
+use stats::Estimate;
+use words::{count, listed, shortened};
+
+use super::shared::{coordinates, name as labelled, verdict_words};
+use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Style, Table};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-fleet-report/2";
+
+/// Rows of a table before the rest is left to programs.
+const MOST: usize = 40;
+
+/// Nodes that a sentence lists.
+const FEW: usize = 3;
+
+/// Returns the report of a fleet run with the states of its nodes.
+#[must_use]
+pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
+    let mut document = Document {
+        format: FORMAT,
+        kind: "unixmark fleet report".to_owned(),
+        title: format!("Fleet run {}", report.run),
+        blocks: vec![Block::Lead(vec![headline(report)]), heading(fleet, report)],
+        lines: &["nodes"],
+    };
+    document.extend([
+        Block::Data("run", json!(report.run)),
+        Block::Data("by", json!(report.by)),
+        Block::Data("threshold", json!(report.threshold)),
+        Block::Data("false_discovery_rate", json!(RATE)),
+    ]);
+    document.extend(states(fleet));
+    document.extend(flagged(report));
+    document.extend(traits(report));
+    document.extend(report.against.iter().flat_map(|against| changes(report, against)));
+    document.extend(groups(report));
+    document.extend(tests(report));
+    document.extend(map::table(report));
+    document.extend(map::chart(report));
+    document.extend(ranking(report));
+    document.extend(differing(report));
+    let warnings = report.warnings.clone();
+    document.extend(List { key: "warnings", lead: "Warning: ", items: warnings, ..List::default() }.unless_empty());
+    document.blocks.push(Block::Text(Show::People, "How to read: ".to_owned(), reading(report)));
+    document
+        .extend(List { key: "notes", lead: "Note: ", items: report.notes.clone(), ..List::default() }.unless_empty());
+    document
+}
+
+fn reading(report: &FleetReport) -> String {
+    format!(
+        "a node is flagged if it lies more than {} % from its group's median, beyond what chance makes of nodes that differ \
+         as these do: a false discovery rate of {:.0} % over all nodes and tests. Negative is worse. Intervals are of the \
+         measurement. Spread: standard deviations from trial to trial within a node, between the nodes of a group, and \
+         between groups. A place is the best and worst within the group that the intervals allow.",
+        report.threshold,
+        100.0 * RATE
+    )
+}
+
+/// The answer in a sentence or three.
+fn headline(report: &FleetReport) -> String {
+    let nodes = count(report.nodes.len(), "node");
+    let slow = report.slow();
+    let fast: Vec<String> = report
+        .named(Named::Fast)
+        .into_iter()
+        .filter(|(node, _)| slow.iter().all(|(other, _)| other != node))
+        .map(|(node, _)| short(&report.nodes[node]))
+        .collect();
+    let mut text = match slow.len() {
+        _ if report.columns.is_empty() => format!("{nodes} delivered, and nothing was measured"),
+        _ if report.groups.iter().all(|group| !group.judged) => {
+            format!("{nodes} delivered: too few alike to call one slow")
+        }
+        0 => format!("None of {nodes} is slow"),
+        1 => format!("1 of {nodes} is slow: {}", slow_nodes(report, &slow)),
+        many => format!("{many} of {nodes} are slow: {}", slow_nodes(report, &slow)),
+    };
+    text += &in_common(report);
+    text += ".";
+    if !fast.is_empty() {
+        text += &format!(" Faster than the others: {}.", listed(&fast, FEW));
+    }
+    text
+}
+
+/// What several slow nodes share significantly; of one, what no other has.
+fn in_common(report: &FleetReport) -> String {
+    let Some(first) = report.traits.first() else { return String::new() };
+    let fact = format!("{} {}", first.name, first.value);
+    match first.slow {
+        1 if first.others_with == 0 => format!(", the only one with {fact}"),
+        1 => String::new(),
+        _ if first.q > RATE => String::new(),
+        _ => format!(
+            ", with {fact} in common ({} of {}, {} of {} others)",
+            first.slow_with, first.slow, first.others_with, first.others
+        ),
+    }
+}
+
+/// The slowest nodes, each with how slow it is and where.
+fn slow_nodes(report: &FleetReport, slow: &[(usize, Vec<&Outlier>)]) -> String {
+    let node = |(node, found): &(usize, Vec<&Outlier>)| {
+        let places: Vec<String> = found.iter().take(2).map(|outlier| how_far(report, outlier)).collect();
+        let more = if found.len() > 2 { ", …" } else { "" };
+        format!("{} ({}{more})", short(&report.nodes[*node]), places.join(", "))
+    };
+    listed(&slow.iter().map(node).collect::<Vec<String>>(), FEW)
+}
+
+fn how_far(report: &FleetReport, outlier: &Outlier) -> String {
+    let way = if outlier.deviation.value < 0.0 { "slower" } else { "faster" };
+    format!("{:.1} % {way} {}", outlier.deviation.value.abs(), place_in(report, outlier.column))
+}
+
+fn place_in(report: &FleetReport, column: Option<usize>) -> String {
+    column.map_or("overall".to_owned(), |column| format!("at {}", id(&report.columns[column])))
+}
+
+fn short(node: &Node) -> String {
+    shortened(&node.name, 24)
+}
+
+/// A column's name in few letters.
+fn id(test: &Test) -> String {
+    format!("{}{}", test.key.test, coordinates(&test.key))
+}
+
+/// A column's name on pages.
+fn title(test: &Test) -> String {
+    let copies = if test.key.copies == 1 { String::new() } else { format!(", {}", words::copies(test.key.copies)) };
+    format!("{}{copies}", labelled(&test.label, &test.key))
+}
+
+/// A column's name where none is all of them together.
+fn any(report: &FleetReport, column: Option<usize>, name: fn(&Test) -> String) -> Field {
+    Field::Text(column.map_or("all together".to_owned(), |column| name(&report.columns[column])))
+}
+
+/// The columns that name a test: short at a terminal, its label on pages, its id for programs.
+fn of_test<'a, T>(report: &'a FleetReport, column: impl Fn(&T) -> Option<usize> + Copy + 'a) -> Columns<'a, T> {
+    Columns::new()
+        .with(Column::words("", "test").shown(Show::Narrow), move |row| any(report, column(row), id))
+        .with(Column::words("", "Test").shown(Show::Pages), move |row| any(report, column(row), title))
+        .with(Column::data("column"), move |row| column(row).map_or(Field::Missing, |place| Field::Count(place as u64)))
+        .with(Column::data("test"), move |row| {
+            column(row).map_or(Field::Missing, |place| Field::text(&report.columns[place].key.test))
+        })
+}
+
+fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
+    let whole = fleet.entries.iter().filter(|entry| entry.state == State::Whole).count();
+    let pair = |label: &str, value: String| Pair { label: label.to_owned(), value, ..Pair::default() };
+    let group = |group: &Group| {
+        let typical =
+            group.overall.map_or_else(String::new, |ratio| format!(", {} of the fleet's typical", words::gain(ratio)));
+        let judged = if group.judged { "" } else { ", too few to flag one" };
+        pair("Group", format!("{}: {}{typical}{judged}", group.name, count(group.nodes, "node")))
+    };
+    let mut items = vec![
+        pair("Delivered", format!("{whole} of {} whole", count(fleet.entries.len(), "node"))),
+        pair("Tests", report.columns.len().to_string()),
+        pair("Groups", format!("{} by {}", report.groups.len(), report.by)),
+    ];
+    items.extend(report.groups.iter().take(6).map(group));
+    Block::Pairs(Pairs { key: "", title: String::new(), items })
+}
+
+/// Parts of the fleet run that are not whole, or of which there is more to say.
+fn states(fleet: &Fleet) -> Vec<Block> {
+    let why = |entry: &&Entry| entry.reason.iter().chain(&entry.notes).cloned().collect::<Vec<String>>();
+    let data = Columns::new()
+        .with(Column::data("node"), |entry: &&Entry| Field::text(&entry.node))
+        .with(Column::data("task"), |entry| Field::text(&entry.task))
+        .with(Column::data("state"), |entry| Field::text(entry.state.name()))
+        .with(Column::data("reason"), |entry| entry.reason.as_ref().map_or(Field::Missing, Field::text))
+        .with(Column::data("notes"), |entry| Field::Words(entry.notes.clone()));
+    let all: Vec<&Entry> = fleet.entries.iter().collect();
+    let mut odd: Vec<&Entry> =
+        all.iter().copied().filter(|entry| entry.state != State::Whole || !entry.notes.is_empty()).collect();
+    odd.sort_by_key(|entry| entry.state == State::Whole);
+    let shown = Columns::new()
+        .with(Column::words("", "Node"), |entry: &&Entry| Field::text(shortened(&entry.node, 24)))
+        .with(Column::words("", "State").main(), |entry| Field::text(entry.state.name()))
+        .with(Column::words("", "Why"), move |entry| Field::Words(why(entry)));
+    let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
+    let title = format!("Delivered: {whole} of {} whole", all.len());
+    let mut blocks = vec![Block::Table(data.of(&all).keyed("states").shown(Show::Data))];
+    blocks.extend(shown.of(&odd).titled(title, "").shown(Show::People).at_most(MOST).unless_empty());
+    blocks
+}
+
+/// The columns of nodes that are unlike the others.
+fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
+    let figure = |outlier: &Outlier| {
+        let value = outlier.column.and_then(|column| report.nodes[outlier.node].values[column]);
+        value.map_or(Field::Nothing, |value| Field::Number(value.value.value, Style::Compact))
+    };
+    Columns::new()
+        .with(Column::words("", "node"), |outlier: &Outlier| Field::text(short(&report.nodes[outlier.node])))
+        .with(Column::data("node"), |outlier| Field::text(&report.nodes[outlier.node].name))
+        .and(of_test(report, |outlier: &Outlier| outlier.column))
+        .with(Column::words("named", "").shown(Show::Wide), |outlier| Field::text(outlier.named.name()))
+        .with(Column::number("", "figure"), figure)
+        .with(Column::number("deviation", "dev. %").main(), |outlier| Field::Estimate(outlier.deviation, Style::Signed))
+        .with(Column::number("", "95 %"), |outlier| Field::Interval(outlier.deviation, Style::Signed))
+        .with(Column::data("p"), |outlier| Field::Number(outlier.p, Style::Figure))
+        .with(Column::number("q", "q").shown(Show::Wide), |outlier| Field::Text(probability(outlier.q)))
+}
+
+/// Returns a p or q value in a few characters.
+fn probability(value: f64) -> String {
+    match value {
+        value if value >= 0.0995 => format!("{value:.2}"),
+        value if value >= 0.000_95 => format!("{value:.3}"),
+        value if value < 1e-99 => "<1e-99".to_owned(),
+        value => format!("{value:.0e}"),
+    }
+}
+
+/// The nodes that are unlike the others, and what they are so at.
+fn flagged(report: &FleetReport) -> Vec<Block> {
+    let sorted = [report.named(Named::Slow), report.named(Named::Fast)].concat();
+    let found: Vec<Outlier> = sorted.into_iter().flat_map(|(_, outliers)| outliers).copied().collect();
+    table_of(outliers(report).of(&found), "Slow and fast nodes", "outliers")
+}
+
+/// Returns a table for people, of limited length, and whole for programs.
+fn table_of(table: Table, title: &str, key: &'static str) -> Vec<Block> {
+    let data = Block::Table(table.clone().keyed(key).shown(Show::Data));
+    let shown = table.titled(title, "").shown(Show::People).at_most(MOST).unless_empty();
+    [data].into_iter().chain(shown).collect()
+}
+
+fn traits(report: &FleetReport) -> Vec<Block> {
+    let columns = Columns::new()
+        .with(Column::words("", "fact"), |found: &Trait| Field::text(&found.name))
+        .with(Column::data("name"), |found| Field::text(&found.name))
+        .with(Column::data("label"), |found| Field::text(&found.label))
+        .with(Column::words("value", "value").main(), |found| Field::text(&found.value))
+        .with(Column::number("", "slow").main(), |found| Field::text(format!("{}/{}", found.slow_with, found.slow)))
+        .with(Column::number("", "others"), |found| Field::text(format!("{}/{}", found.others_with, found.others)))
+        .with(Column::data("slow_with"), |found| Field::Count(found.slow_with as u64))
+        .with(Column::data("slow"), |found| Field::Count(found.slow as u64))
+        .with(Column::data("others_with"), |found| Field::Count(found.others_with as u64))
+        .with(Column::data("others"), |found| Field::Count(found.others as u64))
+        .with(Column::data("p"), |found| Field::Number(found.p, Style::Figure))
+        .with(Column::number("q", "q"), |found| Field::Worded(probability(found.q), found.q.into()));
+    table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
+}
+
+fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
+    let size = |change: &Change| match change.verdict {
+        Verdict::Same(size) | Verdict::Undecided(size) => Field::Number(size, Style::Figure),
+        _ => Field::Missing,
+    };
+    let columns = of_test(report, |change: &Change| change.column)
+        .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64))
+        .with(Column::number("delta", "change %").main(), |change| Field::Estimate(change.delta, Style::Signed))
+        .with(Column::number("", "95 %"), |change| Field::Interval(change.delta, Style::Signed))
+        .with(Column::data("p"), |change| Field::Number(change.p, Style::Figure))
+        .with(Column::data("q"), |change| Field::Number(change.q, Style::Figure))
+        .with(Column::data("method"), |change| Field::data(&change.method))
+        .with(Column::words("verdict", "verdict").main(), |change| {
+            Field::Worded(verdict_words(change.verdict, "%"), change.verdict.word().into())
+        })
+        .with(Column::data("size"), size);
+    let title = format!("Against {}, node by node: {}", against.run, count(against.pairs, "node"));
+    let facts = Columns::new()
+        .with(Column::words("label", "fact"), |change: &FactChange| Field::text(&change.label))
+        .with(Column::data("name"), |change| Field::text(&change.name))
+        .with(Column::words("before", "before"), |change| Field::text(&change.before))
+        .with(Column::words("after", "after").main(), |change| Field::text(&change.after))
+        .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64));
+    let lists = [(&against.only_before, against.run.as_str()), (&against.only_after, "this run")];
+    let only = lists.into_iter().filter(|(nodes, _)| !nodes.is_empty());
+    let lone = only.map(|(nodes, run)| Block::Text(Show::People, format!("Only in {run}: "), listed(nodes, FEW)));
+    let about = json!({
+        "run": against.run, "pairs": against.pairs,
+        "only_before": against.only_before, "only_after": against.only_after,
+    });
+    let mut blocks = vec![Block::Data("against", about)];
+    blocks.extend(table_of(columns.of(&against.changes), &title, "changes"));
+    blocks.extend(table_of(outliers(report).of(&against.unlike), "Nodes that changed unlike the others", "unlike"));
+    blocks.extend(table_of(facts.of(&against.facts), "Facts that changed", "fact_changes"));
+    blocks.extend(lone);
+    blocks
+}
+
+fn groups(report: &FleetReport) -> Vec<Block> {
+    let columns = Columns::new()
+        .with(Column::words("name", "group"), |group: &Group| Field::text(&group.name))
+        .with(Column::number("nodes", "nodes"), |group| Field::Count(group.nodes as u64))
+        .with(Column::data("judged"), |group| Field::Flag(group.judged))
+        .with(Column::data("overall"), |group| Field::maybe(group.overall, Style::Gain))
+        .with(Column::number("", "typical %").main(), |group| {
+            Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), Style::Signed)
+        });
+    let table = columns.of(&report.groups);
+    match report.groups.len() {
+        0 | 1 => vec![Block::Table(table.keyed("groups").shown(Show::Data))],
+        _ => table_of(table, &format!("Groups by {}", report.by), "groups"),
+    }
+}
+
+/// The typical figure of each test and how it varies.
+fn tests(report: &FleetReport) -> Vec<Block> {
+    let spread = |key: &str, head: &str, of: fn(&Test) -> f64| (Column::number(key, head), of);
+    let mut columns = Columns::new()
+        .keyed(|test: &Test| &test.key)
+        .with(Column::words("", "test").shown(Show::Narrow), |test| Field::text(format!("{}, {}", id(test), test.unit)))
+        .with(Column::words("", "Test").shown(Show::Pages), |test| Field::text(title(test)))
+        .with(Column::data("label"), |test| Field::text(&test.label))
+        .with(Column::data("metric"), |test| Field::data(&test.metric))
+        .with(Column::number("nodes", "Nodes").shown(Show::Wide), |test| Field::Count(test.nodes as u64))
+        .with(Column::number("typical", "typical").main(), |test| Field::Estimate(test.typical, Style::Compact))
+        .with(Column::words("unit", "Unit").shown(Show::Wide), |test| Field::text(&test.unit))
+        .with(Column::data("typical_of"), |test| Field::data(&test.typical_of));
+    for (column, of) in [
+        spread("within", "within %", |test| test.spread.within),
+        spread("between", "between %", |test| test.spread.between),
+        spread("groups", "groups %", |test| test.spread.groups.unwrap_or(f64::NAN)),
+    ] {
+        columns = columns.with(column, move |test: &Test| Field::Number(of(test), Style::Figure));
+    }
+    let slowest = |test: &Test| {
+        let place = report.columns.iter().position(|other| std::ptr::eq(other, test));
+        let found = place.and_then(|place| slowest(report, place));
+        found
+            .map_or(Field::Missing, |(node, by)| Field::text(format!("{} {}", words::signed(by), shortened(&node, 12))))
+    };
+    let columns = columns.with(Column::words("", "slowest").shown(Show::People), slowest);
+    table_of(columns.of(&report.columns), "How figures vary", "columns")
+}
+
+/// The node that is furthest below its group's typical one.
+fn slowest(report: &FleetReport, column: usize) -> Option<(String, f64)> {
+    let deviations = report.nodes.iter().filter_map(|node| Some((node, node.values[column]?.deviation.value)));
+    let (node, by) = deviations.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some((node.name.clone(), by))
+}
+
+/// A node's overall ratio as a deviation in per cent.
+fn overall(node: &Node) -> Estimate {
+    let over = |ratio: f64| 100.0 * (ratio - 1.0);
+    let Estimate { value, low, high } = node.overall;
+    Estimate { value: over(value), low: over(low), high: over(high) }
+}
+
+fn ranking(report: &FleetReport) -> Vec<Block> {
+    let several = report.groups.len() > 1;
+    let place = |node: &Node| match node.rank {
+        (0, _) => words::NOTHING.to_owned(),
+        (low, high) if low == high => low.to_string(),
+        (low, high) => format!("{low}–{high}"),
+    };
+    let mark = |node: &Node| {
+        let partial = if node.whole { "" } else { "not whole" };
+        let flag = node.named.map_or("", Named::name);
+        [flag, partial].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    let mut columns = Columns::new()
+        .with(Column::words("", "node"), |node: &Node| Field::text(short(node)))
+        .with(Column::data("node"), |node| Field::text(&node.name))
+        .with(Column::data("group"), |node| Field::Count(node.group as u64))
+        .with(Column::data("whole"), |node| Field::Flag(node.whole))
+        .with(Column::number("", "place"), move |node| Field::text(place(node)))
+        .with(Column::data("rank"), |node| Field::data(&Some(node.rank).filter(|rank| rank.0 > 0)))
+        .with(Column::data("overall"), |node| Field::Estimate(node.overall, Style::Gain))
+        .with(Column::number("", "overall %").main(), |node| Field::Number(overall(node).value, Style::Signed))
+        .with(Column::number("", "95 %"), |node| Field::Interval(overall(node), Style::Signed))
+        .with(Column::data("p"), |node| Field::Number(node.p, Style::Figure))
+        .with(Column::data("q"), |node| Field::Number(node.q, Style::Figure))
+        .with(Column::data("named"), |node| node.named.map_or(Field::Missing, |named| Field::text(named.name())))
+        .with(Column::words("", ""), move |node| Field::text(mark(node)))
+        .with(Column::data("values"), values);
+    if several {
+        columns = columns
+            .with(Column::words("", "group"), |node| Field::text(shortened(&report.groups[node.group].name, 18)));
+    }
+    let mut shown = columns.of(&report.nodes).titled(
+        "Ranking",
+        "all tests together, from the group's typical node. Nodes that share places cannot be told apart",
+    );
+    shown = shown.shown(Show::People).ends(MOST / 2);
+    vec![Block::Table(columns.of(&report.nodes).keyed("nodes").shown(Show::Data)), Block::Table(shown)]
+}
+
+fn values(node: &Node) -> Field {
+    let value = |value: &Option<analysis::fleet::Value>| match value {
+        None => Json::Null,
+        Some(value) => json!({
+            "value": value.value.value, "low": value.value.low, "high": value.value.high,
+            "deviation": value.deviation, "p": value.p, "q": value.q, "named": value.named.map(Named::name),
+        }),
+    };
+    Field::Data(node.values.iter().map(value).collect())
+}
+
+/// Facts that are not the same on all nodes, without those of which nearly each node has its own.
+fn differing(report: &FleetReport) -> Vec<Block> {
+    let values = |fact: &Differing| {
+        let mut values: Vec<String> =
+            fact.values.iter().take(4).map(|(value, nodes)| format!("{} ({nodes})", shortened(value, 40))).collect();
+        let more = fact.distinct.saturating_sub(values.len());
+        values.extend((more > 0).then(|| format!("{more} more")));
+        values.extend((fact.unknown > 0).then(|| format!("unknown ({})", fact.unknown)));
+        values.join(", ")
+    };
+    let json = |fact: &Differing| {
+        let value = |(value, nodes): &(String, usize)| json!({"value": value, "nodes": nodes});
+        json!({
+            "name": fact.name, "label": fact.label, "distinct": fact.distinct, "unknown": fact.unknown,
+            "values": fact.values.iter().map(value).collect::<Vec<Json>>(),
+        })
+    };
+    let few = |fact: &&Differing| 2 * fact.distinct <= report.nodes.len() + 1;
+    let items = report.differing.iter().filter(few).take(MOST).map(|fact| format!("{}: {}", fact.name, values(fact)));
+    let list = List {
+        title: "The nodes differ in".to_owned(),
+        lead: "  ",
+        items: items.collect(),
+        show: Show::People,
+        ..List::default()
+    };
+    let data = Block::Data("differing", report.differing.iter().map(json).collect());
+    [data].into_iter().chain(list.unless_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::probability;
+
+    #[test]
+    fn probabilities_are_short() {
+        for (value, shown) in [(1.0, "1.00"), (0.04, "0.040"), (0.0001, "1e-4"), (0.0, "<1e-99")] {
+            assert_eq!(probability(value), shown);
+        }
+    }
+}

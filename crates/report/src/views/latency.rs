@@ -1,0 +1,412 @@
+//! Interactive tasks: how late they are beside each load. People see a table per task with a row per load, as Interbench
+//! has it.
+
+use analysis::{Latency, Missing, PERCENTILES, Results, Row};
+use catalogue::NONE;
+use journal::{Key, Latency as Kind};
+use serde_json::{Map, Value};
+use stats::{Estimate, Histogram};
+use words::{Unique, copies, figure, plus_minus, share};
+
+use super::shared::sentences;
+use crate::charts::{key, percentiles, times};
+use crate::document::{Block, Chart, Column, Columns, Field, List, Show, Style, Table, Tone};
+
+/// ns in a ms, the unit of every latency.
+const MS: f64 = 1e6;
+
+/// How many times the quiet latency each colour of the map reaches; the last reaches everything.
+const STEPS: [f64; 5] = [1.5, 3.0, 10.0, 30.0, 100.0];
+
+/// Most points over time, of a chart and of a page.
+const CHART: usize = 600;
+const PAGE: usize = 6_000;
+
+/// Most points over time that have a hover text each, of a chart and of all charts of one kind.
+const HOVER_CHART: usize = 240;
+const HOVER_PAGE: usize = 1_500;
+
+const NOT_INTERBENCH: &str = "Interbench's figures are not comparable with these: its latency adds whole missed intervals \
+to wake-up delays and leaves out the timer's own, its spread is a root mean square, its X hides most delays, and its shares \
+count bursts that ran, not those that were planned.";
+
+const MAP: &str = "ms at p99, or at the highest percentile that the frames carry, which is then shown. The stronger the colour, the later \
+than without a load (or, where that was not measured, than beside the load that disturbs least), at the higher percentile \
+that both carry: up to 1.5, 3, 10, 30 and 100 times, and more. A question mark: the interval of that quotient holds 1, or \
+there is none.";
+
+const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles are of the latency, in ms; ± is of its p99, \
+or of the highest percentile that the frames carry (a note says which). % CPU: work done as a share of the work planned. \
+% met: frames finished by their deadline. Load %: the load's throughput as a share of what it does alone.";
+
+const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest delay, ms. \
+Jitter: change from frame to frame; Done: from planned to done; Omitted: latency including every dropped frame; each in ms at \
+the highest percentile it carries. Queued, Steal: ms per s ready without a processor, or taken by the hypervisor.";
+
+const CHARTS: &str = "All scales of ms are logarithmic, and lower is better. A curve is solid where enough frames carry it, \
+with marks at p50, p90, p95, p99 and p99.9, and dashed from there to the longest, a hollow mark. A second in which no frame \
+was done has no mark. A trial's mark is its own percentile.";
+
+/// What a latency has in a column.
+type Reading = fn(&Latency) -> Field;
+
+/// What programs have of a latency: times in ms, shares in per cent.
+const FIGURES: [(&str, Reading); 23] = [
+    ("latency", |latency| Field::data(&latency.kind)),
+    ("value_is", |latency| Field::text(latency.value)),
+    ("frames", |latency| Field::Count(latency.histogram.count())),
+    ("planned", |latency| Field::Count(latency.planned)),
+    ("mean", |latency| ms(latency, Histogram::mean)),
+    ("deviation", |latency| ms(latency, Histogram::deviation)),
+    ("min", |latency| ms(latency, Histogram::min)),
+    ("max", |latency| ms(latency, Histogram::max)),
+    ("percentiles", |latency| all_percentiles(latency, &latency.histogram)),
+    ("corrected", |latency| all_percentiles(latency, &latency.corrected)),
+    ("response", |latency| all_percentiles(latency, &latency.response)),
+    ("jitter", |latency| all_percentiles(latency, &latency.jitter)),
+    ("deadlines_met", |latency| shares(latency.deadlines_met)),
+    ("cpu_received", |latency| shares(latency.cpu_received)),
+    ("late", |latency| Field::Number(latency.late, Style::Share)),
+    ("dropped", |latency| Field::Number(latency.dropped, Style::Share)),
+    ("stall", |latency| Field::Number(latency.stall, Style::Figure)),
+    ("frames_per_second", |latency| latency.rates.map_or(Field::Nothing, |rates| Field::data(&rates))),
+    ("attribution", |latency| Field::data(&latency.attribution)),
+    ("over_time", |latency| Field::data(&latency.seconds)),
+    ("worst", |latency| Field::data(&latency.worst)),
+    ("trials", |latency| Field::data(&latency.trials)),
+    ("histogram", |latency| Field::data(&latency.histogram)),
+];
+
+/// Returns the columns that a row's latency adds for programs.
+pub(super) fn columns() -> Columns<'static, Row> {
+    FIGURES.into_iter().fold(Columns::new(), |columns, (key, field)| {
+        columns.with(Column::data(key), move |row: &Row| row.latency.as_deref().map_or(Field::Nothing, field))
+    })
+}
+
+fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Field {
+    let some = latency.histogram.count() > 0;
+    Field::maybe(some.then(|| ns(&latency.histogram) / MS), Style::Figure)
+}
+
+fn all_percentiles(latency: &Latency, histogram: &Histogram) -> Field {
+    let percentiles = latency.percentiles(histogram).map(|(name, ms)| (name.to_owned(), Value::from(ms)));
+    Field::Data(Value::Object(percentiles.collect::<Map<String, Value>>()))
+}
+
+fn shares(estimate: Option<Estimate>) -> Field {
+    estimate.map_or(Field::Missing, |estimate| Field::Estimate(estimate, Style::Share))
+}
+
+/// A row with its latency.
+type Beside<'a> = (&'a Row, &'a Latency);
+
+/// A task with a number of copies under a condition, beside every load.
+struct Task<'a> {
+    label: &'a str,
+    key: &'a Key,
+    rows: Vec<Beside<'a>>,
+    /// `skipped` or `error`, and the cell.
+    gaps: Vec<(&'static str, &'a Missing)>,
+}
+
+impl Task<'_> {
+    fn title(&self) -> String {
+        title(self.label, self.key)
+    }
+
+    fn has(&self, key: &Key) -> bool {
+        (&self.key.test, self.key.copies, &self.key.condition) == (&key.test, key.copies, &key.condition)
+    }
+
+    /// What its latency is.
+    fn what(&self) -> &'static str {
+        match self.rows.first().map(|(_, latency)| latency.kind) {
+            None => "latency",
+            Some(Kind::Wake) => "wake-up latency",
+            Some(Kind::Response) => "time to the response",
+            Some(Kind::Overrun) => "time beyond the work",
+        }
+    }
+
+    /// What the others are compared with: the task without a load, or else its least late row.
+    fn quiet(&self) -> Option<Beside<'_>> {
+        let some = || self.rows.iter().filter(|(_, latency)| latency.histogram.count() > 0);
+        let median = |latency: &Latency| latency.histogram.quantile(0.5);
+        let alone = some().find(|(row, _)| row.cell.key.load == NONE);
+        alone.or_else(|| some().min_by(|a, b| median(a.1).total_cmp(&median(b.1)))).copied()
+    }
+}
+
+/// Returns a test's name with its copies and condition where they are out of the ordinary: it stands beside several loads.
+pub(super) fn title(label: &str, key: &Key) -> String {
+    let several = if key.copies > 1 { format!(", {}", copies(key.copies)) } else { String::new() };
+    let condition = if key.condition == NONE { String::new() } else { format!(", condition {}", key.condition) };
+    format!("{label}{several}{condition}")
+}
+
+/// Returns where a test ran: `beside compile`.
+pub(super) fn beside(load: &str) -> String {
+    if load == NONE { "without a load".to_owned() } else { format!("beside {load}") }
+}
+
+/// The tasks, and the loads beside any of them: none first, then in the order of the run.
+fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
+    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
+    let kinds = [("skipped", &results.skipped), ("error", &results.errors)];
+    let gaps: Vec<(&'static str, &Missing)> = kinds
+        .into_iter()
+        .flat_map(|(kind, list)| list.iter().map(move |gap| (kind, gap)))
+        .filter(|gap| gap.1.latency)
+        .collect();
+    let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
+    let cells = cells.chain(gaps.iter().map(|(_, gap)| (gap.label.as_str(), &gap.key)));
+    let mut tasks: Vec<Task<'_>> = Vec::new();
+    for (label, key) in cells.clone() {
+        if !tasks.iter().any(|task| task.has(key)) {
+            tasks.push(Task { label, key, rows: Vec::new(), gaps: Vec::new() });
+        }
+    }
+    for task in &mut tasks {
+        task.rows = rows.iter().copied().filter(|(row, _)| task.has(&row.cell.key)).collect();
+        task.gaps = gaps.iter().copied().filter(|(_, gap)| task.has(&gap.key)).collect();
+    }
+    let mut loads = cells.map(|(_, key)| key.load.as_str()).unique();
+    loads.sort_by_key(|load| *load != NONE);
+    (tasks, loads)
+}
+
+/// Returns the loads beside any task: the series of every chart that has loads.
+pub(super) fn loads(results: &Results) -> Vec<&str> {
+    tasks(results).1
+}
+
+/// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive tasks.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let (tasks, loads) = tasks(results);
+    if tasks.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Section("Latency".to_owned()), Block::Table(map(&tasks, &loads))];
+    for task in &tasks {
+        blocks.push(Block::Section(format!("{}: {} in ms", task.title(), task.what())));
+        blocks.push(Block::Table(delays(task)));
+        blocks.extend(frames(task).unless_empty());
+        blocks.extend(rates(task));
+        blocks.extend(marks(task).unless_empty());
+        blocks.extend(charts(task, &loads, tasks.len()));
+    }
+    blocks.push(Block::Section("What the columns show".to_owned()));
+    for (show, text) in [(Show::People, COLUMNS), (Show::People, FRAMES), (Show::Pages, CHARTS)] {
+        blocks.push(Block::Text(show, String::new(), text.to_owned()));
+    }
+    let items = vec![NOT_INTERBENCH.to_owned()];
+    blocks.push(Block::List(List { lead: "Note: ", items, show: Show::People, ..List::default() }));
+    blocks
+}
+
+fn delays(task: &Task<'_>) -> Table {
+    // Other percentiles than Interbench's users expect only where some row has them.
+    let show = |name: &str| {
+        let has = |(_, latency): &Beside<'_>| latency.value == name || latency.percentile(name).is_some();
+        match (name == "p50" || name == "p99", task.rows.iter().any(has)) {
+            (true, true) => Some(Show::People),
+            (true, false) => Some(Show::Narrow),
+            (false, true) => Some(Show::Pages),
+            (false, false) => None,
+        }
+    };
+    let score = |value: f64| Field::maybe(Some(value).filter(|value| value.is_finite()), Style::Figure);
+    let mut columns = of_load()
+        .with(Column::number("", "Mean").wide(8), |(_, latency)| ms(latency, Histogram::mean))
+        .with(Column::number("", "Spread").wide(8), |(_, latency)| ms(latency, Histogram::deviation))
+        .with(Column::number("", "Max").wide(8), |(_, latency)| ms(latency, Histogram::max));
+    for (name, show) in PERCENTILES.into_iter().filter_map(|(_, name)| Some((name, show(name)?))) {
+        let column = Column::number("", name).wide(8).shown(show);
+        let column = if task.rows.iter().any(|(_, latency)| latency.value == name) { column.main() } else { column };
+        columns = columns.with(column, move |(row, latency)| match latency.value == name {
+            true => score(row.score.value),
+            false => Field::maybe(latency.percentile(name), Style::Figure),
+        });
+    }
+    let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), Style::Share);
+    let mut table = columns
+        .with(Column::number("", "±").wide(6), |(row, _)| Field::Spread(row.score))
+        .with(Column::number("", "Low").shown(Show::Wide), move |(row, _)| score(row.score.low))
+        .with(Column::number("", "High").shown(Show::Wide), move |(row, _)| score(row.score.high))
+        .with(Column::number("", "% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
+        .with(Column::number("", "% met").narrow("%Met").wide(6), move |(_, latency)| share(latency.deadlines_met))
+        .with(Column::number("", "Load %").narrow("Load%").wide(6), |(row, _)| {
+            Field::maybe(row.load.as_ref().map(|load| load.achieved), Style::Share)
+        })
+        .with(Column::words("", "Notes").shown(Show::Wide), |(row, _)| Field::Marks(sentences(&row.warnings)))
+        .of(&task.rows)
+        .shown(Show::People);
+    table.headed = !task.rows.is_empty();
+    for (kind, gap) in &task.gaps {
+        table.add_gap(&gap.key.load, format!("{kind}: {}", gap.reason));
+    }
+    table
+}
+
+fn of_load<'a>() -> Columns<'a, Beside<'a>> {
+    Columns::new().with(Column::words("", "Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
+}
+
+fn frames(task: &Task<'_>) -> Table {
+    let highest = |latency: &Latency, histogram: &Histogram| {
+        Field::maybe(latency.percentiles(histogram).last().map(|(_, ms)| ms), Style::Figure)
+    };
+    of_load()
+        .with(Column::number("", "Trials").shown(Show::Wide), |(row, _)| Field::Count(row.n as u64))
+        .with(Column::number("", "Planned").shown(Show::Wide), |(_, latency)| Field::Count(latency.planned))
+        .with(Column::number("", "% late").narrow("%Late").wide(7), |(_, l)| Field::Number(l.late, Style::Share))
+        .with(Column::number("", "% drop").narrow("%Drop").wide(7), |(_, l)| Field::Number(l.dropped, Style::Share))
+        .with(Column::number("", "Stall").wide(8), |(_, latency)| Field::Number(latency.stall, Style::Figure))
+        .with(Column::number("", "Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
+        .with(Column::number("", "Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
+        .with(Column::number("", "Omitted").wide(8), move |(_, latency)| highest(latency, &latency.corrected))
+        .with(Column::number("", "Queued").wide(8), |(_, latency)| {
+            Field::maybe(latency.attribution.runqueue_wait_ms, Style::Figure)
+        })
+        .with(Column::number("", "Steal").wide(8), |(_, latency)| {
+            Field::maybe(latency.attribution.steal_ms, Style::Figure)
+        })
+        .with(Column::number("", "Load did").shown(Show::Wide), |(row, _)| {
+            row.load.as_ref().map_or(Field::Missing, |load| Field::Text(super::loads::throughput(load)))
+        })
+        .of(&task.rows)
+        .shown(Show::People)
+}
+
+/// Footnotes, which have no room beside the rows in 80 columns.
+fn marks(task: &Task<'_>) -> Table {
+    let rows = task.rows.iter().filter(|(row, _)| !row.warnings.is_empty());
+    let load = |(row, _): &Beside<'_>| Field::text(&row.cell.key.load);
+    let marks = |(row, _): &Beside<'_>| Field::Marks(sentences(&row.warnings));
+    let columns = Columns::new().with(Column::words("", "Notes"), load).with(Column::words("", ""), marks);
+    columns.of(rows).shown(Show::Narrow)
+}
+
+/// The frames per second of a game.
+fn rates(task: &Task<'_>) -> Option<Block> {
+    let words = |(row, latency): &Beside<'_>| {
+        let rates = latency.rates?;
+        let [all, low_1, low_01] =
+            [Some(rates.all), rates.low_1, rates.low_01].map(|rate| words::whole(rate.unwrap_or(f64::NAN)));
+        Some(format!("{} {all}, 1 % low {low_1}, 0.1 % low {low_01}", row.cell.key.load))
+    };
+    let rates: Vec<String> = task.rows.iter().filter_map(words).collect();
+    (!rates.is_empty()).then(|| Block::Text(Show::People, "Frames per second: ".to_owned(), rates.join("; ")))
+}
+
+/// Seconds and ms.
+type Points = fn(&Row, &Latency) -> Vec<(f64, f64)>;
+
+/// Percentiles, and latencies over the run.
+fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Option<Block> {
+    let number = |row: &Row| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
+    let curves: Vec<percentiles::Curve<'_>> = task
+        .rows
+        .iter()
+        .map(|(row, latency)| percentiles::Curve {
+            number: number(row),
+            name: beside(&row.cell.key.load),
+            histogram: &latency.histogram,
+        })
+        .collect();
+    let label = format!("{}: the {}", task.title(), task.what());
+    let mut panels = Vec::new();
+    let curves = percentiles::plot(format!("{label}, percentiles beside each load"), &curves, &PERCENTILES);
+    panels.extend(curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(250.0))));
+    let kinds: [(&str, Points); 2] = [
+        ("Worst of each second, ms", |_, latency| latency.seconds.clone()),
+        ("Each trial, ms", |row, _| row.samples.iter().map(|sample| (sample.at, sample.value)).collect()),
+    ];
+    for (title, points) in kinds {
+        let cloud = |(row, latency): &Beside<'_>| {
+            let mut points = points(row, latency);
+            points.retain(|(at, ms)| at.is_finite() && ms.is_finite() && *ms > 0.0);
+            times::Cloud { number: number(row), name: beside(&row.cell.key.load), points }
+        };
+        let clouds: Vec<times::Cloud> = task.rows.iter().map(cloud).collect();
+        let all = clouds.iter().map(|cloud| cloud.points.len()).sum::<usize>();
+        let Some((mut plot, shown)) =
+            times::plot(format!("{label}: {title}"), &clouds, "ms", (PAGE / tasks).min(CHART))
+        else {
+            continue;
+        };
+        plot.hovers = Some((HOVER_PAGE / tasks).min(HOVER_CHART));
+        let less = if shown < all { format!(" (the worst {shown} of {all})") } else { String::new() };
+        panels.push((format!("{title}{less}"), plot.panel(250.0)));
+    }
+    let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.key.load == load);
+    let shown = loads.iter().enumerate().filter(|(_, load)| measured(load));
+    let legend = shown.map(|(number, load)| (key(number), (*load).to_owned())).collect();
+    (!panels.is_empty()).then(|| Block::Chart(Chart { legend, panels, ..Chart::default() }))
+}
+
+/// The map: a row per task, a column per load, coloured by how much later the task is than without a load.
+fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
+    let mut columns = Columns::new().with(Column::words("", "Task"), |task: &Task<'_>| Field::Text(task.title()));
+    for load in loads {
+        columns = columns.with(Column::words("", load), |task| {
+            let row = task.rows.iter().find(|(row, _)| row.cell.key.load == *load);
+            let gap = || task.gaps.iter().find(|(_, gap)| gap.key.load == *load);
+            match row {
+                Some(row) => spot(task, *row),
+                None => gap().map_or(Field::Nothing, |(kind, gap)| {
+                    let more = format!("{}, {}: {kind}: {}", task.title(), beside(load), gap.reason);
+                    Field::Toned(Box::new(Field::text(*kind)), Tone::GAP, more)
+                }),
+            }
+        });
+    }
+    columns.of(tasks).shown(Show::Pages).titled("Each task beside each load", MAP)
+}
+
+fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
+    if !row.score.value.is_finite() {
+        return Field::text("no frame");
+    }
+    let mut text = figure(row.score.value);
+    if latency.value != "p99" {
+        text += &format!(" {}", latency.value);
+    }
+    let mut more = format!("{}, {}: {}", task.title(), beside(&row.cell.key.load), latency.value);
+    more += &format!(" {} ms {}", figure(row.score.value), plus_minus(row.score.spread()));
+    let later = task.quiet().and_then(|quiet| later((row, latency), quiet));
+    let step =
+        later.as_ref().map_or(0, |later| STEPS.iter().position(|most| later.times <= *most).unwrap_or(STEPS.len()));
+    if let Some(later) = later {
+        more += &format!("\n{} times the quiet {}", figure(later.times), later.name);
+        if later.doubt && step > 0 {
+            text += " ?";
+            more += ", within what chance does";
+        }
+    }
+    if let Some(met) = latency.deadlines_met {
+        more += &format!("\n{} % of deadlines met", share(met.value));
+    }
+    // There are six steps.
+    Field::Toned(Box::new(Field::Text(text)), Tone(-(step as i8)), more)
+}
+
+/// A latency compared with the quiet one.
+struct Later {
+    times: f64,
+    /// The higher of the percentiles that both carry.
+    name: &'static str,
+    /// Whether the interval of the quotient holds 1, or has no end.
+    doubt: bool,
+}
+
+fn later((row, latency): Beside<'_>, (other, quiet): Beside<'_>) -> Option<Later> {
+    let place = |name: &str| PERCENTILES.iter().position(|known| known.1 == name).unwrap_or(0);
+    let (share, name) = PERCENTILES[place(latency.value).min(place(quiet.value))];
+    let times = latency.histogram.quantile(share) / quiet.histogram.quantile(share).max(1.0);
+    let quotient = row.score.over(&other.score);
+    let apart = quotient.bounded() && !(quotient.low..=quotient.high).contains(&1.0);
+    let doubt = latency.value == quiet.value && !apart;
+    (latency.histogram.count() > 0 && times.is_finite()).then_some(Later { times, name, doubt })
+}

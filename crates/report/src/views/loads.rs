@@ -1,0 +1,132 @@
+//! What the loads did beside the tests, as a share of what they do alone: their own cost.
+
+use analysis::{Load, Results, Row};
+use serde_json::json;
+use stats::Estimate;
+use words::{Unique, figure, share};
+
+use super::latency::{self, beside, title};
+use crate::charts::dots::{Dots, Line, Mark, Row as Lane};
+use crate::charts::{key, scale::Scale};
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
+
+/// Most marks of the chart with a lane each; more share the lane of their load.
+const LANES: usize = 160;
+
+/// How far its axis goes at least and at most, in per cent.
+const LEAST: f64 = 110.0;
+const MOST: f64 = 1000.0;
+
+const CAPTION: &str = "What each load did while a test ran beside it, as a share of what it did alone just before, with the \
+95 % interval. Where a test was quick only because the load got little done, it shows here. Dashed ends have no interval; an \
+arrow is beyond the axis.";
+
+/// A row of the run beside a load.
+type Beside<'a> = (&'a Row, &'a Load);
+
+/// Returns the column that a row's load adds for programs.
+pub(super) fn columns() -> Columns<'static, Row> {
+    let background = |load: &Load| {
+        json!({
+            "label": load.label, "throughput": load.throughput, "unit": load.unit, "achieved": load.achieved,
+            "low": load.interval.low, "high": load.interval.high,
+        })
+    };
+    Columns::new().with(Column::data("background"), move |row: &Row| {
+        row.load.as_ref().map_or(Field::Nothing, |load| Field::Data(background(load)))
+    })
+}
+
+/// Returns the chart, and a table of the tests whose own tables do not have it; nothing without loads.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let section = Block::Section("What the loads did".to_owned());
+    [section, chart(results, &rows)].into_iter().chain(table(&rows).unless_empty()).collect()
+}
+
+fn table(rows: &[Beside<'_>]) -> Table {
+    Columns::new()
+        .with(Column::words("", "Test").wide(30), |(row, _): &Beside<'_>| {
+            Field::Text(title(&row.cell.label, &row.cell.key))
+        })
+        .with(Column::words("", "Load"), |(row, _)| Field::text(&row.cell.key.load))
+        .with(Column::number("", "Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
+        .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, Style::Share))
+        .with(Column::number("", "±").wide(7), |(_, load)| Field::Spread(load.interval))
+        .with(Column::number("", "Low").shown(Show::Pages), |(_, load)| Field::Number(interval(load).low, Style::Share))
+        .with(Column::number("", "High").shown(Show::Pages), |(_, load)| {
+            Field::Number(interval(load).high, Style::Share)
+        })
+        .of(rows.iter().filter(|(row, _)| row.latency.is_none()))
+        .shown(Show::People)
+}
+
+/// Returns what a load did, with its unit.
+pub(super) fn throughput(load: &Load) -> String {
+    format!("{} {}", figure(load.throughput), load.unit)
+}
+
+/// No load does less than nothing, whatever its interval says.
+fn interval(load: &Load) -> Estimate {
+    Estimate {
+        low: if load.interval.bounded() { load.interval.low.max(0.0) } else { load.interval.low },
+        ..load.interval
+    }
+}
+
+fn chart(results: &Results, rows: &[Beside<'_>]) -> Block {
+    let values = rows.iter().map(|(_, load)| load.achieved).filter(|value| value.is_finite());
+    let most = values.fold(LEAST, f64::max).min(MOST);
+    let ends = rows.iter().map(|(_, load)| load.interval.high).filter(|end| end.is_finite() && *end <= most * 1.5);
+    // The series of loads are those of the charts of latencies.
+    let beside = rows.iter().map(|(row, _)| row.cell.key.load.as_str());
+    let loads = latency::loads(results).into_iter().chain(beside.clone()).unique();
+    let number = |load: &str| loads.iter().position(|known| *known == load).unwrap_or(0);
+    let mut shown: Vec<usize> = beside.map(number).unique();
+    shown.sort_unstable();
+    let apart = rows.len() <= LANES;
+    let name = |(row, _): &Beside<'_>| match apart {
+        true => title(&row.cell.label, &row.cell.key),
+        false => row.cell.key.load.clone(),
+    };
+    let lanes = rows.iter().map(name).unique().into_iter().map(|label| {
+        let here = rows.iter().filter(|row| name(row) == label);
+        Lane {
+            marks: here.map(|row| mark(row, if apart { number(&row.0.cell.key.load) } else { 0 }, apart)).collect(),
+            label,
+            strong: false,
+        }
+    });
+    let alone = Line { series: None, at: Estimate::alone(100.0), dashed: true, text: "as much as alone".to_owned() };
+    let dots = Dots {
+        label: "What each load did beside each test, in per cent of what it did alone, with its interval".to_owned(),
+        scale: Scale::linear(0.0, ends.fold(most, f64::max)),
+        unit: "%",
+        origin: None,
+        series: if apart { shown.clone() } else { vec![0] },
+        lines: vec![alone],
+        rows: lanes.collect(),
+    };
+    let legend = shown.into_iter().map(|number| (key(number), loads[number].to_owned()));
+    Block::Chart(Chart {
+        title: String::new(),
+        caption: CAPTION.to_owned(),
+        legend: if apart { legend.collect() } else { Vec::new() },
+        panels: vec![(String::new(), dots.draw())],
+    })
+}
+
+fn mark((row, load): &Beside<'_>, series: usize, apart: bool) -> Mark {
+    let estimate = interval(load);
+    let ends = match estimate.bounded() {
+        true => format!("{} to {}", share(estimate.low), share(estimate.high)),
+        false => "no interval: it needs two trials".to_owned(),
+    };
+    let (test, beside) = (title(&row.cell.label, &row.cell.key), beside(&row.cell.key.load));
+    let done = format!("{}, {} % of what it does alone ({ends})", throughput(load), share(load.achieved));
+    let text = if apart { format!("{}%", share(load.achieved)) } else { String::new() };
+    Mark { series, value: Some(estimate), text, title: format!("{test} {beside}: {done}") }
+}

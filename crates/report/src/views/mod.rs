@@ -1,0 +1,25 @@
+//! One file per question: results become a document. No view knows a format.
+
+mod burnin;
+mod compare;
+mod comparisons;
+mod cost;
+mod details;
+mod doctor;
+mod fleet;
+mod latency;
+mod loads;
+mod run;
+mod scaling;
+mod scores;
+mod shared;
+mod totals;
+mod trend;
+
+pub use self::fleet::fleet;
+pub use compare::compare;
+pub use doctor::doctor;
+pub use run::run;
+pub(crate) use scores::range;
+pub(crate) use shared::name;
+pub use trend::trend;

@@ -1,0 +1,207 @@
+//! The report of one run: what every run's has, around what the run is about.
+
+use analysis::{Findings, Results};
+use catalogue::Arithmetic;
+use journal::{Ended, Procedure};
+use serde_json::{Map, Value, json};
+use words::Unique;
+
+use super::shared::{missing, sentences};
+use super::{burnin, cost, details, latency, loads, scaling, scores};
+use crate::charts::spread;
+use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-report/2";
+
+/// The facts that stand in the heading of 80 columns, and what they are called there.
+const HEADING: [(&str, &str); 14] = [
+    ("system.os", "System"),
+    ("kernel.release", "Kernel"),
+    ("cpu.model", "Processor"),
+    ("cpu.topology", "Topology"),
+    ("cpu.governor", "Governor"),
+    ("memory.total", "Memory"),
+    ("system.virtualisation", "Virtual"),
+    ("security.mitigations", "Mitigations"),
+    ("security.audit", "Auditing"),
+    ("storage.file_system", "File system"),
+    ("software.libc", "C library"),
+    ("software.shell", "Shell"),
+    ("graphics.server", "Display"),
+    ("graphics.gl_renderer", "Renderer"),
+];
+
+/// Returns the report of a run.
+#[must_use]
+pub fn run(results: &Results) -> Document {
+    let run = &results.run;
+    let mut document = Document {
+        format: FORMAT,
+        kind: run.tool.clone(),
+        title: run.name.clone(),
+        blocks: Vec::new(),
+        lines: &["results", "comparisons", "controls", "burnin_figures", "scaling", "laws", "skipped", "errors"],
+    };
+    document.extend(lead(results));
+    document.extend(states(results).into_iter().map(|state| Block::Text(Show::Pages, String::new(), state)));
+    document.extend(scores::figures(results));
+    document.blocks.push(heading(results));
+    document.extend([
+        Block::Data("run", json!(run)),
+        Block::Data("seconds", json!(results.seconds)),
+        Block::Data("end", json!(results.end)),
+        Block::Data("facts", facts_by_name(results)),
+        Block::Data("fact_table", json!(results.facts)),
+    ]);
+    document.table(scores::data(&results.rows, results.controls()));
+    document.table(scores::index_data(results.indexes()));
+    document.table(scores::gain_data(results.gains()));
+    document.extend(about(results));
+    document.extend(details::blocks(results));
+    document.extend(trials(results));
+    document.extend(system(results));
+    document.table(missing("skipped", "skipped", &results.skipped));
+    document.table(missing("errors", "error", &results.errors));
+    let warnings = List { key: "warnings", lead: "Note: ", items: sentences(&results.warnings), ..List::default() };
+    document.blocks.push(Block::List(warnings));
+    document
+}
+
+/// What the run is about, in sentences.
+fn lead(results: &Results) -> Option<Block> {
+    match &results.findings {
+        Findings::Cost(cost) => Some(Block::Lead(cost::sentences(cost))),
+        Findings::BurnIn(burnin) => Some(burnin::lead(burnin)),
+        Findings::Scores { .. } | Findings::Scaling(_) => None,
+    }
+}
+
+/// What the run is about.
+fn about(results: &Results) -> Vec<Block> {
+    match &results.findings {
+        Findings::Scores { .. } => [scores::blocks(results), responses(results)].concat(),
+        Findings::Scaling(_) => [scores::blocks(results), scaling::blocks(results), responses(results)].concat(),
+        Findings::Cost(cost) => cost::blocks(results, cost),
+        Findings::BurnIn(burnin) => burnin::blocks(burnin),
+    }
+}
+
+/// How interactive tasks fared, and the loads.
+fn responses(results: &Results) -> Vec<Block> {
+    [latency::blocks(results), loads::blocks(results)].concat()
+}
+
+/// What a reader must know before any figure.
+fn states(results: &Results) -> Vec<String> {
+    let mut states: Vec<&str> = Vec::new();
+    match results.end {
+        None => states.push("Incomplete: the run was cut short; only what was measured until then is shown."),
+        Some(Ended::Interrupted) => {
+            states.push("Incomplete: the run was interrupted; only what was measured until then is shown.");
+        }
+        Some(_) => {}
+    }
+    match results.run.procedure {
+        Procedure::Quick => states.push("Quick run: it shows that things work; its figures are too few to compare."),
+        Procedure::Imported => states.push("Imported: the figures are those that another suite printed."),
+        _ => {}
+    }
+    if results.indexes().iter().any(|index| !index.complete && index.arithmetic == Arithmetic::Geometric) {
+        states.push("Partial index: not every test of the index is in it.");
+    }
+    if results.rows.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
+        states.push("Nothing was measured: the reasons are below.");
+    }
+    if matches!(results.findings, Findings::Scores { .. }) && results.listed().next().is_some() {
+        if results.indexes().is_empty() {
+            states.push("No index: none of the tests measured has a baseline.");
+        }
+        if results.listed().all(|row| row.samples.len() < 2) {
+            states.push("No test has two trials: there are no intervals, and no spread over time.");
+        }
+    }
+    states.into_iter().map(str::to_owned).collect()
+}
+
+/// What was measured and how: at a terminal above all figures, on a page in a line below them.
+fn heading(results: &Results) -> Block {
+    let run = &results.run;
+    let narrow = |narrow: &str, value: String| Pair { narrow: narrow.to_owned(), value, ..Pair::default() };
+    let page = |label: &str, value: String| Pair { label: label.to_owned(), value, ..Pair::default() };
+    let fact = |name: &str| results.facts.iter().find(|fact| fact.name == name);
+    let mut items: Vec<Pair> =
+        HEADING.iter().filter_map(|(name, title)| Some(narrow(title, fact(name)?.value.clone()))).collect();
+    if let Some(build) = &run.build {
+        items.push(narrow("Programs", format!("{} build, {}, {}", build.name, build.compiler, build.flags)));
+        items.push(page("Build", format!("{}, {}", build.name, build.compiler)));
+    }
+    let mut how = vec![run.started.clone(), format!("{} procedure", run.procedure)];
+    how.retain(|word| !word.is_empty());
+    items.push(page("Procedure", run.procedure.to_string()));
+    items.push(page("CPUs", run.cpus.to_string()));
+    if !run.pin.is_empty() {
+        how.push(format!("copies pinned by {}", run.pin));
+        items.push(page("Pinned", format!("by {}", run.pin)));
+    }
+    items.push(page("Started", run.started.clone()));
+    let took = words::duration(results.seconds);
+    if results.seconds > 0.0 {
+        how.push(took.clone());
+    }
+    items.push(page("Took", format!("{took}, {}", results.end.map_or("cut short", Ended::name))));
+    items.push(narrow("Run", how.join(", ")));
+    if !run.comment.is_empty() {
+        items.push(Pair { label: "Comment".to_owned(), ..narrow("Remark", run.comment.clone()) });
+    }
+    Block::Pairs(Pairs { key: "", title: String::new(), items })
+}
+
+fn facts_by_name(results: &Results) -> Value {
+    let facts = results.facts.iter().map(|fact| (fact.name.clone(), Value::from(fact.value.as_str())));
+    Value::Object(facts.collect::<Map<String, Value>>())
+}
+
+/// The facts by group, and what is needed to repeat the run: for pages.
+fn system(results: &Results) -> Vec<Block> {
+    let mut blocks = vec![Block::Section("System".to_owned())];
+    for group in results.facts.iter().map(|fact| &fact.group).unique() {
+        let facts = results.facts.iter().filter(|fact| fact.group == *group);
+        let pair =
+            |fact: &journal::Fact| Pair { label: fact.label.clone(), value: fact.value.clone(), ..Pair::default() };
+        blocks.push(Block::Pairs(Pairs { title: group.clone(), items: facts.map(pair).collect(), ..Pairs::default() }));
+    }
+    let run = &results.run;
+    let mut items = vec![("Run", run.name.clone()), ("Host", run.host.clone()), ("Tool", run.tool.clone())];
+    if let Some(build) = &run.build {
+        items.push(("Flags", build.flags.clone()));
+        items.push(("Build", format!("{} {}", build.name, build.hash)));
+    }
+    items.push(("Seed", run.seed.to_string()));
+    if !run.arguments.is_empty() {
+        items.push(("Command line", format!("unixmark {}", words::shell(&run.arguments))));
+    }
+    let again = ["unixmark", "report", &run.name, "--format", "html"].map(str::to_owned);
+    items.push(("This report again", words::shell(&again)));
+    let pair = |(label, value): (&str, String)| Pair { label: label.to_owned(), value, ..Pair::default() };
+    let items = items.into_iter().map(pair).collect();
+    blocks.push(Block::Pairs(Pairs { title: "To repeat it".to_owned(), items, ..Pairs::default() }));
+    blocks
+}
+
+/// Every trial's score over time.
+fn trials(results: &Results) -> Vec<Block> {
+    let panels = spread::panels(results);
+    if panels.is_empty() {
+        return Vec::new();
+    }
+    let caption = "Each trial's score against the median of its cell, over the time of the run: drift, outliers and second \
+                   modes show here.";
+    let chart = Chart {
+        title: String::new(),
+        caption: caption.to_owned(),
+        legend: scores::legend(results, 0),
+        panels: panels.into_iter().map(|panel| (panel.label, panel.svg)).collect(),
+    };
+    vec![Block::Section("Trials".to_owned()), Block::Chart(chart)]
+}

@@ -1,0 +1,287 @@
+//! How tests scale: figures per copy, totals and gains by level, the Universal Scalability Law, and what is missing.
+
+use analysis::{Level, Missing, Results, Scaling};
+use serde_json::json;
+use stats::Estimate;
+use words::{Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
+
+use super::shared::name;
+use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
+use crate::charts::scale::Scale;
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
+
+/// Places of a line, and most levels that a chart has marks for.
+const POINTS: usize = 60;
+const MARKS: usize = 48;
+
+/// From so many copies on their axis is logarithmic.
+const MANY: f64 = 17.0;
+
+/// A total that normalising moves by less has one mark.
+const MOVED: f64 = 0.01;
+
+const LEGEND: &str = "Gain: the total over that with the fewest copies; step: over that of the line above; efficiency: gain as \
+a share of ideal (N copies, N times the total); fair: slowest copy's work as a share of the fastest's; GHz: the clock that the \
+law is normalised by. The Universal Scalability Law: sigma is the share of the work that copies do one after another, kappa \
+what each pair of them costs (Amdahl's law has none); below zero, copies help each other. Peak: the copies with the highest \
+total; below 1 where a second copy lowers it. Brackets have the 95 % interval. A star: beyond a border, and not part of the \
+law.";
+
+const CAPTION: &str = "Totals over copies, each with its 95 % interval. The curve is the Universal Scalability Law fitted to \
+them, dashed where it was not fitted; the straight dashed line is every copy as fast as with the fewest. Where the clock \
+changed, filled marks are totals at the first level's clock, and hollow ones those that were measured.";
+
+/// A test at one of its levels.
+type At<'a> = (&'a Scaling, usize);
+
+/// Returns the tables, the law, its charts, and what is missing.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let tests = results.scaling();
+    let mut blocks = vec![Block::Section("Scaling".to_owned())];
+    if tests.is_empty() {
+        blocks.push(Block::Text(
+            Show::People,
+            String::new(),
+            "No test has results at two levels of copies.".to_owned(),
+        ));
+    } else {
+        blocks.extend([Block::Table(per_copy(tests)), Block::Table(totals(tests)), Block::Table(laws(tests))]);
+    }
+    blocks.extend(gaps(results).unless_empty());
+    if !tests.is_empty() {
+        blocks.push(Block::Text(Show::People, String::new(), LEGEND.to_owned()));
+        let label = |test: &Scaling| {
+            let law = law_in_words(test).map_or_else(String::new, |law| format!(": {law}"));
+            format!("{}, {}{law}", test.title(), test.total_unit)
+        };
+        let panels = tests.iter().filter_map(|test| Some((label(test), plot(test)?.panel(210.0)))).collect();
+        blocks.push(Block::Chart(Chart { caption: CAPTION.to_owned(), panels, ..Chart::default() }));
+    }
+    blocks
+}
+
+/// Lbench's table: a row per test, a column per level.
+fn per_copy(tests: &[Scaling]) -> Table {
+    let mut levels = tests.iter().flat_map(|test| test.levels.iter().map(|level| level.copies)).unique();
+    levels.sort_unstable();
+    let columns = Columns::new()
+        .with(Column::words("", "Test").narrow("Per copy"), |test: &Scaling| Field::Text(test.title()))
+        .with(Column::words("", "Unit").narrow(" "), |test| Field::text(&test.unit));
+    let columns = levels.into_iter().fold(columns, |columns, copies| {
+        columns.with(Column::number("", &copies.to_string()).main().wide(9), move |test| {
+            let level = test.levels.iter().find(|level| level.copies == copies);
+            Field::maybe(level.map(|level| level.per_copy.value), Style::Short)
+        })
+    });
+    columns.of(tests).shown(Show::People)
+}
+
+/// What all copies do together: a row per test and level.
+fn totals(tests: &[Scaling]) -> Table {
+    let rows: Vec<At<'_>> =
+        tests.iter().flat_map(|test| (0..test.levels.len()).map(move |place| (test, place))).collect();
+    let once = |place: usize, text: String| if place == 0 { text } else { String::new() };
+    let estimate = |estimate: Option<Estimate>, style| estimate.map_or(Field::Missing, |it| Field::Estimate(it, style));
+    Columns::new()
+        .with(Column::data("test"), |(test, _): &At<'_>| Field::text(&test.key.test))
+        .with(Column::words("", "Test").shown(Show::Narrow), move |(test, place)| {
+            Field::Text(once(*place, format!("{}, {}", test.title(), test.total_unit)))
+        })
+        .with(Column::words("label", "Test").shown(Show::Wide), move |(test, place)| {
+            Field::Worded(once(*place, test.title()), test.label.as_str().into())
+        })
+        .with(Column::number("copies", "Copies").wide(7), |(test, place)| {
+            let copies = test.levels[*place].copies;
+            Field::Worded(format!("{copies}{}", if *place < test.fitted { "" } else { "*" }), copies.into())
+        })
+        .with(Column::data("load"), |(test, _)| Field::text(&test.key.load))
+        .with(Column::data("condition"), |(test, _)| Field::text(&test.key.condition))
+        .with(Column::data("metric"), |(test, _)| Field::data(&test.metric))
+        .with(Column::data("unit"), |(test, _)| Field::text(&test.unit))
+        .with(Column::number("total", "Total").main().wide(8), |at| Field::Estimate(level(at).total, Style::Short))
+        .with(Column::words("total_unit", "Unit").shown(Show::Wide), |(test, _)| Field::text(&test.total_unit))
+        .with(Column::number("", "±").wide(7), |at| Field::Spread(level(at).total))
+        .with(Column::number("gain", "Gain").main().wide(7), |at| Field::Estimate(level(at).gain, Style::Gain))
+        .with(
+            Column::number("", "±").wide(7),
+            |at| if at.1 == 0 { Field::Nothing } else { Field::Spread(level(at).gain) },
+        )
+        .with(Column::number("step", "Step").wide(7), |at| {
+            level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, Style::Gain))
+        })
+        .with(Column::number("efficiency", "Efficiency").narrow("Effic.").wide(7), |at| {
+            Field::Estimate(level(at).efficiency, Style::Percent)
+        })
+        .with(Column::number("fairness", "Fair").wide(7), |at| Field::maybe(level(at).fairness, Style::Percent))
+        .with(Column::number("clock", "GHz").wide(6), |at| Field::maybe(level(at).clock, Style::Figure))
+        .with(Column::number("n", "Trials").shown(Show::Wide), |at| Field::Count(level(at).n as u64))
+        .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, Style::Score))
+        .with(Column::data("normalised"), move |at| estimate(level(at).normalised, Style::Score))
+        .with(Column::data("normalised_gain"), |at| {
+            let (test, _) = at;
+            let gain =
+                level(at).normalised.zip(test.levels[0].normalised).map(|(here, first)| here.value / first.value);
+            Field::maybe(gain, Style::Gain)
+        })
+        .with(Column::data("in_law"), |(test, place)| Field::Flag(*place < test.fitted))
+        .with(Column::data("status"), |_| Field::text("ok"))
+        .of(&rows)
+        .keyed("scaling")
+}
+
+fn level<'a>(at: &At<'a>) -> &'a Level {
+    &at.0.levels[at.1]
+}
+
+/// The laws: a row per test.
+fn laws(tests: &[Scaling]) -> Table {
+    // As many levels as parameters leave nothing to judge a law by.
+    let judged = |test: &Scaling| test.law.filter(|_| test.fitted > 3);
+    let sigma = |test: &Scaling| test.law.map(|law| law.sigma);
+    let kappa = |test: &Scaling| test.law.and_then(|law| law.kappa);
+    let peak = |test: &Scaling| test.law.and_then(|law| law.peak);
+    let shown = |is_known: bool, show: Show| if is_known { show } else { Show::Data };
+    let (any_kappa, any_judged) =
+        (tests.iter().any(|it| kappa(it).is_some()), tests.iter().any(|it| judged(it).is_some()));
+    let (people, pages) = (shown(any_kappa, Show::People), shown(any_judged, Show::Wide));
+    let value = |estimate: Option<Estimate>, style| Field::maybe(estimate.map(|it| it.value), style);
+    let ends = |estimate: Option<Estimate>, words: fn(f64) -> String| {
+        estimate.map_or(Field::Nothing, |estimate| Field::Text(format!("({})", range(&estimate, words))))
+    };
+    Columns::new()
+        .with(Column::data("test"), |test: &Scaling| Field::text(&test.key.test))
+        .with(Column::words("label", "Law"), |test| Field::Worded(test.title(), test.label.as_str().into()))
+        .with(Column::data("load"), |test| Field::text(&test.key.load))
+        .with(Column::data("condition"), |test| Field::text(&test.key.condition))
+        .with(Column::data("total_unit"), |test| Field::text(&test.total_unit))
+        .with(Column::data("lambda"), |test| Field::maybe(test.law.map(|law| law.law.lambda), Style::Score))
+        .with(Column::data("sigma"), move |test| Field::data(&sigma(test)))
+        .with(Column::data("kappa"), move |test| Field::data(&kappa(test)))
+        .with(Column::data("peak"), move |test| Field::data(&peak(test)))
+        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), Style::Coefficient))
+        .with(Column::words("", ""), move |test| ends(sigma(test), coefficient))
+        .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| {
+            value(kappa(test), Style::Coefficient)
+        })
+        .with(Column::words("", "").shown(people), move |test| ends(kappa(test), coefficient))
+        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), Style::Figure))
+        .with(Column::words("", "").shown(people), move |test| ends(peak(test), figure))
+        .with(Column::number("r2", "R²").shown(pages), move |test| {
+            Field::maybe(judged(test).map(|law| law.r2), Style::Coefficient)
+        })
+        .with(Column::words("worst", "Worst").shown(pages), move |test| {
+            judged(test).map_or(Field::Nothing, |law| {
+                let (copies, share) = law.worst;
+                let words = format!("{:+.1}% at {copies}", 100.0 * share);
+                Field::Worded(words, json!({"copies": copies, "share": share}))
+            })
+        })
+        .with(Column::data("clock"), |test| Field::data(&test.clock))
+        .with(Column::data("fitted"), |test| Field::Count(test.fitted as u64))
+        .with(Column::words("notes", "Notes"), |test| Field::Marks(test.notes.clone()))
+        .of(tests)
+        .keyed("laws")
+}
+
+/// The ends of an interval in words; an end that does not exist is `∞`.
+fn range(estimate: &Estimate, words: fn(f64) -> String) -> String {
+    let end = |end: f64| if end.is_finite() { words(end) } else { "∞".to_owned() };
+    if estimate.low.is_finite() {
+        format!("{} to {}", end(estimate.low), end(estimate.high))
+    } else {
+        "±∞".to_owned()
+    }
+}
+
+/// The law in a line: `sigma 0.58 (0.55 to 0.61), …`.
+fn law_in_words(test: &Scaling) -> Option<String> {
+    let law = test.law?;
+    let known = |name: &str, estimate: &Estimate, words: fn(f64) -> String| {
+        format!("{name} {} ({})", words(estimate.value), range(estimate, words))
+    };
+    let mut parts = vec![known("sigma", &law.sigma, coefficient)];
+    if let Some(kappa) = &law.kappa {
+        parts.push(known("kappa", kappa, coefficient));
+        parts.push(law.peak.map_or_else(|| "no peak".to_owned(), |peak| known("peak", &peak, figure)));
+    }
+    Some(parts.join(", "))
+}
+
+/// What has no result, each reason once per test with the levels it is of.
+fn gaps(results: &Results) -> Table {
+    let nothing = |_: &Missing| Field::Nothing;
+    let columns = Columns::new().with(Column::words("", "Missing"), nothing).with(Column::words("", ""), nothing);
+    let mut table = Table { headed: false, ..columns.table().shown(Show::People) };
+    for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
+        let rates = || list.iter().filter(|gap| !gap.latency);
+        for (label, reason) in rates().map(|gap| (name(&gap.label, &gap.key), &gap.reason)).unique() {
+            let same = rates().filter(|gap| name(&gap.label, &gap.key) == label && gap.reason == *reason);
+            let levels: Vec<u32> = same.map(|gap| gap.key.copies).collect();
+            let listed: Vec<String> = levels.iter().map(u32::to_string).collect();
+            let noun = if levels == [1] { "copy" } else { "copies" };
+            table.add_gap(label, format!("{kind} with {} {noun}: {reason}", listed.join(", ")));
+        }
+    }
+    table
+}
+
+/// Totals over copies, and the law.
+fn plot(test: &Scaling) -> Option<Plot> {
+    let values = || test.levels.iter().flat_map(|level| [level.total.value, level.judged().value]);
+    let most = values().filter(|value| value.is_finite()).max_by(f64::total_cmp)?;
+    let (first, last) = test.levels.first().zip(test.levels.last())?;
+    let (from, to) = (f64::from(first.copies), f64::from(last.copies));
+    // The law ends with the last level it was fitted to.
+    let edge = test.levels[..test.fitted].last().map_or(1.0, |level| f64::from(level.copies));
+    let counts: Vec<f64> = test.levels.iter().map(|level| f64::from(level.copies)).collect();
+    let scale = if to < MANY { Scale::linear(0.0, to * 1.04) } else { Scale::log(&counts, &[])? };
+    let ticks = counts.iter().map(|copies| (*copies, copies.to_string())).collect();
+    let mut lines = vec![line((from, to), |copies| first.judged().value / from * copies)];
+    (lines[0].dashed, lines[0].plain) = (true, true);
+    if let Some(law) = &test.law {
+        lines.push(line((from, edge), |copies| law.law.at(copies)));
+        lines.push(Line { dashed: true, ..line((edge, to), |copies| law.law.at(copies)) });
+    }
+    // Intervals and the law's peak may stretch the axis a little.
+    let peak = lines.iter().skip(1).flat_map(|line| &line.points).map(|point| point.1);
+    let highs = test.levels.iter().map(|level| level.judged().high).chain(peak);
+    let highest = highs.filter(|high| high.is_finite() && *high <= most * 1.5).fold(most, f64::max) * 1.05;
+    // The last level always has a mark.
+    let step = test.levels.len().div_ceil(MARKS);
+    let levels = test.levels.iter().rev().enumerate().filter(|(back, _)| back % step == 0);
+    let series = Series {
+        title: law_in_words(test).unwrap_or_default(),
+        lines,
+        marks: levels.flat_map(|(_, level)| marks(test, level)).collect(),
+        ..Series::default()
+    };
+    Some(Plot {
+        label: format!("{}: total over copies, with the law", test.title()),
+        x: Axis { scale, ticks },
+        y: Axis::new(Scale::linear(0.0, highest)),
+        series: vec![series],
+        ..Plot::default()
+    })
+}
+
+/// A law with a pole would come back from below.
+fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
+    let copies = (0..=POINTS).map(|part| from * (to / from).powf(part as f64 / POINTS as f64));
+    let points = copies.map(|copies| (copies, law(copies))).take_while(|point| point.1.is_finite() && point.1 >= 0.0);
+    Line { points: if to > from { points.collect() } else { Vec::new() }, ..Line::default() }
+}
+
+fn marks(test: &Scaling, level: &Level) -> Vec<Mark> {
+    let (judged, at) = (level.judged(), f64::from(level.copies));
+    let total = |it: &Estimate| format!("{} {} {}", score(it.value), test.total_unit, plus_minus(it.spread()));
+    let (gain, efficiency) = (gain(level.gain.value), percent(level.efficiency.value));
+    let mut title = format!("{}: {}, gain {gain}, efficiency {efficiency}", copies(level.copies), total(&level.total));
+    if let (Some(normalised), Some(clock)) = (&level.normalised, level.clock) {
+        title += &format!("; at the first level's clock {} (here {} GHz)", total(normalised), figure(clock));
+    }
+    let interval = judged.bounded().then_some((judged.low, judged.high));
+    let raw = Mark { at: (at, level.total.value), form: Form::Hollow, title: title.clone(), interval: None };
+    let main = Mark { at: (at, judged.value), form: Form::Full, title, interval };
+    let moved = (judged.value / level.total.value - 1.0).abs() > MOVED;
+    if moved { vec![raw, main] } else { vec![main] }
+}

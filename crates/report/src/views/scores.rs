@@ -1,0 +1,263 @@
+//! Scores per level of copies, indexes and gains.
+
+use analysis::{Gain, Index, Missing, Part, Results, Row};
+use catalogue::Arithmetic;
+use stats::Estimate;
+use words::{Unique, copies, plus_minus};
+
+use super::shared::{name, sentences};
+use super::{details, latency, loads};
+use crate::charts::{index as drawing, key};
+use crate::document::{Block, Chart, Column, Columns, Field, Figure, Role, Row as Line, RowKind, Show, Style, Table};
+
+/// Columns of a test's name, as UnixBench has them.
+const NAME: usize = 38;
+
+/// Most tests whose scores are large figures where there is no index.
+const FEW: usize = 3;
+
+/// Adds the columns of a score: the list that every report of scores is made from.
+fn columns() -> Columns<'static, Row> {
+    Columns::new()
+        .keyed(|row: &Row| &row.cell.key)
+        .with(Column::words("label", "Test").wide(NAME), |row| {
+            Field::Worded(name(&row.cell.label, &row.cell.key), row.cell.label.as_str().into())
+        })
+        .with(Column::data("metric"), |row| Field::data(&row.cell.metric))
+        .with(Column::number("value", "Score").main().wide(12), |row| Field::Estimate(row.score, Style::Score))
+        .with(Column::words("unit", "Unit").wide(6), |row| Field::text(&row.cell.unit))
+        .with(Column::number("", "±").wide(7), |row| Field::Spread(row.score))
+        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::Number(row.score.low, Style::Score))
+        .with(Column::number("", "High").shown(Show::Pages), |row| Field::Number(row.score.high, Style::Score))
+        .with(Column::number("n", "Trials").shown(Show::Wide), |row| Field::Count(row.n as u64))
+        .with(Column::number("seconds", "Window").shown(Show::Wide), |row| {
+            Field::Worded(words::seconds(row.seconds), row.seconds.into())
+        })
+        .with(Column::words("", "Trials").shown(Show::Narrow), |row| {
+            Field::text(format!("{:>3} x {}", row.n, words::seconds(row.seconds)))
+        })
+        .with(Column::data("status"), |_| Field::text("ok"))
+        .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
+}
+
+/// Returns every row of a run, for programs.
+pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
+    let all = columns()
+        .and(loads::columns())
+        .and(latency::columns())
+        .and(details::columns())
+        .with(Column::data("samples"), |row| Field::data(&row.samples));
+    all.of(rows.iter().chain(controls)).keyed("results").shown(Show::Data)
+}
+
+/// Returns the lists of scores and the indexes, level by level, and the gains.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for level in results.lists() {
+        blocks.push(Block::Section(heading(results, level)));
+        blocks.push(Block::Table(scores(results, level)));
+        for index in results.indexes().iter().filter(|index| index.copies == level) {
+            blocks.push(Block::Table(index_table(index)));
+        }
+    }
+    blocks.extend(index_charts(results));
+    blocks.extend(gains(results));
+    blocks
+}
+
+/// UnixBench's words.
+fn heading(results: &Results, level: u32) -> String {
+    let cpus = match results.run.cpus {
+        0 => "unknown CPUs".to_owned(),
+        cpus => words::count(cpus, "CPU"),
+    };
+    format!("{cpus} in system; running {} of tests", words::count(level, "parallel copy"))
+}
+
+fn scores(results: &Results, level: u32) -> Table {
+    let rows = results.listed().filter(|row| row.cell.key.copies == level);
+    let mut table = Table { headed: false, ..columns().of(rows).shown(Show::People) };
+    let here = |gap: &&Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
+    for (kind, gaps) in [("skipped", &results.skipped), ("error", &results.errors)] {
+        for gap in gaps.iter().filter(here) {
+            table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
+        }
+    }
+    table
+}
+
+/// UnixBench's block of an index: baseline, result and index of each test, and the whole; of BYTE's also the sum.
+fn index_table(index: &Index) -> Table {
+    let kind = if index.complete { "Index Values" } else { "Partial Index" };
+    let heading = match index.arithmetic {
+        Arithmetic::Geometric => format!("{} {kind}", index.name),
+        Arithmetic::Arithmetic => "BYTE 3.11 INDEX VALUES".to_owned(),
+    };
+    let mut table = Columns::new()
+        .with(Column::words("", &heading).wide(NAME), |part: &Part| Field::text(&part.label))
+        .with(Column::number("", "BASELINE").wide(12), |part| Field::Number(part.baseline, Style::Tenth))
+        .with(Column::number("", "RESULT").wide(13), |part| Field::Number(part.score, Style::Score))
+        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Number(part.index.value, Style::Tenth))
+        .with(Column::number("", "±").narrow(" ").wide(7), |part| Field::Spread(part.index))
+        .of(&index.parts)
+        .shown(Show::People);
+    let dash = || Field::text("---");
+    for (label, score) in &index.others {
+        let fields = vec![Field::text(label), dash(), Field::Number(*score, Style::Score), dash(), Field::Nothing];
+        table.rows.push(Line { fields, kind: RowKind::Plain });
+    }
+    let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
+        table.rows.push(Line { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
+    };
+    let whole = || (Field::Number(index.score.value, Style::Tenth), Field::Spread(index.score));
+    match index.arithmetic {
+        Arithmetic::Geometric => total(index.title(), whole().0, whole().1, RowKind::Total),
+        Arithmetic::Arithmetic => {
+            let sum = Field::Number(index.sum, Style::Tenth);
+            total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
+            total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
+        }
+    }
+    table
+}
+
+/// The indexes for programs.
+pub(super) fn index_data(indexes: &[Index]) -> Table {
+    let parts = |index: &Index| {
+        let part = |part: &Part| {
+            serde_json::json!({
+                "test": part.test, "label": part.label, "score": part.score, "baseline": part.baseline,
+                "index": part.index.value, "low": part.index.low, "high": part.index.high,
+            })
+        };
+        Field::Data(index.parts.iter().map(part).collect())
+    };
+    Columns::new()
+        .with(Column::data("category"), |index: &Index| Field::text(&index.id))
+        .with(Column::data("name"), |index| Field::text(&index.name))
+        .with(Column::data("copies"), |index| Field::Count(u64::from(index.copies)))
+        .with(Column::data("arithmetic"), |index| Field::data(&index.arithmetic))
+        .with(Column::data("score"), |index| Field::Estimate(index.score, Style::Tenth))
+        .with(Column::data("sum"), |index| Field::Number(index.sum, Style::Tenth))
+        .with(Column::data("complete"), |index| Field::Flag(index.complete))
+        .with(Column::data("tests"), parts)
+        .of(indexes)
+        .keyed("index")
+        .shown(Show::Data)
+}
+
+fn index_charts(results: &Results) -> Vec<Block> {
+    let ids = results.indexes().iter().map(|index| &index.id).unique();
+    let chart = |id: &String| {
+        let levels: Vec<&Index> = results.indexes().iter().filter(|index| index.id == *id).collect();
+        let title = format!("Index per test: {}", levels.first()?.name);
+        let caption = "The scale is logarithmic. A mark is a test’s index and its whiskers the 95 % interval; the vertical \
+                       line is the whole index, its band the interval. Where no whiskers are seen, the interval is smaller \
+                       than the mark; a hollow mark with dashed ends has no interval.";
+        let panels = vec![(String::new(), drawing::index(results, &levels)?)];
+        Some(Block::Chart(Chart { title, caption: caption.to_owned(), legend: legend(results, 0), panels }))
+    };
+    ids.into_iter().filter_map(chart).collect()
+}
+
+/// The marks of the levels of copies but the first `skip`.
+pub(super) fn legend(results: &Results, skip: usize) -> Vec<(String, String)> {
+    let levels = results.levels();
+    levels.iter().enumerate().skip(skip).map(|(series, level)| (key(series), copies(*level))).collect()
+}
+
+fn gains(results: &Results) -> Vec<Block> {
+    let gains = results.gains();
+    let mut blocks = Vec::new();
+    for (from, to) in gains.iter().map(|gain| (gain.from, gain.to)).unique() {
+        let here = gains.iter().filter(|gain| (gain.from, gain.to) == (from, to));
+        let mut table = gain_columns().of(here).shown(Show::People);
+        table.headed = false;
+        for row in &mut table.rows {
+            let is_index = |index: &Index| matches!(&row.fields[0], Field::Text(label) if *label == index.title());
+            if results.indexes().iter().any(is_index) {
+                row.kind = RowKind::Strong;
+            }
+        }
+        blocks.push(Block::Section(format!("Gain from {} to {to}", copies(from))));
+        blocks.push(Block::Table(table));
+    }
+    if let Some(drawing) = drawing::gains(results) {
+        let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and \
+                       every copy as fast as the first.";
+        let panels = vec![(String::new(), drawing)];
+        blocks.push(Block::Chart(Chart {
+            title: String::new(),
+            caption: caption.to_owned(),
+            legend: legend(results, 1),
+            panels,
+        }));
+    }
+    blocks
+}
+
+/// The gains for programs.
+pub(super) fn gain_data(gains: &[Gain]) -> Table {
+    gain_columns().of(gains).keyed("gains").shown(Show::Data)
+}
+
+fn gain_columns() -> Columns<'static, Gain> {
+    Columns::new()
+        .with(Column::words("label", "Test").wide(63), |gain: &Gain| Field::text(&gain.label))
+        .with(Column::data("from"), |gain| Field::Count(u64::from(gain.from)))
+        .with(Column::data("to"), |gain| Field::Count(u64::from(gain.to)))
+        .with(Column { role: Role::Main, ..Column::number("gain", "GAIN").wide(9) }, |gain| {
+            Field::Estimate(gain.gain, Style::Gain)
+        })
+        .with(Column::number("", "±").wide(7), |gain| Field::Spread(gain.gain))
+        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::Number(gain.gain.low, Style::Gain))
+        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::Number(gain.gain.high, Style::Gain))
+}
+
+/// Returns the indexes at each level as large figures, or without any the scores of a few tests.
+pub(super) fn figures(results: &Results) -> Vec<Block> {
+    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
+        label: copies(level),
+        mark: key(drawing::series(results, level)),
+        value: words::score(estimate.value),
+        unit: unit.to_owned(),
+        spread: plus_minus(estimate.spread()),
+        more,
+    };
+    if !results.indexes().is_empty() {
+        let title = |index: &Index| match index.arithmetic {
+            Arithmetic::Geometric => index.title(),
+            Arithmetic::Arithmetic => format!("{}: average", index.title()),
+        };
+        let titles = results.indexes().iter().map(title).unique();
+        let figure = |index: &Index| {
+            let mut more = vec![range(&index.score)];
+            if index.arithmetic == Arithmetic::Arithmetic {
+                more.push(format!("sum of {} items {}", index.parts.len(), words::score(index.sum)));
+            }
+            of(index.copies, &index.score, "", more)
+        };
+        let levels =
+            |name: &String| results.indexes().iter().filter(|known| title(known) == *name).map(figure).collect();
+        return titles.into_iter().map(|title| Block::Figures(title.clone(), levels(&title))).collect();
+    }
+    let rates: Vec<&Row> = results.listed().collect();
+    let names = rates.iter().map(|row| name(&row.cell.label, &row.cell.key)).unique();
+    if names.len() > FEW {
+        return Vec::new();
+    }
+    let own = |title: &String| {
+        let rows = rates.iter().filter(|row| name(&row.cell.label, &row.cell.key) == *title);
+        rows.map(|row| of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)])).collect()
+    };
+    names.into_iter().map(|name| Block::Figures(name.clone(), own(&name))).collect()
+}
+
+/// Returns the ends of an interval in words.
+pub(crate) fn range(estimate: &Estimate) -> String {
+    if estimate.bounded() {
+        format!("{} to {}", words::score(estimate.low), words::score(estimate.high))
+    } else {
+        "no interval".to_owned()
+    }
+}

@@ -1,0 +1,65 @@
+//! What several views say alike.
+
+use analysis::{Missing, Remark, Verdict};
+use catalogue::NONE;
+use journal::Key;
+
+use crate::document::{Block, Column, Columns, Field, List, Show, Table};
+
+/// Returns the sentences of remarks.
+pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
+    remarks.iter().map(Remark::to_string).collect()
+}
+
+/// Returns a label with the load and the condition beside it, where there are any: `Pipe load=compile`.
+pub(crate) fn name(label: &str, key: &Key) -> String {
+    let mut name = label.to_owned();
+    for (axis, kind) in [(&key.load, "load"), (&key.condition, "condition")] {
+        if axis != NONE {
+            name += &format!(" {kind}={axis}");
+        }
+    }
+    name
+}
+
+/// Returns what is beyond the usual about a cell: ` x4, load compile`.
+pub(crate) fn coordinates(key: &Key) -> String {
+    let mut text = if key.copies == 1 { String::new() } else { format!(" x{}", key.copies) };
+    for (axis, kind) in [(&key.load, "load"), (&key.condition, "condition")] {
+        if axis != NONE {
+            text += &format!(", {kind} {axis}");
+        }
+    }
+    text
+}
+
+/// Returns cells without a result as the array `key` of JSON; `status` is their line's in CSV.
+pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing]) -> Table {
+    Columns::new()
+        .keyed(|gap: &Missing| &gap.key)
+        .with(Column::data("label"), |gap| Field::text(&gap.label))
+        .with(Column::data("status"), move |_| Field::text(status))
+        .with(Column::data("reason"), |gap| Field::text(&gap.reason))
+        .of(gaps)
+        .keyed(key)
+        .shown(Show::Data)
+}
+
+/// Returns a list under a heading of its own, for people; nothing without items.
+pub(crate) fn listed_under(title: String, items: Vec<String>) -> Vec<Block> {
+    let list = List { items, show: Show::People, ..List::default() }.unless_empty();
+    list.map_or_else(Vec::new, |list| vec![Block::Section(title), list])
+}
+
+/// Returns a verdict in few words: `same within 0.4%`, `undecided (12%)`, which is the difference that would have been
+/// seen; `slower`.
+pub(crate) fn verdict_words(verdict: Verdict, unit: &str) -> String {
+    match verdict {
+        Verdict::Same(within) => format!("same within {}{unit}", words::at_least(within)),
+        Verdict::Undecided(could) => match words::at_least(could) {
+            endless if endless == "∞" => "undecided (∞)".to_owned(),
+            could => format!("undecided ({could}{unit})"),
+        },
+        decided => decided.word().to_owned(),
+    }
+}

@@ -1,0 +1,114 @@
+//! One test over many runs.
+
+use analysis::{Change, Latest, Point, Series, Trend};
+use stats::Estimate;
+use words::{copies, shortened};
+
+use super::shared::name;
+use crate::document::{Block, Column, Columns, Document, Field, Show, Style, Table};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-trend/2";
+
+/// The fewest runs before the latest for a word on chance.
+const ENOUGH: usize = 4;
+
+/// Returns the trend: a table per cell with a row for each run, and what became of the latest.
+#[must_use]
+pub fn trend(trend: &Trend) -> Document {
+    let mut document = Document {
+        format: FORMAT,
+        kind: "unixmark trend".to_owned(),
+        title: trend.test.clone(),
+        blocks: vec![Block::Data("test", trend.test.as_str().into())],
+        lines: &["points"],
+    };
+    for series in &trend.series {
+        document.blocks.push(Block::Section(heading(series)));
+        let latest = match &series.latest {
+            Some(latest) => sentence(latest, series),
+            None => "One run: there is nothing to compare it with.".to_owned(),
+        };
+        document.blocks.push(Block::Lead(vec![latest]));
+        document.table(points(series));
+    }
+    document.table(latest(&trend.series));
+    document
+}
+
+fn heading(series: &Series) -> String {
+    let unit = if series.unit.is_empty() { String::new() } else { format!(", {}", series.unit) };
+    let direction = if series.lower_is_better { "; lower is better" } else { "" };
+    format!("{}, {}{unit}{direction}", name(&series.label, &series.key), copies(series.key.copies))
+}
+
+fn points(series: &Series) -> Table {
+    let most =
+        series.points.iter().map(|point| score(point).value).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let changes = |point: &Point| {
+        let change = |change: &Change| format!("{}: {} -> {}", change.name, change.before, change.after);
+        Field::Words(point.changed.iter().map(change).collect())
+    };
+    Columns::new()
+        .with(Column::words("started", "Started"), |point: &Point| {
+            let shown: String = point.started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect();
+            Field::Worded(shown, point.started.as_str().into())
+        })
+        .all_of(&series.key)
+        .with(Column::data("label"), |_| Field::text(&series.label))
+        .with(Column::data("unit"), |_| Field::text(&series.unit))
+        .with(Column::words("", ""), move |point| Field::Bar(score(point).value / most))
+        .with(Column::number("value", "Score").main().wide(12), |point| Field::Estimate(score(point), Style::Score))
+        .with(Column::number("", "±").wide(7), |point| Field::Spread(score(point)))
+        .with(Column::words("", "Run").shown(Show::Narrow), |point| Field::text(shortened(&point.run, 20)))
+        .with(Column::words("run", "Run").shown(Show::Wide), |point| Field::text(&point.run))
+        .with(Column::data("host"), |point| Field::text(&point.host))
+        .with(Column::words("changed", "Changed since the run before"), changes)
+        .of(&series.points)
+        .keyed("points")
+}
+
+fn score(point: &Point) -> Estimate {
+    point.score
+}
+
+/// The latest run of each cell beside those before it, for programs.
+fn latest(series: &[Series]) -> Table {
+    let of = |series: &Series, value: fn(&Latest) -> Field| series.latest.as_ref().map_or(Field::Missing, value);
+    Columns::new()
+        .keyed(|series: &Series| &series.key)
+        .with(Column::data("label"), |series| Field::text(&series.label))
+        .with(Column::data("unit"), |series| Field::text(&series.unit))
+        .with(Column::data("lower_is_better"), |series| Field::Flag(series.lower_is_better))
+        .with(Column::data("before"), move |series| of(series, |latest| Field::Count(latest.before as u64)))
+        .with(Column::data("median"), move |series| of(series, |latest| Field::Number(latest.median, Style::Score)))
+        .with(Column::data("delta"), move |series| of(series, |latest| Field::Number(latest.delta, Style::Signed)))
+        .with(Column::data("p"), move |series| of(series, |latest| Field::Number(latest.p, Style::Figure)))
+        .of(series)
+        .keyed("series")
+        .shown(Show::Data)
+}
+
+/// The latest against those before it.
+fn sentence(latest: &Latest, series: &Series) -> String {
+    let Latest { before, delta, p, .. } = *latest;
+    let runs = if before == 1 { "run".to_owned() } else { format!("median of the {before} runs") };
+    let size = format!("{:.1} %", delta.abs());
+    let judged = if (delta < 0.0) == series.lower_is_better { "better" } else { "worse" };
+    let place = if size == "0.0 %" {
+        format!("The latest run equals the {runs} before it")
+    } else {
+        let way = if delta < 0.0 { "lower" } else { "higher" };
+        format!("The latest run is {size} {way} ({judged}) than the {runs} before it")
+    };
+    let chance = if before < ENOUGH {
+        "too few runs to say whether that is chance".to_owned()
+    } else {
+        format!("if only chance were at work, {:.0} % of runs would lie this far out (p = {p:.2})", p * 100.0)
+    };
+    let changed: Vec<&str> =
+        series.points.last().into_iter().flat_map(|point| &point.changed).map(|change| change.name).collect();
+    let changed =
+        if changed.is_empty() { String::new() } else { format!(" Changed before it: {}.", changed.join(", ")) };
+    format!("{place}; {chance}.{changed}")
+}
