@@ -66,8 +66,8 @@ fn what_is_exported_is_what_reports_show() {
     export_all(&place);
     assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and none besides");
     let Some(python) = python() else { return };
-    let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit
-        FROM results WHERE state = 'measured' AND metric <> 'index' AND NOT control ORDER BY ALL";
+    let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control
+        FROM results WHERE state = 'measured' AND metric <> 'index' ORDER BY ALL";
     let rows = query(&python, place.root.path(), sql);
     let mut shown = 0;
     for name in &names {
@@ -75,9 +75,9 @@ fn what_is_exported_is_what_reports_show() {
         for result in report["results"].as_array().unwrap() {
             shown += 1;
             let same = |row: &&Value| {
-                let keys = ["test", "copies", "load", "condition", "value", "low", "high", "n", "unit"];
+                let keys = ["test", "copies", "load", "condition", "value", "low", "high", "n", "unit", "control"];
                 row[0] == report["run"]["name"]
-                    && keys.iter().zip([2, 3, 4, 5, 6, 7, 8, 9, 10]).all(|(key, at)| row[at] == result[*key])
+                    && keys.iter().zip([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]).all(|(key, at)| row[at] == result[*key])
             };
             assert_eq!(rows.iter().filter(same).count(), 1, "{name}: {result}");
         }

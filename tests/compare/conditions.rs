@@ -41,7 +41,10 @@ fn within_one_run_by_blocks() {
         assert!(report["serial"].is_null() && report["notes"].to_string().contains("in the same blocks"), "{report}");
     }
     let text = text(&place, "a --conditions none,audit=all");
-    assert!(text.contains("condition none") && text.contains("condition audit=all"), "{text}");
+    assert!(
+        text.contains("condition none") && text.contains("procedure, condition\n                 audit=all"),
+        "{text}"
+    );
     // The other way round it is a gain.
     let report = json(&place, "a --conditions audit=all,none");
     assert_eq!(of(&report, "syscall", "score")["verdict"], "faster");

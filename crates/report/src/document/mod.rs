@@ -65,6 +65,8 @@ pub struct Document {
     pub title: String,
     /// What it says, in order.
     pub blocks: Vec<Block>,
+    /// The name of the run, with which every line of CSV begins; empty if rows name their own.
+    pub run: String,
     /// The keys of the tables whose rows are the lines of CSV.
     pub lines: &'static [&'static str],
 }

@@ -9,12 +9,16 @@ use crate::document::{Block, Document, Reader};
 /// Returns the lines; the columns are those of all main tables in the order of their first appearance.
 pub(super) fn render(document: &Document) -> Result<String> {
     let mut rows: Vec<Vec<(String, String)>> = Vec::new();
+    let run: Vec<(String, String)> = match document.run.as_str() {
+        "" => Vec::new(),
+        run => vec![("run".to_owned(), run.to_owned())],
+    };
     for block in &document.blocks {
         if let Block::Table(table) = block
             && document.lines.contains(&table.key)
             && table.show.is_for(Reader::Program)
         {
-            rows.extend(json::rows(table).map(|row| flat("", &row)));
+            rows.extend(json::rows(table).map(|row| [run.clone(), flat("", &row)].concat()));
         }
     }
     let mut heads: Vec<&str> = Vec::new();

@@ -19,9 +19,11 @@ impl Notes {
         }
     }
 
-    /// Returns the mark of several remarks, `[1,3]`; nothing for none.
+    /// Returns the mark of several remarks in the order of their numbers, `[1,3]`; nothing for none.
     pub fn marks(&mut self, texts: &[String]) -> String {
-        let numbers: Vec<String> = texts.iter().map(|text| self.number(text).to_string()).collect();
+        let mut numbers: Vec<usize> = texts.iter().map(|text| self.number(text)).collect();
+        numbers.sort_unstable();
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         if numbers.is_empty() { String::new() } else { format!("[{}]", numbers.join(",")) }
     }
 }
@@ -35,5 +37,6 @@ mod tests {
         let mut notes = Notes::default();
         assert_eq!(notes.marks(&["a".to_owned(), "b".to_owned()]), "[1,2]");
         assert_eq!((notes.marks(&["b".to_owned()]), notes.marks(&[])), ("[2]".to_owned(), String::new()));
+        assert_eq!(notes.marks(&["c".to_owned(), "a".to_owned()]), "[1,3]");
     }
 }

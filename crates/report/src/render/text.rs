@@ -8,11 +8,14 @@ use crate::document::{Block, Column, Document, Field, List, Pairs, Reader, RowKi
 /// The least room for the names of rows; longer ones have a line of their own.
 const NAME: usize = 12;
 
+/// Names up to this width always have their room.
+const SHORT: usize = 20;
+
 /// What stands before the label of a pair, and how wide that is.
 const LABEL: usize = 14;
 
 /// Columns of the longest bar.
-const BAR: usize = 40;
+const BAR: usize = 30;
 
 /// Returns the document.
 pub(super) fn render(document: &Document) -> String {
@@ -258,13 +261,14 @@ impl<'a> Grid<'a> {
 
     /// Shares the columns after the first among as many tables as it takes.
     fn parts(&self) -> Vec<Vec<usize>> {
+        let name = if self.widths[0] <= SHORT { self.widths[0].max(NAME) } else { NAME };
         let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
-        let mut left = WIDTH - NAME;
+        let mut left = WIDTH - name;
         for (column, width) in self.widths.iter().enumerate().skip(1) {
             let last = parts.len() - 1;
             if *width > left && !parts[last].is_empty() {
                 parts.push(vec![column]);
-                left = WIDTH - NAME;
+                left = WIDTH - name;
             } else {
                 parts[last].push(column);
             }

@@ -25,6 +25,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
         kind: "unixmark compare".to_owned(),
         title: "Comparison".to_owned(),
         blocks: vec![Block::Lead(letters.iter().map(|letter| sentence(all, letter)).collect()), runs(all)],
+        run: String::new(),
         lines: &["comparisons", "missing"],
     };
     let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);

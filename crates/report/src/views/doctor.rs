@@ -22,6 +22,7 @@ pub fn doctor(findings: &[Finding]) -> Document {
         kind: "unixmark doctor".to_owned(),
         title: "This machine".to_owned(),
         blocks: Vec::new(),
+        run: String::new(),
         lines: &["findings"],
     };
     if findings.is_empty() {

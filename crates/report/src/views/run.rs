@@ -41,6 +41,7 @@ pub fn run(results: &Results) -> Document {
         kind: run.tool.clone(),
         title: run.name.clone(),
         blocks: Vec::new(),
+        run: run.name.clone(),
         lines: &["results", "comparisons", "controls", "burnin_figures", "scaling", "laws", "skipped", "errors"],
     };
     document.extend(lead(results));

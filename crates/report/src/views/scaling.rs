@@ -24,8 +24,7 @@ const LEGEND: &str = "Gain: the total over that with the fewest copies; step: ov
 a share of ideal (N copies, N times the total); fair: slowest copy's work as a share of the fastest's; GHz: the clock that the \
 law is normalised by. The Universal Scalability Law: sigma is the share of the work that copies do one after another, kappa \
 what each pair of them costs (Amdahl's law has none); below zero, copies help each other. Peak: the copies with the highest \
-total; below 1 where a second copy lowers it. Brackets have the 95 % interval. A star: beyond a border, and not part of the \
-law.";
+total; below 1 if a second copy lowers it. A star: beyond a border, and not part of the law.";
 
 const CAPTION: &str = "Totals over copies, each with its 95 % interval. The curve is the Universal Scalability Law fitted to \
 them, dashed where it was not fitted; the straight dashed line is every copy as fast as with the fewest. Where the clock \
@@ -146,7 +145,7 @@ fn laws(tests: &[Scaling]) -> Table {
     let (people, pages) = (shown(any_kappa, Show::People), shown(any_judged, Show::Wide));
     let value = |estimate: Option<Estimate>, style| Field::maybe(estimate.map(|it| it.value), style);
     let ends = |estimate: Option<Estimate>, words: fn(f64) -> String| {
-        estimate.map_or(Field::Nothing, |estimate| Field::Text(format!("({})", range(&estimate, words))))
+        estimate.map_or(Field::Nothing, |estimate| Field::Text(range(&estimate, words)))
     };
     Columns::new()
         .with(Column::data("test"), |test: &Scaling| Field::text(&test.key.test))
@@ -159,13 +158,13 @@ fn laws(tests: &[Scaling]) -> Table {
         .with(Column::data("kappa"), move |test| Field::data(&kappa(test)))
         .with(Column::data("peak"), move |test| Field::data(&peak(test)))
         .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), Style::Coefficient))
-        .with(Column::words("", ""), move |test| ends(sigma(test), coefficient))
+        .with(Column::words("", "95 %"), move |test| ends(sigma(test), coefficient))
         .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| {
             value(kappa(test), Style::Coefficient)
         })
-        .with(Column::words("", "").shown(people), move |test| ends(kappa(test), coefficient))
+        .with(Column::words("", "95 %").shown(people), move |test| ends(kappa(test), coefficient))
         .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), Style::Figure))
-        .with(Column::words("", "").shown(people), move |test| ends(peak(test), figure))
+        .with(Column::words("", "95 %").shown(people), move |test| ends(peak(test), figure))
         .with(Column::number("r2", "R²").shown(pages), move |test| {
             Field::maybe(judged(test).map(|law| law.r2), Style::Coefficient)
         })
@@ -186,14 +185,10 @@ fn laws(tests: &[Scaling]) -> Table {
 /// The ends of an interval in words; an end that does not exist is `∞`.
 fn range(estimate: &Estimate, words: fn(f64) -> String) -> String {
     let end = |end: f64| if end.is_finite() { words(end) } else { "∞".to_owned() };
-    if estimate.low.is_finite() {
-        format!("{} to {}", end(estimate.low), end(estimate.high))
-    } else {
-        "±∞".to_owned()
-    }
+    if estimate.low.is_finite() { format!("{}..{}", end(estimate.low), end(estimate.high)) } else { "±∞".to_owned() }
 }
 
-/// The law in a line: `sigma 0.58 (0.55 to 0.61), …`.
+/// The law in a line: `sigma 0.58 (0.55..0.61), …`.
 fn law_in_words(test: &Scaling) -> Option<String> {
     let law = test.law?;
     let known = |name: &str, estimate: &Estimate, words: fn(f64) -> String| {

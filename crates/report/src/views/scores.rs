@@ -36,11 +36,12 @@ fn columns() -> Columns<'static, Row> {
         .with(Column::words("", "Trials").shown(Show::Narrow), |row| {
             Field::text(format!("{:>3} x {}", row.n, words::seconds(row.seconds)))
         })
+        .with(Column::data("control"), |row| Field::Flag(row.cell.control))
         .with(Column::data("status"), |_| Field::text("ok"))
         .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
 }
 
-/// Returns every row of a run, for programs.
+/// Returns every row of a run, the controls of a cost run last, for programs.
 pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
     let all = columns()
         .and(loads::columns())

@@ -21,6 +21,7 @@ pub fn trend(trend: &Trend) -> Document {
         kind: "unixmark trend".to_owned(),
         title: trend.test.clone(),
         blocks: vec![Block::Data("test", trend.test.as_str().into())],
+        run: String::new(),
         lines: &["points"],
     };
     for series in &trend.series {

@@ -5,6 +5,7 @@ mod map;
 use ::fleet::{Entry, Fleet, State};
 use analysis::fleet::{
     Against, Change, Column as Test, Differing, FactChange, FleetReport, Group, Named, Node, Outlier, Trait,
+    Value as FigureValue,
 };
 use analysis::{RATE, Verdict};
 use serde_json::{Value as Json, json};
@@ -31,7 +32,8 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
         kind: "unixmark fleet report".to_owned(),
         title: format!("Fleet run {}", report.run),
         blocks: vec![Block::Lead(vec![headline(report)]), heading(fleet, report)],
-        lines: &["nodes"],
+        run: report.run.clone(),
+        lines: &["figures"],
     };
     document.extend([
         Block::Data("run", json!(report.run)),
@@ -384,8 +386,7 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         .with(Column::data("p"), |node| Field::Number(node.p, Style::Figure))
         .with(Column::data("q"), |node| Field::Number(node.q, Style::Figure))
         .with(Column::data("named"), |node| node.named.map_or(Field::Missing, |named| Field::text(named.name())))
-        .with(Column::words("", ""), move |node| Field::text(mark(node)))
-        .with(Column::data("values"), values);
+        .with(Column::words("", ""), move |node| Field::text(mark(node)));
     if several {
         columns = columns
             .with(Column::words("", "group"), |node| Field::text(shortened(&report.groups[node.group].name, 18)));
@@ -395,18 +396,53 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         "all tests together, from the group's typical node. Nodes that share places cannot be told apart",
     );
     shown = shown.shown(Show::People).ends(MOST / 2);
-    vec![Block::Table(columns.of(&report.nodes).keyed("nodes").shown(Show::Data)), Block::Table(shown)]
+    let nodes = columns.of(&report.nodes).keyed("nodes").shown(Show::Data);
+    vec![Block::Table(nodes), Block::Table(figures(report)), Block::Table(shown)]
 }
 
-fn values(node: &Node) -> Field {
-    let value = |value: &Option<analysis::fleet::Value>| match value {
-        None => Json::Null,
-        Some(value) => json!({
-            "value": value.value.value, "low": value.value.low, "high": value.value.high,
-            "deviation": value.deviation, "p": value.p, "q": value.q, "named": value.named.map(Named::name),
-        }),
-    };
-    Field::Data(node.values.iter().map(value).collect())
+/// A node's figure at one test, or its deviation at all tests together.
+struct Figure<'a> {
+    node: &'a Node,
+    column: Option<usize>,
+    value: Option<Estimate>,
+    deviation: Estimate,
+    p: f64,
+    q: f64,
+    named: Option<Named>,
+}
+
+/// Returns every figure of every node, for programs: a row each, after the row of all tests together.
+fn figures(report: &FleetReport) -> Table {
+    let mut rows = Vec::new();
+    for node in &report.nodes {
+        let Node { p, q, named, .. } = *node;
+        rows.push(Figure { node, column: None, value: None, deviation: overall(node), p, q, named });
+        for (column, value) in node.values.iter().enumerate() {
+            let Some(FigureValue { value, deviation, p, q, named }) = *value else { continue };
+            rows.push(Figure { node, column: Some(column), value: Some(value), deviation, p, q, named });
+        }
+    }
+    let column = |row: &Figure<'_>| row.column.map(|place| &report.columns[place]);
+    let of = move |row: &Figure<'_>, field: fn(&Test) -> Field| column(row).map_or(Field::Missing, field);
+    let score = |score: Estimate| Field::Estimate(score, Style::Score);
+    let named = |named: Named| Field::text(named.name());
+    Columns::new()
+        .with(Column::data("node"), |row: &Figure<'_>| Field::text(&row.node.name))
+        .with(Column::data("group"), |row| Field::text(&report.groups[row.node.group].name))
+        .with(Column::data("column"), |row| row.column.map_or(Field::Missing, |place| Field::Count(place as u64)))
+        .with(Column::data("test"), move |row| of(row, |column| Field::text(&column.key.test)))
+        .with(Column::data("copies"), move |row| of(row, |column| Field::Count(u64::from(column.key.copies))))
+        .with(Column::data("load"), move |row| of(row, |column| Field::text(&column.key.load)))
+        .with(Column::data("condition"), move |row| of(row, |column| Field::text(&column.key.condition)))
+        .with(Column::data("unit"), move |row| of(row, |column| Field::text(&column.unit)))
+        .with(Column::data("value"), move |row| score(row.value.unwrap_or(Estimate::alone(f64::NAN))))
+        .with(Column::data("deviation"), |row| Field::Estimate(row.deviation, Style::Signed))
+        .with(Column::data("p"), |row| Field::Number(row.p, Style::Figure))
+        .with(Column::data("q"), |row| Field::Number(row.q, Style::Figure))
+        .with(Column::data("named"), move |row| row.named.map_or(Field::Missing, named))
+        .of(&rows)
+        .keyed("figures")
+        .shown(Show::Data)
 }
 
 /// Facts that are not the same on all nodes, without those of which nearly each node has its own.
