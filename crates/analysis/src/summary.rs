@@ -10,15 +10,16 @@ use stats::Estimate;
 /// The version of a summary's keys.
 const FORMAT: &str = "unixmark-summary/1";
 
-/// What makes summaries.
-const MADE_BY: &str = concat!("unixmark ", env!("CARGO_PKG_VERSION"));
+/// What makes summaries: the tool, its version, and a hash of the analysis's sources, so that a changed statistic is computed
+/// again.
+const MADE_BY: &str = concat!("unixmark ", env!("CARGO_PKG_VERSION"), " ", env!("ANALYSIS"));
 
 /// A run's results without what only its own report shows. It is made of the journal, and can be made again at any time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// unixmark-summary/1.
     pub format: String,
-    /// The tool that made it and its version.
+    /// The tool that made it, its version, and the hash of its analysis.
     pub made_by: String,
     /// Length of the journal it was made of, in bytes.
     pub journal_bytes: u64,
@@ -116,7 +117,7 @@ impl Summary {
         }
     }
 
-    /// Whether this version would make the same of a journal of `bytes` bytes.
+    /// Whether this very analysis would make the same of a journal of `bytes` bytes.
     #[must_use]
     pub fn is_of(&self, bytes: u64) -> bool {
         self.format == FORMAT && self.made_by == MADE_BY && self.journal_bytes == bytes

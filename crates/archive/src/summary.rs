@@ -54,3 +54,26 @@ fn length(journal: &Path) -> Result<u64> {
         .with_context(|| format!("there is no run at {}; `unixmark list runs` shows them", journal.display()))?;
     Ok(metadata.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A summary is believed, unless another analysis made it.
+    #[test]
+    fn a_changed_analysis_computes_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = folder.path().join("run.jsonl");
+        fs::copy(testing::recorded("index").join("run.jsonl"), &journal).unwrap();
+        let catalogue = Catalogue::load().unwrap();
+        let computed = summary(&journal, &catalogue).unwrap();
+        assert!(!computed.figures.is_empty());
+        let kept = Summary { figures: Vec::new(), ..computed.clone() };
+        let (made, hash) = computed.made_by.rsplit_once(' ').unwrap();
+        assert!(made.starts_with("unixmark ") && hash.len() == 16, "{}", computed.made_by);
+        for (made_by, believed) in [(computed.made_by.clone(), true), (format!("{made} 0123456789abcdef"), false)] {
+            write(&Summary { made_by, ..kept.clone() }, &journal).unwrap();
+            assert_eq!(summary(&journal, &catalogue).unwrap().figures.is_empty(), believed);
+        }
+    }
+}
