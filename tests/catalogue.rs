@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use catalogue::{Arithmetic, Catalogue, Copies, Means, Role};
+use catalogue::{Arithmetic, Catalogue, Copies, Means, Metric, Role};
 
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
@@ -121,6 +121,17 @@ fn limits_are_known() {
     }
     assert_eq!(catalogue.processor("AuthenticAMD", "25 1 1").map(|processor| processor.limits["flop64"]), Some(16.0));
     assert!(catalogue.processor("GenuineIntel", "6 999 1").is_none() && catalogue.processor("", "").is_none());
+}
+
+/// A test whose clock serves others reports GHz, and only rates lose their fractions.
+#[test]
+fn clocks_and_fractions_are_of_rates() {
+    let catalogue = catalogue();
+    for test in &catalogue.tests {
+        let clock = test.clock.as_ref().map(|clock| catalogue.test(clock).map(|clock| clock.unit.as_str()));
+        assert!(clock.is_none_or(|unit| unit == Some("GHz")), "{}: no test of a clock", test.id);
+        assert!(!test.truncate || (test.metric == Metric::Rate && test.value.is_none()), "{}: truncate", test.id);
+    }
 }
 
 /// Copies that are threads need the code for it, and everything that does not belong to UnixBench is in a group of its kind.

@@ -103,6 +103,26 @@ fn what_could_only_be_measured_first_is_known_of_old_and_new_journals() {
     assert_eq!(phrases, [None, Some("Auditing every system call"), None]);
 }
 
+/// A journal that does not say by which clock, whether a count is a call, or whether fractions are cut off, has it by
+/// category and unit, as it was when it was written; a new one says the same of every test of the catalogue.
+#[test]
+fn properties_of_tests_are_known_of_old_and_new_journals() {
+    let catalogue = Catalogue::load().unwrap();
+    let none = &catalogue.expand_conditions(&["none".to_owned()]).unwrap()[0];
+    for test in catalogue.tests.iter().filter(|test| test.is_rate()) {
+        let new = Cell::new(0, test, 1, None, none);
+        let old = Cell { truncate: None, clock: None, calls: false, ..new.clone() };
+        let properties = |cell: &Cell| (cell.clock().map(str::to_owned), cell.is_of_calls());
+        assert_eq!(properties(&new), properties(&old), "{}", test.id);
+        assert!(test.value.is_some() || new.is_truncated() == old.is_truncated(), "{}", test.id);
+    }
+    let cell = |id: &str| Cell::new(0, catalogue.test(id).unwrap(), 1, None, none);
+    assert!(cell("fstime").is_truncated() && cell("call-getpid").is_of_calls() && !cell("pipe").is_of_calls());
+    assert_eq!((cell("mutex").clock(), cell("pipe").clock()), (Some("core-clock"), None));
+    // A program of the user's own in KBps keeps its fractions.
+    assert!(!Cell { truncate: Some(false), unit: "KBps".to_owned(), ..Cell::default() }.is_truncated());
+}
+
 #[test]
 fn what_is_written_is_read() {
     let folder = tempfile::tempdir().unwrap();

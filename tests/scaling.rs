@@ -125,19 +125,11 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
                 condition: "none".to_owned(),
             },
             label: "A label of thirty-seven characters ok".to_owned(),
-            threads: false,
-            first: false,
-            phrase: None,
-            control: false,
-            metric: Metric::Rate,
             unit: "Mop/s".to_owned(),
             timebase: 1.0,
             scale: 1e-6,
-            value: None,
-            limit: None,
             category: "cpu".to_owned(),
-            warmup: 0,
-            background: None,
+            ..Cell::default()
         });
         for block in 0..6_u32 {
             let noise = 1.0 + 0.001 * f64::from((block * 7 + copies * 3) % 11);

@@ -55,19 +55,12 @@ impl Made {
             id,
             key: Key { test: test.to_owned(), copies: 1, load: load.to_owned(), condition: "none".to_owned() },
             label: format!("Test of {test}"),
-            first: false,
-            phrase: None,
-            control: false,
             metric,
             unit: unit.to_owned(),
             timebase: 1.0,
             scale: 1.0,
-            value: None,
-            limit: None,
-            threads: false,
             category: "system".to_owned(),
-            warmup: 0,
-            background: None,
+            ..Cell::default()
         });
         id
     }

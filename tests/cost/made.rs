@@ -1,7 +1,7 @@
 //! Runs about cost that are made up, on a machine that is.
 
 use analysis::{Cost, Effect, Results, Verdict};
-use catalogue::{Catalogue, Metric};
+use catalogue::Catalogue;
 use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Run, Trial, View};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -69,19 +69,12 @@ pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
         id,
         key: Key { test: test.to_owned(), copies: 1, load: "none".to_owned(), condition: condition.to_owned() },
         label: format!("Test of {test}"),
-        threads: false,
-        first: false,
-        phrase: None,
         control,
-        metric: Metric::Rate,
         unit: "lps".to_owned(),
         timebase: 1.0,
         scale: 1.0,
-        value: None,
-        limit: None,
         category: "system".to_owned(),
-        warmup: 0,
-        background: None,
+        ..Cell::default()
     }
 }
 

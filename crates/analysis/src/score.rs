@@ -131,7 +131,7 @@ pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {
     } else if cell.metric == Metric::Time {
         let rate = rate(cell, trial).unwrap_or(0.0);
         Pass { count: -rate, seconds, rate }
-    } else if cell.unit != "KBps" {
+    } else if !cell.is_truncated() {
         let count: f64 = trial.copies.iter().map(|copy| count(&copy.slices)).sum();
         Pass {
             count,

@@ -90,6 +90,15 @@ pub struct Test {
     pub copies: Copies,
     /// What bounds the score: a figure of processors, `test:ID`, or `link`.
     pub limit: Option<String>,
+    /// Whether a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
+    /// programs print it.
+    #[serde(default)]
+    pub truncate: bool,
+    /// The test whose clock serves it where it does not report its own; that of its category's group.
+    pub clock: Option<String>,
+    /// Whether a count is a system call, or as many as its program reports; as its category's group has it.
+    #[serde(default)]
+    pub calls: bool,
     /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.
     #[serde(default)]
     pub keep: bool,
@@ -231,6 +240,11 @@ pub struct Group {
     pub members: Vec<String>,
     /// The category or the program whose tests are its members, those that are measured as rates, in their order.
     pub every: Option<String>,
+    /// The test whose clock serves those of the category that do not report their own.
+    pub clock: Option<String>,
+    /// Whether a count of a test of the category is a system call, or as many as its program reports.
+    #[serde(default)]
+    pub calls: bool,
     /// What it is for.
     pub doc: String,
 }
@@ -352,6 +366,13 @@ impl Catalogue {
     pub fn load() -> Result<Catalogue> {
         let mut catalogue = Catalogue::built_in()?;
         own::add(&mut catalogue)?;
+        for test in catalogue.tests.iter_mut().map(Arc::make_mut) {
+            let of_category = |group: &&Group| group.every.as_ref() == Some(&test.category);
+            if let Some(group) = catalogue.groups.iter().find(of_category) {
+                test.clock = test.clock.take().or_else(|| group.clock.clone());
+                test.calls |= group.calls;
+            }
+        }
         Ok(catalogue)
     }
 

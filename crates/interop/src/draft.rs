@@ -203,19 +203,11 @@ fn stranger(id: usize, test: &str, label: &str, copies: u32, unit: &str) -> Cell
         id,
         key: Key::plain(test, copies),
         label: label.to_owned(),
-        first: false,
-        phrase: None,
-        control: false,
-        metric: Metric::Rate,
         unit: unit.to_owned(),
         timebase: 1.0,
         scale: 1.0,
-        value: None,
-        limit: None,
-        threads: false,
         category: "misc".to_owned(),
-        warmup: 0,
-        background: None,
+        ..Cell::default()
     }
 }
 

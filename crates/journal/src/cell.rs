@@ -6,7 +6,7 @@ use super::Key;
 use catalogue::{Condition, Copies, Metric, NONE, Test};
 
 /// One cell of test × copies × load × condition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// Number of the cell in this run.
     pub id: usize,
@@ -41,6 +41,15 @@ pub struct Cell {
     /// What bounds the score: a figure of processors, `test:ID`, or `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// What [`Cell::is_truncated`] returns; journals did not always say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncate: Option<bool>,
+    /// What [`Cell::clock`] returns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+    /// What [`Cell::is_of_calls`] returns.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub calls: bool,
     /// The part of the report it belongs to.
     pub category: String,
     /// Slices from the first that are not counted.
@@ -85,10 +94,35 @@ impl Cell {
             scale: test.scale,
             limit: test.limit.clone().filter(|_| test.base() == test.id),
             value: test.value.clone(),
+            truncate: Some(test.truncate),
+            clock: test.clock.clone(),
+            calls: test.calls,
             category: test.category.clone(),
             warmup: 0,
             background: load.map(Scale::of),
         }
+    }
+
+    /// Whether a copy's rate loses its fraction before copies are added in the classic procedure, as UnixBench's file
+    /// programs print it. Journals that do not say so have it by the unit of those programs.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        self.truncate.unwrap_or(self.unit == "KBps")
+    }
+
+    /// Returns the test whose clock serves it where it does not report its own, if any does. Journals that do not say so
+    /// have it by the category.
+    #[must_use]
+    pub fn clock(&self) -> Option<&str> {
+        let old = ["cpu", "memory", "thread"].contains(&self.category.as_str()).then_some("core-clock");
+        self.clock.as_deref().or(old)
+    }
+
+    /// Whether a count is a system call, or as many as its program reports. Journals that do not say so have it by the
+    /// category.
+    #[must_use]
+    pub fn is_of_calls(&self) -> bool {
+        self.calls || (self.category == "calls" && self.unit.starts_with("ns"))
     }
 }
 

@@ -11,11 +11,6 @@ use journal::{Cell, Key, Run, Trial};
 use stats::{Estimate, Throughput, UslFit, fit_usl, mean, median};
 use words::Unique;
 
-/// What a core-bound program tells: its core's clock in GHz.
-/// The test whose clock serves tests that do not tell one, where they work in the core or beside it.
-const CORE_CLOCK: &str = "core-clock";
-const AT_THE_CORE: [&str; 3] = ["cpu", "memory", "thread"];
-
 /// One test at several numbers of copies.
 #[derive(Debug, Clone)]
 pub struct Scaling {
@@ -72,7 +67,7 @@ pub struct Level {
 pub enum Clock {
     /// The test told it itself.
     Own,
-    /// That of the test core-clock at the same level.
+    /// That of another test at the same level: [`Cell::clock`].
     CoreClock,
     /// It is not known, and nothing is normalised.
     Unknown,
@@ -219,21 +214,18 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
 fn whose(group: &[&Measured<'_>], all: &[Measured<'_>]) -> Clock {
     if group.iter().all(|one| !one.clocks.is_empty()) {
         Clock::Own
-    } else if AT_THE_CORE.contains(&group[0].row.cell.category.as_str())
-        && group.iter().all(|one| core_clock(one, all).is_some())
-    {
+    } else if group.iter().all(|one| core_clock(one, all).is_some()) {
         Clock::CoreClock
     } else {
         Clock::Unknown
     }
 }
 
-/// The clock of the test core-clock in the same place.
+/// The clock of the test that serves this one, in the same place.
 fn core_clock(one: &Measured<'_>, all: &[Measured<'_>]) -> Option<f64> {
     let cell = &one.row.cell;
-    let place = |other: &Cell| (other.key.copies, other.key.load.clone(), other.key.condition.clone());
-    let same = |other: &&Measured<'_>| other.row.cell.key.test == CORE_CLOCK && place(&other.row.cell) == place(cell);
-    let found = all.iter().find(same)?;
+    let key = Key { test: cell.clock()?.to_owned(), ..cell.key.clone() };
+    let found = all.iter().find(|other| other.row.cell.key == key)?;
     if found.clocks.is_empty() {
         // Its score is the clock, summed over copies.
         return Some(found.row.score.value / f64::from(cell.key.copies));

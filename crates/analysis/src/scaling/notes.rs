@@ -1,6 +1,6 @@
 //! What a reader must know of how a test scales.
 
-use super::{AT_THE_CORE, Clock, Level};
+use super::{Clock, Level};
 use journal::{Cell, Run};
 use stats::UslFit;
 
@@ -70,13 +70,13 @@ pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
 
 /// By which clock totals are normalised, if by any.
 pub(super) fn of_clock(clock: Clock, cell: &Cell, levels: &[Level]) -> String {
-    let name = match clock {
-        Clock::Own => "the clock that it measured itself",
-        Clock::CoreClock => "the clock of core-clock",
-        Clock::Unknown if AT_THE_CORE.contains(&cell.category.as_str()) => {
-            return "not normalised by the clock: measure core-clock at the same levels".to_owned();
+    let name = match (clock, cell.clock()) {
+        (Clock::Own, _) => "the clock that it measured itself".to_owned(),
+        (Clock::CoreClock, test) => format!("the clock of {}", test.unwrap_or("another test")),
+        (Clock::Unknown, Some(test)) => {
+            return format!("not normalised by the clock: measure {test} at the same levels");
         }
-        Clock::Unknown => return "not normalised by the clock, which is not known of it".to_owned(),
+        (Clock::Unknown, None) => return "not normalised by the clock, which is not known of it".to_owned(),
     };
     let clocks: Vec<f64> = levels.iter().filter_map(|level| level.clock).collect();
     let (least, most) =

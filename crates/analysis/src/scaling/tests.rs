@@ -43,19 +43,12 @@ fn cell(id: usize, (test, category, metric, unit): (&str, &str, Metric, &str), c
         id,
         key: Key::plain(test, copies),
         label: test.to_owned(),
-        threads: false,
-        first: false,
-        phrase: None,
-        control: false,
         metric,
         unit: unit.to_owned(),
         timebase: 1.0,
         scale: if metric == Metric::Time { 1e9 } else { 1.0 },
-        value: None,
-        limit: None,
         category: category.to_owned(),
-        warmup: 0,
-        background: None,
+        ..Cell::default()
     }
 }
 

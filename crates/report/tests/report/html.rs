@@ -6,7 +6,7 @@ pub mod fleet;
 mod latency;
 
 use analysis::{Findings, Gain, Index, Missing, Part, Remark, Results, Row, Sample};
-use catalogue::{Arithmetic, Metric};
+use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Key, Procedure, Run};
 use report::Format;
 use stats::Estimate;
@@ -33,19 +33,11 @@ fn cell(test: &str, label: &str, unit: &str, copies: u32) -> Cell {
         id: 0,
         key: Key { test: test.to_owned(), copies, load: "none".to_owned(), condition: "none".to_owned() },
         label: label.to_owned(),
-        first: false,
-        phrase: None,
-        control: false,
-        metric: Metric::Rate,
         unit: unit.to_owned(),
         timebase: 1.0,
         scale: 1.0,
-        warmup: 0,
-        value: None,
-        limit: None,
-        threads: false,
         category: "system".to_owned(),
-        background: None,
+        ..Cell::default()
     }
 }
 

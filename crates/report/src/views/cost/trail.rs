@@ -7,9 +7,6 @@ use journal::Key;
 use super::{Line, coordinates, family, named};
 use crate::document::{Column, Columns, Field, Show, Style, Table};
 
-/// The category of tests of single system calls.
-const CALLS: &str = "calls";
-
 /// Returns the columns that programs have of an effect.
 pub(super) fn columns<'a>() -> Columns<'a, Line<'a>> {
     let of = |line: &Line<'a>, field: fn(&Effect) -> Field| line.effect.map_or(Field::Nothing, field);
@@ -97,9 +94,8 @@ pub(super) fn calls(condition: &Condition) -> Table {
             Field::maybe(effect.trail.as_ref().map(|trail| figure(trail) / calls(effect)), Style::Short)
         }
     };
-    let of_call =
-        |effect: &&Effect| effect.comparison.cell.category == CALLS && effect.comparison.unit.starts_with("ns");
-    let rows: Vec<&Effect> = condition.effects.iter().filter(of_call).collect();
+    let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls();
+    let rows: Vec<&Effect> = condition.effects.iter().filter(of_calls).collect();
     named(|effect: &&Effect| family(&effect.comparison))
         .with(Column::number("", "ns against"), move |effect| {
             Field::Number(effect.comparison.a / calls(effect), Style::Figure)
