@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::values::percent;
 use super::{Results, Status, print, say, usage};
 use ::report::Format;
-use analysis::{self, Asked, Comparison, Comparisons, Gate, Second, Suspect};
+use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect};
 use catalogue::{Catalogue, NONE};
 
 #[derive(Debug, clap::Args)]
@@ -50,8 +50,8 @@ fn conditions(text: &str) -> Result<[String; 2]> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let asked =
-        Asked { paired: arguments.paired, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
+    let design = if arguments.paired { Design::Rounds } else { Design::Apart };
+    let asked = Asked { design, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
     let runs = twice(&arguments.runs, &asked);
     count(&runs, arguments.paired).map_err(usage)?;
     let again = twice(&arguments.confirm, &asked);
@@ -104,8 +104,7 @@ fn count(runs: &[String], paired: bool) -> Result<()> {
 
 /// The condition that is asked for of the run at a place; those of a second look have the same.
 fn condition(asked: &Asked, place: usize, runs: usize) -> Option<&String> {
-    let place = place % runs.max(1);
-    asked.conditions.as_ref().map(|conditions| &conditions[if asked.paired { place % 2 } else { place.min(1) }])
+    asked.condition(place % runs.max(1))
 }
 
 /// A run is not compared with itself, unless under another condition.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::{Measure, Results, Verdict, enough_cost, suspects};
+use analysis::{Measure, Results, Sides, Verdict, enough_cost, suspects};
 use catalogue::{Catalogue, Metric};
 use journal::{Cell, Copy, End, Ended, Evidence, Recorder, Schedule, Trail, Trial, Usage};
 use stats::Method;
@@ -89,7 +89,8 @@ fn what_costs_is_told_with_its_size() {
     let all = &cost.conditions[1];
     let syscall = all.effects.iter().find(|effect| effect.comparison.cell.key.test == "syscall").unwrap();
     let one = &syscall.comparison;
-    assert_eq!((one.verdict, one.method, one.n, one.pairs.len()), (Verdict::Slower, Method::SignedRank, (12, 12), 12));
+    let twelve = Sides { a: 12, b: 12 };
+    assert_eq!((one.verdict, one.method, one.n, one.pairs.len()), (Verdict::Slower, Method::SignedRank, twelve, 12));
     assert!(one.delta.low < -85.2 + 0.3 && one.delta.high > -85.2 - 0.3, "{:?}", one.delta);
     assert!((one.time_factor().unwrap() - 6.76).abs() < 0.1);
     assert!((one.b / one.a - 0.148).abs() < 0.002 && (one.pairs[3].delta + 85.2).abs() < 1.0);
@@ -100,10 +101,10 @@ fn what_costs_is_told_with_its_size() {
     assert_eq!(verdicts(0), ["same"; 4]);
     assert_eq!(BTreeSet::from_iter(verdicts(1)), BTreeSet::from(["slower", "same"]));
     assert!(cost.floor.iter().all(|effect| effect.comparison.verdict.word() == "same"));
-    let index = all.totals.iter().find(|total| total.id == "system").unwrap();
+    let index = &all.totals.iter().find(|total| total.id == "system").unwrap().mean;
     let expected = 100.0 * ((0.148_f64.ln() + 0.85_f64.ln()) / 4.0).exp_m1();
     assert!((index.delta.value - expected).abs() < 0.5 && index.delta.low < index.delta.high, "{index:?}");
-    assert_eq!((index.rates, index.worst.0.as_str()), (4, "System Call Overhead"));
+    assert_eq!((index.rates, index.worst.key.test.as_str()), (4, "syscall"));
     assert!(all.totals.iter().any(|total| total.id == "all"));
     assert_eq!(cost.losses(5.0).len(), 2);
     assert_eq!(cost.losses(50.0).len(), 1);
@@ -170,8 +171,8 @@ fn processor_time_is_of_programs_and_their_children() {
         trial.copies[0].usage = Some(Usage { user, system, child_user: 0.25, ..Usage::default() });
     }
     let cost = made.cost(&catalogue());
-    assert_eq!(cost.conditions[0].effects[0].cpu_ns, Some((500.0, 500.0)));
-    assert_eq!(cost.conditions[1].effects[0].cpu_ns, Some((500.0, 1000.0)));
+    assert_eq!(cost.conditions[0].effects[0].cpu_ns, Some(Sides { a: 500.0, b: 500.0 }));
+    assert_eq!(cost.conditions[1].effects[0].cpu_ns, Some(Sides { a: 500.0, b: 1000.0 }));
 }
 
 #[test]
@@ -243,10 +244,10 @@ fn what_failed_is_told() {
     assert_eq!((reason(ON, "whetstone-double"), reason(ALL, "whetstone-double")), (Some(nothing), Some(nothing)));
     assert_eq!(reason(ON, "execl"), None);
     let effects = &cost.conditions[1].effects;
-    assert_eq!(effects[place(effects, "dhry2reg")].comparison.n, (10, 10));
+    assert_eq!(effects[place(effects, "dhry2reg")].comparison.n, Sides { a: 10, b: 10 });
     let warnings = &effects[place(effects, "dhry2reg")].comparison.warnings;
     assert!(warnings.contains(&analysis::Remark::SomeBlocks { blocks: 10, of: 12 }), "{warnings:?}");
-    assert_eq!(effects[place(effects, "syscall")].comparison.n, (12, 12));
+    assert_eq!(effects[place(effects, "syscall")].comparison.n, Sides { a: 12, b: 12 });
     assert!(cost.notes.iter().any(|note| note.contains("trials failed")), "{:?}", cost.notes);
 }
 
@@ -272,10 +273,10 @@ fn a_second_look_confirms_or_takes_back() {
     made.journal.trials.extend(fresh.map(|trial| Trial { second: true, ..trial }));
     let cost = made.cost(&catalogue());
     let all = &cost.conditions[1].effects;
-    let confirmed = |test: &str| (all[place(all, test)].comparison.n, all[place(all, test)].confirmed);
-    assert_eq!(confirmed("syscall"), ((12, 12), Some(true)));
-    assert_eq!(confirmed("execl"), ((12, 12), Some(false)));
-    assert_eq!(confirmed("dhry2reg"), ((12, 12), None));
+    let confirmed = |test: &str| (all[place(all, test)].comparison.n.b, all[place(all, test)].confirmed);
+    assert_eq!(confirmed("syscall"), (12, Some(true)));
+    assert_eq!(confirmed("execl"), (12, Some(false)));
+    assert_eq!(confirmed("dhry2reg"), (12, None));
     assert_eq!(cost.losses(5.0).len(), 1);
     let sentence = &cost.conditions[1].sentence;
     assert!(sentence.contains("a second look does not confirm the loss of Execl Throughput"), "{sentence}");
@@ -318,7 +319,7 @@ fn what_was_measured_first_is_compared_without_blocks() {
     assert!(
         first.sentence.starts_with("audit=never-on costs nothing that could be seen; System Call Overhead gains 100 %")
     );
-    assert!(first.totals.iter().any(|total| total.id == "all" && total.delta.bounded()));
+    assert!(first.totals.iter().any(|total| total.id == "all" && total.mean.delta.bounded()));
 }
 
 /// Frames that are `late` µs late about, in trials of `frames`.

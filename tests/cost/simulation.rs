@@ -121,8 +121,8 @@ fn a_total_s_interval_covers() {
             made.measure(&mut machine, 0..12, order, effect);
             let cost = made.cost(&catalogue);
             let total = &cost.conditions[0].totals[0];
-            assert_eq!((total.id.as_str(), total.rates), ("all", 8));
-            covered += u32::from(covers(&total.delta, -0.175));
+            assert_eq!((total.id.as_str(), total.mean.rates), ("all", 8));
+            covered += u32::from(covers(&total.mean.delta, -0.175));
         }
         let covered = f64::from(covered) / f64::from(times);
         assert!((0.92..=0.995).contains(&covered), "{covered}");

@@ -1,4 +1,5 @@
-//! From a journal to results: scores, indexes and gains, with intervals and warnings. Pure.
+//! From a journal to results: scores, indexes and gains, with intervals and warnings; and from results to comparisons,
+//! whose statistics are in `compare::engine`. Pure.
 
 mod burnin;
 mod compare;
@@ -24,10 +25,10 @@ use words::Unique;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
-    Asked, Bar, Compared, Comparison, Comparisons, Difference, Gate, Measure, NotCompared, Pair, Place, RATE, Second,
-    Suspect, Thesis, ThesisRow, Total, Verdict,
+    Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
+    Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst,
 };
-pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures};
+pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures, enough as enough_cost, suspects};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
@@ -55,21 +56,6 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
         Metric::Rate | Metric::Time => score::estimate(cell, trials),
         Metric::Latency => latency::estimate(trials),
     }
-}
-
-/// Whether the conditions of one test, with its copies and load, are measured well enough to stop: by the widths of their
-/// intervals alone, to be asked at few looks that are fixed beforehand (12, 16, 24, 32 and 48 blocks). The condition
-/// compared with is the one that has a control.
-#[must_use]
-pub fn enough_cost(family: &[(&Cell, &[Trial])]) -> bool {
-    cost::enough(family)
-}
-
-/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) beyond doubt, with those they
-/// are compared with: what deserves a second look. `trials` are those of each cell, by its number.
-#[must_use]
-pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
-    cost::suspects(cells, trials, size)
 }
 
 /// What a run has found.
@@ -340,13 +326,6 @@ impl Results {
     #[must_use]
     pub fn controls(&self) -> &[Row] {
         self.cost().map_or(&[], |cost| &cost.controls)
-    }
-
-    /// Whether any cell is one of an interactive test.
-    #[must_use]
-    pub fn has_latencies(&self) -> bool {
-        let missing = self.skipped.iter().chain(&self.errors).any(|missing| missing.latency);
-        missing || self.rows.iter().any(|row| row.latency.is_some())
     }
 
     /// Returns the rows that stand in lists of scores: neither latencies nor those that a table of scaling has.

@@ -12,7 +12,8 @@ fn main() -> anyhow::Result<()> {
     let read = |run: &String| Ok(analysis::Results::new(&journal::read(std::path::Path::new(run))?, &catalogue, None));
     let mut results = runs.iter().map(read).collect::<anyhow::Result<Vec<_>>>()?;
     if results.len() > 1 {
-        let asked = analysis::Asked { paired: !paired.is_empty(), threshold: 1.0, conditions: None };
+        let design = if paired.is_empty() { analysis::Design::Apart } else { analysis::Design::Rounds };
+        let asked = analysis::Asked { design, threshold: 1.0, conditions: None };
         let all = analysis::Comparisons::new(results, &asked);
         print!("{}", comparison(&all, Some(&all.gate(5.0, None)), format)?);
     } else if let Some(results) = results.pop() {

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use super::{Estimate, Method, Shift, quantile_975, student_p};
+use super::{Estimate, Method, Shift, student_p, student_quantile};
 
 /// Returns the arithmetic mean; NaN of nothing.
 pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
@@ -37,9 +37,33 @@ impl Mean {
         Mean { value, error: (squares / (n - 1.0) / n).sqrt(), degrees: n - 1.0 }
     }
 
-    /// Half the width of Student's 95 % interval; NaN where no error is known.
-    fn half_width(&self) -> f64 {
-        quantile_975(self.degrees) * self.error
+    /// Returns this − `base`, for independent means; the degrees of freedom of its error are Satterthwaite's (1946).
+    #[must_use]
+    pub fn less(&self, base: &Mean) -> Mean {
+        let (first, second) = (base.error.powi(2), self.error.powi(2));
+        let degrees = (first + second).powi(2) / (first.powi(2) / base.degrees + second.powi(2) / self.degrees);
+        Mean { value: self.value - base.value, error: (first + second).sqrt(), degrees }
+    }
+
+    /// Returns half the width of Student's interval that leaves out the truth with probability `level`; NaN where no error
+    /// is known.
+    #[must_use]
+    pub fn half_width(&self, level: f64) -> f64 {
+        student_quantile(level, self.degrees) * self.error
+    }
+
+    /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of
+    /// 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they differ.
+    #[must_use]
+    pub fn shift(&self, method: Method) -> Shift {
+        let Mean { value, error, degrees } = *self;
+        let half = self.half_width(0.05);
+        if half.is_finite() && half > 0.0 {
+            let estimate = Estimate { value, low: value - half, high: value + half };
+            Shift { estimate, p: student_p(value / error, degrees), method }
+        } else {
+            Shift::alone(value)
+        }
     }
 }
 
@@ -47,7 +71,7 @@ impl Mean {
 #[must_use]
 pub fn mean_interval(values: &[f64]) -> Estimate {
     let mean = Mean::of(values);
-    let half = mean.half_width();
+    let half = mean.half_width(0.05);
     if half.is_nan() {
         return Estimate::alone(mean.value);
     }
@@ -62,42 +86,20 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
         return Estimate::alone(value);
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    Estimate::within(value, Mean::of(&logs).half_width())
-}
-
-/// Returns the difference `other` − `base` of two independent means with Welch's interval, whose degrees of freedom are
-/// Satterthwaite's (Welch 1947; Satterthwaite 1946). Errors of 0 carry no interval: values that do not differ at all
-/// were rounded, or are too few to show how they differ.
-#[must_use]
-pub fn mean_shift(base: &Mean, other: &Mean) -> Shift {
-    let value = other.value - base.value;
-    let (first, second) = (base.error.powi(2), other.error.powi(2));
-    let degrees = (first + second).powi(2) / (first.powi(2) / base.degrees + second.powi(2) / other.degrees);
-    shift(Mean { value, error: (first + second).sqrt(), degrees }, Method::Welch)
+    Estimate::within(value, Mean::of(&logs).half_width(0.05))
 }
 
 /// Returns how far the mean of `other` lies above that of `base`, with Welch's interval; none with fewer than two values
 /// on a side.
 #[must_use]
 pub fn welch_shift(base: &[f64], other: &[f64]) -> Shift {
-    mean_shift(&Mean::of(base), &Mean::of(other))
+    Mean::of(other).less(&Mean::of(base)).shift(Method::Welch)
 }
 
 /// Returns how far the mean of paired differences lies from 0, with Student's interval; none of fewer than two.
 #[must_use]
 pub fn student_shift(differences: &[f64]) -> Shift {
-    shift(Mean::of(differences), Method::Student)
-}
-
-fn shift(difference: Mean, method: Method) -> Shift {
-    let Mean { value, error, degrees } = difference;
-    let half = difference.half_width();
-    if half.is_finite() && half > 0.0 {
-        let estimate = Estimate { value, low: value - half, high: value + half };
-        Shift { estimate, p: student_p(value / error, degrees), method }
-    } else {
-        Shift::alone(value)
-    }
+    Mean::of(differences).shift(Method::Student)
 }
 
 #[cfg(test)]

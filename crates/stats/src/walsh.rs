@@ -1,7 +1,7 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
 use super::ranks::{Null, smallest};
-use super::{Mean, Method, Shift, mean, median, student_quantile, student_shift};
+use super::{Mean, Method, Shift, mean, median, student_shift};
 
 /// Up to this many differences the distribution is exact.
 const EXACT: usize = 50;
@@ -30,8 +30,7 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
 #[must_use]
 pub fn paired_half_width(differences: &[f64], level: f64) -> f64 {
     if differences.len() < FEWEST {
-        let mean = Mean::of(differences);
-        let half = student_quantile(level, mean.degrees) * mean.error;
+        let half = Mean::of(differences).half_width(level);
         return if half > 0.0 { half } else { f64::INFINITY };
     }
     let mut sorted = differences.to_vec();

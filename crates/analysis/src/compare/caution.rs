@@ -1,6 +1,6 @@
 //! What a reader of a comparison must know: how the runs differ apart from what is asked about.
 
-use super::Compared;
+use super::{Compared, Design};
 use crate::{Remark, Results};
 
 /// The fact that says how fast the interactive tests' work was when the run began.
@@ -132,7 +132,7 @@ const COMMON: [Common; 9] = [
 
 /// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
 /// any difference may be due to.
-pub(super) fn warnings(runs: &[Compared], paired: bool) -> (Vec<String>, Vec<&'static str>) {
+pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
     let mut warnings = Vec::new();
     let mut unlike = Vec::new();
     for common in &COMMON {
@@ -154,7 +154,7 @@ pub(super) fn warnings(runs: &[Compared], paired: bool) -> (Vec<String>, Vec<&'s
     }
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));
-    if paired && !alternating(runs) {
+    if design == Design::Rounds && !alternating(runs) {
         warnings.push(
             "the runs did not alternate, so that a round shares no drift: make them in the order they are named"
                 .to_owned(),

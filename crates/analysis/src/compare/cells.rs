@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Compared, Measure, Round};
+use super::{Compared, Measure, Side, Sides};
 use crate::{Results, Row};
 use catalogue::NONE;
 use journal::{Cell, Key};
@@ -54,14 +54,14 @@ pub(super) fn keep(results: &mut Results, condition: &str) {
 }
 
 /// Every cell that any of the runs has: those with a result first, in the order of the first run that has them.
-pub(super) fn of(rounds: &[Round<'_>]) -> Vec<Place> {
+pub(super) fn of(rounds: &[Sides<&Compared>]) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     let mut add = |key: &Key, label: &str| {
         if !places.iter().any(|known| known.key == *key) {
             places.push(Place { key: key.clone(), label: label.to_owned() });
         }
     };
-    let runs = || rounds.iter().flat_map(|(a, b)| [a, b]);
+    let runs = || rounds.iter().flat_map(|round| [round.a, round.b]);
     for Row { cell, .. } in runs().flat_map(|run| &run.results.rows) {
         add(&cell.key, &cell.label);
     }
@@ -71,11 +71,11 @@ pub(super) fn of(rounds: &[Round<'_>]) -> Vec<Place> {
     places
 }
 
-/// Returns the row of a cell, or why the run has none.
-pub(super) fn find<'a>(run: &'a Compared, place: &Place) -> Result<&'a Row, String> {
+/// Returns a cell of a run, or why it has no result.
+pub(super) fn find<'a>(run: &'a Compared, place: &Place) -> Result<Side<'a>, String> {
     let Results { rows, skipped, errors, .. } = &run.results;
     if let Some(row) = rows.iter().find(|row| row.cell.key == place.key) {
-        return Ok(row);
+        return Ok(Side { run, row });
     }
     for (what, gaps) in [("skipped", skipped), ("failed", errors)] {
         if let Some(gap) = gaps.iter().find(|gap| gap.key == place.key) {

@@ -84,17 +84,8 @@ impl Comparisons {
 
 /// What the second comparison says of each loss. Only these were looked at again, so only they are corrected for.
 fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
-    let key = |one: &Comparison| {
-        (
-            one.cell.key.test.clone(),
-            one.cell.key.copies,
-            one.cell.key.load.clone(),
-            one.cell.key.condition.clone(),
-            one.measure,
-        )
-    };
     let known = || second.comparisons.iter().filter(|one| one.delta.bounded());
-    let again: Vec<Option<&Comparison>> = losses.iter().map(|loss| known().find(|one| key(one) == key(loss))).collect();
+    let again: Vec<Option<&Comparison>> = losses.iter().map(|loss| known().find(|one| one.is_like(loss))).collect();
     let found: Vec<&Comparison> = again.iter().flatten().copied().collect();
     let mut rates = false_discovery_rates(&found.iter().map(|one| one.p).collect::<Vec<f64>>()).into_iter();
     let threshold = second.asked.threshold;

@@ -1,34 +1,43 @@
-//! Runs compared cell by cell: two-sample statistics of runs made one after the other, paired ones of runs that
-//! alternated and of conditions within one run. `docs/methodology.md` and the doc comments of `stats` say whence.
+//! Runs, conditions and fleets compared. [`engine`] decides how, for all of them, and says in its table which function
+//! holds which statistic; `docs/methodology.md` says why.
 
 mod caution;
 mod cells;
+pub(crate) mod engine;
 mod gate;
+mod measure;
 pub(crate) mod notes;
+pub(crate) mod pool;
 mod resolution;
-pub(crate) mod sides;
+mod rows;
 mod thesis;
-mod total;
 mod verdict;
 
-use super::{Remark, Results, Row};
+use serde::Serialize;
+
+use super::{Remark, Results};
+use engine::{Draft, Observed, Power};
 use journal::Cell;
-use stats::{Estimate, Method, Serial, Shift, false_discovery_rates, mean_shift, paired_shift, two_sample_shift};
+use pool::Pool;
+use rows::{Match, Side};
+use stats::{Estimate, Method, Serial};
 
 pub use caution::Difference;
 pub use cells::{NotCompared, Place};
+pub use engine::{Design, RATE, Sides};
 pub use gate::{Gate, Second, Suspect};
-pub use sides::Pair;
-use sides::{Match, Side, Values};
+pub(crate) use measure::LEAST;
+pub use measure::Measure;
+pub use pool::{GeometricMean, Worst};
 pub use thesis::{Bar, Thesis, ThesisRow};
-pub use total::Total;
-pub use verdict::{Measure, RATE, Verdict};
+pub use verdict::Verdict;
 
 /// What is asked of a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
-    /// Whether each two runs are a round, A1 B1 A2 B2 …: what was changed, and what it is measured against.
-    pub paired: bool,
+    /// Whether each two runs are a round, or all others are compared with the first. Conditions of one run are in blocks
+    /// whether that was asked or not.
+    pub design: Design,
     /// Differences up to this are no verdict, in per cent and in points.
     pub threshold: f64,
     /// The conditions whose cells are compared: of the first run (or of every A), and of the others.
@@ -75,23 +84,25 @@ pub struct Comparisons {
     pub notes: Vec<String>,
 }
 
-/// One measure of one cell, in two runs or in rounds of two.
+/// One measure of one cell, in two runs, in rounds of two or under two conditions.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// The run that is compared: with A, or of rounds A itself, with B.
+    /// The run or condition that is compared: with A, or of rounds A itself, with B.
     pub run: String,
-    /// The cell, as A has it.
+    /// The cell, as A has it, or the condition.
     pub cell: Cell,
     /// What is compared.
     pub measure: Measure,
     /// The unit of the values.
     pub unit: String,
+    /// How both sides were measured.
+    pub design: Design,
     /// The value in A; of rounds, the median over them.
     pub a: f64,
     /// The value in the other.
     pub b: f64,
-    /// Trials of A and of the other; of rounds, their number twice.
-    pub n: (usize, usize),
+    /// Trials of both; of rounds and blocks, their number.
+    pub n: Sides<usize>,
     /// The difference in per cent (in points for deadlines met) with its 95 % interval; negative is worse.
     pub delta: Estimate,
     /// The two-sided p value.
@@ -102,7 +113,7 @@ pub struct Comparison {
     pub method: Method,
     /// What it comes to.
     pub verdict: Verdict,
-    /// The rounds; empty where runs did not alternate.
+    /// The rounds or blocks; empty of runs apart.
     pub pairs: Vec<Pair>,
     /// One unit of the last digit of the values, in per cent of them, where that is more than 1 %: no difference can be told
     /// closer than that.
@@ -111,20 +122,50 @@ pub struct Comparison {
     pub warnings: Vec<Remark>,
 }
 
+/// The values of one round or block.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Pair {
+    /// Its number, from 1.
+    pub round: u32,
+    /// The value in A.
+    pub a: f64,
+    /// The value in B.
+    pub b: f64,
+    /// The difference in per cent (in points for deadlines met): negative is worse.
+    pub delta: f64,
+}
+
+/// All rates together that both sides have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Total {
+    /// The run or condition that is compared: with A, or of rounds A itself, with B.
+    pub run: String,
+    /// What they come to.
+    pub mean: GeometricMean,
+}
+
 impl Comparison {
     /// Returns how many times as long the same takes as in A; nothing for deadlines met.
     #[must_use]
     pub fn time_factor(&self) -> Option<f64> {
         (self.measure != Measure::Met).then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
-}
 
-/// A comparison before it is judged among all.
-struct Draft {
-    comparison: Comparison,
-    shift: Shift,
-    /// The difference in each round or block, by their numbers.
-    differences: Vec<(u32, f64)>,
+    /// Whether it is a significant loss, by an estimate of at least `size` per cent (points for deadlines met).
+    pub(crate) fn is_loss_of(&self, size: f64) -> bool {
+        self.verdict.is_loss() && self.delta.value <= -size
+    }
+
+    /// Whether it is of the same cell and measure.
+    pub(crate) fn is_like(&self, other: &Comparison) -> bool {
+        self.measure == other.measure && self.cell.key == other.cell.key
+    }
+
+    /// Whether it is of the same measure and cell under any condition, as a control is.
+    #[must_use]
+    pub fn is_akin(&self, other: &Comparison) -> bool {
+        self.measure == other.measure && self.cell.key.same_family(&other.cell.key)
+    }
 }
 
 impl Comparisons {
@@ -132,34 +173,33 @@ impl Comparisons {
     /// run of two with the second (an odd run at the end has no round and is left out).
     #[must_use]
     pub fn new(results: Vec<Results>, asked: &Asked) -> Comparisons {
-        let paired = asked.paired;
         let runs = lettered(results, asked);
-        let mut drafts = Vec::new();
-        let mut missing = Vec::new();
-        let mut totals = Vec::new();
-        for (letter, rounds) in contests(&runs, paired) {
-            for cell in cells::of(&rounds) {
-                compare(&letter, &cell, &rounds, paired, &mut drafts, &mut missing);
+        let contests = contests(&runs, asked.design);
+        let (mut drafts, mut missing, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+        for contest in &contests {
+            let mut own: Vec<Draft> = Vec::new();
+            for place in cells::of(&contest.rounds) {
+                let (found, gaps) = contest.compare(&place);
+                own.extend(found);
+                missing.extend(gaps);
             }
-            totals.extend(total::total(&letter, &rounds, &drafts));
+            let mean = pool::mean_of_rates(&own.iter().collect::<Vec<&Draft>>(), contest.pool());
+            totals.extend(mean.map(|mean| Total { run: contest.letter.clone(), mean }));
+            drafts.extend(own);
         }
-        let rates = false_discovery_rates(&drafts.iter().map(|draft| draft.shift.p).collect::<Vec<f64>>());
-        let judged = drafts.into_iter().zip(rates).map(|(draft, rate)| Comparison {
-            q: rate,
-            verdict: Verdict::of(draft.comparison.measure, &draft.shift, rate, asked.threshold),
-            ..draft.comparison
-        });
-        let comparisons: Vec<Comparison> = judged.collect();
-        let shared = paired || runs.windows(2).all(|two| same_run(&two[0], &two[1]));
-        let serial = if shared { None } else { notes::dependence(&runs) };
-        let (warnings, unlike) = caution::warnings(&runs, paired);
+        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), asked.threshold, Power::OfInterval);
+        let comparisons: Vec<Comparison> = drafts.iter().map(Draft::judged).collect();
+        let design = contests.iter().map(|contest| contest.design).find(|design| *design != Design::Blocks);
+        let design = design.unwrap_or(Design::Blocks);
+        let serial = (design == Design::Apart).then(|| notes::dependence(&runs)).flatten();
+        let (warnings, unlike) = caution::warnings(&runs, asked.design);
         Comparisons {
-            asked: asked.clone(),
             differences: caution::differences(&runs),
             warnings,
             unlike,
-            notes: notes::notes(&comparisons, paired, shared, serial.as_ref()),
-            thesis: paired.then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
+            notes: notes::of_runs(&comparisons, design, serial.as_ref()),
+            thesis: asked.is_paired().then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
+            asked: asked.clone(),
             serial,
             comparisons,
             missing,
@@ -172,33 +212,47 @@ impl Comparisons {
     /// estimate of that size.
     #[must_use]
     pub fn losses(&self, size: f64) -> Vec<&Comparison> {
-        self.comparisons.iter().filter(|one| one.verdict.is_loss() && one.delta.value <= -size).collect()
+        self.comparisons.iter().filter(|one| one.is_loss_of(size)).collect()
     }
 
     /// The letter of what every other run, or every A of a round, is measured against.
     #[must_use]
     pub fn against(&self) -> &'static str {
-        if self.asked.paired { "B" } else { "A" }
+        if self.asked.is_paired() { "B" } else { "A" }
     }
 
     /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
     #[must_use]
     pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
-        self.asked.conditions.as_ref().map_or(own, |asked| &asked[usize::from(!self.asked.paired)])
+        self.asked.conditions.as_ref().map_or(own, |[first, other]| if self.asked.is_paired() { first } else { other })
+    }
+}
+
+impl Asked {
+    /// Whether each two runs are a round.
+    #[must_use]
+    pub fn is_paired(&self) -> bool {
+        self.design == Design::Rounds
+    }
+
+    /// Returns the condition whose cells are compared of the run at `place`, if one was asked for.
+    #[must_use]
+    pub fn condition(&self, place: usize) -> Option<&String> {
+        let side = if self.is_paired() { place % 2 } else { place.min(1) };
+        self.conditions.as_ref().map(|conditions| &conditions[side])
     }
 }
 
 /// Gives each run its letter, and leaves it the condition that is asked for.
 fn lettered(results: Vec<Results>, asked: &Asked) -> Vec<Compared> {
     let alphabet: Vec<char> = ('A'..='Z').collect();
-    let letter = |place: usize| match (asked.paired, alphabet.get(place)) {
-        (true, _) => format!("{}{}", alphabet[place % 2], place / 2 + 1),
-        (false, Some(letter)) => letter.to_string(),
-        (false, None) => format!("R{}", place + 1),
+    let letter = |place: usize| match alphabet.get(place) {
+        _ if asked.is_paired() => format!("{}{}", alphabet[place % 2], place / 2 + 1),
+        Some(letter) => letter.to_string(),
+        None => format!("R{}", place + 1),
     };
-    let side = |place: usize| if asked.paired { place % 2 } else { place.min(1) };
     let compared = |(place, mut results): (usize, Results)| {
-        let condition = asked.conditions.as_ref().map(|conditions| conditions[side(place)].clone());
+        let condition = asked.condition(place).cloned();
         if let Some(condition) = &condition {
             cells::keep(&mut results, condition);
         }
@@ -207,116 +261,93 @@ fn lettered(results: Vec<Results>, asked: &Asked) -> Vec<Compared> {
     results.into_iter().enumerate().map(compared).collect()
 }
 
-/// Two runs, in the order they were named: of rounds A and B.
-type Round<'a> = (&'a Compared, &'a Compared);
+/// What is compared with each other.
+struct Contest<'a> {
+    letter: String,
+    design: Design,
+    /// One, unless runs alternated.
+    rounds: Vec<Sides<&'a Compared>>,
+}
 
-/// What is compared: its letter, and the rounds; one where runs did not alternate.
-fn contests(runs: &[Compared], paired: bool) -> Vec<(String, Vec<Round<'_>>)> {
-    if paired {
-        let rounds = runs.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).collect();
-        return vec![("A".to_owned(), rounds)];
+fn contests(runs: &[Compared], design: Design) -> Vec<Contest<'_>> {
+    if design == Design::Rounds {
+        let rounds = runs.chunks_exact(2).map(|two| Sides { a: &two[0], b: &two[1] }).collect();
+        return vec![Contest { letter: "A".to_owned(), design, rounds }];
     }
-    let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    others.iter().map(|other| (other.letter.clone(), vec![(first, other)])).collect()
+    let Some((a, others)) = runs.split_first() else { return Vec::new() };
+    others
+        .iter()
+        .map(|b| Contest {
+            letter: b.letter.clone(),
+            design: if same_run(a, b) { Design::Blocks } else { Design::Apart },
+            rounds: vec![Sides { a, b }],
+        })
+        .collect()
 }
 
 /// Whether two sides are conditions of one run, and so share its blocks.
 fn same_run(a: &Compared, b: &Compared) -> bool {
-    let id =
-        |one: &Compared| (one.results.run.name.clone(), one.results.run.host.clone(), one.results.run.started.clone());
+    let id = |one: &Compared| {
+        let run = &one.results.run;
+        (run.name.clone(), run.host.clone(), run.started.clone())
+    };
     a.condition != b.condition && id(a) == id(b)
 }
 
-/// Compares one cell in all its measures.
-fn compare(
-    letter: &str,
-    place: &Place,
-    rounds: &[Round<'_>],
-    paired: bool,
-    drafts: &mut Vec<Draft>,
-    missing: &mut Vec<NotCompared>,
-) {
-    let mut found: Vec<Match<'_>> = Vec::new();
-    let mut gaps: Vec<String> = Vec::new();
-    let mut lost = false;
-    for (number, (a, b)) in (1..).zip(rounds) {
-        match (cells::find(a, place), cells::find(b, place)) {
-            (Ok(first), Ok(second)) => found.push(Match { number, a: Side::new(a, first), b: Side::new(b, second) }),
-            (first, second) => {
-                // What is judged is A of a round, and the other run elsewhere.
-                lost |= if paired { second.is_ok() } else { first.is_ok() };
-                gaps.extend([first.err(), second.err()].into_iter().flatten());
-            }
-        }
+impl Contest<'_> {
+    fn pool(&self) -> Pool {
+        if self.design == Design::Apart { Pool::Resampled } else { Pool::ByRound }
     }
-    let reason = || gaps.join("; ");
-    let Some(Match { a: first, b, .. }) = found.first() else {
-        missing.push(place.missing(letter, None, lost, reason()));
-        return;
-    };
-    if let Some(unlike) = found.iter().find_map(|one| first.unlike(&one.a).or_else(|| first.unlike(&one.b))) {
-        missing.push(place.missing(letter, None, false, unlike));
-        return;
-    }
-    let blocks = !paired && same_run(first.run, b.run);
-    for measure in first.measures() {
-        let values = if paired { sides::rounds(&found, measure) } else { sides::trials(&found[0], measure, blocks) };
-        match values {
-            Ok(values) => {
-                let mut draft = draft(letter, &found[0].a, measure, values);
-                let comparison = &mut draft.comparison;
-                comparison.warnings = sides::warnings(&found);
-                comparison.resolution = resolution::of(&found, measure);
-                comparison.warnings.extend(resolution::warning(comparison));
-                if !gaps.is_empty() {
-                    comparison.warnings.push(Remark::SomeRounds {
-                        rounds: found.len(),
-                        of: rounds.len(),
-                        reason: reason(),
-                    });
-                }
-                drafts.push(draft);
-            }
-            Err(reason) => {
-                let has = |side: &Side<'_>| side.value(measure).is_ok();
-                let lost = found
-                    .iter()
-                    .all(|one| if paired { has(&one.b) && !has(&one.a) } else { has(&one.a) && !has(&one.b) });
-                missing.push(place.missing(letter, Some(measure), lost, reason));
-            }
-        }
-    }
-}
 
-/// Finds the shift towards the better, and dresses it.
-fn draft(letter: &str, side: &Side<'_>, measure: Measure, values: Values) -> Draft {
-    let shift = match &values {
-        Values::Trials { a, b, .. } => two_sample_shift(a, b),
-        Values::Means { a, b, method, .. } => {
-            let shift = mean_shift(a, b);
-            Shift { method: if shift.method == Method::Welch { *method } else { shift.method }, ..shift }
+    /// Compares one cell in all its measures; returns what could be compared, and what not.
+    fn compare(&self, place: &Place) -> (Vec<Draft>, Vec<NotCompared>) {
+        let mut found: Vec<Match<'_>> = Vec::new();
+        let mut gaps: Vec<String> = Vec::new();
+        let mut lost = false;
+        for (number, round) in (1..).zip(&self.rounds) {
+            match round.map(|run| cells::find(run, place)) {
+                Sides { a: Ok(a), b: Ok(b) } => found.push(Match { number, sides: Sides { a, b } }),
+                Sides { a, b } => {
+                    let [base, _] = self.design.base_first(Sides { a: a.is_ok(), b: b.is_ok() });
+                    lost |= base;
+                    gaps.extend([a.err(), b.err()].into_iter().flatten());
+                }
+            }
         }
-        Values::Rounds { differences, .. } => {
-            paired_shift(&differences.iter().map(|(_, difference)| *difference).collect::<Vec<f64>>())
+        let reason = gaps.join("; ");
+        let missing = |measure, lost, reason| place.missing(&self.letter, measure, lost, reason);
+        let Some(Match { sides: Sides { a: first, .. }, .. }) = found.first() else {
+            return (Vec::new(), vec![missing(None, lost, reason)]);
+        };
+        let unlike = |one: &Match<'_>| first.unlike(&one.sides.a).or_else(|| first.unlike(&one.sides.b));
+        if let Some(unlike) = found.iter().find_map(unlike) {
+            return (Vec::new(), vec![missing(None, false, unlike)]);
         }
-    };
-    let (shown, n, differences, pairs) = values.shown();
-    let comparison = Comparison {
-        run: letter.to_owned(),
-        cell: side.row.cell.clone(),
-        measure,
-        unit: side.unit(measure),
-        a: shown.0,
-        b: shown.1,
-        n,
-        delta: measure.delta(&shift.estimate),
-        p: shift.p,
-        q: 1.0,
-        method: shift.method,
-        verdict: Verdict::Undecided(f64::INFINITY),
-        pairs,
-        resolution: None,
-        warnings: Vec::new(),
-    };
-    Draft { comparison, shift, differences }
+        let some =
+            (!gaps.is_empty()).then_some(Remark::SomeRounds { rounds: found.len(), of: self.rounds.len(), reason });
+        let (mut drafts, mut without) = (Vec::new(), Vec::new());
+        for measure in first.measures() {
+            match rows::observed(&found, *measure, self.design) {
+                Ok(observed) => drafts.push(self.draft(&found, *measure, observed, some.clone())),
+                Err(reason) => without.push(missing(Some(*measure), self.has_lost(&found, *measure), reason)),
+            }
+        }
+        (drafts, without)
+    }
+
+    fn draft(&self, found: &[Match<'_>], measure: Measure, observed: Observed, some: Option<Remark>) -> Draft {
+        let mut draft = Draft::new(&self.letter, &found[0].sides.a.row.cell, measure, observed);
+        let comparison = &mut draft.comparison;
+        comparison.resolution = resolution::of(found, measure);
+        comparison.warnings = rows::warnings(found);
+        comparison.warnings.extend(resolution::warning(comparison));
+        comparison.warnings.extend(some);
+        draft
+    }
+
+    /// Whether only what is measured against has a value of the measure.
+    fn has_lost(&self, found: &[Match<'_>], measure: Measure) -> bool {
+        let has = |one: &Match<'_>| one.sides.map(|side| side.value(measure).is_ok());
+        found.iter().all(|one| self.design.base_first(has(one)) == [true, false])
+    }
 }

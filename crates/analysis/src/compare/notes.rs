@@ -1,7 +1,8 @@
 //! How to read the numbers of a comparison.
 
-use super::{Compared, Comparison, Measure, RATE};
+use super::{Compared, Comparison, Design, Measure, RATE, Sides};
 use stats::{Method, Serial, serial};
+use words::Unique;
 
 /// Returns how far the trials of the runs' cells depend on those before; nothing where they are too few.
 pub(super) fn dependence(runs: &[Compared]) -> Option<Serial> {
@@ -32,37 +33,60 @@ fn weaker(serial: Option<&Serial>) -> String {
     )
 }
 
-/// Returns how to read the numbers.
-pub(super) fn notes(comparisons: &[Comparison], paired: bool, shared: bool, serial: Option<&Serial>) -> Vec<String> {
+/// Returns how to read the numbers of runs, the loosest design of whose comparisons is `design`.
+pub(super) fn of_runs(comparisons: &[Comparison], design: Design, serial: Option<&Serial>) -> Vec<String> {
     let mut notes = Vec::new();
-    if !shared {
-        notes.push(
-            "there is no A/A arm, so no noise floor: runs made one after the other share no blocks, and slow drift of \
-             the machine is in every difference. A verdict says that the two runs differ, not why. Make runs in turn and use --paired A1 B1 A2 B2 to tell them apart"
-                .to_owned(),
-        );
-        notes.push(weaker(serial));
-    } else if !paired {
-        notes.push(
-            "both conditions were measured in the same blocks, so that differences are those within a block".to_owned(),
-        );
-    }
-    notes.extend(blind(comparisons));
-    for (method, text) in [
-        (Method::Welch, "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test"),
-        (Method::Student, "Student's t, which assumes log-normal noise: six rounds or more do without"),
-        (
-            Method::Bootstrap,
-            "p99 of all trials' frames together, with an interval by resampling trials, where single ones have too few",
-        ),
-        (Method::Nothing, "no interval, where a side has fewer than two trials or they do not differ at all"),
-    ] {
-        let names: Vec<String> = comparisons.iter().filter(|one| rests_on(one, method)).map(name).collect();
-        if !names.is_empty() {
-            notes.push(format!("{text}: {}", listed(&names)));
+    match design {
+        Design::Apart => {
+            notes.push(
+                "there is no A/A arm, so no noise floor: runs made one after the other share no blocks, and slow drift of \
+                 the machine is in every difference. A verdict says that the two runs differ, not why. Make runs in turn and \
+                 use --paired A1 B1 A2 B2 to tell them apart"
+                    .to_owned(),
+            );
+            notes.push(weaker(serial));
         }
+        Design::Rounds => {}
+        Design::Blocks => notes.push(
+            "both conditions were measured in the same blocks, so that differences are those within a block".to_owned(),
+        ),
     }
-    if comparisons.iter().any(|one| one.measure.name().starts_with('p')) {
+    let comparisons: Vec<&Comparison> = comparisons.iter().collect();
+    notes.extend(blind(&comparisons));
+    notes.extend(of_method(&comparisons));
+    notes
+}
+
+/// Returns what the intervals of these comparisons rest on, where that is not what their design asks for.
+pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
+    let few = |design| {
+        let what = if design == Design::Rounds { "rounds" } else { "blocks" };
+        format!("fewer than six {what}: Student's t, which assumes log-normal noise")
+    };
+    let texts = [
+        "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test".to_owned(),
+        few(Design::Rounds),
+        few(Design::Blocks),
+        "p99 of all trials' frames together, with an interval by resampling trials, where single ones have too few"
+            .to_owned(),
+        "no interval, where a side has fewer than two trials or they do not differ at all".to_owned(),
+    ];
+    let place = |one: &Comparison| match (one.method, one.design) {
+        // Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
+        (Method::Welch, _) => (one.measure != Measure::Met).then_some(0),
+        (Method::Student, Design::Rounds) => Some(1),
+        (Method::Student, _) => Some(2),
+        (Method::Bootstrap, _) => Some(3),
+        (Method::Nothing, _) => Some(4),
+        (Method::SignedRank | Method::RankSum, _) => None,
+    };
+    let note = |(number, text): (usize, &String)| {
+        let names: Vec<String> =
+            comparisons.iter().filter(|one| place(one) == Some(number)).map(|one| name(one)).collect();
+        (!names.is_empty()).then(|| format!("{text}: {}", listed(names)))
+    };
+    let mut notes: Vec<String> = texts.iter().enumerate().filter_map(note).collect();
+    if comparisons.iter().any(|one| one.measure.is_percentile()) {
         notes.push(
             "a latency's difference is that of its inverse, as of a rate: twice the time is -50 %, half of it +100 %"
                 .to_owned(),
@@ -71,40 +95,35 @@ pub(super) fn notes(comparisons: &[Comparison], paired: bool, shared: bool, seri
     notes
 }
 
-/// A note where so few trials or rounds stand behind a comparison that it could not be decided if it alone differed:
-/// the smallest p value that its ranks can have, times the comparisons of the report, is no smaller than the rate.
-fn blind(comparisons: &[Comparison]) -> Option<String> {
+/// Returns a note if so few trials, rounds or blocks stand behind a comparison that it could not be decided if it alone
+/// differed: the smallest p value that its ranks can have, times the comparisons of the report, is no smaller than the
+/// rate.
+pub(crate) fn blind(comparisons: &[&Comparison]) -> Option<String> {
     let count = comparisons.len();
-    let cannot = |least: f64| least * count as f64 >= RATE;
-    let names: Vec<String> = comparisons.iter().filter(|one| cannot(least_p(one.method, one.n))).map(name).collect();
-    let first = comparisons.iter().find(|one| cannot(least_p(one.method, one.n)))?;
-    let wanted = (2..100).find(|n| !cannot(least_p(first.method, (*n, *n))))?;
-    let what = match first.method {
-        Method::SignedRank if first.pairs.is_empty() => "blocks",
-        Method::SignedRank => "rounds",
-        _ => "trials in each run",
+    let cannot = |method: Method, n: Sides<usize>| least_p(method, n) * count as f64 >= RATE;
+    let found: Vec<&&Comparison> = comparisons.iter().filter(|one| cannot(one.method, one.n)).collect();
+    let Comparison { method, design, .. } = found.first()?;
+    let wanted = (2..100).find(|n| !cannot(*method, Sides { a: *n, b: *n }))?;
+    let what = match design {
+        Design::Apart => "trials in each run",
+        Design::Rounds => "rounds",
+        Design::Blocks => "blocks",
     };
     Some(format!(
-        "a single difference among {count} comparisons takes {wanted} {what} to be called, and these have fewer, so \
-         that they are decided only together with others: {}",
-        listed(&names)
+        "a single difference among {count} comparisons takes {wanted} {what} to be called, and these have fewer, so that \
+         they are called only together with others: {}",
+        listed(found.into_iter().map(|one| name(one)))
     ))
 }
 
 /// The p value when the one side lies wholly above the other; 0 where none is the smallest.
-pub(crate) fn least_p(method: Method, n: (usize, usize)) -> f64 {
+fn least_p(method: Method, n: Sides<usize>) -> f64 {
     // One order of all has this probability; two-sided, there are two such.
-    let one = |places: &mut dyn Iterator<Item = f64>| 2.0 * places.product::<f64>();
     match method {
-        Method::SignedRank => one(&mut (0..n.0).map(|_| 0.5)),
-        Method::RankSum => one(&mut (1..=n.0).map(|i| i as f64 / (n.1 + i) as f64)),
+        Method::SignedRank => 2.0 * 0.5_f64.powi(n.a as i32),
+        Method::RankSum => 2.0 * (1..=n.a).map(|i| i as f64 / (n.b + i) as f64).product::<f64>(),
         _ => 0.0,
     }
-}
-
-/// Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
-fn rests_on(comparison: &Comparison, method: Method) -> bool {
-    comparison.method == method && (comparison.measure != Measure::Met || method != Method::Welch)
 }
 
 fn name(comparison: &Comparison) -> String {
@@ -115,15 +134,6 @@ fn name(comparison: &Comparison) -> String {
 }
 
 /// Names in one line, each once, six at most.
-pub(crate) fn listed(names: &[String]) -> String {
-    let mut known: Vec<&str> = Vec::new();
-    for name in names {
-        if !known.contains(&name.as_str()) {
-            known.push(name);
-        }
-    }
-    match known.len() {
-        0..=6 => known.join(", "),
-        count => format!("{} and {} more", known[..6].join(", "), count - 6),
-    }
+pub(crate) fn listed(names: impl IntoIterator<Item = String>) -> String {
+    words::listed(&names.into_iter().unique(), 6)
 }

@@ -1,6 +1,6 @@
 //! How closely a printed score can be known: the thesis's lesson of the zero that was one digit too few.
 
-use super::sides::Match;
+use super::rows::Match;
 use super::{Compared, Comparison, Measure};
 use crate::{Remark, Results};
 
@@ -24,7 +24,7 @@ pub(super) fn unit(results: &Results) -> Option<f64> {
 
 /// Returns one unit of the last digit in per cent of the value, the larger of all runs', where it is more than 1 %.
 pub(super) fn of(found: &[Match<'_>], measure: Measure) -> Option<f64> {
-    let runs = found.iter().flat_map(|one| [&one.a, &one.b]);
+    let runs = found.iter().flat_map(|one| [one.sides.a, one.sides.b]);
     let shares = runs.filter(|side| side.row.samples.is_empty() && measure == Measure::Score).filter_map(|side| {
         let Compared { unit, .. } = side.run;
         Some(100.0 * (*unit)? / side.row.score.value)

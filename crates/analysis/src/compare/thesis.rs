@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use super::{Comparison, Measure, Place};
+use super::{Comparison, Measure, Pair, Place};
+use catalogue::Metric;
 
 /// Its Table 2 and its Figure 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +26,7 @@ pub struct ThesisRow {
     #[serde(flatten)]
     pub cell: Place,
     /// What is compared.
-    pub measure: &'static str,
+    pub measure: Measure,
     /// Delta-1, Delta-2 …: 100 · (A − B) ÷ B of each round, of rates; null where a round does not have it.
     pub deltas: Vec<Option<f64>>,
     /// Delta-3, |Delta-1 − Delta-2|; of more rounds the largest delta less the smallest. Null of one.
@@ -45,7 +46,7 @@ pub struct Bar {
     #[serde(flatten)]
     pub cell: Place,
     /// What is compared.
-    pub measure: &'static str,
+    pub measure: Measure,
     /// The largest loss of rate of all rounds, in per cent.
     pub loss: f64,
     /// The same as how many times as long it takes, 1 ÷ (1 − loss).
@@ -67,25 +68,35 @@ impl ThesisRow {
     /// Whether it is the row of this comparison.
     #[must_use]
     pub fn is(&self, one: &Comparison) -> bool {
-        let Comparison { cell, measure, .. } = one;
-        self.measure == measure.name() && self.cell.key == cell.key
+        self.measure == one.measure && self.cell.key == one.cell.key
     }
 }
 
 fn row(comparison: &Comparison, rounds: usize) -> Option<ThesisRow> {
-    let of = |number: usize| comparison.pairs.iter().find(|pair| pair.round as usize == number).map(|pair| pair.delta);
-    let deltas: Vec<Option<f64>> = (1..=rounds).map(of).collect();
+    let of = |number: usize| comparison.pairs.iter().find(|pair| pair.round as usize == number);
+    let gain = |pair: &Pair| gain(comparison.cell.metric, pair);
+    let deltas: Vec<Option<f64>> = (1..=rounds).map(|number| of(number).map(gain)).collect();
     let known: Vec<f64> = deltas.iter().flatten().copied().collect();
     let (least, most) = (known.iter().copied().reduce(f64::min)?, known.iter().copied().reduce(f64::max)?);
     Some(ThesisRow {
         cell: Place::of(&comparison.cell),
-        measure: comparison.measure.name(),
+        measure: comparison.measure,
         delta3: (known.len() > 1).then_some(most - least),
         time_factor: time_factor(least),
         time_factors: deltas.iter().map(|delta| delta.map(time_factor)).collect(),
         deltas,
         resolution: comparison.resolution,
     })
+}
+
+/// What A is better by than B in a round, in per cent of B's rate. The same as by logarithms, and to the last digit the
+/// thesis's (RUN1 − RUN2) ÷ RUN2 · 100.
+fn gain(metric: Metric, Pair { a, b, .. }: &Pair) -> f64 {
+    match metric {
+        // A time's rate is its inverse.
+        Metric::Latency | Metric::Time => (b - a) / a * 100.0,
+        Metric::Rate => (a - b) / b * 100.0,
+    }
 }
 
 fn bar(row: &ThesisRow) -> Bar {

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Comparison, Effect, Estimate, Measure, Missing, Row, Verdict, trail};
-use crate::compare::Pair;
-use crate::compare::sides::{LEAST, goodness};
+use super::{Measure, Missing, THRESHOLD};
+use crate::compare::LEAST;
+use crate::compare::engine::{self, Design, Draft, Observed, Power, Sides, Values, shared};
 use crate::{Remark, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
-use stats::{
-    Histogram, Method, Shift, median, paired_half_width, paired_shift, two_sample_half_width, two_sample_shift,
-};
+use stats::{Histogram, median};
 
 /// The trials of a run by cell, and the condition that the others are compared with.
 pub(super) struct Arms<'a> {
@@ -22,58 +20,11 @@ pub(super) struct Arms<'a> {
     pub(super) against: &'a str,
 }
 
-/// A cell's value by block.
-type Values = BTreeMap<u32, f64>;
-
-/// What a shift is computed of: numbers that are larger where the run is better.
-pub(super) enum Differences {
-    /// One per block.
-    Blocks(Vec<f64>),
-    /// What it is compared with, and itself: they have no blocks in common.
-    Apart(Vec<f64>, Vec<f64>),
-}
-
-impl Differences {
-    pub(super) fn shift(&self) -> Shift {
-        match self {
-            Differences::Blocks(differences) => paired_shift(differences),
-            Differences::Apart(base, other) => two_sample_shift(base, other),
-        }
-    }
-
-    /// Half the width of the interval that leaves out the truth with probability `level`.
-    pub(super) fn half_width(&self, level: f64) -> f64 {
-        match self {
-            Differences::Blocks(differences) => paired_half_width(differences, level),
-            Differences::Apart(base, other) => two_sample_half_width(base, other, level),
-        }
-    }
-}
-
-/// One measure of one cell, before it is judged among all.
-pub(super) struct Draft<'a> {
-    /// The condition's cell.
-    pub(super) cell: &'a Cell,
-    /// What is compared.
-    pub(super) measure: Measure,
-    /// What the shift is of.
-    pub(super) differences: Differences,
-    /// The same of the second look; empty without one.
-    pub(super) second: Vec<f64>,
-    /// The shift towards the better.
-    pub(super) shift: Shift,
-    /// The blocks, and the values that reports show of both sides.
-    pairs: Vec<Pair>,
-    shown: (f64, f64),
-    /// The number of values on both sides.
-    n: (usize, usize),
-    /// What is known of this number.
-    pub(super) warnings: Vec<Remark>,
-    /// Filled in when it is judged.
-    pub(super) q: f64,
-    pub(super) verdict: Verdict,
-    pub(super) floor: Option<f64>,
-    pub(super) confirmed: Option<bool>,
+/// Which of a run's blocks: those of the first look at everything, or of the second at what was suspected of a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    First,
+    Second,
 }
 
 /// What a cell is compared by.
@@ -131,28 +82,47 @@ impl<'a> Arms<'a> {
         found
     }
 
-    /// A cell's value by block, of the first or the second look.
-    pub(super) fn values(&self, cell: &Cell, measure: Measure, second: bool) -> Values {
-        let looked = self.of(cell).iter().filter(|trial| trial.second == second);
-        looked.filter_map(|trial| Some((trial.block, value(cell, trial, measure)?))).collect()
+    /// The cells of other conditions.
+    pub(super) fn treated(&self) -> impl Iterator<Item = &'a Cell> {
+        self.cells.iter().filter(|cell| cell.key.condition != self.against)
     }
 
-    /// The second arm against the first.
-    pub(super) fn controls(&self, controls: impl Iterator<Item = &'a Cell>) -> Vec<Draft<'a>> {
-        let mut found = Vec::new();
-        for cell in controls {
-            let first: Vec<&Cell> = self.compared_with(cell).into_iter().filter(|other| !other.control).collect();
-            found.extend(measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)));
+    /// The value of the first of some arms in each block, by the block's number from 1; of the next where that failed.
+    pub(super) fn values(&self, arms: &[&Cell], measure: Measure, look: Look) -> Values {
+        let mut found: BTreeMap<u32, f64> = BTreeMap::new();
+        for arm in arms.iter().rev() {
+            let looked = self.of(arm).iter().filter(|trial| trial.second == (look == Look::Second));
+            found.extend(looked.filter_map(|trial| Some((trial.block + 1, value(arm, trial, measure)?))));
         }
-        found
+        found.into_iter().collect()
+    }
+
+    /// The control: the second arm of each cell against the first, judged; whatever is called of it is a false alarm.
+    pub(super) fn controls(&self, controls: impl Iterator<Item = &'a Cell>) -> Vec<Draft> {
+        let against_first = |cell: &Cell| {
+            let first: Vec<&Cell> = self.compared_with(cell).into_iter().filter(|other| !other.control).collect();
+            measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)).collect::<Vec<Draft>>()
+        };
+        let mut floor: Vec<Draft> = controls.flat_map(against_first).collect();
+        engine::judge(floor.iter_mut().map(|draft| &mut draft.difference), THRESHOLD, Power::OfInterval);
+        floor
+    }
+
+    /// Judges the comparisons of a report, each with the floor of its own control.
+    pub(super) fn judge(drafts: &mut [Draft], floor: &[Draft]) {
+        for Draft { comparison, difference } in &mut *drafts {
+            let control = floor.iter().find(|control| control.comparison.is_akin(comparison));
+            difference.floor = difference.floor_over(control.map(|control| &control.difference));
+        }
+        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD, Power::OfReport);
     }
 
     /// Compares a condition's cell in all its measures; or says why that cannot be.
-    pub(super) fn drafts(&self, cell: &'a Cell) -> (Vec<Draft<'a>>, Vec<Missing>) {
+    pub(super) fn drafts(&self, cell: &Cell) -> (Vec<Draft>, Vec<Missing>) {
         let compared = self.compared_with(cell);
-        let found: Vec<Draft<'_>> =
+        let found: Vec<Draft> =
             measures(cell).iter().filter_map(|measure| self.draft(cell, &compared, *measure)).collect();
-        let has = |measure| found.iter().any(|draft| draft.measure == measure);
+        let has = |measure| found.iter().any(|draft| draft.comparison.measure == measure);
         let mut gaps = Vec::new();
         if found.is_empty() {
             gaps.push(Missing::of(cell, &self.why_not(cell, &compared)));
@@ -165,8 +135,8 @@ impl<'a> Arms<'a> {
     }
 
     fn why_not(&self, cell: &Cell, compared: &[&Cell]) -> String {
-        let counted = |cell: &Cell| measures(cell).iter().any(|measure| !self.values(cell, *measure, false).is_empty());
-        if !counted(cell) {
+        let counted = |measure: &Measure| !self.values(&[cell], *measure, Look::First).is_empty();
+        if !measures(cell).iter().any(counted) {
             return "nothing was counted".to_owned();
         }
         let reason = |cell: &&Cell| {
@@ -180,124 +150,24 @@ impl<'a> Arms<'a> {
     }
 
     /// Compares one measure of a cell with the arms of another condition, or with the first arm of its own.
-    fn draft(&self, cell: &'a Cell, compared: &[&Cell], measure: Measure) -> Option<Draft<'a>> {
-        let better = |value: f64| goodness(cell.metric, measure, value);
-        let off = self.either(compared, measure, false);
-        let on = self.values(cell, measure, false);
-        let blocks: Vec<(f64, f64)> = on.iter().filter_map(|(block, on)| Some((*off.get(block)?, *on))).collect();
-        let apart = cell.first || blocks.is_empty();
-        if on.is_empty() || off.is_empty() {
+    fn draft(&self, cell: &Cell, compared: &[&Cell], measure: Measure) -> Option<Draft> {
+        let values = |look| Sides { a: self.values(compared, measure, look), b: self.values(&[cell], measure, look) };
+        let observed = |design, values: &Sides<Values>| Observed::new(design, cell.metric, measure, values);
+        let first = values(Look::First);
+        if first.a.is_empty() || first.b.is_empty() {
             return None;
         }
-        let middle = |values: &mut dyn Iterator<Item = f64>| median(&values.collect::<Vec<f64>>());
-        let shown = if apart {
-            (middle(&mut off.values().copied()), middle(&mut on.values().copied()))
-        } else {
-            (middle(&mut blocks.iter().map(|pair| pair.0)), middle(&mut blocks.iter().map(|pair| pair.1)))
-        };
-        let (differences, n) = if apart {
-            let all = |values: &Values| values.values().map(|value| better(*value)).collect::<Vec<f64>>();
-            (Differences::Apart(all(&off), all(&on)), (off.len(), on.len()))
-        } else {
-            let each = blocks.iter().map(|(off, on)| better(*on) - better(*off)).collect();
-            (Differences::Blocks(each), (blocks.len(), blocks.len()))
-        };
-        let delta = |(off, on): &(f64, f64)| measure.delta(&Estimate::alone(better(*on) - better(*off))).value;
-        let numbers = on.keys().filter(|block| off.contains_key(block));
-        let pairs = numbers.zip(&blocks).map(|(block, both)| Pair {
-            round: block + 1,
-            a: both.0,
-            b: both.1,
-            delta: delta(both),
-        });
-        let again = self.either(compared, measure, true);
-        let second = self.values(cell, measure, true);
-        let mut trials: Vec<&Trial> = self.of(cell).to_vec();
-        trials.extend(compared.iter().flat_map(|cell| self.of(cell)));
-        let mut draft = Draft {
-            cell,
-            measure,
-            shift: resolved(differences.shift(), quantum(cell, &trials, measure)),
-            differences,
-            second: second.iter().filter_map(|(block, on)| Some(better(*on) - better(*again.get(block)?))).collect(),
-            pairs: if apart { Vec::new() } else { pairs.collect() },
-            shown,
-            n,
-            warnings: Vec::new(),
-            q: 1.0,
-            verdict: Verdict::Undecided(f64::INFINITY),
-            floor: None,
-            confirmed: None,
-        };
+        let apart = cell.first || shared(&first).is_empty();
+        let design = if apart { Design::Apart } else { Design::Blocks };
+        let all = compared.iter().chain([&cell]).flat_map(|cell| self.of(cell).iter().copied());
+        let mut draft = Draft::new(&cell.key.condition, cell, measure, observed(design, &first))
+            .resolved(quantum(cell, &all.collect::<Vec<&Trial>>(), measure))
+            .looked_at_again(observed(Design::Blocks, &values(Look::Second)));
         let looks = self.of(cell).iter().filter(|trial| !trial.second).count();
-        if !apart && n.0 < looks {
-            draft.warnings.push(Remark::SomeBlocks { blocks: n.0, of: looks });
+        let blocks = draft.comparison.n.b;
+        if design == Design::Blocks && blocks < looks {
+            draft.comparison.warnings.push(Remark::SomeBlocks { blocks, of: looks });
         }
         Some(draft)
-    }
-
-    /// The value of the first arm in each block; of the other where that failed.
-    pub(super) fn either(&self, cells: &[&Cell], measure: Measure, second: bool) -> Values {
-        let mut all = Values::new();
-        for cell in cells {
-            for (block, value) in self.values(cell, measure, second) {
-                all.entry(block).or_insert(value);
-            }
-        }
-        all
-    }
-}
-
-/// A shift whose interval has no width at all is of counts too coarse to differ: it gets what one count is worth.
-fn resolved(shift: Shift, quantum: f64) -> Shift {
-    let Estimate { value, low, high } = shift.estimate;
-    if low < high || quantum <= 0.0 {
-        return shift;
-    }
-    Shift { estimate: Estimate { value, low: value - quantum, high: value + quantum }, ..shift }
-}
-
-impl Draft<'_> {
-    /// The difference in per cent, or in points.
-    pub(super) fn delta(&self) -> Estimate {
-        self.measure.delta(&self.shift.estimate)
-    }
-
-    /// Whether the conditions have no blocks in common.
-    pub(super) fn is_apart(&self) -> bool {
-        matches!(self.differences, Differences::Apart(..))
-    }
-
-    /// Dresses it for reports, with what is known of the rows on both sides.
-    pub(super) fn effect(&self, rows: &[Row], others: &[Row], arms: &Arms<'_>) -> Effect {
-        let compared = arms.compared_with(self.cell);
-        let mut warnings = self.warnings.clone();
-        let own = rows.iter().chain(others).filter(|row| row.cell.id == self.cell.id);
-        // How many trials it rests on, and how its interval is made, is told of the comparison.
-        warnings.extend(own.flat_map(|row| &row.warnings).filter(|remark| !remark.is_of_method()).cloned());
-        Effect {
-            comparison: Comparison {
-                run: self.cell.key.condition.clone(),
-                cell: self.cell.clone(),
-                measure: self.measure,
-                unit: if self.measure == Measure::Met { "%".to_owned() } else { self.cell.unit.clone() },
-                a: self.shown.0,
-                b: self.shown.1,
-                n: self.n,
-                delta: self.delta(),
-                p: self.shift.p,
-                q: self.q,
-                resolution: None,
-                method: if self.shift.estimate.bounded() { self.shift.method } else { Method::Nothing },
-                verdict: self.verdict,
-                pairs: self.pairs.clone(),
-                warnings,
-            },
-            floor: self.floor,
-            confirmed: self.confirmed,
-            trail: trail::figures(self.cell, arms.of(self.cell)),
-            calls: trail::calls(arms.of(self.cell)),
-            cpu_ns: trail::processor_time(&compared, self.cell, arms),
-        }
     }
 }

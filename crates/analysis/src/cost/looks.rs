@@ -1,7 +1,8 @@
 //! What the runner asks while it measures: whether intervals are narrow enough, and what deserves a second look.
 
-use super::arms::{Arms, Draft};
-use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial, is_loss, verdict};
+use super::arms::Arms;
+use super::{BTreeSet, Cell, Measure, Trial};
+use crate::compare::engine::{Design, Draft};
 use catalogue::Metric;
 
 /// Half-widths of logarithms that are enough: of rates, and of latencies.
@@ -25,11 +26,11 @@ pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
     let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
-    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against && !cell.first);
-    let judged = |draft: &Draft<'_>| matches!(draft.measure, Measure::Score | Measure::P50 | Measure::P99);
+    let treated = arms.treated().filter(|cell| !cell.first);
+    let judged = |draft: &Draft| matches!(draft.comparison.measure, Measure::Score | Measure::P50 | Measure::P99);
     treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
-        let estimate = draft.shift.estimate;
-        let narrow = if draft.cell.metric == Metric::Latency { NARROW_LATENCY } else { NARROW };
+        let estimate = draft.difference.shift.estimate;
+        let narrow = if draft.comparison.cell.metric == Metric::Latency { NARROW_LATENCY } else { NARROW };
         (estimate.high - estimate.low) / 2.0 <= f64::max(narrow, SHARE * estimate.value.abs())
     })
 }
@@ -41,9 +42,8 @@ pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<us
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells, trials: &trials, against: against(cells) };
     let floor = arms.controls(cells.iter().filter(|cell| cell.control));
-    let treated = cells.iter().filter(|cell| cell.key.condition != arms.against);
-    let mut drafts: Vec<Draft<'_>> = treated.flat_map(|cell| arms.drafts(cell).0).collect();
-    verdict::judge(&mut drafts, &floor, THRESHOLD);
-    let lost = drafts.iter().filter(|draft| !draft.is_apart() && is_loss(draft.verdict, draft.delta().value, size));
-    lost.flat_map(|draft| arms.compared_with(draft.cell).into_iter().chain([draft.cell])).map(|cell| cell.id).collect()
+    let mut drafts: Vec<Draft> = arms.treated().flat_map(|cell| arms.drafts(cell).0).collect();
+    Arms::judge(&mut drafts, &floor);
+    let lost = drafts.iter().map(Draft::judged).filter(|one| one.design == Design::Blocks && one.is_loss_of(size));
+    lost.flat_map(|one| arms.compared_with(&one.cell).into_iter().map(|cell| cell.id).chain([one.cell.id])).collect()
 }

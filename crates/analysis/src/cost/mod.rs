@@ -12,34 +12,29 @@
 //! 95 %, at no less width. The difference of two equal arms in random order is symmetric whatever the noise
 //! (`tests/cost/` shows both).
 //!
-//! What is called slower or faster must pass three sieves: its interval excludes 0; its size is beyond the threshold and
-//! beyond the *floor*, the larger end of the control's interval for the same cell and measure, since a difference that two
-//! arms of the same condition may show as well is no cost; and its q value over all comparisons of the report is below 5 %
-//! (Benjamini & Hochberg 1995). It is the same where its interval lies within the threshold (two one-sided tests,
-//! Schuirmann 1987). Else it is undecided, and told is the difference that would have been called in four of five such runs.
-//! Whence: Wilcoxon 1945; Hodges & Lehmann 1963; Hollander & Wolfe, Nonparametric Statistical Methods, §3; on randomised
-//! interleaving Abedi & Brecht 2017 and Laaber et al. 2019.
+//! What is called slower or faster must exceed, beside the threshold, the *floor*: the larger end of the control's interval
+//! for the same cell and measure, since a difference that two arms of the same condition may show as well is no cost.
+//! [`crate::compare::engine`] has the rest. On randomised interleaving: Abedi & Brecht 2017; Laaber et al. 2019.
 
 mod arms;
 mod looks;
 mod notes;
 mod sentence;
-mod total;
 mod trail;
-mod verdict;
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::compare::RATE;
-use super::{Comparison, Measure, Missing, Row, Verdict};
-use arms::{Arms, Draft};
+use super::compare::engine::Draft;
+use super::compare::pool::{Pool, mean_of_rates};
+use super::{Comparison, GeometricMean, Measure, Missing, Row, Sides};
+use arms::Arms;
 use catalogue::Catalogue;
-use journal::{Cell, Journal, Trial};
-use stats::{Estimate, false_discovery_rates};
+use journal::{Cell, Journal, Run, Trial};
+use words::Unique;
 
-pub(super) use looks::{enough, suspects};
+pub use looks::{enough, suspects};
 
 /// Differences up to so many per cent (points for deadlines) are nobody's concern.
 const THRESHOLD: f64 = 1.0;
@@ -90,12 +85,8 @@ pub struct Total {
     pub copies: u32,
     /// What ran in the background.
     pub load: String,
-    /// Rates behind it.
-    pub rates: usize,
-    /// Difference in per cent with its 95 % interval; negative is worse.
-    pub delta: Estimate,
-    /// The label of the rate that fares worst, and its difference in per cent.
-    pub worst: (String, f64),
+    /// What they come to.
+    pub mean: GeometricMean,
 }
 
 /// One cell under a condition, by one measure.
@@ -112,7 +103,7 @@ pub struct Effect {
     /// System calls per count, where the program tells it (`value calls N`).
     pub calls: Option<f64>,
     /// Processor time of the programs in ns per count, compared with and here (user + system, with children).
-    pub cpu_ns: Option<(f64, f64)>,
+    pub cpu_ns: Option<Sides<f64>>,
 }
 
 /// What auditing wrote per operation, in the windows of all trials, and in total.
@@ -161,38 +152,33 @@ impl Cost {
             told => told,
         };
         let arms = Arms { cells: &journal.cells, trials, against };
-        let mut floor = arms.controls(controls.iter().map(|row| &row.cell));
-        verdict::judge_controls(&mut floor, THRESHOLD);
+        let floor = arms.controls(controls.iter().map(|row| &row.cell));
         let mut missing: Vec<Missing> = Vec::new();
-        let others = || rows.iter().filter(|row| row.cell.key.condition != against);
-        let mut drafts: Vec<Draft<'_>> = Vec::new();
-        for row in others() {
+        let mut drafts: Vec<Draft> = Vec::new();
+        for row in rows.iter().filter(|row| row.cell.key.condition != against) {
             let (found, gaps) = arms.drafts(&row.cell);
             drafts.extend(found);
             missing.extend(gaps);
         }
-        verdict::judge(&mut drafts, &floor, THRESHOLD);
-        let names = conditions(&journal.cells, against);
+        Arms::judge(&mut drafts, &floor);
         missing.extend(gaps.iter().copied().filter(|gap| gap.key.condition != against).cloned());
-        let conditions: Vec<Condition> = names
-            .iter()
-            .map(|name| {
-                let own: Vec<&Draft<'_>> = drafts.iter().filter(|draft| draft.cell.key.condition == *name).collect();
-                let totals = total::totals(&own, &journal.run, catalogue);
-                let effects: Vec<Effect> = own.iter().map(|draft| draft.effect(rows, &controls, &arms)).collect();
-                let reason = missing.iter().find(|gap| gap.key.condition == *name).map(|gap| gap.reason.as_str());
-                let cell = journal.cells.iter().find(|cell| cell.key.condition == *name);
-                let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
-                Condition {
-                    name: (*name).to_owned(),
-                    sentence: sentence::sentence(&phrase, &effects, reason),
-                    totals,
-                    evidence: trail::evidence(&arms, name),
-                    effects,
-                }
-            })
-            .collect();
-        let floor: Vec<Effect> = floor.iter().map(|draft| draft.effect(&controls, rows, &arms)).collect();
+        let condition = |name: &String| {
+            let own: Vec<&Draft> = drafts.iter().filter(|draft| draft.comparison.run == *name).collect();
+            let effects: Vec<Effect> = own.iter().map(|draft| effect(draft, rows, &arms)).collect();
+            let reason = missing.iter().find(|gap| gap.key.condition == *name).map(|gap| gap.reason.as_str());
+            let cell = journal.cells.iter().find(|cell| cell.key.condition == *name);
+            let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
+            Condition {
+                name: name.clone(),
+                sentence: sentence::sentence(&phrase, &effects, reason),
+                totals: totals(&own, &journal.run, catalogue),
+                evidence: trail::evidence(&arms, name),
+                effects,
+            }
+        };
+        let names = arms.treated().map(|cell| &cell.key.condition).unique();
+        let conditions: Vec<Condition> = names.into_iter().map(condition).collect();
+        let floor: Vec<Effect> = floor.iter().map(|draft| effect(draft, &controls, &arms)).collect();
         let notes = notes::notes(journal, &arms, rows, (&conditions, &floor));
         Cost { against: against.to_owned(), threshold: THRESHOLD, conditions, floor, controls, missing, notes }
     }
@@ -202,25 +188,49 @@ impl Cost {
     #[must_use]
     pub fn losses(&self, size: f64) -> Vec<&Effect> {
         let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
-        let lost = |effect: &&Effect| {
-            effect.confirmed != Some(false) && is_loss(effect.comparison.verdict, effect.comparison.delta.value, size)
+        effects.filter(|effect| effect.confirmed != Some(false) && effect.comparison.is_loss_of(size)).collect()
+    }
+}
+
+/// Dresses a draft for reports, with what is known of its row and its trials.
+fn effect(draft: &Draft, rows: &[Row], arms: &Arms<'_>) -> Effect {
+    let mut comparison = draft.judged();
+    let cell = &draft.comparison.cell;
+    // How many trials it rests on, and how its interval is made, is told of the comparison.
+    let own = rows.iter().filter(|row| row.cell.id == cell.id).flat_map(|row| &row.warnings);
+    comparison.warnings.extend(own.filter(|remark| !remark.is_of_method()).cloned());
+    Effect {
+        floor: draft.difference.floor,
+        confirmed: draft.difference.confirmed,
+        trail: trail::figures(cell, arms.of(cell)),
+        calls: trail::calls(arms.of(cell)),
+        cpu_ns: trail::processor_time(&arms.compared_with(cell), cell, arms),
+        comparison,
+    }
+}
+
+/// Returns the totals of one condition: for every number of copies and load the geometric mean of all its rates, and before
+/// it that of every index the run shows.
+fn totals(drafts: &[&Draft], run: &Run, catalogue: &Catalogue) -> Vec<Total> {
+    let place = |draft: &Draft| (draft.comparison.cell.key.copies, draft.comparison.cell.key.load.clone());
+    let mut places: Vec<(u32, String)> = drafts.iter().map(|draft| place(draft)).collect();
+    places.sort_unstable();
+    places.dedup();
+    let mut totals = Vec::new();
+    for (copies, load) in places {
+        let here: Vec<&Draft> = drafts.iter().copied().filter(|draft| place(draft) == (copies, load.clone())).collect();
+        let mut add = |id: &str, name: &str, rates: &[&Draft]| {
+            let (id, name, load) = (id.to_owned(), name.to_owned(), load.clone());
+            totals.extend(mean_of_rates(rates, Pool::Resampled).map(|mean| Total { id, name, copies, load, mean }));
         };
-        effects.filter(lost).collect()
-    }
-}
-
-/// Whether it is a loss beyond doubt of at least `size`.
-fn is_loss(verdict: Verdict, delta: f64, size: f64) -> bool {
-    verdict.is_loss() && delta <= -size
-}
-
-/// The conditions that are compared with `against`, in the order of the run.
-fn conditions<'a>(cells: &'a [Cell], against: &str) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in cells.iter().filter(|cell| cell.key.condition != against) {
-        if !names.contains(&cell.key.condition.as_str()) {
-            names.push(&cell.key.condition);
+        let shown = |id: &String, always| if run.indexes.is_empty() { always } else { run.indexes.contains(id) };
+        for index in catalogue.indexes.iter().filter(|index| shown(&index.id, index.always)) {
+            let test = |draft: &Draft| catalogue.test(&draft.comparison.cell.key.test);
+            let member = |draft: &&&Draft| test(draft).is_some_and(|test| test.baseline.contains_key(&index.id));
+            let rates: Vec<&Draft> = here.iter().filter(member).copied().collect();
+            add(&index.id, &index.name, &rates);
         }
+        add("all", "All rates", &here);
     }
-    names
+    totals
 }

@@ -1,8 +1,9 @@
 //! What a condition costs, in a sentence: what is lost first, then what is not, then what is not known.
 
-use super::{Effect, Measure, Verdict};
-use crate::named;
+use super::{Effect, Measure};
+use crate::{Verdict, named};
 use catalogue::NONE;
+use words::{Unique, at_least, listed};
 
 /// Losses that are told by name, and other tests of a list.
 const TOLD: usize = 4;
@@ -37,16 +38,16 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     let mut parts: Vec<String> = vec![lost(name, &losses, &labels)];
     let slower = losses.iter().filter(|effect| effect.comparison.measure != Measure::Score);
     parts.extend(slower.take(NAMED).map(|effect| labels.slower(effect)));
-    let won = gains.iter().take(NAMED).map(|effect| labels.faster(effect)).collect::<Vec<String>>();
-    parts.extend((!gains.is_empty()).then(|| format!("{} (faster)", list(&won, gains.len()))));
+    let won: Vec<String> = gains.iter().map(|effect| labels.faster(effect)).collect();
+    parts.extend((!gains.is_empty()).then(|| format!("{} (faster)", listed(&won, NAMED))));
     let doubtful = of(Kind::Unconfirmed);
     parts.extend(
         (!doubtful.is_empty())
             .then(|| format!("a second look does not confirm the loss of {}", labels.grouped(&doubtful, &cells))),
     );
     if !same.is_empty() {
-        let within = same.iter().filter_map(|effect| size(effect)).fold(0.0, f64::max);
-        parts.push(format!("the same within {} %: {}", up(within), labels.grouped(&same, &cells)));
+        let within = same.iter().filter_map(|effect| effect.comparison.verdict.size()).fold(0.0, f64::max);
+        parts.push(format!("the same within {} %: {}", at_least(within), labels.grouped(&same, &cells)));
     }
     if !undecided.is_empty() {
         parts.push(format!("undecided in {}", seen(&undecided, &labels, "")));
@@ -104,14 +105,6 @@ fn copies(effect: &Effect) -> u32 {
     effect.comparison.cell.key.copies
 }
 
-/// What the verdict says of the size: within what it is the same, or what would have been seen.
-fn size(effect: &Effect) -> Option<f64> {
-    match effect.comparison.verdict {
-        Verdict::Same(size) | Verdict::Undecided(size) => Some(size),
-        _ => None,
-    }
-}
-
 /// How tests are named.
 struct Labels {
     /// Whether there are several levels of copies.
@@ -162,23 +155,20 @@ impl Labels {
             return format!("all its {} tests", all.len());
         }
         let category = |effect: &Effect| effect.comparison.cell.category.clone();
-        let count = |effects: &mut dyn Iterator<Item = &Effect>, name: &str| {
+        let of_category = |effects: &mut dyn Iterator<Item = &Effect>, name: &str| {
             effects.filter(|effect| category(effect) == name).count()
         };
-        let mut names: Vec<String> = Vec::new();
+        let (mut whole, mut single) = (Vec::new(), Vec::new());
         for effect in effects {
             let own = category(effect);
-            let whole = count(&mut all.iter().map(|cell| cell.1), &own);
-            let here = count(&mut effects.iter().copied(), &own);
-            let name = if whole > 1 && here == whole { format!("{own} (all {whole} tests)") } else { self.of(effect) };
-            if !names.contains(&name) {
-                names.push(name);
+            let tests = of_category(&mut all.iter().map(|cell| cell.1), &own);
+            if tests > 1 && tests == of_category(&mut effects.iter().copied(), &own) {
+                whole.push(format!("{own} (all {tests} tests)"));
+            } else {
+                single.push(self.of(effect));
             }
         }
-        names.sort_by_key(|name| !name.ends_with(" tests)"));
-        let count = names.len();
-        names.truncate(NAMED);
-        list(&names, count)
+        listed(&whole.into_iter().chain(single).unique(), NAMED)
     }
 }
 
@@ -191,29 +181,24 @@ fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
         (0, 0) => format!("{name} costs nothing that could be seen"),
         (0, _) => format!("{name} costs time"),
         (count, _) if count > TOLD => format!("{name} costs {}, and less of {} more", told.join(", "), count - TOLD),
-        _ => format!("{name} costs {}", list(&told, told.len())),
+        _ => format!("{name} costs {}", listed(&told, TOLD)),
     }
 }
 
 /// Undecided tests, and what would have been seen of them.
 fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
-    let mut sizes: Vec<f64> = undecided.iter().filter_map(|effect| size(effect)).collect();
+    let mut sizes: Vec<f64> = undecided.iter().filter_map(|effect| effect.comparison.verdict.size()).collect();
+    sizes.retain(|size| size.is_finite());
     sizes.sort_by(f64::total_cmp);
-    let names: Vec<String> = undecided.iter().take(NAMED).map(|effect| labels.of(effect)).collect();
+    let names: Vec<String> = undecided.iter().map(|effect| labels.of(effect)).collect();
     let tests = match (how_many, undecided.len()) {
-        ("", count) => list(&names, count),
-        (_, count) if count <= NAMED => list(&names, count),
-        (all, count) => format!("{all} its {count} tests"),
+        (all, count) if !all.is_empty() && count > NAMED => format!("{all} its {count} tests"),
+        _ => listed(&names, NAMED),
     };
-    let mut known = sizes.iter().filter(|size| size.is_finite());
-    match (known.clone().next(), known.next_back()) {
-        (Some(least), Some(most)) if up(*least) == up(*most) => {
-            format!("{tests} (a difference of {} % would have been seen)", up(*most))
-        }
-        (Some(least), Some(most)) => {
-            format!("{tests} (differences of {} to {} % would have been seen)", up(*least), up(*most))
-        }
-        _ => format!("{tests} (too few blocks to see any)"),
+    match &sizes.iter().map(|size| at_least(*size)).unique()[..] {
+        [] => format!("{tests} (too few blocks to see any)"),
+        [size] => format!("{tests} (a difference of {size} % would have been seen)"),
+        [least, .., most] => format!("{tests} (differences of {least} to {most} % would have been seen)"),
     }
 }
 
@@ -237,16 +222,6 @@ fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
     })
 }
 
-/// `a, b and c`, or `a, b, c and 4 more` of `count`.
-fn list(names: &[String], count: usize) -> String {
-    match names {
-        [] => String::new(),
-        _ if count > names.len() => format!("{} and {} more", names.join(", "), count - names.len()),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 /// A size that was measured, without its sign: two figures, never 100 of a loss.
 fn percent(value: f64) -> String {
     match value.abs() {
@@ -254,12 +229,6 @@ fn percent(value: f64) -> String {
         size if value < 0.0 && size > 99.0 => format!("{:.1}", size.min(99.9)),
         size => format!("{size:.0}"),
     }
-}
-
-/// A bound, rounded away from 0 so that it never promises too much.
-fn up(value: f64) -> String {
-    let tenths = (value * 10.0 - 1e-9).ceil() / 10.0;
-    if tenths < 10.0 { format!("{:.1}", tenths.max(0.1)) } else { format!("{:.0}", (value - 1e-9).ceil()) }
 }
 
 fn times(factor: f64) -> String {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::arms::Arms;
-use super::{Cell, TrailFigures, Trial};
+use super::{Cell, Sides, TrailFigures, Trial};
 use crate::{latency, score};
 use journal::Copy;
 use stats::median;
+use words::Unique;
 
 /// What a trial did in its whole window: the counts of all slices, or the frames of an interactive test.
 fn work(trial: &Trial) -> f64 {
@@ -64,9 +65,9 @@ pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
 
 /// Returns the processor time in ns per count of the arms compared with and of a condition's cell; nothing where a program
 /// did not tell its own, or nothing was counted.
-pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -> Option<(f64, f64)> {
+pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -> Option<Sides<f64>> {
     let off: Vec<&Trial> = compared.iter().flat_map(|cell| arms.of(cell).iter().copied()).collect();
-    Some((per_count(&off)?, per_count(arms.of(cell))?))
+    Some(Sides { a: per_count(&off)?, b: per_count(arms.of(cell))? })
 }
 
 fn per_count(trials: &[&Trial]) -> Option<f64> {
@@ -83,22 +84,16 @@ fn per_count(trials: &[&Trial]) -> Option<f64> {
 /// Returns what proves that a condition was on, each once: figures with their range over trials, and words.
 pub(super) fn evidence(arms: &Arms<'_>, condition: &str) -> Vec<String> {
     let mut figures: BTreeMap<&str, (f64, f64, &str)> = BTreeMap::new();
-    let mut notes: Vec<String> = Vec::new();
     let cells = arms.cells.iter().filter(|cell| cell.key.condition == condition && !cell.control);
-    for evidence in cells.flat_map(|cell| arms.of(cell)).filter_map(|trial| trial.evidence.as_ref()) {
-        for (name, (value, unit)) in &evidence.figures {
-            let range = figures.entry(name).or_insert((*value, *value, unit));
-            (range.0, range.1) = (range.0.min(*value), range.1.max(*value));
-        }
-        for note in &evidence.notes {
-            if !notes.contains(note) {
-                notes.push(note.clone());
-            }
-        }
+    let all = || cells.clone().flat_map(|cell| arms.of(cell)).filter_map(|trial| trial.evidence.as_ref());
+    for (name, (value, unit)) in all().flat_map(|evidence| &evidence.figures) {
+        let range = figures.entry(name).or_insert((*value, *value, unit));
+        (range.0, range.1) = (range.0.min(*value), range.1.max(*value));
     }
+    let notes = all().flat_map(|evidence| &evidence.notes).unique();
     let range = |(name, (low, high, unit)): (&str, (f64, f64, &str))| {
         let unit = if unit.is_empty() || unit == name { String::new() } else { format!(" {unit}") };
         if low < high { format!("{name}: {low} to {high}{unit}") } else { format!("{name}: {low}{unit}") }
     };
-    figures.into_iter().map(range).chain(notes).collect()
+    figures.into_iter().map(range).chain(notes.into_iter().cloned()).collect()
 }

@@ -6,8 +6,9 @@ use super::judge::{self, Judged};
 use super::report::{Family, gravest_first, named};
 use super::table::{Cell, Table, key};
 use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
-use crate::compare::{Measure, Verdict};
-use stats::{Shift, false_discovery_rates, paired_shift};
+use crate::compare::Measure;
+use crate::compare::engine::{self, Data, Difference, Power};
+use stats::mean;
 
 /// Where the nodes stand in the report.
 pub(super) struct Places<'a> {
@@ -70,27 +71,27 @@ fn differences(after: &Table<'_>, before: &Table<'_>, partner: &[Option<usize>])
 
 fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) -> Vec<Change> {
     let of_column = |column: usize| differences.iter().filter_map(|row| Some(row[column]?.log)).collect::<Vec<f64>>();
-    let mean = |row: &Vec<Option<Cell>>| {
+    let of_node = |row: &Vec<Option<Cell>>| {
         let logs: Vec<f64> = row.iter().flatten().map(|cell| cell.log).collect();
-        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+        (!logs.is_empty()).then(|| mean(logs))
     };
-    let together: Vec<f64> = differences.iter().filter_map(mean).collect();
-    let found: Vec<(Option<usize>, usize, Shift)> = std::iter::once((None, together))
+    let together: Vec<f64> = differences.iter().filter_map(of_node).collect();
+    let mut found: Vec<(Option<usize>, usize, Difference)> = std::iter::once((None, together))
         .chain((0..columns).map(|column| (Some(column), of_column(column))))
         .filter(|(_, logs)| !logs.is_empty())
-        .map(|(column, logs)| (column, logs.len(), paired_shift(&logs)))
+        .map(|(column, logs)| (column, logs.len(), Difference::new(Measure::Score, Data::Paired(logs))))
         .collect();
-    let q = false_discovery_rates(&found.iter().map(|(_, _, shift)| shift.p).collect::<Vec<f64>>());
-    let change = |((column, nodes, shift), q): ((Option<usize>, usize, Shift), f64)| Change {
+    engine::judge(found.iter_mut().map(|(.., difference)| difference), threshold, Power::OfInterval);
+    let change = |(column, nodes, difference): (Option<usize>, usize, Difference)| Change {
         column,
         nodes,
-        delta: Measure::Score.delta(&shift.estimate),
-        p: shift.p,
-        q,
-        method: shift.method,
-        verdict: Verdict::of(Measure::Score, &shift, q, threshold),
+        delta: difference.delta(),
+        p: difference.shift.p,
+        q: difference.q,
+        method: difference.shift.method,
+        verdict: difference.verdict,
     };
-    found.into_iter().zip(q).map(change).collect()
+    found.into_iter().map(change).collect()
 }
 
 /// A node's place, the column, and how unlike the others it changed.

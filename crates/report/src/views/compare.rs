@@ -1,15 +1,15 @@
 //! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
 
 use analysis::{
-    Bar, Compared, Comparison, Comparisons, Difference, Gate, NotCompared, RATE, Second, Suspect, Thesis, ThesisRow,
-    Total, Verdict,
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Second,
+    Suspect, Thesis, ThesisRow, Total, Verdict,
 };
 use journal::{Key, Run};
 use serde_json::{Value, json};
 
 use super::comparisons::{self, Line};
 use super::shared::{coordinates, listed_under};
-use super::totals::{self, Mean, Worst};
+use super::totals::{self, Mean};
 use crate::charts::forest::Forest;
 use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Style, Table};
 
@@ -51,7 +51,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
 
 /// What is compared: of rounds A, else every run but the first.
 fn letters(all: &Comparisons) -> Vec<&str> {
-    if all.asked.paired { vec!["A"] } else { all.runs.iter().skip(1).map(|run| run.letter.as_str()).collect() }
+    if all.asked.is_paired() { vec!["A"] } else { all.runs.iter().skip(1).map(|run| run.letter.as_str()).collect() }
 }
 
 /// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), none faster or better, 1 the same within
@@ -81,14 +81,14 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
 
 /// What programs have of the whole.
 fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
-    let total = |total: &Total| {
+    let total = |Total { run, mean: GeometricMean { rates, delta, worst } }: &Total| {
         json!({
-            "run": total.run, "against": all.against(), "rates": total.rates, "delta": total.delta.value,
-            "low": total.delta.low, "high": total.delta.high, "worst": total.worst.0, "worst_delta": total.worst.1,
+            "run": run, "against": all.against(), "rates": rates, "delta": delta.value, "low": delta.low,
+            "high": delta.high, "worst": worst.label, "worst_delta": worst.delta,
         })
     };
     vec![
-        Block::Data("paired", json!(all.asked.paired)),
+        Block::Data("paired", json!(all.asked.is_paired())),
         Block::Data("comparable", json!(all.unlike.is_empty())),
         Block::Data("unlike", json!(all.unlike)),
         Block::Data("conditions", json!(all.asked.conditions)),
@@ -129,7 +129,7 @@ fn runs(all: &Comparisons) -> Block {
 fn directions(all: &Comparisons) -> Option<String> {
     let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[0].letter, two[1].letter));
     let rounds: Vec<String> = rounds.collect();
-    all.asked.paired.then(|| {
+    all.asked.is_paired().then(|| {
         format!("{}: A is what was changed, B what it is measured against; negative is worse in A.", rounds.join(", "))
     })
 }
@@ -183,7 +183,7 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
     if own.is_empty() {
         return Vec::new();
     }
-    let other = if all.asked.paired { "B" } else { letter };
+    let other = if all.asked.is_paired() { "B" } else { letter };
     let table = comparisons::columns(["A", other]).of(&own).shown(Show::People);
     let label = format!(
         "{}: difference of each test with its interval, a loss to the left; the table has the figures",
@@ -194,20 +194,16 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         label,
         threshold: all.asked.threshold,
         rows: own.iter().map(comparisons::row).collect(),
-        means: totals.map(|total| totals::row(&mean(all, total, "Geometric mean".to_owned()))).collect(),
+        means: totals.map(|total| totals::row(&Mean { name: "Geometric mean".to_owned(), of: &total.mean })).collect(),
     };
     let mut blocks = vec![Block::Section(contest(letter, all)), Block::Table(table)];
     blocks.extend(comparisons::chart(plot));
     blocks
 }
 
-fn mean(all: &Comparisons, total: &Total, name: String) -> Mean {
-    let own = all.comparisons.iter().filter(|one| one.run == total.run);
-    Mean { name, rates: total.rates, delta: total.delta, worst: Worst::of(&total.worst, own) }
-}
-
-fn means(all: &Comparisons) -> Vec<Block> {
-    let means: Vec<Mean> = all.totals.iter().map(|total| mean(all, total, contest(&total.run, all))).collect();
+fn means<'a>(all: &'a Comparisons) -> Vec<Block> {
+    let mean = |total: &'a Total| Mean { name: contest(&total.run, all), of: &total.mean };
+    let means: Vec<Mean<'_>> = all.totals.iter().map(mean).collect();
     let heading = Block::Section("All rates together".to_owned());
     let table = totals::table(&means).titled("", "").unless_empty();
     table.map_or_else(Vec::new, |table| vec![heading, table])
@@ -237,7 +233,7 @@ fn missing(all: &Comparisons) -> Table {
 }
 
 fn not_compared(all: &Comparisons) -> Vec<Block> {
-    let several = !all.asked.paired && all.runs.len() > 2;
+    let several = !all.asked.is_paired() && all.runs.len() > 2;
     let item = |gap: &NotCompared| {
         let measure = gap.measure.map_or(String::new(), |measure| format!(", {}", measure.name()));
         let run = if several { format!(" ({})", gap.run) } else { String::new() };
@@ -265,8 +261,8 @@ fn deltas(row: &ThesisRow) -> Vec<Option<f64>> {
 
 /// The tables of the 1994 thesis: what a change costs in each round, and the tests that lose most.
 fn thesis(tables: &Thesis) -> Vec<Block> {
-    let name = |cell: &analysis::Place, measure: &str| {
-        let measure = if measure == "score" { String::new() } else { format!(", {measure}") };
+    let name = |cell: &analysis::Place, measure: Measure| {
+        let measure = if measure == Measure::Score { String::new() } else { format!(", {}", measure.name()) };
         Field::Text(format!("{}{}{measure}", cell.label, coordinates(&cell.key)))
     };
     let mut columns = Columns::new().with(Column::words("", "test"), |row: &ThesisRow| name(&row.cell, row.measure));

@@ -1,6 +1,6 @@
 //! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
 
-use analysis::{Comparison, Effect, Measure, Verdict};
+use analysis::{Comparison, Effect, Measure, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::json;
@@ -99,13 +99,8 @@ pub(super) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
 }
 
-/// Whether a difference is significant.
-pub(super) fn is_decided(one: &Comparison) -> bool {
-    !matches!(one.verdict, Verdict::Same(_) | Verdict::Undecided(_))
-}
-
 fn in_full(one: &Comparison) -> String {
-    let unit = if one.measure == Measure::Met { "points" } else { "%" };
+    let unit = one.measure.delta_unit();
     match one.verdict {
         Verdict::Same(within) => format!("same within {} {unit}", at_least(within)),
         Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
@@ -120,15 +115,15 @@ fn in_full(one: &Comparison) -> String {
 
 /// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the time)`.
 fn in_words(one: &Comparison) -> String {
-    let large = one.time_factor().filter(|factor| is_decided(one) && factor.is_finite() && *factor >= LARGE);
+    let large = one.time_factor().filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
     large.map_or_else(|| in_full(one), |large| format!("{} ({} the time)", in_full(one), factor(large)))
 }
 
 /// Returns the columns, where the values compared are called `a` and `b`.
 pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
     let n = |one: &Comparison| match one.n {
-        (a, b) if a == b => Field::Worded(a.to_string(), json!([a, b])),
-        (a, b) => Field::Worded(format!("{a}, {b}"), json!([a, b])),
+        Sides { a, b } if a == b => Field::Worded(a.to_string(), json!([a, b])),
+        Sides { a, b } => Field::Worded(format!("{a}, {b}"), json!([a, b])),
     };
     Columns::new()
         .with(Column::data("run"), |line: &Line<'a>| Field::text(&line.comparison.run))
@@ -181,7 +176,7 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
         "{}: {delta} ({interval}), {time} the time, {}; n {}, p {}, q {}",
         line.title(),
         line.verdict_in_full(),
-        one.n.1,
+        one.n.b,
         figure(one.p),
         figure(one.q)
     );
@@ -244,6 +239,7 @@ pub(super) fn reading(threshold: f64, floor: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::Design;
     use stats::{Estimate, Method};
 
     fn comparison(verdict: Verdict, delta: Estimate) -> Comparison {
@@ -258,7 +254,8 @@ mod tests {
             unit: "lps".to_owned(),
             a: 10.0,
             b: 4.0,
-            n: (6, 8),
+            n: Sides { a: 6, b: 8 },
+            design: Design::Apart,
             delta,
             p: 0.001,
             q: 0.002,

@@ -1,6 +1,6 @@
 //! Every subject in every format: it is rendered, and what reads that format reads it.
 
-use analysis::{Asked, Comparisons, Results, Summary, Trend};
+use analysis::{Asked, Comparisons, Design, Results, Summary, Trend};
 use catalogue::Catalogue;
 use journal::{Finding, Journal, Severity};
 use report::Format;
@@ -24,7 +24,7 @@ fn two(run: &str) -> [Journal; 2] {
 }
 
 fn comparison(run: &str, format: Format) -> String {
-    let asked = Asked { paired: false, threshold: 1.0, conditions: None };
+    let asked = Asked { design: Design::Apart, threshold: 1.0, conditions: None };
     let all = Comparisons::new(two(run).iter().map(results).collect(), &asked);
     report::comparison(&all, Some(&all.gate(5.0, None)), format).unwrap()
 }

@@ -14,9 +14,8 @@ use crate::views::totals;
 /// Returns the forest plot of a condition; `None` without any difference.
 pub(super) fn forest(cost: &Cost, condition: &Condition) -> Option<Block> {
     let control = |effect: &Effect| {
-        let one = &effect.comparison;
-        let controls = cost.floor.iter().map(|floor| &floor.comparison);
-        controls.into_iter().find(|other| other.measure == one.measure && other.cell.key.same_family(&one.cell.key))
+        let mut controls = cost.floor.iter().map(|floor| &floor.comparison);
+        controls.find(|control| control.is_akin(&effect.comparison))
     };
     let row = |effect: &Effect| {
         let mut row = comparisons::row(&Line::of(effect, &cost.against));
@@ -34,7 +33,7 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Option<Block> {
         ),
         threshold: cost.threshold,
         rows: condition.effects.iter().map(row).collect(),
-        means: condition.totals.iter().map(|total| totals::row(&mean(condition, total))).collect(),
+        means: condition.totals.iter().map(|total| totals::row(&mean(total))).collect(),
     };
     comparisons::chart(drawing)
 }

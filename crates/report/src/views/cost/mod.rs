@@ -3,15 +3,15 @@
 mod charts;
 mod trail;
 
-use analysis::{Comparison, Condition, Cost, CostTotal, Effect, Measure, Missing, Results, Verdict};
+use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Measure, Missing, Results, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
 use words::{Unique, listed};
 
-use super::comparisons::{self, Line, is_decided, measured, unit};
+use super::comparisons::{self, Line, measured, unit};
 use super::shared::{coordinates, listed_under};
-use super::totals::{self, Mean, Worst};
+use super::totals::{self, Mean};
 use crate::document::{Block, Column, Columns, Field, List, Show, Style, Table};
 
 /// What a second look adds to a verdict.
@@ -74,11 +74,10 @@ fn data(cost: &Cost) -> Vec<Block> {
             .and(trail::columns());
         Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Show::Data))
     };
-    let total = |total: &CostTotal| {
+    let total = |CostTotal { id, name, copies, load, mean: GeometricMean { rates, delta, worst } }: &CostTotal| {
         json!({
-            "id": total.id, "name": total.name, "copies": total.copies, "load": total.load, "rates": total.rates,
-            "delta": total.delta.value, "low": total.delta.low, "high": total.delta.high,
-            "worst": total.worst.0, "worst_delta": total.worst.1,
+            "id": id, "name": name, "copies": copies, "load": load, "rates": rates, "delta": delta.value,
+            "low": delta.low, "high": delta.high, "worst": worst.label, "worst_delta": worst.delta,
         })
     };
     let condition = |condition: &Condition| {
@@ -157,7 +156,7 @@ fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
 
 /// What differences are against, and over how many blocks.
 fn remark(against: &str, effects: &[Effect]) -> String {
-    let blocks = effects.iter().map(|effect| effect.comparison.n.1);
+    let blocks = effects.iter().map(|effect| effect.comparison.n.b);
     match (blocks.clone().min(), blocks.max()) {
         (Some(least), Some(most)) if least == most => format!("against {against}, {most} blocks"),
         (Some(least), Some(most)) => format!("against {against}, {least} to {most} blocks"),
@@ -169,7 +168,8 @@ fn remark(against: &str, effects: &[Effect]) -> String {
 fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let (threshold, name) = (cost.threshold, &condition.name);
     let over = lines(&condition.effects, cost).into_iter().filter(|line| line.comparison.delta.value.abs() > threshold);
-    let (mut decided, open): (Vec<Line<'_>>, Vec<Line<'_>>) = over.partition(|line| is_decided(line.comparison));
+    let (mut decided, open): (Vec<Line<'_>>, Vec<Line<'_>>) =
+        over.partition(|line| line.comparison.verdict.is_decided());
     decided.sort_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value));
     let none =
         decided.is_empty().then(|| format!("No test changes significantly by more than {threshold} % under {name}."));
@@ -198,23 +198,18 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
 /// The geometric means over tests.
 fn means(cost: &Cost) -> Table {
     let several = cost.conditions.len() > 1;
-    let mean = |condition: &Condition, total: &CostTotal| {
-        let mean = mean(condition, total);
-        let name = if several { format!("{}: {}", condition.name, mean.name) } else { mean.name };
-        Mean { name, ..mean }
+    let named = |condition: &Condition, total| {
+        let Mean { name, of } = mean(total);
+        Mean { name: if several { format!("{}: {name}", condition.name) } else { name }, of }
     };
-    let all =
-        cost.conditions.iter().flat_map(|condition| condition.totals.iter().map(move |total| mean(condition, total)));
-    totals::table(&all.collect::<Vec<Mean>>())
+    let all = cost.conditions.iter().flat_map(|one| one.totals.iter().map(move |total| named(one, total)));
+    totals::table(&all.collect::<Vec<Mean<'_>>>())
 }
 
-/// The mean of some rates at one place in the matrix.
-fn mean(condition: &Condition, total: &CostTotal) -> Mean {
+/// The mean of some rates, by its place in the matrix.
+fn mean(total: &CostTotal) -> Mean<'_> {
     let place = Key { load: total.load.clone(), ..Key::plain("", total.copies) };
-    let here = condition.effects.iter().map(|effect| &effect.comparison);
-    let here = here.filter(|one| one.cell.key.copies == total.copies && one.cell.key.load == total.load);
-    let name = format!("{}{}", total.name, coordinates(&place));
-    Mean { name, rates: total.rates, delta: total.delta, worst: Worst::of(&total.worst, here) }
+    Mean { name: format!("{}{}", total.name, coordinates(&place)), of: &total.mean }
 }
 
 /// What was measured at several levels of copies, under one condition.
@@ -281,7 +276,7 @@ fn check(cost: &Cost) -> Vec<Block> {
         || format!("{} has no second arm, so the noise floor is not known.", cost.against),
         |largest| {
             let flagged: Vec<String> = known()
-                .filter(|one| is_decided(one))
+                .filter(|one| one.verdict.is_decided())
                 .map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)))
                 .collect();
             let all = words::count(cost.floor.len(), "comparison");

@@ -132,7 +132,7 @@ fn odd_differences_are_drawn_or_left_out() {
                 }
             }
             for condition in &mut cost.conditions {
-                condition.totals.iter_mut().for_each(|total| total.delta.value = odd[place]);
+                condition.totals.iter_mut().for_each(|total| total.mean.delta.value = odd[place]);
             }
             cost.threshold = if odd[place].is_finite() { odd[place].abs().min(99.0) } else { 1.0 };
         });

@@ -1,0 +1,404 @@
+//! How two sides become a difference, an interval, a verdict and the smallest difference that would
+//! have been detected: decided here alone, for runs, conditions and fleets.
+//!
+//! | step | function | today |
+//! |---|---|---|
+//! | values | `rows::observed`, `cost::arms`, `fleet::against` | one per block, round or node |
+//! | scale | [`Measure::goodness`] | logarithms, more is better; shares of deadlines as they are |
+//! | pairing | [`Observed::new`], [`shared`] | differences within what both sides have, or two samples |
+//! | shift, interval, p | [`Data::shift`] | the next table |
+//! | other levels | [`Data::half_width`] | the same intervals, wider or narrower |
+//! | noise floor | [`Difference::floor_over`] | the larger end of the interval of two equal arms |
+//! | multiple testing | [`judge`], [`level`] | Benjamini & Hochberg's q over a report (1995) |
+//! | verdict | [`Difference::verdict`] | see below |
+//! | power | [`Power`] | what four of five such comparisons would have detected |
+//! | second look | [`judge`]; [`super::gate`] of later runs | q over what was looked at again |
+//! | overall | [`super::pool::mean_of_rates`] | the geometric mean, blocks resampled or by round |
+//!
+//! [`Design`] decides which side is judged ([`Design::base_first`]), whether values are paired
+//! ([`Observed::new`]), and thereby the test:
+//!
+//! | design | judged | shift, with its 95 % interval and p value | of few values |
+//! |---|---|---|---|
+//! | apart | B less A, all trials of each | Hodges & Lehmann's, by the rank-sum test | Welch's t |
+//! | rounds | A less B in each round | Hodges & Lehmann's, by the signed-rank test | Student's t |
+//! | blocks | B less A in each block | likewise | likewise |
+//!
+//! (Wilcoxon 1945; Mann & Whitney 1947; Hodges & Lehmann 1963; Hollander & Wolfe, Nonparametric
+//! Statistical Methods, §3 and §4; Welch 1947.) Shares of deadlines of runs apart, and percentiles
+//! that only all trials together carry, are means with Welch's interval. A fleet against an earlier
+//! one is paired by node.
+//!
+//! A difference is *decided* if its interval excludes 0, its size exceeds the threshold and the
+//! floor, and its q value is below 5 %. It is *the same* if its interval lies within the threshold
+//! (two one-sided tests, Schuirmann 1987). Otherwise it is *undecided*.
+
+use serde::{Serialize, Serializer};
+
+use super::{Comparison, Measure, Pair, Verdict};
+use catalogue::Metric;
+use journal::Cell;
+use stats::{
+    Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, paired_half_width, paired_shift,
+    two_sample_half_width, two_sample_shift,
+};
+
+/// The false discovery rate of a report's verdicts.
+pub const RATE: f64 = 0.05;
+
+/// Standard errors by which the truth must lie beyond what is called, to be called in four of five experiments.
+const FOUR_OF_FIVE: f64 = 0.8416;
+
+/// How two sides were measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Design {
+    /// Each for itself: A is what B is measured against.
+    #[default]
+    Apart,
+    /// In turn, A1 B1 A2 B2 …: A is what was changed, B what it is measured against.
+    Rounds,
+    /// In the same blocks of one run: A is what B is measured against.
+    Blocks,
+}
+
+impl Design {
+    /// Returns what is measured against, and then what is judged.
+    pub(crate) fn base_first<T>(self, sides: Sides<T>) -> [T; 2] {
+        if self == Design::Rounds { [sides.b, sides.a] } else { [sides.a, sides.b] }
+    }
+}
+
+/// Something of both sides; in JSON a list of two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sides<T> {
+    /// Of A.
+    pub a: T,
+    /// Of B.
+    pub b: T,
+}
+
+impl<T> Sides<T> {
+    /// Returns something else of both sides.
+    pub(crate) fn map<U>(self, mut of: impl FnMut(T) -> U) -> Sides<U> {
+        Sides { a: of(self.a), b: of(self.b) }
+    }
+
+    pub(crate) fn as_ref(&self) -> Sides<&T> {
+        Sides { a: &self.a, b: &self.b }
+    }
+}
+
+impl<T: Serialize> Serialize for Sides<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        [&self.a, &self.b].serialize(serializer)
+    }
+}
+
+/// A side's values in their own unit, by the number of the block or round, from 1.
+pub(crate) type Values = Vec<(u32, f64)>;
+
+/// What a shift is computed of: numbers that are larger where it is better.
+#[derive(Debug, Clone)]
+pub(crate) enum Data {
+    /// Differences within blocks, rounds or nodes.
+    Paired(Vec<f64>),
+    /// What is measured against, and what is judged.
+    Apart([Vec<f64>; 2]),
+    /// The difference of two means, and how their errors were found.
+    Means(Mean, Method),
+}
+
+impl Data {
+    fn shift(&self) -> Shift {
+        match self {
+            Data::Paired(differences) => paired_shift(differences),
+            Data::Apart([base, judged]) => two_sample_shift(base, judged),
+            Data::Means(difference, method) => difference.shift(*method),
+        }
+    }
+
+    /// Half the width of the interval that leaves out the truth with probability `level`.
+    fn half_width(&self, level: f64) -> f64 {
+        match self {
+            Data::Paired(differences) => paired_half_width(differences, level),
+            Data::Apart([base, judged]) => two_sample_half_width(base, judged, level),
+            Data::Means(difference, _) => difference.half_width(level),
+        }
+    }
+}
+
+/// What both sides have of a cell by one measure.
+pub(crate) struct Observed {
+    pub(crate) design: Design,
+    /// The values that reports show.
+    pub(crate) shown: Sides<f64>,
+    /// How many values there are.
+    pub(crate) n: Sides<usize>,
+    /// The blocks or rounds that both have.
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) data: Data,
+}
+
+impl Observed {
+    /// Returns what `values` come to, shown by their medians.
+    pub(crate) fn new(design: Design, metric: Metric, measure: Measure, values: &Sides<Values>) -> Observed {
+        let better = |value: f64| measure.goodness(metric, value);
+        let medians = |sides: Sides<Vec<f64>>| sides.map(|values| median(&values));
+        if design == Design::Apart {
+            let values = values.as_ref().map(|values| values.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
+            let turned = values.as_ref().map(|values| values.iter().map(|value| better(*value)).collect());
+            return Observed {
+                design,
+                n: values.as_ref().map(Vec::len),
+                shown: medians(values),
+                pairs: Vec::new(),
+                data: Data::Apart(design.base_first(turned)),
+            };
+        }
+        let both = shared(values);
+        let differences = both.iter().map(|(_, sides)| {
+            let [base, judged] = design.base_first(*sides);
+            better(judged) - better(base)
+        });
+        let differences: Vec<f64> = differences.collect();
+        let pair = |((round, sides), difference): (&(u32, Sides<f64>), &f64)| Pair {
+            round: *round,
+            a: sides.a,
+            b: sides.b,
+            delta: measure.size(*difference),
+        };
+        Observed {
+            design,
+            shown: medians(Sides {
+                a: both.iter().map(|(_, sides)| sides.a).collect(),
+                b: both.iter().map(|(_, sides)| sides.b).collect(),
+            }),
+            n: Sides { a: both.len(), b: both.len() },
+            pairs: both.iter().zip(&differences).map(pair).collect(),
+            data: Data::Paired(differences),
+        }
+    }
+}
+
+/// Returns the values of the blocks or rounds that both sides have.
+pub(crate) fn shared(values: &Sides<Values>) -> Vec<(u32, Sides<f64>)> {
+    let pair = |(number, a): &(u32, f64)| {
+        let (_, b) = values.b.iter().find(|(other, _)| other == number)?;
+        Some((*number, Sides { a: *a, b: *b }))
+    };
+    values.a.iter().filter_map(pair).collect()
+}
+
+/// A difference, and what it comes to among all of a report once [`judge`] has seen it.
+#[derive(Debug, Clone)]
+pub(crate) struct Difference {
+    measure: Measure,
+    pub(super) data: Data,
+    /// The shift towards the better.
+    pub(crate) shift: Shift,
+    /// What it must exceed in per cent (points), as two equal arms may show as much; `None` without a control.
+    pub(crate) floor: Option<f64>,
+    /// The same in a second look, unless there was none.
+    again: Option<Data>,
+    /// The q value over all of the report.
+    pub(crate) q: f64,
+    pub(crate) verdict: Verdict,
+    /// Whether a second look shows a loss again; `None` without one.
+    pub(crate) confirmed: Option<bool>,
+}
+
+/// Which difference an undecided comparison would have seen in four of five experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Power {
+    /// One of 2.8 standard errors, by its interval alone: [`Shift::detectable`].
+    OfInterval,
+    /// One that passes what this report asks for: the half-width of the interval at the level of its q values, the floor and
+    /// the threshold, whichever is the largest, and 0.84 standard errors. The standard error is the half-width of the 95 %
+    /// interval ÷ 1.96 (Lehmann, Nonparametrics, §2.5). Infinite where so few blocks cannot be called at that level.
+    OfReport,
+}
+
+impl Difference {
+    pub(crate) fn new(measure: Measure, data: Data) -> Difference {
+        let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
+        Difference { measure, shift, data, floor: None, again: None, q: 1.0, verdict, confirmed: None }
+    }
+
+    /// Returns the difference in per cent, or in points; negative is worse.
+    pub(crate) fn delta(&self) -> Estimate {
+        self.measure.delta(&self.shift.estimate)
+    }
+
+    /// Returns the floor: the larger end of the interval of the `control`, two equal arms. What shares no blocks is moreover
+    /// no surer than what it is measured against is in the first half of the run against the second.
+    pub(crate) fn floor_over(&self, control: Option<&Difference>) -> Option<f64> {
+        let control = control.map(|control| larger_end(&control.delta()));
+        let Data::Apart([base, _]) = &self.data else { return control };
+        let (first, second) = base.split_at(base.len() / 2);
+        let drift = larger_end(&self.measure.delta(&two_sample_shift(first, second).estimate));
+        Some(control.map_or(drift, |control| control.max(drift)))
+    }
+
+    fn verdict(&self, q: f64, threshold: f64, detectable: impl FnOnce() -> f64) -> Verdict {
+        let delta = self.delta();
+        let widest = larger_end(&delta);
+        if widest <= threshold {
+            return Verdict::Same(widest);
+        }
+        let certain = (delta.low > 0.0 || delta.high < 0.0) && q < RATE;
+        if !certain || delta.value.abs() <= threshold.max(self.floor.unwrap_or(0.0)) {
+            return Verdict::Undecided(detectable());
+        }
+        match (delta.value < 0.0, self.measure == Measure::Met) {
+            (true, false) => Verdict::Slower,
+            (false, false) => Verdict::Faster,
+            (true, true) => Verdict::Worse,
+            (false, true) => Verdict::Better,
+        }
+    }
+
+    /// Returns what [`Power::OfReport`] says, in per cent or points.
+    fn detectable(&self, level: f64, threshold: f64) -> f64 {
+        let Estimate { low, high, .. } = self.shift.estimate;
+        let error = (high - low) / 2.0 / NORMAL_975;
+        let [threshold, floor] = [threshold, self.floor.unwrap_or(0.0)].map(|size| self.measure.goodness_of_size(size));
+        self.measure.size(self.data.half_width(level).max(threshold).max(floor) + FOUR_OF_FIVE * error)
+    }
+}
+
+fn larger_end(delta: &Estimate) -> f64 {
+    delta.low.abs().max(delta.high.abs())
+}
+
+/// Judges the differences of a report among each other.
+pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, threshold: f64, power: Power) {
+    let mut all: Vec<&mut Difference> = all.into_iter().collect();
+    let p: Vec<f64> = all.iter().map(|one| one.shift.p).collect();
+    for ((place, one), q) in all.iter_mut().enumerate().zip(false_discovery_rates(&p)) {
+        let detectable = || match power {
+            Power::OfInterval => one.measure.size(one.shift.detectable()).max(threshold),
+            Power::OfReport => one.detectable(level(&p, place), threshold),
+        };
+        (one.q, one.verdict) = (q, one.verdict(q, threshold, detectable));
+    }
+    all.retain(|one| one.verdict.is_loss() && one.again.is_some());
+    let again: Vec<Shift> = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift())).collect();
+    let q = false_discovery_rates(&again.iter().map(|shift| shift.p).collect::<Vec<f64>>());
+    for ((one, shift), q) in all.into_iter().zip(again).zip(q) {
+        one.confirmed = Some(shift.estimate.value < 0.0 && q < RATE);
+    }
+}
+
+/// Returns the p value below which the comparison at `place` would be decided, given those of all others: with it at 0,
+/// Benjamini and Hochberg's procedure calls `r` of `m`, and then it may be as large as 5 %·r/m.
+fn level(p: &[f64], place: usize) -> f64 {
+    let mut p = p.to_vec();
+    p[place] = 0.0;
+    let called = false_discovery_rates(&p).iter().filter(|rate| **rate < RATE).count();
+    RATE * called as f64 / p.len() as f64
+}
+
+/// A comparison before it is judged among all of a report.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    pub(crate) comparison: Comparison,
+    pub(crate) difference: Difference,
+}
+
+impl Draft {
+    /// Returns the comparison of a cell of the run or condition `run`, by one measure.
+    pub(crate) fn new(run: &str, cell: &Cell, measure: Measure, observed: Observed) -> Draft {
+        let Observed { design, shown, n, pairs, data } = observed;
+        let difference = Difference::new(measure, data);
+        let Shift { p, method, .. } = difference.shift;
+        let comparison = Comparison {
+            run: run.to_owned(),
+            cell: cell.clone(),
+            measure,
+            unit: measure.unit(&cell.unit),
+            design,
+            a: shown.a,
+            b: shown.b,
+            n,
+            delta: difference.delta(),
+            p,
+            q: difference.q,
+            method,
+            verdict: difference.verdict,
+            pairs,
+            resolution: None,
+            warnings: Vec::new(),
+        };
+        Draft { comparison, difference }
+    }
+
+    /// With what a second look has, unless that is nothing.
+    pub(crate) fn looked_at_again(mut self, observed: Observed) -> Draft {
+        self.difference.again = (observed.n.a > 0).then_some(observed.data);
+        self
+    }
+
+    /// An interval without any width is of counts too coarse to differ: it gets what one count more is worth, `quantum`.
+    pub(crate) fn resolved(mut self, quantum: f64) -> Draft {
+        let estimate = &mut self.difference.shift.estimate;
+        if estimate.low >= estimate.high && quantum > 0.0 {
+            (estimate.low, estimate.high) = (estimate.value - quantum, estimate.value + quantum);
+            self.comparison.delta = self.difference.delta();
+        }
+        self
+    }
+
+    /// Returns the comparison as it was judged.
+    pub(crate) fn judged(&self) -> Comparison {
+        Comparison { q: self.difference.q, verdict: self.difference.verdict, ..self.comparison.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(measure: Measure, (low, value, high): (f64, f64, f64), q: f64) -> Verdict {
+        let shift = Shift { estimate: Estimate { value, low, high }, p: q, method: Method::RankSum };
+        let mut one = Difference { shift, ..Difference::new(measure, Data::Paired(Vec::new())) };
+        judge([&mut one], 1.0, Power::OfInterval);
+        one.verdict
+    }
+
+    #[test]
+    fn verdicts() {
+        use Measure::{Met, P99, Score};
+        assert_eq!(verdict(Score, (-0.12, -0.1, -0.08), 0.001), Verdict::Slower);
+        assert_eq!(verdict(P99, (0.08, 0.1, 0.12), 0.001), Verdict::Faster);
+        assert_eq!(verdict(Met, (-12.0, -10.0, -8.0), 0.001), Verdict::Worse);
+        assert_eq!(verdict(Met, (8.0, 10.0, 12.0), 0.001), Verdict::Better);
+        // Not certain over the whole report; beyond 0 but below the threshold; not beyond 0.
+        for (interval, q) in
+            [((-0.12, -0.1, -0.08), 0.06), ((-0.03, -0.009, -0.001), 0.01), ((-0.1, -0.04, 0.01), 0.01)]
+        {
+            assert_eq!(verdict(Score, interval, q).word(), "undecided");
+        }
+        let Verdict::Same(within) = verdict(Score, (-0.004, 0.0, 0.002), 1.0) else { panic!() };
+        assert!((within - 0.3992).abs() < 1e-4);
+        // Half-width 0.0196: a standard error of 0.01, so 2.8 % and a little for the exponential.
+        let Verdict::Undecided(could) = verdict(Score, (-0.0196, 0.0, 0.0196), 1.0) else { panic!() };
+        assert!((could - 2.8396).abs() < 1e-3, "{could}");
+        assert_eq!(verdict(Score, (f64::NEG_INFINITY, 0.1, f64::INFINITY), 1.0), Verdict::Undecided(f64::INFINITY));
+    }
+
+    #[test]
+    fn the_judged_side_is_the_changed_one() {
+        let values = Sides { a: vec![(1, 90.0), (2, 90.0)], b: vec![(2, 100.0), (3, 100.0)] };
+        let delta = |design, metric| {
+            let observed = Observed::new(design, metric, Measure::Score, &values);
+            let shown = (observed.shown, observed.pairs.len());
+            assert_eq!(shown, (Sides { a: 90.0, b: 100.0 }, usize::from(design != Design::Apart)));
+            Difference::new(Measure::Score, observed.data).delta().value.round()
+        };
+        for design in [Design::Apart, Design::Blocks] {
+            assert_eq!((delta(design, Metric::Rate), delta(design, Metric::Time)), (11.0, -10.0));
+        }
+        assert_eq!((delta(Design::Rounds, Metric::Rate), delta(Design::Rounds, Metric::Time)), (-10.0, 11.0));
+    }
+}

@@ -1,0 +1,87 @@
+//! What is compared, and which direction of it is better.
+
+use serde::Serialize;
+
+use catalogue::Metric;
+use stats::Estimate;
+
+/// The least latency in ms that has a logarithm: 1 ns.
+pub(crate) const LEAST: f64 = 1e-6;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// The score of a test that has one.
+    Score,
+    /// The median latency.
+    P50,
+    /// The 99th percentile of the latency.
+    P99,
+    /// The 99.9th percentile, which comparisons within a run have.
+    #[serde(rename = "p99.9")]
+    P999,
+    /// The share of deadlines met.
+    Met,
+}
+
+impl Measure {
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Score => "score",
+            Measure::P50 => "p50",
+            Measure::P99 => "p99",
+            Measure::P999 => "p99.9",
+            Measure::Met => "met",
+        }
+    }
+
+    /// The unit of its values, where that of the test's score is `score`.
+    pub(crate) fn unit(self, score: &str) -> String {
+        if self == Measure::Met { "%" } else { score }.to_owned()
+    }
+
+    /// The unit of its differences: `%`, or `points` of a per cent.
+    #[must_use]
+    pub fn delta_unit(self) -> &'static str {
+        if self == Measure::Met { "points" } else { "%" }
+    }
+
+    /// Whether it is a percentile of a latency.
+    pub(crate) fn is_percentile(self) -> bool {
+        matches!(self, Measure::P50 | Measure::P99 | Measure::P999)
+    }
+
+    /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a
+    /// logarithm, of the inverse where less is better; of a share of deadlines the share in per cent.
+    pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
+        match (self, metric) {
+            (Measure::Met, _) => value,
+            (_, Metric::Latency) => -value.max(LEAST).ln(),
+            (_, Metric::Time) => -value.ln(),
+            (_, Metric::Rate) => value.ln(),
+        }
+    }
+
+    /// Returns a difference of goodness in the unit that reports show: per cent, or points.
+    pub(crate) fn size(self, goodness: f64) -> f64 {
+        if self == Measure::Met { goodness } else { 100.0 * goodness.exp_m1() }
+    }
+
+    /// Returns the difference of goodness of a size in per cent or points.
+    pub(crate) fn goodness_of_size(self, size: f64) -> f64 {
+        if self == Measure::Met { size } else { (size / 100.0).ln_1p() }
+    }
+
+    /// Returns a shift of goodness as the difference that reports show; negative is worse.
+    pub(crate) fn delta(self, shift: &Estimate) -> Estimate {
+        let value = self.size(shift.value);
+        if shift.bounded() {
+            Estimate { value, low: self.size(shift.low), high: self.size(shift.high) }
+        } else {
+            Estimate::alone(value)
+        }
+    }
+}

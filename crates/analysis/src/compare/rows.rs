@@ -1,0 +1,184 @@
+//! What is taken of the rows of runs: the trials of a cell, or one value per run of a round.
+
+use super::engine::{Data, Design, Observed, Sides, Values};
+use super::measure::LEAST;
+use super::{Compared, Measure};
+use crate::{Latency, Remark, Row, TrialFigures};
+use stats::{Mean, Method, quantile_975};
+
+/// A cell in one run.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    /// The run.
+    pub(super) run: &'a Compared,
+    /// Its result.
+    pub(super) row: &'a Row,
+}
+
+/// A cell that both runs of a round have.
+pub(super) struct Match<'a> {
+    /// The number of the round, from 1.
+    pub(super) number: u32,
+    /// In either run.
+    pub(super) sides: Sides<Side<'a>>,
+}
+
+impl Side<'_> {
+    /// What the cell is compared by: its score, or an interactive test's median, p99 and deadlines.
+    pub(super) fn measures(&self) -> &'static [Measure] {
+        match &self.row.latency {
+            None => &[Measure::Score],
+            Some(latency) if latency.deadlines_met.is_some() => &[Measure::P50, Measure::P99, Measure::Met],
+            Some(_) => &[Measure::P50, Measure::P99],
+        }
+    }
+
+    /// Returns why the numbers of this and another run's cell do not mean the same, if they do not.
+    pub(super) fn unlike(&self, other: &Side<'_>) -> Option<String> {
+        let kind = |row: &Row| match &row.latency {
+            None => "none".to_owned(),
+            Some(latency) => format!("{:?}", latency.kind).to_lowercase(),
+        };
+        let deadline = |row: &Row| match &row.latency {
+            Some(latency) if latency.deadlines_met.is_some() => "one".to_owned(),
+            _ => "none".to_owned(),
+        };
+        let differs = |what: &str, of: &dyn Fn(&Row) -> String| {
+            let (mine, theirs) = (of(self.row), of(other.row));
+            let (here, there) = (&self.run.letter, &other.run.letter);
+            (mine != theirs).then(|| format!("{what} differs: {mine} in {here}, {theirs} in {there}"))
+        };
+        differs("its unit", &|row| row.cell.unit.clone())
+            .or_else(|| differs("the kind of its latency", &kind))
+            .or_else(|| differs("its deadline", &deadline))
+    }
+
+    /// Returns the whole run's value of a measure; or why there is none.
+    pub(super) fn value(&self, measure: Measure) -> Result<f64, String> {
+        let Side { run: Compared { letter, .. }, row } = self;
+        let value = match (&row.latency, measure) {
+            (Some(latency), Measure::Met) => latency.deadlines_met.map(|met| met.value),
+            (Some(latency), measure) if measure.is_percentile() => {
+                latency.percentile(measure.name()).map(|ms| ms.max(LEAST))
+            }
+            _ => Some(row.score.value).filter(|score| *score > 0.0),
+        };
+        value.filter(|value| value.is_finite()).ok_or_else(|| match measure {
+            Measure::Score => format!("nothing was counted in {letter}"),
+            Measure::Met => format!("no deadlines in {letter}"),
+            _ => {
+                let frames = row.latency.as_deref().map_or(0, |latency| latency.histogram.count());
+                let wanted = if measure == Measure::P99 { 1000 } else { 20 };
+                format!("{letter} has {frames} frames in all, and a {} takes {wanted}", measure.name())
+            }
+        })
+    }
+
+    /// Returns every trial's value of a measure, none of them 0; `None` if a trial has none.
+    fn trials(&self, measure: Measure) -> Option<Values> {
+        let Some(latency) = &self.row.latency else {
+            let values: Values = self.row.samples.iter().map(|sample| (sample.block + 1, sample.value)).collect();
+            // An imported report has the score alone.
+            let values = if values.is_empty() { vec![(1, self.row.score.value)] } else { values };
+            return values.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0).then_some(values);
+        };
+        let value = |trial: &TrialFigures| match measure {
+            Measure::P99 => trial.p99,
+            Measure::Met => trial.met,
+            _ => Some(trial.p50).filter(|ms| *ms > 0.0),
+        };
+        latency.trials.iter().map(|trial| Some((trial.block + 1, value(trial)?))).collect()
+    }
+}
+
+/// Returns what the runs have of a cell by a measure; or why they cannot be compared by it. Conditions that share no blocks
+/// are compared as runs apart.
+pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Observed, String> {
+    let Some(Match { sides, .. }) = found.first() else { return Err("no run has it".to_owned()) };
+    if design == Design::Rounds {
+        return rounds(found, measure);
+    }
+    let Sides { a, b } = sides;
+    let metric = a.row.cell.metric;
+    let shown = Sides { a: a.value(measure)?, b: b.value(measure)? };
+    let trials = sides.map(|side| side.trials(measure));
+    if design == Design::Blocks {
+        let values = trials.clone().map(Option::unwrap_or_default);
+        let within = Observed::new(design, metric, measure, &values);
+        if within.pairs.len() > 1 {
+            return Ok(Observed { shown, ..within });
+        }
+    }
+    if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
+        let n = Sides { a: first.trials.len(), b: second.trials.len() };
+        return Ok(of_means(Sides { a: share(first), b: share(second) }, shown, n, Method::Welch));
+    }
+    match trials {
+        Sides { a: Some(a), b: Some(b) } => {
+            Ok(Observed { shown, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }) })
+        }
+        _ if measure == Measure::P99 => {
+            let (means, n) = (Sides { a: merged(a)?, b: merged(b)? }, Sides { a: a.row.n, b: b.row.n });
+            Ok(of_means(means, shown, n, Method::Bootstrap))
+        }
+        Sides { a: None, .. } => Err(format!("a trial of {} counted nothing", a.run.letter)),
+        _ => Err(format!("a trial of {} counted nothing", b.run.letter)),
+    }
+}
+
+fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Method) -> Observed {
+    let [base, judged] = Design::Apart.base_first(means);
+    Observed { design: Design::Apart, shown, n, pairs: Vec::new(), data: Data::Means(judged.less(&base), method) }
+}
+
+/// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few frames.
+fn merged(side: &Side<'_>) -> Result<Mean, String> {
+    let score = &side.row.score;
+    if side.row.latency.as_ref().is_none_or(|latency| latency.value != "p99") {
+        return Err(format!("{} has too few frames for a p99", side.run.letter));
+    }
+    let degrees = side.row.n as f64 - 1.0;
+    let error = (score.high / score.value).ln() / quantile_975(degrees);
+    Ok(Mean { value: -score.value.max(LEAST).ln(), error, degrees })
+}
+
+/// Returns the mean share of deadlines met with its error over trials. Where all trials have the same share, as 100 %,
+/// their spread shows nothing: then at most 3 in `planned` frames are otherwise (the rule of three, Hanley &
+/// Lippman-Hand 1983), and half of that is the error.
+fn share(latency: &Latency) -> Mean {
+    let shares: Vec<f64> = latency.trials.iter().filter_map(|trial| trial.met).collect();
+    let mean = Mean::of(&shares);
+    if mean.error > 0.0 { mean } else { Mean { error: 150.0 / latency.planned.max(1) as f64, ..mean } }
+}
+
+/// Returns the values of the rounds whose two runs have one; or why none has.
+fn rounds(found: &[Match<'_>], measure: Measure) -> Result<Observed, String> {
+    let mut values: Sides<Values> = Sides::default();
+    let mut reason = String::new();
+    for Match { number, sides } in found {
+        match (sides.a.value(measure), sides.b.value(measure)) {
+            (Ok(a), Ok(b)) => {
+                values.a.push((*number, a));
+                values.b.push((*number, b));
+            }
+            (Err(why), _) | (_, Err(why)) => reason = why,
+        }
+    }
+    match found.first() {
+        Some(first) if !values.a.is_empty() => {
+            Ok(Observed::new(Design::Rounds, first.sides.a.row.cell.metric, measure, &values))
+        }
+        _ => Err(reason),
+    }
+}
+
+/// What is known of the numbers of a cell, with the letters of the runs; how many trials they rest on is told elsewhere.
+pub(super) fn warnings(found: &[Match<'_>]) -> Vec<Remark> {
+    let sides = found.iter().flat_map(|one| [one.sides.a, one.sides.b]);
+    let remarks = |side: Side<'_>| {
+        let kept = side.row.warnings.iter().filter(|remark| !remark.is_of_method());
+        let in_run = |remark: &Remark| Remark::InRun { run: side.run.letter.clone(), remark: Box::new(remark.clone()) };
+        kept.map(in_run).collect::<Vec<Remark>>()
+    };
+    sides.flat_map(remarks).collect()
+}
