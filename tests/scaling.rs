@@ -180,10 +180,7 @@ fn many_levels_fit_into_every_report() {
 fn a_negative_sigma_is_reported() {
     let results = planted(&Usl { lambda: 500.0, sigma: -0.03, kappa: 0.004 }, &LADDER[..7], &[]);
     let text = render(&results, Format::Text).unwrap();
-    assert!(
-        text.contains(" -0.0") && text.contains(" peak 95 %\n"),
-        "{text}"
-    );
+    assert!(text.contains(" -0.0") && text.contains(" peak 95 %\n"), "{text}");
     let efficiency = results.scaling()[0].levels[1].efficiency.value;
     assert!(efficiency > 1.0, "{efficiency}");
 }
