@@ -1,11 +1,14 @@
-//! The charts of indexes and gains.
+//! The charts of indexes and gains: a row per test, a lane per level of copies.
 
-use super::dots::{Dots, Line, Mark, Row};
-use super::scale::Scale;
-use words::{copies, gain as times, plus_minus, score as number};
-
-use analysis::{Gain, Index, Missing, Part, Results};
+use analysis::{Index, Results};
+use catalogue::NONE;
 use stats::Estimate;
+use words::{Unique, copies, gain as times, plus_minus, score as number};
+
+use super::merged;
+use super::rows::{Guide, Mark, Row, Rows, Tick};
+use super::scale::Scale;
+use super::svg::hue;
 
 /// From this many times the fewest copies on, gains have a logarithmic axis.
 const MANY: u32 = 8;
@@ -15,188 +18,130 @@ pub(crate) fn series(results: &Results, copies: u32) -> usize {
     results.levels().iter().position(|level| *level == copies).unwrap_or(0)
 }
 
-/// Returns why a test's interval has no end.
-pub(crate) fn reason(results: &Results, test: &str, copies: u32) -> String {
-    let row = results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
-    let warning = row.and_then(|row| row.warnings.iter().find(|warning| warning.is_of_method()));
-    warning.map_or("no interval".to_owned(), ToString::to_string)
+/// Returns the heights of lanes for so many series.
+pub(crate) fn lanes(series: usize) -> Vec<f64> {
+    vec![if series > 3 { 12.0 } else { 14.0 }; series.max(1)]
 }
 
-/// Returns the chart of an index: a dot per test, a line for the whole. `levels` are its levels.
+/// Returns the chart of an index: a mark per test, a line for the whole. `levels` are its levels.
 pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<String> {
     let parts = || levels.iter().flat_map(|level| &level.parts);
-    let wholes: Vec<f64> = levels.iter().map(|level| level.score.value).collect();
+    let wholes = levels.iter().map(|level| level.score.value);
     let values: Vec<f64> = parts().map(|part| part.index.value).chain(wholes).collect();
     let ends: Vec<f64> = parts().flat_map(|part| [part.index.low, part.index.high]).collect();
     let name = &levels.first()?.name;
-    let chart = Dots {
+    let scale = Scale::log(&values, &ends)?;
+    let whole = |index: &&Index| {
+        let Index { copies: level, score, .. } = index;
+        let text = format!("{}: {} {}", copies(*level), number(score.value), plus_minus(score.spread()));
+        Guide { class: hue(series(results, *level)), at: *score, text }
+    };
+    let tests = merged(levels.iter().map(|level| level.parts.iter().map(|part| &*part.test).collect()));
+    let row = |test: &str| Row {
+        label: parts().find(|part| part.test == test).map_or(String::new(), |part| part.label.clone()),
+        strong: false,
+        marks: levels.iter().enumerate().filter_map(|(lane, level)| index_mark(results, level, lane, test)).collect(),
+    };
+    let chart = Rows {
         label: format!(
             "{name}: the index of each test with its interval, on a logarithmic scale; the tables below have the figures"
         ),
-        scale: Scale::log(&values, &ends)?,
-        unit: "",
-        origin: None,
-        series: levels.iter().map(|level| series(results, level.copies)).collect(),
-        lines: levels.iter().map(|level| whole(results, level)).collect(),
-        rows: tests(levels).into_iter().map(|(test, label)| index_row(results, levels, test, label)).collect(),
+        ticks: Tick::round(&scale, ""),
+        scale,
+        lanes: lanes(levels.len()),
+        guides: levels.iter().map(whole).collect(),
+        rows: tests.into_iter().map(row).collect(),
+        ..Rows::default()
     };
     Some(chart.draw())
 }
 
-/// The tests of an index at any level, in order.
-fn tests<'a>(levels: &[&'a Index]) -> Vec<(&'a str, &'a str)> {
-    let mut tests: Vec<(&str, &str)> = Vec::new();
-    for level in levels {
-        let mut after = 0;
-        for part in &level.parts {
-            after = 1 + match tests.iter().position(|known| known.0 == part.test) {
-                Some(place) => place,
-                None => {
-                    tests.insert(after, (&part.test, &part.label));
-                    after
-                }
-            };
-        }
-    }
-    tests
-}
-
-fn whole(results: &Results, index: &Index) -> Line {
-    let text = format!("{}: {} {}", copies(index.copies), number(index.score.value), plus_minus(index.score.spread()));
-    Line { series: Some(series(results, index.copies)), at: index.score, dashed: false, text }
-}
-
-fn index_row(results: &Results, levels: &[&Index], test: &str, label: &str) -> Row {
-    // A run with loads has several parts of one test and level only where the index itself does.
-    let marks = levels.iter().filter_map(|level| match level.parts.iter().find(|part| part.test == test) {
-        Some(part) => Some(index_mark(results, part, level.copies)),
-        None => missing_mark(results, test, level.copies),
-    });
-    Row { label: label.to_owned(), strong: false, marks: marks.collect() }
-}
-
-fn index_mark(results: &Results, part: &Part, level: u32) -> Mark {
-    let index = &part.index;
-    let interval =
-        if index.bounded() { crate::views::range(index) } else { reason(results, &part.test, level).to_owned() };
-    Mark {
-        series: series(results, level),
-        value: Some(*index),
-        text: number(index.value),
-        title: format!(
-            "{}, {}: index {} {} ({interval})",
-            part.label,
-            copies(level),
-            number(index.value),
-            plus_minus(index.spread())
-        ),
-    }
-}
-
 /// A test that has no result at this level has its reason in its lane.
-fn missing_mark(results: &Results, test: &str, level: u32) -> Option<Mark> {
-    let plain = |missing: &&Missing| missing.key.load == "none" && missing.key.condition == "none";
-    let same = |missing: &&Missing| missing.key.test == test && missing.key.copies == level && plain(missing);
-    let error = results.errors.iter().find(same).map(|missing| ("error", missing));
-    let (kind, missing) = error.or_else(|| Some(("skipped", results.skipped.iter().find(same)?)))?;
-    Some(Mark {
-        series: series(results, level),
-        value: None,
-        text: format!("{kind} with {}", copies(level)),
-        title: format!("{}, {}: {kind}: {}", missing.label, copies(level), missing.reason),
-    })
+fn index_mark(results: &Results, index: &Index, lane: usize, test: &str) -> Option<Mark> {
+    let (level, series) = (copies(index.copies), series(results, index.copies));
+    // A run with loads has several parts of one test and level only where the index itself does.
+    if let Some(part) = index.parts.iter().find(|part| part.test == test) {
+        let at = part.index;
+        let row = results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == index.copies);
+        let warning = row.and_then(|row| row.warnings.iter().find(|warning| warning.is_of_method()));
+        let interval = match warning {
+            Some(warning) if !at.bounded() => warning.to_string(),
+            _ => crate::views::range(&at),
+        };
+        let (value, spread) = (number(at.value), plus_minus(at.spread()));
+        let title = format!("{}, {level}: index {value} {spread} ({interval})", part.label);
+        return Some(Mark::new(series, lane, at, value, title));
+    }
+    let is_here =
+        |key: &journal::Key| (&*key.test, key.copies, &*key.load, &*key.condition) == (test, index.copies, NONE, NONE);
+    let kinds = [("error", &results.errors), ("skipped", &results.skipped)];
+    let mut gaps = kinds.into_iter().flat_map(|(kind, gaps)| gaps.iter().map(move |gap| (kind, gap)));
+    let (kind, gap) = gaps.find(|(_, gap)| is_here(&gap.key))?;
+    let title = format!("{}, {level}: {kind}: {}", gap.label, gap.reason);
+    Some(Mark::new(series, lane, Estimate::alone(f64::NAN), format!("{kind} with {level}"), title))
 }
 
 /// Returns the chart of gains.
 pub(crate) fn gains(results: &Results) -> Option<String> {
     let gains = results.gains();
     let from = gains.first()?.from;
-    let mut levels: Vec<u32> = gains.iter().map(|gain| gain.to).collect();
+    let mut levels: Vec<u32> = gains.iter().map(|gain| gain.to).unique();
     levels.sort_unstable();
-    levels.dedup();
-    let chart = Dots {
-        label: format!(
-            "Gain of each test from {} to more, with its interval; the table below has the figures",
-            copies(from)
-        ),
-        scale: gain_scale(gains, &levels, from)?,
-        unit: "×",
-        origin: Some(1.0),
-        series: levels.iter().map(|level| series(results, *level)).collect(),
-        lines: reference_lines(results, &levels, from),
-        rows: gain_rows(results),
+    let ideals: Vec<f64> = levels.iter().map(|level| f64::from(*level) / f64::from(from.max(1))).collect();
+    let scale = gain_scale(results, &ideals)?;
+    let guide =
+        |class: String, at: f64, text: String| Guide { class: class + " dashed", at: Estimate::alone(at), text };
+    let ideal = |(level, ideal): (&u32, &f64)| {
+        guide(hue(series(results, *level)), *ideal, format!("{}: every one as fast", copies(*level)))
     };
-    Some(chart.draw())
-}
-
-fn gain_scale(gains: &[Gain], levels: &[u32], from: u32) -> Option<Scale> {
-    let ideals = levels.iter().map(|level| ideal(*level, from));
-    let mut values: Vec<f64> = gains.iter().map(|gain| gain.gain.value).chain(ideals).collect();
-    let ends: Vec<f64> = gains.iter().flat_map(|gain| [gain.gain.low, gain.gain.high]).collect();
-    values.push(1.0);
-    values.retain(|value| value.is_finite());
-    let most = values.iter().copied().max_by(f64::total_cmp)?;
-    if most >= f64::from(MANY) {
-        return Scale::log(&values, &ends);
-    }
-    let near = ends.iter().copied().filter(|end| end.is_finite() && *end <= most * 1.5);
-    let most = near.max_by(f64::total_cmp).map_or(most, |end| end.max(most));
-    Some(Scale::linear(0.0, most * 1.06))
-}
-
-fn ideal(to: u32, from: u32) -> f64 {
-    f64::from(to) / f64::from(from.max(1))
-}
-
-/// One line at 1×, and one for every level where all copies would run as fast as the first.
-fn reference_lines(results: &Results, levels: &[u32], from: u32) -> Vec<Line> {
-    let line = |series, value, text| Line { series, at: Estimate::alone(value), dashed: true, text };
-    let same = line(None, 1.0, "no gain".to_owned());
-    let more = levels.iter().map(|level| {
-        let text = format!("{}: every one as fast", copies(*level));
-        line(Some(series(results, *level)), ideal(*level, from), text)
-    });
-    std::iter::once(same).chain(more).collect()
-}
-
-fn gain_rows(results: &Results) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for gain in results.gains() {
-        let mark = gain_mark(results, gain);
-        let free = |row: &&mut Row| row.label == gain.label && row.marks.iter().all(|m| m.series != mark.series);
-        match rows.iter_mut().find(free) {
+    for gain in gains {
+        let lane = levels.iter().position(|level| *level == gain.to).unwrap_or(0);
+        let at = gain.gain;
+        let interval = match at.bounded() {
+            true => format!("{} to {}", times(at.low), times(at.high)),
+            false => "no interval: one of the scores has none".to_owned(),
+        };
+        let (value, spread) = (times(at.value), plus_minus(at.spread()));
+        let title = format!("{}, {from} to {}: {value} {spread} ({interval})", gain.label, gain.to);
+        let mark = Mark::new(series(results, gain.to), lane, at, value, title);
+        let strong = results.indexes().iter().any(|index| index.title() == gain.label);
+        let is_free = |row: &&mut Row| row.label == gain.label && row.marks.iter().all(|mark| mark.lane != lane);
+        match rows.iter_mut().find(is_free) {
             Some(row) => row.marks.push(mark),
-            None => rows.push(Row { label: gain.label.clone(), strong: is_index(results, gain), marks: vec![mark] }),
+            None => rows.push(Row { label: gain.label.clone(), strong, marks: vec![mark] }),
         }
     }
     // The result first: indexes, then tests, both in their order.
     rows.sort_by_key(|row| !row.strong);
-    rows
-}
-
-/// Whether a gain is that of an index rather than a test.
-pub(crate) fn is_index(results: &Results, gain: &Gain) -> bool {
-    results.indexes().iter().any(|index| index.title() == gain.label)
-}
-
-fn gain_mark(results: &Results, gain: &Gain) -> Mark {
-    let estimate = &gain.gain;
-    let interval = if estimate.bounded() {
-        format!("{} to {}", times(estimate.low), times(estimate.high))
-    } else {
-        "no interval: one of the scores has none".to_owned()
-    };
-    Mark {
-        series: series(results, gain.to),
-        value: Some(*estimate),
-        text: times(estimate.value),
-        title: format!(
-            "{}, {} to {}: {} {} ({interval})",
-            gain.label,
-            gain.from,
-            gain.to,
-            times(estimate.value),
-            plus_minus(estimate.spread())
+    let chart = Rows {
+        label: format!(
+            "Gain of each test from {} to more, with its interval; the table below has the figures",
+            copies(from)
         ),
+        ticks: Tick::round(&scale, "×"),
+        scale,
+        origin: Some(1.0),
+        lanes: lanes(levels.len()),
+        guides: [guide("ink".to_owned(), 1.0, "no gain".to_owned())]
+            .into_iter()
+            .chain(levels.iter().zip(&ideals).map(ideal))
+            .collect(),
+        rows,
+        ..Rows::default()
+    };
+    Some(chart.draw())
+}
+
+fn gain_scale(results: &Results, ideals: &[f64]) -> Option<Scale> {
+    let gains = || results.gains().iter().map(|gain| &gain.gain);
+    let values = gains().map(|gain| gain.value).chain(ideals.iter().copied()).chain([1.0]);
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    let ends: Vec<f64> = gains().flat_map(|gain| [gain.low, gain.high]).collect();
+    let most = values.iter().copied().max_by(f64::total_cmp)?;
+    if most >= f64::from(MANY) {
+        return Scale::log(&values, &ends);
     }
+    let near = ends.into_iter().filter(|end| end.is_finite() && *end <= most * 1.5);
+    Some(Scale::linear(0.0, near.fold(most, f64::max) * 1.06))
 }

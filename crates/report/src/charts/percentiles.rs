@@ -5,8 +5,8 @@ use super::scale::Scale;
 use stats::Histogram;
 use words::figure;
 
-/// Places of a curve, before those that no one would miss are left out.
-const POINTS: usize = 100;
+/// Places of a curve.
+const POINTS: usize = 56;
 
 /// Values that must lie beyond a percentile for the count to carry it.
 const BEYOND: f64 = 10.0;
@@ -22,37 +22,32 @@ const TICKS: [(f64, &str); 7] = [
     (1e6, "99.9999 %"),
 ];
 
-/// A curve.
-pub(crate) struct Curve<'a> {
-    /// The number of its series.
-    pub(crate) number: usize,
-    /// What it is of.
-    pub(crate) name: String,
-    /// Its values, in ns.
-    pub(crate) histogram: &'a Histogram,
+/// A curve, with the values that its axes must reach.
+pub(crate) struct Curve {
+    series: Series,
+    count: f64,
+    ends: [f64; 2],
 }
 
-/// Returns the chart in ms, with marks at `shares`; `None` if no curve has a value.
-pub(crate) fn plot(label: String, curves: &[Curve<'_>], shares: &[(f64, &str)]) -> Option<Plot> {
-    let curves: Vec<(&Curve<'_>, Steps)> = curves
-        .iter()
-        .map(|curve| (curve, Steps::new(curve.histogram)))
-        .filter(|(_, steps)| !steps.0.is_empty())
-        .collect();
-    let most = curves.iter().map(|(_, steps)| steps.count()).max_by(f64::total_cmp)?;
-    let ends = curves.iter().flat_map(|(_, steps)| [steps.at(1.0), steps.at(f64::INFINITY)]);
+/// Returns the chart in ms; `None` if no curve has a value.
+pub(crate) fn plot(label: String, curves: impl Iterator<Item = Option<Curve>>) -> Option<Plot> {
+    let curves: Vec<Curve> = curves.flatten().collect();
+    let most = curves.iter().map(|curve| curve.count).max_by(f64::total_cmp)?;
+    let ends: Vec<f64> = curves.iter().flat_map(|curve| curve.ends).collect();
     let ticks = TICKS.iter().map(|(inverse, text)| (*inverse, (*text).to_owned())).collect();
     Some(Plot {
         label,
         x: Axis { scale: Scale::log(&[1.0, most], &[])?, ticks },
-        y: Axis::new(Scale::log(&ends.collect::<Vec<_>>(), &[])?),
-        series: curves.iter().map(|(curve, steps)| series(curve, steps, shares)).collect(),
+        y: Axis::new(Scale::log(&ends, &[])?),
+        series: curves.into_iter().map(|curve| curve.series).collect(),
         ..Plot::default()
     })
 }
 
-fn series(curve: &Curve<'_>, steps: &Steps, shares: &[(f64, &str)]) -> Series {
-    let (name, count) = (&curve.name, steps.count());
+/// Returns the curve of a histogram of ns, with marks at `shares`; `None` if it has no value.
+pub(crate) fn curve(number: usize, name: &str, histogram: &Histogram, shares: &[(f64, &str)]) -> Option<Curve> {
+    let steps = Steps::new(histogram);
+    let count = steps.0.last()?.1;
     // Values that carry no median carry nothing.
     let carried = if count >= 2.0 * BEYOND { count / BEYOND } else { 1.0 };
     let mark = |inverse: f64, place: &str, form: Form| {
@@ -60,15 +55,12 @@ fn series(curve: &Curve<'_>, steps: &Steps, shares: &[(f64, &str)]) -> Series {
         let title = format!("{name}: {place} {} ms", figure(ms));
         Mark { at: (inverse.min(count), ms), form, title, ..Mark::default() }
     };
-    let shown = shares.iter().filter(|(share, _)| curve.histogram.carries(*share));
+    let shown = shares.iter().filter(|(share, _)| histogram.carries(*share));
     let mut marks: Vec<Mark> = shown.map(|(share, place)| mark(1.0 / (1.0 - share), place, Form::Full)).collect();
     marks.push(mark(f64::INFINITY, "longest", Form::Hollow));
-    Series {
-        number: curve.number,
-        title: format!("{name}: {count} frames"),
-        lines: vec![steps.line(1.0, carried, false), steps.line(carried, count, true)],
-        marks,
-    }
+    let lines = vec![steps.line(1.0, carried, false), steps.line(carried, count, true)];
+    let series = Series { number, title: format!("{name}: {count} frames"), lines, marks };
+    Some(Curve { series, count, ends: [steps.at(1.0), steps.at(f64::INFINITY)] })
 }
 
 /// Values in ms with how many are no larger.
@@ -119,10 +111,9 @@ mod tests {
         let steps = Steps::new(&histogram);
         assert!((steps.at(2.0) - 1.0).abs() < 0.05 && (steps.at(10.0) - 1.0).abs() < 0.05, "{:?}", steps.0);
         assert!(steps.at(20.0) > 7.5 && steps.at(f64::INFINITY) > 7.5);
-        let curve = Curve { number: 0, name: "quiet".to_owned(), histogram: &histogram };
-        let plot = plot(String::new(), &[curve], &[(0.5, "p50"), (0.99, "p99")]).unwrap();
+        let curve = curve(0, "quiet", &histogram, &[(0.5, "p50"), (0.99, "p99")]).unwrap();
         // A hundred carry a median and no p99.
-        let titles: Vec<&str> = plot.series[0].marks.iter().map(|mark| mark.title.as_str()).collect();
+        let titles: Vec<&str> = curve.series.marks.iter().map(|mark| mark.title.as_str()).collect();
         assert!(titles.len() == 2 && titles[0].contains("p50") && titles[1].contains("longest"), "{titles:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The frame that charts of points and lines share: two axes, a grid, guides, and series of lines and marks.
 
 use super::scale::{Scale, tick};
-use super::svg::{Anchor, Svg, hue, n, outline};
+use super::svg::{Anchor, Svg, hue, length, n, outline};
 
 /// Room for the numbers of the vertical axis, and at the other edges; at the top more where guides have words there.
 const LEFT: f64 = 50.0;
@@ -12,10 +12,6 @@ const BOTTOM: f64 = 24.0;
 
 /// What marks at the ends of an axis need beyond it.
 const INSET: f64 = 4.0;
-
-/// Widths of a character of 12 pixels, and of one of 13.
-const SMALL: f64 = 6.6;
-const PLAIN: f64 = 7.0;
 
 /// From this many marks on, they are small, and each series has one hover text.
 const MANY: usize = 240;
@@ -40,7 +36,7 @@ pub(crate) struct Plot {
 }
 
 /// An axis.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Axis {
     /// From values to places.
     pub(crate) scale: Scale,
@@ -95,12 +91,6 @@ pub(crate) enum Form {
     Full,
     /// Something beside the results.
     Hollow,
-}
-
-impl Default for Axis {
-    fn default() -> Axis {
-        Axis::new(Scale::linear(0.0, 1.0))
-    }
 }
 
 impl Axis {
@@ -165,7 +155,7 @@ impl Plot {
         let mut free = f64::NEG_INFINITY;
         for (value, text) in self.x.ticks.iter().filter(|(value, _)| frame.x.shows(*value)) {
             let Some(x) = frame.x.at(*value) else { continue };
-            let length = text.chars().count() as f64 * SMALL;
+            let length = length(text);
             let fits = x + length / 2.0 < width;
             let start = if fits { x - length / 2.0 } else { frame.right - length };
             if start > free {
@@ -181,15 +171,13 @@ impl Plot {
         for (value, text) in &self.across {
             let Some(y) = frame.y.at(*value) else { continue };
             svg.line("zero dashed", (LEFT, y), (frame.right, y));
-            if !text.is_empty() {
-                svg.text("tick", (frame.right, y - 4.0), Anchor::End, text);
-            }
+            svg.text("tick", (frame.right, y - 4.0), Anchor::End, text);
         }
         for (value, text) in &self.down {
             let Some(x) = frame.x.at(*value) else { continue };
             svg.line("zero dashed", (x, frame.top - 6.0), (x, frame.bottom));
             // Where there is no room to the right of it, the text stands to the left.
-            let fits = x + text.chars().count() as f64 * PLAIN < frame.right;
+            let fits = x + length(text) < frame.right;
             let (at, anchor) = if fits { (x - 3.0, Anchor::Start) } else { (x + 3.0, Anchor::End) };
             svg.text("tick", (at, frame.top - 10.0), anchor, text);
         }
@@ -235,7 +223,7 @@ impl Frame {
 
     fn path(&self, line: &Line) -> String {
         let (mut d, mut drawn) = (String::new(), false);
-        for point in straightened(line.points.iter().map(|point| self.place(*point)).collect()) {
+        for point in line.points.iter().map(|point| self.place(*point)) {
             if let Some((x, y)) = point {
                 d += &format!("{}{} {}", if drawn { "L" } else { "M" }, n(x), n(y));
             }
@@ -265,32 +253,6 @@ impl Frame {
     }
 }
 
-/// Returns the points without those that lie on the line between two others.
-fn straightened(points: Vec<Option<(f64, f64)>>) -> Vec<Option<(f64, f64)>> {
-    let mut kept = Vec::new();
-    let mut last = 0;
-    for (place, point) in points.iter().enumerate() {
-        let next = (place + 1).min(points.len() - 1);
-        if place == last || place == next || !is_straight(&points[last..=next]) {
-            kept.push(*point);
-            last = place;
-        }
-    }
-    kept
-}
-
-/// Whether all points lie on the line from the first to the last, but for what no one would see.
-fn is_straight(points: &[Option<(f64, f64)>]) -> bool {
-    let (Some(Some(first)), Some(Some(last))) = (points.first(), points.last()) else { return false };
-    let on_line = |point: &Option<(f64, f64)>| {
-        point.is_some_and(|(x, y)| {
-            let share = (x - first.0) / (last.0 - first.0).max(1e-9);
-            (first.1 + share * (last.1 - first.1) - y).abs() <= 0.15
-        })
-    };
-    points.iter().all(on_line)
-}
-
 /// Returns at most `most` points: the highest of every stretch, so that none of the highest is lost.
 pub(crate) fn highest(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let stretch = points.len().div_ceil(most.max(1)).max(1);
@@ -308,14 +270,6 @@ pub(crate) fn medians(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn straight_lines_have_two_points() {
-        let line: Vec<Option<(f64, f64)>> = (0..20).map(|k| Some((f64::from(k), 3.0))).collect();
-        assert_eq!(straightened(line), [Some((0.0, 3.0)), Some((19.0, 3.0))]);
-        assert_eq!(straightened(vec![Some((0.0, 0.0)), Some((1.0, 9.0)), Some((2.0, 9.0))]).len(), 3);
-        assert_eq!(straightened(vec![Some((0.0, 0.0)), None, Some((2.0, 0.0))]).len(), 3);
-    }
 
     #[test]
     fn long_series_are_thinned() {

@@ -22,6 +22,12 @@ pub(crate) struct Scale {
 /// How far beyond the values their intervals may stretch a logarithmic axis.
 const REACH: f64 = 10.0;
 
+impl Default for Scale {
+    fn default() -> Scale {
+        Scale::linear(0.0, 1.0)
+    }
+}
+
 impl Scale {
     /// Returns a linear axis.
     pub(crate) fn linear(low: f64, high: f64) -> Scale {

@@ -2,11 +2,12 @@
 //! that drift, outliers and second modes are seen.
 
 use super::index::series;
+use super::merged;
 use super::plot::{Axis, Mark, Plot, Series};
 use super::scale::Scale;
 use analysis::{Results, Row, Sample};
 use stats::median;
-use words::{copies, score as number};
+use words::{Unique, copies};
 
 /// Most points of a panel, and of all panels: they bound the page, however long the run was.
 const PANEL: usize = 400;
@@ -26,105 +27,51 @@ const FAR: f64 = 1e5;
 
 const HEIGHT: f64 = 146.0;
 
-/// One test's panel.
-#[derive(Debug)]
-pub(crate) struct Panel {
-    /// The test, and what is special about the drawing.
-    pub(crate) label: String,
-    /// The drawing.
-    pub(crate) svg: String,
-}
+/// A trial, and how far it is from its cell's median in per cent.
+type Point = (Sample, f64);
 
-/// The trials of one cell.
-struct Cell {
-    series: usize,
-    copies: u32,
-    points: Vec<Point>,
-}
+/// The cells of one test under one load and condition.
+type Test<'a> = Vec<(&'a Row, Vec<Point>)>;
 
-#[derive(Debug, Clone, Copy)]
-struct Point {
-    at: f64,
-    /// From the median, in per cent.
-    away: f64,
-    sample: Sample,
-}
-
-/// The trials of one test under one load and condition.
-struct Test {
-    label: String,
-    unit: String,
-    cells: Vec<Cell>,
-}
-
-/// How much a panel may hold.
-struct Bounds {
-    points: usize,
-    hovers: usize,
-}
-
-/// Returns the panels of all tests with at least two trials at some level.
-pub(crate) fn panels(results: &Results) -> Vec<Panel> {
+/// Returns a panel with its label for every test with at least two trials at some level.
+pub(crate) fn panels(results: &Results) -> Vec<(String, String)> {
     let tests = tests(results);
-    let points = tests.iter().flat_map(|test| &test.cells).flat_map(|cell| &cell.points);
-    let end = points.map(|point| point.at).fold(0.0, f64::max);
-    let common = common(&tests);
-    let share = |page: usize, panel: usize| (page / tests.len().max(1)).min(panel);
-    let bounds = Bounds { points: share(PAGE, PANEL), hovers: share(HOVER_PAGE, HOVER_PANEL) };
-    tests.iter().map(|test| test.panel(common, end, &bounds)).collect()
+    let points = || tests.iter().flatten().flat_map(|(_, points)| points);
+    let end = points().map(|point| point.0.at).fold(0.0, f64::max);
+    let common = common(points().map(|point| point.1.abs()).collect());
+    tests.iter().map(|test| panel(results, test, common, end, tests.len())).collect()
 }
 
-/// The tests of all levels. Each is placed behind the one before it at its level, so that one
-/// that is missing at the first level is in its place all the same.
-fn tests(results: &Results) -> Vec<Test> {
-    let mut tests: Vec<Test> = Vec::new();
-    let mut keys: Vec<(&str, &str, &str)> = Vec::new();
-    let (mut level, mut after) = (0, 0);
-    for row in results.rows.iter().filter(|row| row.latency.is_none()) {
-        if level != row.cell.key.copies {
-            (level, after) = (row.cell.key.copies, 0);
-        }
-        let Some(cell) = cell(results, row) else { continue };
-        let key = (row.cell.key.test.as_str(), row.cell.key.load.as_str(), row.cell.key.condition.as_str());
-        if let Some(place) = keys.iter().position(|known| *known == key) {
-            tests[place].cells.push(cell);
-            after = place + 1;
-        } else {
-            let label = crate::views::name(&row.cell.label, &row.cell.key);
-            keys.insert(after, key);
-            tests.insert(after, Test { label, unit: row.cell.unit.clone(), cells: vec![cell] });
-            after += 1;
-        }
-    }
-    tests
+fn tests(results: &Results) -> Vec<Test<'_>> {
+    let rows = results.rows.iter().filter(|row| row.latency.is_none());
+    let cells: Vec<(&Row, Vec<Point>)> = rows.filter_map(|row| Some((row, points(row)?))).collect();
+    let here =
+        |level| cells.iter().map(|(row, _)| row).filter(move |row| row.cell.key.copies == level).map(|row| family(row));
+    let levels = cells.iter().map(|(row, _)| row.cell.key.copies).unique();
+    let families = merged(levels.into_iter().map(|level| here(level).collect()));
+    let of = |test| cells.iter().filter(|(row, _)| family(row) == test).cloned().collect();
+    families.into_iter().map(of).collect()
 }
 
-/// Returns the points of a row; nothing where fewer than two trials have a score to compare.
-fn cell(results: &Results, row: &Row) -> Option<Cell> {
-    let fit = |sample: &&Sample| sample.value.is_finite() && sample.at.is_finite();
-    let samples: Vec<Sample> = row.samples.iter().filter(fit).copied().collect();
-    let middle = median(&samples.iter().map(|sample| sample.value).collect::<Vec<_>>());
-    if samples.len() < 2 || !(middle > 0.0 && middle.is_finite()) {
-        return None;
-    }
+fn family(row: &Row) -> (&str, &str, &str) {
+    (&row.cell.key.test, &row.cell.key.load, &row.cell.key.condition)
+}
+
+/// `None` where fewer than two trials have a score to compare.
+fn points(row: &Row) -> Option<Vec<Point>> {
+    let fit = row.samples.iter().filter(|sample| sample.value.is_finite() && sample.at.is_finite());
+    let middle = median(&fit.clone().map(|sample| sample.value).collect::<Vec<f64>>());
     let away = |value: f64| ((value / middle - 1.0) * 100.0).clamp(-FAR, FAR);
-    let point = |sample: Sample| Point { at: sample.at, away: away(sample.value), sample };
-    let points = samples.into_iter().map(point).collect();
-    Some(Cell { series: series(results, row.cell.key.copies), copies: row.cell.key.copies, points })
+    let points: Vec<Point> = fit.map(|sample| (*sample, away(sample.value))).collect();
+    (points.len() > 1 && middle > 0.0 && middle.is_finite()).then_some(points)
 }
 
 /// The half-height that holds all but the outermost twentieth of all panels' points, or a little
 /// more where that holds all.
-fn common(tests: &[Test]) -> f64 {
-    let cells = tests.iter().flat_map(|test| &test.cells);
-    let mut away: Vec<f64> = cells.flat_map(|cell| cell.points.iter().map(|p| p.away.abs())).collect();
-    if away.is_empty() {
-        return LADDER[0];
-    }
-    let place = (away.len() - 1) * 19 / 20;
-    let (_, value, _) = away.select_nth_unstable_by(place, f64::total_cmp);
-    let most = step(*value);
-    let all = step(away.into_iter().fold(0.0, f64::max));
+fn common(mut away: Vec<f64>) -> f64 {
+    away.sort_unstable_by(f64::total_cmp);
+    let Some(last) = away.last() else { return LADDER[0] };
+    let (most, all) = (step(away[(away.len() - 1) * 19 / 20]), step(*last));
     if all <= 2.5 * most { all } else { most }
 }
 
@@ -132,89 +79,59 @@ fn step(value: f64) -> f64 {
     LADDER.into_iter().find(|step| *step >= value * 1.05).unwrap_or(1000.0)
 }
 
-impl Test {
-    fn panel(&self, common: f64, end: f64, bounds: &Bounds) -> Panel {
-        let all = || self.cells.iter().flat_map(|cell| &cell.points);
-        let count = all().count();
-        let beyond = |limit: f64| all().filter(|point| point.away.abs() > limit).count();
-        let own = beyond(common) as f64 > BEYOND * count as f64;
-        let limit = if own { step(all().map(|p| p.away.abs()).fold(0.0, f64::max)) } else { common };
-        let quota = (bounds.points / self.cells.len()).max(3);
-        let cells: Vec<(&Cell, Vec<Point>)> =
-            self.cells.iter().map(|cell| (cell, thinned(&cell.points, quota))).collect();
-        let shown = cells.iter().map(|cell| cell.1.len()).sum::<usize>();
-        let hovers = shown <= bounds.hovers;
-        let mark = |cell: &Cell, point: &Point| Mark {
-            at: (point.at, point.away),
-            title: if hovers { self.title(cell, point) } else { String::new() },
-            ..Mark::default()
-        };
-        let series = |(cell, points): &(&Cell, Vec<Point>)| Series {
-            number: cell.series,
-            marks: points.iter().map(|point| mark(cell, point)).collect(),
-            ..Series::default()
-        };
-        let ticks = vec![(limit, format!("+{limit:.0}%")), (0.0, "0%".to_owned()), (-limit, format!("−{limit:.0}%"))];
-        let remark = remark(own, beyond(limit), shown, count);
-        let plot = Plot {
-            label: format!("{}: {count} trials against their median over time. {remark}", self.label).trim().to_owned(),
-            x: Axis::time(end),
-            y: Axis { scale: Scale::linear(-limit, limit), ticks },
-            across: vec![(0.0, String::new())],
-            series: cells.iter().map(series).collect(),
-            ..Plot::default()
-        };
-        let label = if remark.is_empty() { self.label.clone() } else { format!("{} ({remark})", self.label) };
-        Panel { label, svg: plot.panel(HEIGHT) }
-    }
-
-    fn title(&self, cell: &Cell, point: &Point) -> String {
-        let value = number(point.sample.value);
-        format!(
-            "{}, {}, block {}: {value} {}, {}%",
-            copies(cell.copies),
-            words::duration(point.at),
-            point.sample.block,
-            self.unit,
-            words::signed(point.away)
-        )
-    }
+fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usize) -> (String, String) {
+    let all: Vec<f64> = test.iter().flat_map(|(_, points)| points).map(|point| point.1.abs()).collect();
+    let beyond = |limit: f64| all.iter().filter(|away| **away > limit).count();
+    let own = beyond(common) as f64 > BEYOND * all.len() as f64;
+    let limit = if own { step(all.iter().copied().fold(0.0, f64::max)) } else { common };
+    let quota = ((PAGE / panels).min(PANEL) / test.len()).max(3);
+    let series = |(row, points): &(&Row, Vec<Point>)| Series {
+        number: series(results, row.cell.key.copies),
+        marks: thinned(points, quota).iter().map(|point| mark(row, point)).collect(),
+        ..Series::default()
+    };
+    let series: Vec<Series> = test.iter().map(series).collect();
+    let shown = series.iter().map(|series| series.marks.len()).sum::<usize>();
+    let remarks = [
+        own.then(|| "a scale of its own".to_owned()),
+        (beyond(limit) > 0).then(|| format!("{} beyond the scale", beyond(limit))),
+        (shown < all.len()).then(|| format!("{shown} of {} trials", all.len())),
+    ];
+    let remark = remarks.into_iter().flatten().collect::<Vec<String>>().join("; ");
+    let name = test.first().map_or(String::new(), |(row, _)| crate::views::name(&row.cell.label, &row.cell.key));
+    let ticks = vec![(limit, format!("+{limit:.0}%")), (0.0, "0%".to_owned()), (-limit, format!("−{limit:.0}%"))];
+    let plot = Plot {
+        label: format!("{name}: {} trials against their median over time. {remark}", all.len()).trim().to_owned(),
+        x: Axis::time(end),
+        y: Axis { scale: Scale::linear(-limit, limit), ticks },
+        across: vec![(0.0, String::new())],
+        series,
+        hovers: Some((HOVER_PAGE / panels).min(HOVER_PANEL)),
+        ..Plot::default()
+    };
+    (if remark.is_empty() { name } else { format!("{name} ({remark})") }, plot.panel(HEIGHT))
 }
 
-fn remark(own: bool, beyond: usize, shown: usize, count: usize) -> String {
-    let mut parts = Vec::new();
-    if own {
-        parts.push("a scale of its own".to_owned());
-    }
-    if beyond > 0 {
-        parts.push(format!("{beyond} beyond the scale"));
-    }
-    if shown < count {
-        parts.push(format!("{shown} of {count} trials"));
-    }
-    parts.join("; ")
+fn mark(row: &Row, (sample, away): &Point) -> Mark {
+    let (copies, at, value) = (copies(row.cell.key.copies), words::duration(sample.at), words::score(sample.value));
+    let (block, unit, away_in_words) = (sample.block, &row.cell.unit, words::signed(*away));
+    let title = format!("{copies}, {at}, block {block}: {value} {unit}, {away_in_words}%");
+    Mark { at: (sample.at, *away), title, ..Mark::default() }
 }
 
-/// Returns at most about `most` points: one trial of every stretch of time, so that the cloud is
-/// as dense as the trials were, and the outermost of all, so that outliers survive. (The lowest and
-/// highest of every stretch would draw bands where there are none.)
+/// Returns at most about `most` points: one trial of every stretch of time, so that the cloud is as dense as the trials were,
+/// and the outermost of all, so that outliers survive. (The lowest and highest of every stretch would draw bands where there
+/// are none.)
 fn thinned(points: &[Point], most: usize) -> Vec<Point> {
     if points.len() <= most {
         return points.to_vec();
     }
     let outermost = OUTERMOST.min(most / 4);
     let stretches = most - 2 * outermost;
-    let mut kept: Vec<Point> = (0..stretches).map(|stretch| points[pick(points.len(), stretches, stretch)]).collect();
+    let mut kept: Vec<Point> = (0..stretches).map(|stretch| points[points.len() * stretch / stretches]).collect();
     let mut sorted = points.to_vec();
-    sorted.sort_unstable_by(|a, b| a.away.total_cmp(&b.away));
+    sorted.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
     kept.extend(&sorted[..outermost]);
     kept.extend(&sorted[sorted.len() - outermost..]);
     kept
-}
-
-/// Returns a place within a stretch: always the same, but not in step with any period of the trials.
-fn pick(length: usize, stretches: usize, stretch: usize) -> usize {
-    let (from, to) = (length * stretch / stretches, length * (stretch + 1) / stretches);
-    let mixed = (stretch as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
-    from + mixed as usize % (to - from).max(1)
 }

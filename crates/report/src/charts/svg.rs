@@ -8,7 +8,7 @@ const HUES: usize = 6;
 const SHAPES: usize = 5;
 
 /// How much wider bold text is.
-const BOLD: f64 = 1.12;
+pub(crate) const BOLD: f64 = 1.12;
 
 /// The part of a chart that is written so far.
 #[derive(Debug, Default)]
@@ -36,8 +36,11 @@ impl Svg {
         self.write(&format!(r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#));
     }
 
-    /// Writes text.
+    /// Writes text, if there is any.
     pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => r#" text-anchor="middle""#,
@@ -166,10 +169,18 @@ fn polygon(x: f64, y: f64, corners: &[(f64, f64)]) -> String {
     d + "z"
 }
 
-/// Returns `text`, cut with an ellipsis where it is wider than `width` at the charts' text size.
+/// Returns the width of text at the charts' text size.
+pub(crate) fn length(text: &str) -> f64 {
+    text.chars().map(em).sum()
+}
+
+fn em(c: char) -> f64 {
+    if (c as u32) < 0x1100 { 6.6 } else { 13.0 }
+}
+
+/// Returns `text`, cut with an ellipsis where it is wider than `width`.
 fn fit(text: &str, width: f64) -> String {
-    let em = |c: char| if (c as u32) < 0x1100 { 6.6 } else { 13.0 };
-    if text.chars().map(em).sum::<f64>() <= width {
+    if length(text) <= width {
         return text.to_owned();
     }
     let mut left = width - 13.0;

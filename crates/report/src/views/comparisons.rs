@@ -202,10 +202,8 @@ pub(super) fn chart(drawing: forest::Forest) -> Option<Block> {
     if !drawing.means.is_empty() {
         caption += " Diamonds are geometric means.";
     }
-    let mut legend = forest::legend();
-    legend.truncate(legend.len() - usize::from(!has_control));
     let panels = vec![(String::new(), drawing.draw()?)];
-    Some(Block::Chart(Chart { title: String::new(), caption, legend, panels }))
+    Some(Block::Chart(Chart { title: String::new(), caption, legend: forest::legend(has_control), panels }))
 }
 
 /// Returns the remarks on single comparisons, each once with the tests it touches.

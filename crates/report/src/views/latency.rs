@@ -9,7 +9,8 @@ use stats::{Estimate, Histogram};
 use words::{Unique, copies, figure, plus_minus, share};
 
 use super::shared::sentences;
-use crate::charts::{key, percentiles, times};
+use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
+use crate::charts::{key, percentiles, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, List, Show, Style, Table, Tone};
 
 /// ns in a ms, the unit of every latency.
@@ -25,6 +26,9 @@ const PAGE: usize = 6_000;
 /// Most points over time that have a hover text each, of a chart and of all charts of one kind.
 const HOVER_CHART: usize = 240;
 const HOVER_PAGE: usize = 1_500;
+
+/// Height of a chart.
+const HEIGHT: f64 = 250.0;
 
 const NOT_INTERBENCH: &str = "Interbench's figures are not comparable with these: its latency adds whole missed intervals \
 to wake-up delays and leaves out the timer's own, its spread is a root mean square, its X hides most delays, and its shares \
@@ -306,44 +310,53 @@ type Points = fn(&Row, &Latency) -> Vec<(f64, f64)>;
 /// Percentiles, and latencies over the run.
 fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Option<Block> {
     let number = |row: &Row| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
-    let curves: Vec<percentiles::Curve<'_>> = task
-        .rows
-        .iter()
-        .map(|(row, latency)| percentiles::Curve {
-            number: number(row),
-            name: beside(&row.cell.key.load),
-            histogram: &latency.histogram,
-        })
-        .collect();
+    let curve = |(row, latency): &Beside<'_>| {
+        let (number, name) = (number(row), beside(&row.cell.key.load));
+        percentiles::curve(number, &name, &latency.histogram, &PERCENTILES)
+    };
     let label = format!("{}: the {}", task.title(), task.what());
-    let mut panels = Vec::new();
-    let curves = percentiles::plot(format!("{label}, percentiles beside each load"), &curves, &PERCENTILES);
-    panels.extend(curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(250.0))));
+    let curves = percentiles::plot(format!("{label}, percentiles beside each load"), task.rows.iter().map(curve));
+    let mut panels: Vec<(String, String)> =
+        curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT))).into_iter().collect();
     let kinds: [(&str, Points); 2] = [
         ("Worst of each second, ms", |_, latency| latency.seconds.clone()),
         ("Each trial, ms", |row, _| row.samples.iter().map(|sample| (sample.at, sample.value)).collect()),
     ];
     for (title, points) in kinds {
-        let cloud = |(row, latency): &Beside<'_>| {
+        let mut all = 0;
+        let series = |(row, latency): &Beside<'_>| {
             let mut points = points(row, latency);
             points.retain(|(at, ms)| at.is_finite() && ms.is_finite() && *ms > 0.0);
-            times::Cloud { number: number(row), name: beside(&row.cell.key.load), points }
+            all += points.len();
+            let points = highest(&points, ((PAGE / tasks).min(CHART) / task.rows.len()).max(2));
+            over_time(number(row), beside(&row.cell.key.load), points)
         };
-        let clouds: Vec<times::Cloud> = task.rows.iter().map(cloud).collect();
-        let all = clouds.iter().map(|cloud| cloud.points.len()).sum::<usize>();
-        let Some((mut plot, shown)) =
-            times::plot(format!("{label}: {title}"), &clouds, "ms", (PAGE / tasks).min(CHART))
-        else {
-            continue;
+        let series: Vec<Series> = task.rows.iter().map(series).collect();
+        let marks = || series.iter().flat_map(|series| &series.marks);
+        let (shown, end) = (marks().count(), marks().map(|mark| mark.at.0).fold(0.0, f64::max));
+        let values: Vec<f64> = marks().map(|mark| mark.at.1).collect();
+        let Some(scale) = Scale::log(&values, &[]) else { continue };
+        let plot = Plot {
+            label: format!("{label}: {title}"),
+            x: Axis::time(end),
+            y: Axis::new(scale),
+            series,
+            hovers: Some((HOVER_PAGE / tasks).min(HOVER_CHART)),
+            ..Plot::default()
         };
-        plot.hovers = Some((HOVER_PAGE / tasks).min(HOVER_CHART));
         let less = if shown < all { format!(" (the worst {shown} of {all})") } else { String::new() };
-        panels.push((format!("{title}{less}"), plot.panel(250.0)));
+        panels.push((format!("{title}{less}"), plot.panel(HEIGHT)));
     }
     let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.key.load == load);
     let shown = loads.iter().enumerate().filter(|(_, load)| measured(load));
     let legend = shown.map(|(number, load)| (key(number), (*load).to_owned())).collect();
     (!panels.is_empty()).then(|| Block::Chart(Chart { legend, panels, ..Chart::default() }))
+}
+
+fn over_time(number: usize, name: String, points: Vec<(f64, f64)>) -> Series {
+    let title = |(at, ms): (f64, f64)| format!("{name}, {}: {} ms", words::duration(at), figure(ms));
+    let mark = |at: (f64, f64)| Mark { at, title: title(at), ..Mark::default() };
+    Series { number, marks: points.into_iter().map(mark).collect(), title: name.clone(), ..Series::default() }
 }
 
 /// The map: a row per task, a column per load, coloured by how much later the task is than without a load.

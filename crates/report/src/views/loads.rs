@@ -6,8 +6,8 @@ use stats::Estimate;
 use words::{Unique, figure, share};
 
 use super::latency::{self, beside, title};
-use crate::charts::dots::{Dots, Line, Mark, Row as Lane};
-use crate::charts::{key, scale::Scale};
+use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
+use crate::charts::{index, key, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
 
 /// Most marks of the chart with a lane each; more share the lane of their load.
@@ -92,41 +92,43 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Block {
         true => title(&row.cell.label, &row.cell.key),
         false => row.cell.key.load.clone(),
     };
-    let lanes = rows.iter().map(name).unique().into_iter().map(|label| {
-        let here = rows.iter().filter(|row| name(row) == label);
-        Lane {
-            marks: here.map(|row| mark(row, if apart { number(&row.0.cell.key.load) } else { 0 }, apart)).collect(),
-            label,
-            strong: false,
-        }
-    });
-    let alone = Line { series: None, at: Estimate::alone(100.0), dashed: true, text: "as much as alone".to_owned() };
-    let dots = Dots {
-        label: "What each load did beside each test, in per cent of what it did alone, with its interval".to_owned(),
-        scale: Scale::linear(0.0, ends.fold(most, f64::max)),
-        unit: "%",
-        origin: None,
-        series: if apart { shown.clone() } else { vec![0] },
-        lines: vec![alone],
-        rows: lanes.collect(),
+    let mark = |row: &Beside<'_>| {
+        let series = if apart { number(&row.0.cell.key.load) } else { 0 };
+        let lane = if apart { shown.iter().position(|known| *known == series).unwrap_or(0) } else { 0 };
+        let mark = Mark::new(series, lane, interval(row.1), format!("{}%", share(row.1.achieved)), hover(row));
+        // Where marks share a lane there is no room for words.
+        if apart { mark } else { Mark { words: Vec::new(), ..mark } }
     };
-    let legend = shown.into_iter().map(|number| (key(number), loads[number].to_owned()));
+    let own = |label: String| {
+        let marks = rows.iter().filter(|row| name(row) == label).map(mark).collect();
+        Lane { label, strong: false, marks }
+    };
+    let scale = Scale::linear(0.0, ends.fold(most, f64::max));
+    let (class, at) = ("ink dashed".to_owned(), Estimate::alone(100.0));
+    let drawing = Rows {
+        label: "What each load did beside each test, in per cent of what it did alone, with its interval".to_owned(),
+        ticks: Tick::round(&scale, "%"),
+        scale,
+        guides: vec![Guide { class, at, text: "as much as alone".to_owned() }],
+        lanes: index::lanes(if apart { shown.len() } else { 1 }),
+        rows: rows.iter().map(name).unique().into_iter().map(own).collect(),
+        ..Rows::default()
+    };
+    let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));
     Block::Chart(Chart {
         title: String::new(),
         caption: CAPTION.to_owned(),
         legend: if apart { legend.collect() } else { Vec::new() },
-        panels: vec![(String::new(), dots.draw())],
+        panels: vec![(String::new(), drawing.draw())],
     })
 }
 
-fn mark((row, load): &Beside<'_>, series: usize, apart: bool) -> Mark {
-    let estimate = interval(load);
-    let ends = match estimate.bounded() {
-        true => format!("{} to {}", share(estimate.low), share(estimate.high)),
+fn hover((row, load): &Beside<'_>) -> String {
+    let at = interval(load);
+    let ends = match at.bounded() {
+        true => format!("{} to {}", share(at.low), share(at.high)),
         false => "no interval: it needs two trials".to_owned(),
     };
     let (test, beside) = (title(&row.cell.label, &row.cell.key), beside(&row.cell.key.load));
-    let done = format!("{}, {} % of what it does alone ({ends})", throughput(load), share(load.achieved));
-    let text = if apart { format!("{}%", share(load.achieved)) } else { String::new() };
-    Mark { series, value: Some(estimate), text, title: format!("{test} {beside}: {done}") }
+    format!("{test} {beside}: {}, {} % of what it does alone ({ends})", throughput(load), share(load.achieved))
 }

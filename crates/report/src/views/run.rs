@@ -198,11 +198,6 @@ fn trials(results: &Results) -> Vec<Block> {
     }
     let caption = "Each trial's score against the median of its cell, over the time of the run: drift, outliers and second \
                    modes show here.";
-    let chart = Chart {
-        title: String::new(),
-        caption: caption.to_owned(),
-        legend: scores::legend(results, 0),
-        panels: panels.into_iter().map(|panel| (panel.label, panel.svg)).collect(),
-    };
+    let chart = Chart { title: String::new(), caption: caption.to_owned(), legend: scores::legend(results, 0), panels };
     vec![Block::Section("Trials".to_owned()), Block::Chart(chart)]
 }

@@ -2,11 +2,11 @@
 
 use analysis::{Condition, Cost, Effect};
 use catalogue::NONE;
-use words::Unique;
+use words::{Unique, copies};
 
 use super::{Family, Line, Series, mean};
-use crate::charts::copies::Point;
-use crate::charts::{copies, forest, key};
+use crate::charts::plot::{self, Axis, Form, Mark, Plot};
+use crate::charts::{forest, key, scale::Scale};
 use crate::document::{Block, Chart, Field, Style};
 use crate::views::comparisons::{self, measured};
 use crate::views::totals;
@@ -41,20 +41,11 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Option<Block> {
 /// Returns a panel per test that was measured at several levels of copies, with a curve per condition.
 pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Option<Block> {
     let families: Vec<&Family<'_>> = series.iter().map(|series| &series.family).unique();
-    let point = |effect: &&Effect| {
-        let line = Line::of(effect, &cost.against);
-        let (copies, at) = (line.key.copies, line.comparison.delta);
-        let title = format!("{}: {} ({})", words::copies(copies), line.delta().words(), line.interval().words());
-        Point { x: f64::from(copies), y: at, title }
-    };
     let panel = |family: &&Family<'_>| {
-        let own = series.iter().filter(|series| series.family == **family);
-        let curves: Vec<(usize, Vec<Point>)> =
-            own.map(|series| (series.place, series.effects.iter().map(point).collect())).collect();
         let name = measured(family.2, &family.0.under(NONE), family.1);
-        let label = format!("{name}: delta over copies; the table has the figures");
-        let drawing = copies::draw(&label, 2.0 * cost.threshold, &curves)?;
-        Some((name, drawing))
+        let own: Vec<&Series<'_>> = series.iter().filter(|series| series.family == **family).collect();
+        let plot = over_copies(cost, format!("{name}: delta over copies; the table has the figures"), &own)?;
+        Some((name, plot.panel(170.0)))
     };
     let panels: Vec<(String, String)> = families.iter().filter_map(panel).collect();
     let caption =
@@ -62,4 +53,41 @@ pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Option<Block> {
     let legend = cost.conditions.iter().enumerate().map(|(place, condition)| (key(place), condition.name.clone()));
     let chart = Chart { title: String::new(), caption: caption.to_owned(), legend: legend.collect(), panels };
     (!chart.panels.is_empty()).then_some(Block::Chart(chart))
+}
+
+/// The axis reaches at least to twice the threshold on either side, so that noise looks small.
+fn over_copies(cost: &Cost, label: String, own: &[&Series<'_>]) -> Option<Plot> {
+    let mark = |effect: &&Effect| {
+        let line = Line::of(effect, &cost.against);
+        let delta = line.comparison.delta;
+        Mark {
+            at: (f64::from(line.key.copies), delta.value),
+            interval: delta.bounded().then_some((delta.low, delta.high)),
+            form: Form::Full,
+            title: format!("{}: {} ({})", copies(line.key.copies), line.delta().words(), line.interval().words()),
+        }
+    };
+    let curve = |series: &&Series<'_>| {
+        let marks: Vec<Mark> = series.effects.iter().map(mark).collect();
+        let line = plot::Line { points: marks.iter().map(|mark| mark.at).collect(), ..plot::Line::default() };
+        plot::Series { number: series.place, lines: vec![line], marks, ..plot::Series::default() }
+    };
+    let deltas = || own.iter().flat_map(|series| &series.effects).map(|effect| &effect.comparison.delta);
+    let ends = deltas().flat_map(|delta| [delta.value, delta.low, delta.high]).filter(|end| end.is_finite());
+    let reach = 2.0 * cost.threshold;
+    let (low, high) = ends.fold((-reach, reach), |(low, high), end| (low.min(end), high.max(end)));
+    let effects = own.iter().flat_map(|series| &series.effects);
+    let mut levels: Vec<u32> = effects.map(|effect| effect.comparison.cell.key.copies).unique();
+    levels.sort_unstable();
+    let (least, most) = (f64::from(*levels.first()?), f64::from(*levels.last()?));
+    let margin = 0.06 * (most - least);
+    let ticks = levels.iter().map(|level| (f64::from(*level), level.to_string())).collect();
+    Some(Plot {
+        label,
+        x: Axis { scale: Scale::linear(least - margin, most + margin), ticks },
+        y: Axis::new(Scale::linear(low, high)),
+        across: vec![(0.0, String::new())],
+        series: own.iter().map(curve).collect(),
+        ..Plot::default()
+    })
 }

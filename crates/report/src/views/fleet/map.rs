@@ -2,13 +2,23 @@
 
 use analysis::fleet::{Column as Test, FleetReport, Group, Node};
 use catalogue::Metric;
+use stats::Estimate;
 
 use super::{overall, short, title};
-use crate::charts::{key, strips};
+use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
+use crate::charts::scale::Scale;
+use crate::charts::{key, svg::hue};
 use crate::document::{Block, Chart, Column, Columns, Field, RowKind, Show, Style, Tone};
 
 /// Nodes that the map of a large fleet shows.
 const MAP: usize = 48;
+
+/// Groups that have a lane of their own; the others share the last.
+const LANES: usize = 4;
+
+/// Deviations that may be marked on the axis of the chart in per cent, the most useful first.
+const TICKS: [f64; 15] =
+    [0.0, -2.0, 2.0, -10.0, 10.0, -50.0, 50.0, -5.0, 5.0, -20.0, 20.0, 100.0, 300.0, -90.0, 1000.0];
 
 /// Every node in every test, as deviations with colours; of a large fleet the flagged nodes and others evenly.
 pub(super) fn table(report: &FleetReport) -> Option<Block> {
@@ -85,33 +95,52 @@ fn chosen(report: &FleetReport) -> Vec<usize> {
 
 pub(super) fn chart(report: &FleetReport) -> Option<Block> {
     let row = |(place, test): (usize, &Test)| {
-        let dot = |node: &Node| {
+        let mark = |node: &Node| {
             let value = node.values[place]?;
             let ratio = value.value.value / test.typical.value;
             let at = 100.0 * (if test.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
             let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
-            at.is_finite().then(|| strips::Dot {
-                lane: node.group.min(strips::LANES - 1),
-                at,
-                flagged: value.named.is_some(),
+            let lane = node.group.min(LANES - 1);
+            let flagged = value.named.is_some();
+            at.is_finite().then(|| Mark {
+                lane,
+                class: if flagged { "alarm".to_owned() } else { hue(lane) },
+                shape: 4,
+                form: if flagged { Form::Flag } else { Form::Point },
+                at: Estimate::alone(at),
+                words: vec![short(node)],
                 title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.unit),
-                name: node.name.clone(),
             })
         };
-        strips::Row { label: title(test), dots: report.nodes.iter().filter_map(dot).collect() }
+        Row { label: title(test), strong: false, marks: report.nodes.iter().filter_map(mark).collect() }
     };
-    let lanes = report.groups.len().clamp(1, strips::LANES);
-    let rows = report.columns.iter().enumerate().map(row).collect();
-    let panels = vec![(String::new(), strips::Chart { lanes, rows }.draw()?)];
+    let rows: Vec<Row> = report.columns.iter().enumerate().map(row).collect();
+    let values: Vec<f64> = rows.iter().flat_map(|row| &row.marks).map(|mark| mark.at.value).collect();
+    values.first()?;
+    let text = |at: f64| if at == 0.0 { "median".to_owned() } else { format!("{} %", words::signed(at)) };
+    let tests = words::count(rows.len(), "test");
+    let drawing = Rows {
+        label: format!(
+            "Every node's figure in {tests}, in per cent from the fleet's median; the tables have the figures"
+        ),
+        scale: Scale::asinh(&values, 5.0),
+        ticks: TICKS.map(|at| Tick { at, below: text(at), above: String::new() }).into(),
+        lanes: vec![20.0; report.groups.len().clamp(1, LANES)],
+        rows,
+        ..Rows::default()
+    };
     let legend = |(place, group): (usize, &Group)| {
-        let others = place + 1 == strips::LANES && report.groups.len() > strips::LANES;
+        let others = place + 1 == LANES && report.groups.len() > LANES;
         (key(place), if others { "other groups".to_owned() } else { group.name.clone() })
     };
     let caption = format!(
         "A dot per node, in per cent from the fleet's median, worse to the left; the scale is linear in the middle and \
-         logarithmic beyond. With {} nodes and more, their density. Flagged nodes stand out, with their names.",
-        strips::DENSE
+         logarithmic beyond. With {DENSE} nodes and more, their density. Flagged nodes stand out, with their names."
     );
-    let legend = report.groups.iter().enumerate().take(strips::LANES).map(legend).collect();
-    Some(Block::Chart(Chart { title: "Every node in every test".to_owned(), caption, legend, panels }))
+    Some(Block::Chart(Chart {
+        title: "Every node in every test".to_owned(),
+        caption,
+        legend: report.groups.iter().enumerate().take(LANES).map(legend).collect(),
+        panels: vec![(String::new(), drawing.draw())],
+    }))
 }
