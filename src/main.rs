@@ -1,6 +1,10 @@
 //! The command line tool: see `unixmark help`.
 
 mod commands;
+mod measure;
+mod options;
+mod status;
+mod terminal;
 
 use std::process::ExitCode;
 

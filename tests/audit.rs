@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ::conditions::{self, Entered, FinishedTrial, Flush, Ledger, Lock, Refusal, Settings, Sink};
-use ::machine::Machine;
+use ::conditions::{self, Entered, FinishedTrial, Flush, Ledger, Refusal, Settings, Sink};
+use ::machine::{Lock, Machine};
 use catalogue::Catalogue;
 use journal::{Evidence, Trial};
 use tempfile::TempDir;
@@ -65,7 +65,7 @@ impl Stage {
             return None;
         }
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let wait = |_| Lock::take().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok();
+        let wait = |_| conditions::lock().inspect_err(|_| std::thread::sleep(Duration::from_millis(100))).ok();
         let lock = (0..600).find_map(wait).unwrap();
         let own = [
             ("-e", setting("enabled")),

@@ -251,7 +251,7 @@ fn two_runs_at_once_are_told_apart_and_warned_of() {
     let place = Place::new();
     let first = long_run(&place, "syscall");
     let output = place.fake("honest", "");
-    assert!(stderr(&output).contains("another unixmark run was going on"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("another unixmark was running on this machine"), "{}", stderr(&output));
     signal(&first, "INT");
     first.wait_with_output().unwrap();
     assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);

@@ -92,7 +92,7 @@ fn a_cooling_that_holds() {
         "{}",
         stderr(&output)
     );
-    assert!(stderr(&output).contains("the work stops; 2.0 s of rest"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the work stops; resting for 2.0 s"), "{}", stderr(&output));
     let report = place.json("latest");
     let cooling = &report["burnin"]["cooling"];
     assert_eq!((&report["burnin"]["good"], &cooling["wrong"]), (&true.into(), &0.into()));
@@ -268,14 +268,14 @@ fn wrong_words() {
     let place = Place::new();
     for (words, complaint) in [
         ("burnin", "cooling"),
-        ("burnin memory --size much", "'much' is no size; try 80%"),
-        ("burnin memory --size 101%", "is no size"),
-        ("burnin memory --size 9999T", "that may be taken here without pushing others out; try --size 80%"),
+        ("burnin memory --size much", "'much' is not a size; try 80%"),
+        ("burnin memory --size 101%", "is not a size"),
+        ("burnin memory --size 9999T", "that may be used here without swapping others out; try --size 80%"),
         ("burnin memory --passes 0", "--passes"),
-        ("burnin memory --for 0s", "is no length of time"),
+        ("burnin memory --for 0s", "is not a duration"),
         ("burnin cooling --kind ice", "mix"),
         ("burnin cooling -c 0", "0"),
-        ("burnin cooling --arg hot", "'hot' is no argument; try KEY=VALUE"),
+        ("burnin cooling --arg hot", "'hot' is not an argument; try KEY=VALUE"),
         ("burnin cooling --program /nonexistent/x", "/nonexistent/x cannot be run"),
     ] {
         let output = place.unixmark(words).output().unwrap();

@@ -29,14 +29,14 @@ fn unknown_names_get_the_nearest() {
 #[test]
 fn numbers_out_of_range() {
     assert!(refused("run -c 0").contains("nothing to measure with 0 copies"));
-    assert!(refused("run -c x").contains("'x' is no number of copies"));
-    assert!(refused("run -c 9..1").contains("no range"));
+    assert!(refused("run -c x").contains("'x' is not a number of copies"));
+    assert!(refused("run -c 9..1").contains("not a range"));
     assert!(refused("run -c -1").contains("-1"));
     assert!(refused("run -i x").contains("invalid digit"));
-    assert!(refused("run --budget 0s").contains("no length of time"));
+    assert!(refused("run --budget 0s").contains("not a duration"));
     assert!(refused("run --budget soon").contains("try 90s, 3m or 1h"));
     assert!(refused("run --precision 0%").contains("try 1%"));
-    assert!(refused("run --precision 200%").contains("no share"));
+    assert!(refused("run --precision 200%").contains("not a share"));
     assert!(refused("run -q -v").contains("cannot be used with"));
     assert!(refused("run --program /nonexistent/x").contains("/nonexistent/x cannot be run"));
 }
@@ -64,6 +64,28 @@ fn the_plan_is_shown_and_repeatable() {
 }
 
 #[test]
+fn every_verb_has_the_same_options() {
+    let place = Place::new();
+    let shared =
+        "--copies 1,2 --load none --pin 1 --quick -i 2 --budget 9m --precision 2% --seed 3 -m x --xvfb --dry-run";
+    for verb in ["run pipe", "scale pipe", "cost nice=5 pipe", "latency audio"] {
+        let output = place.unixmark(&format!("{verb} {shared}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{verb}: {}", stderr(&output));
+        let plan = stdout(&output);
+        assert!(plan.starts_with("quick procedure, seed 3") && plan.contains(" cpu=1,1"), "{verb}: {plan}");
+        let both = refused(&format!("{verb} --quick --procedure standard"));
+        assert!(both.contains("cannot be used with"), "{verb}: {both}");
+        if verb != "run pipe" {
+            assert!(refused(&format!("{verb} --procedure classic")).contains("only `unixmark run` has it"), "{verb}");
+        }
+    }
+    // Interbench's letters differ.
+    let kept = place.unixmark("latency audio -c -w none,burn -t 1 --dry-run --copies 2").output().unwrap();
+    assert!(stdout(&kept).contains("burn") && kept.status.success(), "{}", stderr(&kept));
+    assert!(refused("run pipe --precision 1% --procedure classic").contains("fixed length"));
+}
+
+#[test]
 fn words_that_are_no_text_and_words_said_twice() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
@@ -73,7 +95,7 @@ fn words_that_are_no_text_and_words_said_twice() {
     let output = tool.arg("--dir").arg(&odd).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert_eq!(place.json("latest")["results"].as_array().unwrap().len(), 1);
-    assert!(refused("run --procedure classic --budget 1m").contains("a length of its own"));
+    assert!(refused("run --procedure classic --budget 1m").contains("has a fixed length"));
 }
 
 #[test]
@@ -114,11 +136,17 @@ fn runs_are_found_by_name() {
     }
     let value = |run: &str| place.json(run)["results"][0]["value"].as_f64().unwrap();
     assert_eq!((value("latest"), value("latest~1")), (25.0, 12.5));
-    let list = stdout(&place.unixmark("list runs").output().unwrap());
-    assert_eq!(list.lines().count(), 2, "{list}");
+    let journal = place.results().join(place.json("latest~1")["run"]["name"].as_str().unwrap()).join("run.jsonl");
+    let list = || stdout(&place.unixmark("list runs").output().unwrap());
+    assert!(list().lines().count() == 2 && list().lines().all(|line| line.contains(" complete ")), "{}", list());
+    // A journal from elsewhere without its last line, and with what a terminal would act on.
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let (rest, _) = text.trim_end().rsplit_once('\n').unwrap();
+    std::fs::write(&journal, rest.replacen("--dir", "\\u001b[31m", 1) + "\n").unwrap();
+    assert!(list().contains(" unfinished ") && !list().contains('\u{1b}'), "{}", list());
     let complaint = |run: &str| {
         let output = place.unixmark(&format!("report {run}")).output().unwrap();
-        assert_eq!(output.status.code(), Some(3));
+        assert_eq!(output.status.code(), Some(2));
         stderr(&output)
     };
     assert!(complaint("latest~2").contains("goes back further than the 2 runs"));

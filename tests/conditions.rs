@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ::conditions::{Entered, FinishedTrial, Ledger, Lock, Refusal, Settings, available, enter};
-use ::machine::Machine;
+use ::conditions::{Entered, FinishedTrial, Ledger, Refusal, Settings, available, enter};
+use ::machine::{Lock, Machine};
 use catalogue::{Catalogue, Condition, Means, Test};
 use journal::{Copy, Evidence, Trial, Usage};
 
@@ -34,7 +34,7 @@ impl Alone {
     fn begin() -> Alone {
         let deadline = Instant::now() + Duration::from_secs(300);
         let lock = loop {
-            match Lock::take() {
+            match ::conditions::lock() {
                 Ok(lock) => break lock,
                 Err(error) if Instant::now() > deadline => panic!("{error:#}"),
                 Err(_) => std::thread::sleep(Duration::from_millis(50)),

@@ -189,7 +189,7 @@ fn where_the_guardian_died_too_restore_puts_it_back() {
     assert!(bench.file("flag").exists());
     assert_eq!(fs::read_to_string(SWAPPINESS).unwrap().trim(), "10");
     let offered = bench.command("list conditions").output().unwrap();
-    assert!(stderr(&offered).contains("`unixmark restore` puts it back"), "{}", stderr(&offered));
+    assert!(stderr(&offered).contains("`unixmark restore` undoes that"), "{}", stderr(&offered));
     assert!(stderr(&offered).contains("swappiness back to"), "{}", stderr(&offered));
     let refused = bench.cost("flag -i 2 syscall");
     assert_eq!(refused.status.code(), Some(3));
@@ -202,7 +202,7 @@ fn where_the_guardian_died_too_restore_puts_it_back() {
     );
     bench.is_put_back();
     let again = bench.command("restore").output().unwrap();
-    assert_eq!(stdout(&again), "nothing is left to put back\n");
+    assert_eq!(stdout(&again), "there is nothing to undo\n");
 }
 
 #[test]

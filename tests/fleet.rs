@@ -66,7 +66,7 @@ fn three_nodes_make_one_fleet_run() {
     let first = contents(&place.root.path().join("fleet"));
     // Again, and from what was collected: the same bytes.
     let (code, _, said) = collect(&place, "--expect a1,a2,a3");
-    assert!(code == 0 && said.contains("0 journals were taken in, 3 were there already"), "{said}");
+    assert!(code == 0 && said.contains("0 journals taken in, 3 already there"), "{said}");
     assert_eq!(contents(&place.root.path().join("fleet")), first);
 }
 
@@ -239,7 +239,7 @@ fn a_host_runs_one_fleet_s_measurement_at_a_time() {
     }
     let second = place.unixmark(&format!("{words} --fleet night")).output().unwrap();
     assert_eq!(second.status.code(), Some(3));
-    assert!(stderr(&second).contains("another unixmark measures on this host"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("another unixmark is measuring on this host"), "{}", stderr(&second));
     first.kill().unwrap();
     first.wait().unwrap();
 }

@@ -283,9 +283,9 @@ fn a_processor_that_does_not_exist_is_refused() {
         assert_eq!(output.status.code(), Some(2), "{words}");
         stderr(&output)
     };
-    assert!(refused("scale syscall --pin 3").contains("[possible values: none, core, smt, node]"));
+    assert!(refused("scale syscall --pin here").contains("try none, core, smt, node or a processor's number"));
     assert!(refused("scale audio").contains("audio is an interactive task"));
-    assert!(refused("scale --copies 4..2").contains("no range of copies; try 1..9 or 1..max"));
+    assert!(refused("scale --copies 4..2").contains("not a range of copies; try 1..9 or 1..max"));
 }
 
 /// Real threads and processes: that it works, and no speed.

@@ -98,7 +98,7 @@ fn the_collector_does_it_when_the_command_was_killed(cluster: &Cluster) {
     let mut words = measuring("4");
     words.push("word=1 \"2'\n3".to_owned());
     let mut command = start(cluster, name, &[], &words);
-    await_until(20, || said(cluster, name), || said(cluster, name).contains("3 jobs of the name"));
+    await_until(20, || said(cluster, name), || said(cluster, name).contains("3 jobs named"));
     kill_process_group(Pid::from_child(&command), Signal::KILL).unwrap();
     command.wait().unwrap();
     let text = || format!("{:?}", status(cluster, name));
@@ -141,7 +141,7 @@ fn a_job_that_never_starts_is_given_up(cluster: &mut Cluster) {
     let options = ["--nodes", "n[2-3]", "--give-up", "6s", "--time", "1m", "--detach"];
     let mut command = start(cluster, "never", &options, &measuring("1"));
     assert!(command.wait().unwrap().success(), "{}", said(cluster, "never"));
-    assert!(said(cluster, "never").contains("n2 takes no job now (down*"), "{}", said(cluster, "never"));
+    assert!(said(cluster, "never").contains("n2 takes no jobs now (down*"), "{}", said(cluster, "never"));
     let told = status(cluster, "never");
     assert!(told[0].1 == "late" && told[0].2.contains("waits: "), "{told:?}");
     await_until(60, || cluster.say("squeue"), || cluster.say("squeue -h").is_empty());
@@ -165,8 +165,8 @@ fn what_makes_no_sense_is_refused(cluster: &Cluster) {
     let good = measuring("1").join(" ");
     for (words, code, reason) in [
         ("-- burnin cooling".to_owned(), 2, "'burnin' does not measure for a fleet"),
-        ("-- run --emit".to_owned(), 2, "--emit is what"),
-        ("-- run --fleet=x".to_owned(), 2, "--fleet is what"),
+        ("-- run --emit".to_owned(), 2, "--emit is set by"),
+        ("-- run --fleet=x".to_owned(), 2, "--fleet is set by"),
         ("-- run indx".to_owned(), 2, "did you mean 'index'"),
         (format!("--into night -- {good}"), 2, "has a submission already"),
         (format!("--partition none -- {good}"), 3, "no partition 'none'; it has bench"),

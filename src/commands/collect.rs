@@ -1,26 +1,27 @@
-//! `unixmark collect`: one fleet run of many nodes' journals.
+//! `unixmark collect`: merges journals from many nodes into one fleet run.
 
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
 use super::fleet::table;
-use super::{Status, print, say, usage};
+use crate::status::{Status, usage};
+use crate::terminal::{print, say};
 use ::fleet::{Fleet, alone, collect, slurm};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Journals, and directories with journals at any depth
+    /// Journals, or directories that contain journals at any depth
     #[arg(required = true, value_name = "SOURCE")]
     pub(super) sources: Vec<PathBuf>,
-    /// The fleet run's directory, made where it is not there
+    /// The fleet run's directory, created if missing
     #[arg(long, value_name = "DIR")]
     pub(super) into: PathBuf,
-    /// Take in this fleet run alone [default: the directory's, else the first that is found]
+    /// Take in this fleet run only [default: the directory's, or else the first one found]
     #[arg(long, value_name = "NAME")]
     pub(super) run: Option<String>,
-    /// The nodes that should deliver
+    /// Nodes that should deliver
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub(super) expect: Vec<String>,
 }
@@ -28,9 +29,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let Arguments { sources, into, run, expect } = arguments;
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
-        return Err(usage(anyhow::anyhow!("there is nothing at {}", missing.display())));
+        return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));
     }
-    let alone = alone(into, || say(&format!("another collector works in {}: waiting for it", into.display())))?;
+    let alone = alone(into, || say(&format!("another collector is working in {}: waiting for it", into.display())))?;
     let name = Fleet::name(into, run.as_deref()).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let collected = collect(sources, into, name.as_deref(), &catalogue)?;
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let mut fleet = Fleet::read(into, &catalogue)?;
     slurm::explain(&mut fleet, into)?;
     print(&table(&fleet))?;
-    say(&format!("{} journals were taken in, {} were there already", collected.taken, collected.known));
+    say(&format!("{} taken in, {} already there", words::count(collected.taken, "journal"), collected.known));
     Ok(if fleet.entries.iter().all(|entry| entry.journal.is_none()) {
         Status::Nothing
     } else if fleet.is_complete() {

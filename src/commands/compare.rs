@@ -4,37 +4,39 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::values::percent;
-use super::{Results, Status, print, say, usage};
+use crate::measure::find;
+use crate::options::{Results, percent};
+use crate::status::{Status, usage};
+use crate::terminal::{print, say};
 use ::report::Format;
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect};
 use catalogue::{Catalogue, NONE};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The runs; every one is compared with the first, which is A
+    /// The runs; each is compared with the first, which is A
     #[arg(required = true, num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
-    /// The runs were made in turn, A1 B1 A2 B2 …: each A is what was changed, each B what it is measured against
+    /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
     ///
-    /// Every delta is then of A against B, (A − B) ÷ B, and negative where A is worse. Beside the usual comparison, the 1994 audit
-    /// thesis's tables: Delta-1 and Delta-2 of each test, by how much they differ (Delta-3), and what loses more than the threshold.
+    /// Every delta is then of A against B, (A − B) ÷ B, and negative if A is worse. Adds the tables of the 1994 audit thesis:
+    /// Delta-1 and Delta-2 of each test, how much they differ (Delta-3), and which tests lose more than the threshold.
     #[arg(long)]
     paired: bool,
     /// Compare the cells under condition X of the first run (of every A) with those under Y of the others, as none,audit=all;
-    /// one run alone is compared with itself
+    /// a single run is compared with itself
     #[arg(long, value_name = "X,Y", value_parser = conditions)]
     conditions: Option<[String; 2]>,
-    /// Call no difference that is smaller than this (deadlines met: in percentage points)
+    /// Ignore differences smaller than this (deadlines met: in percentage points)
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
-    /// Exit with 1 where anything is slower or worse beyond doubt, and its estimate by this or more, or where a cell is lost
+    /// Exit with status 1 if anything is significantly slower or worse by at least this much, or if a cell is missing
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
-    /// Two runs made later: a loss fails only if it is there again
+    /// Two runs made later: a loss fails only if it appears in them too
     #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
     confirm: Vec<String>,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
@@ -56,13 +58,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     count(&runs, arguments.paired).map_err(usage)?;
     let again = twice(&arguments.confirm, &asked);
     if !again.is_empty() && (runs.len(), again.len()) != (2, 2) {
-        return Err(usage(anyhow!(
-            "--confirm takes as many runs as there are: two, made later, as A B --confirm A2 B2"
-        )));
+        return Err(usage(anyhow!("--confirm compares two runs with two made later: A B --confirm A2 B2")));
     }
     let store = arguments.results.store()?;
     let names: Vec<String> = runs.iter().chain(&again).cloned().collect();
-    let paths: Vec<PathBuf> = names.iter().map(|name| store.find(name)).collect::<Result<_>>()?;
+    let paths: Vec<PathBuf> = names.iter().map(|name| find(&store, name)).collect::<Result<_>>()?;
     distinct(&names, &paths, runs.len(), &asked).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let read = |path: &PathBuf| Ok(analysis::Results::new(&journal::read(path)?, &catalogue, None));
@@ -74,13 +74,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
     print(&::report::comparison(&comparisons, gate.as_ref(), arguments.format)?)?;
     if let Some(second) = &second {
-        let warnings = second.warnings.iter().map(|warning| format!("of the second look: {warning}"));
+        let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));
     }
     Ok(status(&comparisons, gate.as_ref(), arguments))
 }
 
-/// One run under two conditions is compared with itself.
+/// A single run under two conditions is compared with itself.
 fn twice(runs: &[String], asked: &Asked) -> Vec<String> {
     match (runs, &asked.conditions) {
         ([one], Some(_)) => vec![one.clone(), one.clone()],
@@ -91,12 +91,12 @@ fn twice(runs: &[String], asked: &Asked) -> Vec<String> {
 /// Two runs at least; whole rounds of runs that alternated.
 fn count(runs: &[String], paired: bool) -> Result<()> {
     match (paired, runs.len()) {
-        (false, 0..=1) => bail!("a comparison takes two runs; `unixmark list runs` shows them"),
+        (false, 0..=1) => bail!("a comparison needs two runs; `unixmark list runs` shows them"),
         (true, 0..=1) => bail!(
-            "--paired takes rounds of two runs, what was changed first, as A1 B1 A2 B2; six rounds or more carry exact intervals"
+            "--paired takes rounds of two runs, the changed system first: A1 B1 A2 B2; six rounds or more give exact intervals"
         ),
         (true, count) if !count.is_multiple_of(2) => {
-            bail!("--paired takes whole rounds, as A1 B1 A2 B2, and {count} runs are odd")
+            bail!("--paired takes whole rounds, A1 B1 A2 B2; {count} is an odd number of runs")
         }
         _ => Ok(()),
     }
@@ -107,7 +107,7 @@ fn condition(asked: &Asked, place: usize, runs: usize) -> Option<&String> {
     asked.condition(place % runs.max(1))
 }
 
-/// A run is not compared with itself, unless under another condition.
+/// A run is compared with itself only under another condition.
 fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> Result<()> {
     let mut known: Vec<((PathBuf, Option<&String>), &String)> = Vec::new();
     for (place, (name, path)) in names.iter().zip(paths).enumerate() {
@@ -116,14 +116,14 @@ fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> 
         let path = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
         let side = (path, condition(asked, place, runs));
         if let Some((_, other)) = known.iter().find(|(one, _)| *one == side) {
-            bail!("'{other}' and '{name}' are the same run; name another, as latest~1");
+            bail!("'{other}' and '{name}' are the same run; name another, for example latest~1");
         }
         known.push((side, name));
     }
     Ok(())
 }
 
-/// Every run has a cell under the condition that is asked for.
+/// Every run has a cell under its condition.
 fn measured(results: &[analysis::Results], names: &[String], runs: usize, asked: &Asked) -> Result<()> {
     for (place, (run, name)) in results.iter().zip(names).enumerate() {
         let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
@@ -139,8 +139,8 @@ fn measured(results: &[analysis::Results], names: &[String], runs: usize, asked:
     Ok(())
 }
 
-/// A gate is closed by losses beyond doubt, by estimates of that size, that no second look clears, and by cells that are lost;
-/// and where nothing at all could be compared.
+/// A gate is closed by significant losses of that size that no second look clears, by cells that are missing, and if nothing
+/// could be compared at all.
 fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments) -> Status {
     for line in gate.map_or(Vec::new(), |gate| sentences(comparisons, gate)) {
         say(&format!("unixmark: {line}"));
@@ -153,25 +153,25 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
             Status::Failed
         }
         _ if comparisons.comparisons.is_empty() => {
-            say("unixmark: these runs have nothing in common that could be compared");
+            say("unixmark: these runs have no cells in common");
             Status::Nothing
         }
         _ => Status::Fine,
     }
 }
 
-/// What the gate has to say, a line each.
+/// What the gate found, a line each.
 fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
     let mut lines: Vec<String> = gate.suspects.iter().map(|one| suspect(comparisons, one)).collect();
     for lost in &gate.lost {
         let cell = &lost.cell;
         let measure = lost.measure.map_or(String::new(), |measure| format!("{}, ", measure.name()));
         let place = (cell.key.copies, cell.key.load.as_str(), comparisons.condition(&cell.key.condition));
-        lines.push(format!("{} ({measure}{}) is lost: {}", cell.key.test, coordinates(place), lost.reason));
+        lines.push(format!("{} ({measure}{}) is missing: {}", cell.key.test, coordinates(place), lost.reason));
     }
     let others = comparisons.missing.len() - gate.lost.len();
     if others > 0 {
-        lines.push(format!("{others} could not be compared, and do not count"));
+        lines.push(format!("{} could not be compared: ignored", words::count(others, "other cell")));
     }
     lines
 }
@@ -186,7 +186,9 @@ fn suspect(comparisons: &Comparisons, suspect: &Suspect) -> String {
         None => loss,
         Some(Second::Again(second)) => format!("{loss}, and again in the second look: {}", look(second)),
         Some(Second::Gone(second)) => format!("{loss}, but not in the second look, so it passes: {}", look(second)),
-        Some(Second::Missing) => format!("{loss}, and the second look cannot tell: it needs two trials in each run"),
+        Some(Second::Missing) => {
+            format!("{loss}, and the second look is inconclusive: it needs two trials in each run")
+        }
     }
 }
 

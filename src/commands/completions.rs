@@ -3,7 +3,9 @@
 use anyhow::Result;
 use clap::CommandFactory;
 
-use super::{Cli, Status, print};
+use super::Cli;
+use crate::status::Status;
+use crate::terminal::print;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use super::measure::workplace;
-use super::{Status, print};
+use crate::options::workplace;
+use crate::status::Status;
+use crate::terminal::print;
 use ::report::Format;
 use machine::{Machine, doctor};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The directory the measured programs would work in [default: /var/tmp, or /tmp where that is missing]
+    /// Where the measured programs would work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// The form

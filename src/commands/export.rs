@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 
-use super::{Results, Status, say};
+use crate::measure::find;
+use crate::options::Results;
+use crate::status::Status;
+use crate::terminal::say;
 use archive::{self, Place};
 use catalogue::Catalogue;
 use journal::FILE;
@@ -18,7 +21,7 @@ type MakeTable = fn(&str, &analysis::Summary) -> archive::Table;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Write Parquet files below this directory, in place of those that were written for the same runs before
+    /// Write Parquet files below this directory, replacing earlier ones of the same runs
     #[arg(long, value_name = "DIR", required = true)]
     parquet: PathBuf,
     /// Export the fleet run in this directory
@@ -71,7 +74,7 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     let store = arguments.results.store()?;
     let found = match &arguments.runs[..] {
         [] => store.list()?.into_iter().map(|run| run.path).collect(),
-        names => names.iter().map(|name| store.find(name)).collect::<Result<Vec<_>>>()?,
+        names => names.iter().map(|name| find(&store, name)).collect::<Result<Vec<_>>>()?,
     };
     let mut found: Vec<PathBuf> =
         found.into_iter().map(|path| if path.is_dir() { path.join(FILE) } else { path }).collect();
@@ -81,7 +84,7 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Exports every journal that can be read, on all processors, and tells of the others.
+/// Exports every journal that can be read, on all processors, and reports the others.
 fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result<Exported> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Exported> {
@@ -106,7 +109,7 @@ fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Exported::default(), |all, worker| {
-            let one = worker.join().ok().context("exporting ended by a fault of the tool's own")??;
+            let one = worker.join().ok().context("the export failed: internal error")??;
             Ok(Exported {
                 runs: all.runs + one.runs,
                 results: all.results + one.results,

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use super::{Results, Status, print, report, say, usage};
+use crate::measure::write_all;
+use crate::options::Results;
+use crate::status::{Status, usage};
+use crate::terminal::{print, say};
 use catalogue::Catalogue;
 use journal::{FORMAT, Journal, Record, Store, Writer, today};
 
@@ -43,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Writes a run, and tells where it is.
+/// Writes a run, and prints where it is.
 fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
     let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
     let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
@@ -55,7 +58,7 @@ fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()
     for warning in &results.warnings {
         say(&format!("warning: {warning}"));
     }
-    report::write_all(&results, &directory)?;
+    write_all(&results, &directory)?;
     print(&format!("{}\n", directory.display()))
 }
 

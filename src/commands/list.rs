@@ -2,10 +2,12 @@
 
 use anyhow::Result;
 
-use super::{Results, Status, print};
+use crate::options::Results;
+use crate::status::Status;
+use crate::terminal::print;
 use ::conditions as switches;
 use catalogue::{Catalogue, NONE, Switch};
-use journal::Store;
+use journal::{Ended, FILE, Listed, Store};
 use machine::Machine;
 
 /// Columns of a list.
@@ -17,11 +19,11 @@ enum What {
     Tests,
     /// Names for several tests
     Groups,
-    /// Ways to make one number of scores
+    /// Ways to combine scores into one number
     Indexes,
-    /// What may run in the background
+    /// What can run in the background
     Loads,
-    /// What may be switched on the machine
+    /// What can be switched on the machine
     Conditions,
     /// The runs in the results directory
     Runs,
@@ -32,7 +34,7 @@ pub(super) struct Arguments {
     /// What to list [default: tests and groups]
     #[arg(value_enum)]
     what: Option<What>,
-    /// Add what each exercises and does not show
+    /// Add what each one exercises, and what it does not show
     #[arg(short, long)]
     long: bool,
     #[command(flatten)]
@@ -63,7 +65,7 @@ fn tests(catalogue: &Catalogue, long: bool) -> String {
 }
 
 fn loads(catalogue: &Catalogue, long: bool) -> String {
-    let none = (NONE, "nothing but what the machine was doing already".to_owned(), "");
+    let none = (NONE, "nothing beyond what the machine does anyway".to_owned(), "");
     let loads =
         catalogue.loads().map(|test| (test.id.as_str(), format!("{} ({})", test.label, test.unit), test.doc.as_str()));
     rows(std::iter::once(none).chain(loads), long)
@@ -144,16 +146,16 @@ fn runs(store: &Store) -> Result<String> {
     if runs.is_empty() {
         return Ok(format!("no runs in {}\n", store.root().display()));
     }
-    let mut text = String::new();
-    for listed in runs {
-        let about = listed.run.map_or_else(
-            || "cut short before its first line".to_owned(),
-            |run| {
-                let words = if run.arguments.is_empty() { run.tool.clone() } else { run.arguments.join(" ") };
-                format!("{}  {:<9} {words}", run.started, run.procedure)
-            },
-        );
-        text.push_str(&format!("  {:<30} {about}\n", listed.name));
-    }
-    Ok(text)
+    let line = |listed: &Listed| words::visible(&format!("  {:<30} {}", listed.name, about(listed))) + "\n";
+    Ok(runs.iter().map(line).collect())
+}
+
+/// When a run began, how it measured, how it ended, and its command line.
+fn about(listed: &Listed) -> String {
+    let Some(run) = &listed.run else { return "cut short before its first line".to_owned() };
+    // A run in progress has no end either.
+    let end = journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name);
+    let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+    let words = if run.arguments.is_empty() { run.tool.clone() } else { run.arguments.join(" ") };
+    format!("{started}  {:<9} {end:<11} {words}", run.procedure)
 }

@@ -6,7 +6,9 @@ use anyhow::Result;
 use clap::CommandFactory;
 use clap_mangen::Man;
 
-use super::{Cli, Status, print};
+use super::Cli;
+use crate::status::Status;
+use crate::terminal::print;
 
 pub(super) fn run() -> Result<Status> {
     let mut command = Cli::command();

@@ -1,12 +1,13 @@
-//! `unixmark restore`: puts back what a run that was killed left switched.
+//! `unixmark restore`: undoes system changes left behind by a run that was killed.
 
 use anyhow::Result;
 
-use super::{Status, print, say};
+use crate::status::Status;
+use crate::terminal::{print, say};
 
 pub(super) fn run() -> Result<Status> {
     match conditions::leftovers()? {
-        None => print("nothing is left to put back\n")?,
+        None => print("there is nothing to undo\n")?,
         Some(left) => {
             conditions::restore(&left.path)?;
             print(&left.steps.iter().map(|step| format!("{step}\n")).collect::<String>())?;
@@ -15,12 +16,12 @@ pub(super) fn run() -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Offers to put things back, at the start of any other command.
+/// Reports such changes, at the start of any other command.
 pub(super) fn offer() {
     if let Ok(Some(left)) = conditions::leftovers() {
         say(&format!(
-            "unixmark: a run that was killed left {} changed ({}); `unixmark restore` puts it back",
-            if left.steps.len() == 1 { "one thing" } else { "things" },
+            "unixmark: a run that was killed left {} behind ({}); `unixmark restore` undoes that",
+            words::count(left.steps.len(), "system change"),
             left.steps.join("; ")
         ));
     }

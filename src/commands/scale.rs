@@ -1,91 +1,65 @@
 //! `unixmark scale`: what more copies bring. A preset of run.
 
-use std::time::Duration;
-
 use anyhow::{Result, bail};
 
-use super::measure::{self, Job, Options, duration};
-use super::values::{Copies, copies, share};
-use super::{Status, usage};
+use crate::measure::Job;
+use crate::options::{Matrix, with_default};
+use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Metric};
 use journal::View;
 use machine::{self, Machine};
-use plan::{Kind, Pin, Plan, Procedure, Request};
+use plan::{Procedure, Request};
 
-/// The group that is measured where nothing is named.
+/// The group that is measured by default.
 const GROUP: &str = "scale";
 
-/// Up to so many processors every number of copies is measured.
+/// Up to this many processors every number of copies is measured.
 const EVERY: u32 = 8;
 
 #[derive(Debug, clap::Args)]
-#[command(args_override_self = true)]
+#[command(
+    args_override_self = true,
+    mut_arg("copies", |arg| with_default(arg, "1..max; on more than 8 processors 1,2,3,4,6,8,12,16,… max")),
+    mut_arg("iterations", |arg| with_default(arg, "3")),
+    mut_arg("load", |arg| with_default(arg, "none"))
+)]
 pub(super) struct Arguments {
     /// Tests or groups [default: scale]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
-    /// How many copies: `1..max`, `1,2,4` [default: 1..max, of more than 8 processors 1,2,3,4,6,8,12,16,… max]
-    #[arg(short, long, value_name = "N", value_parser = copies)]
-    copies: Vec<Copies>,
-    /// Which processor each copy runs on
-    #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
-    pin: Pin,
-    /// Three blocks of very short windows: whether it works, and the grossest differences
-    #[arg(long)]
-    quick: bool,
-    /// Blocks: each cell once, in random order [default: 3]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..10_000))]
-    iterations: Option<u32>,
-    /// Begin no further block after this time: 90s, 3m, 1h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    budget: Option<Duration>,
-    /// Measure a cell until its interval is this narrow: 1%
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    precision: Option<f64>,
-    /// What runs in the background
-    #[arg(long, value_name = "L,…", value_delimiter = ',', default_value = "none")]
-    load: Vec<String>,
     #[command(flatten)]
-    options: Options,
+    options: Matrix,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
-    let plan = plan(arguments, &catalogue, &machine).map_err(usage)?;
-    let job =
-        Job { pin: arguments.pin, view: View::Scaling, ..Job::new(&arguments.options, &catalogue, &machine, &plan) };
-    measure::carry_out(&job)
+    let request = request(arguments, &catalogue, &machine).map_err(usage)?;
+    let job = Job { view: View::Scaling, ..Job::new(&arguments.options, request) };
+    job.carry_out(&catalogue, &machine)
 }
 
-fn plan(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Plan> {
+fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Request> {
+    let options = &arguments.options;
     let default = [GROUP.to_owned()];
     let tests = catalogue.expand(if arguments.names.is_empty() { &default } else { &arguments.names })?;
     if let Some(task) = tests.iter().find(|test| test.metric == Metric::Latency) {
-        bail!(
-            "{} is an interactive task, whose score is no throughput; try `unixmark run {} -c 1,2`",
-            task.id,
-            task.id
-        );
+        bail!("{0} is an interactive task: it has no throughput to scale; try `unixmark run {0} -c 1,2`", task.id);
     }
     let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
-    let copies = if arguments.copies.is_empty() { ladder(cpus) } else { Copies::all(&arguments.copies, cpus)? };
+    let copies = options.copies(cpus, || ladder(cpus))?;
     can_start(machine, &copies)?;
-    let kind = if arguments.quick { Kind::Quick } else { Kind::Standard };
-    let request = Request {
+    Ok(Request {
         tests,
         copies,
-        loads: catalogue.expand_loads(&arguments.load)?,
+        loads: options.loads(catalogue)?,
         conditions: vec![Condition::none()],
-        procedure: Procedure::scale(kind, arguments.precision, arguments.budget, arguments.iterations),
-        seed: arguments.options.seed(),
-        pin: arguments.pin.order(&machine::topology(machine)),
+        procedure: Procedure::scale(options.effort_in_blocks()?),
         ..Request::default()
-    };
-    Plan::new(&request, catalogue)
+    })
 }
 
-/// The numbers of copies up to `most`: every one of few, and of many powers of two and one between each two.
+/// Returns the numbers of copies up to `most`: all of a few; of many, powers of two and one between each two.
 fn ladder(most: u32) -> Vec<u32> {
     if most <= EVERY {
         return (1..=most).collect();
@@ -102,8 +76,8 @@ fn can_start(machine: &Machine, copies: &[u32]) -> Result<()> {
     let most = copies.iter().copied().max().unwrap_or(1);
     match machine::copies_limit(machine) {
         Some(limit) if u64::from(most) > limit => bail!(
-            "{most} copies are wanted and {limit} more processes can be started here; try --copies 1..{}, or raise the \
-             limit (`ulimit -u`, or pids.max of the control group)",
+            "{most} copies are wanted, but only {limit} more processes can be started here; try --copies 1..{}, or raise \
+             the limit (`ulimit -u`, or pids.max of the control group)",
             limit.max(1)
         ),
         _ => Ok(()),
@@ -125,7 +99,7 @@ mod tests {
         assert!(can_start(&machine, &[1, 20]).is_ok());
         let refused = can_start(&machine, &[1, 21]).unwrap_err().to_string();
         assert!(
-            refused.contains("21 copies are wanted and 20 more processes") && refused.contains("1..20"),
+            refused.contains("21 copies are wanted, but only 20 more processes") && refused.contains("1..20"),
             "{refused}"
         );
     }

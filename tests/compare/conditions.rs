@@ -73,7 +73,7 @@ fn conditions_that_are_not_there() {
         ("a --conditions none,thp=never", "it has: audit=all, none"),
         ("a --conditions none", "'none' is not two conditions; try none,audit=all"),
         ("a --conditions none,none", "are the same run"),
-        ("a", "takes two runs"),
+        ("a", "needs two runs"),
     ] {
         let output = place.unixmark(&format!("compare {words}")).output().unwrap();
         assert!(output.status.code() == Some(2) && stderr(&output).contains(told), "{words}: {}", stderr(&output));

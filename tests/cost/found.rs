@@ -377,12 +377,13 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
 
 #[test]
 fn widths_decide_when_it_is_enough() {
-    let ask = |made: &Made| {
+    let ask_for = |made: &Made, precision: Option<f64>| {
         let trials = made.trials();
         let all: Vec<(&Cell, &[Trial])> =
             made.journal.cells.iter().zip(&trials).map(|(cell, trials)| (cell, &trials[..])).collect();
-        enough_cost(&all[..])
+        enough_cost(&all[..], precision)
     };
+    let ask = |made: &Made| ask_for(made, None);
     let noisy = |noise: f64, loss: f64| {
         let mut made = Made::new(1, &["audit=off", ALL]);
         made.measure(&mut Machine::new(9, noise), 0..12, Order::Whole, |_| -loss);
@@ -392,6 +393,10 @@ fn widths_decide_when_it_is_enough() {
     assert!(noisy(0.003, 0.0) && !noisy(0.02, 0.0));
     assert!(noisy(0.02, 0.5), "a fifth of a large difference is enough");
     assert!(ask(&interactive(&[100.0, 100.0], 1200)) || ask(&interactive(&[100.0, 300.0], 1200)));
+    // The user's own precision counts in place of the usual half per cent.
+    let mut same = Made::new(1, &["audit=off", ALL]);
+    same.measure(&mut Machine::new(9, 0.003), 0..12, Order::Whole, |_| 0.0);
+    assert!(ask_for(&same, Some(0.01)) && !ask_for(&same, Some(0.0005)));
     // What has no result wants no more blocks.
     let mut failed = Made::new(1, &["audit=off", ALL]);
     failed.measure(&mut Machine::new(9, 0.02), 0..12, Order::Whole, |_| 0.0);

@@ -94,7 +94,7 @@ fn stopping_by_width_keeps_the_coverage() {
             let trials = made.trials();
             let family: Vec<(&Cell, &[Trial])> =
                 made.journal.cells.iter().zip(&trials).map(|(cell, trials)| (cell, &trials[..])).collect();
-            if enough_cost(&family) {
+            if enough_cost(&family, None) {
                 early += usize::from(look < 48);
                 break;
             }

@@ -97,9 +97,6 @@ impl Programs {
     /// # Errors
     /// The copy cannot be written.
     pub fn executable(&self, test: &Test, copy: u32) -> Result<PathBuf> {
-        if test.is_foreign() {
-            return Ok(PathBuf::from(&test.program));
-        }
         let first = self.folder().join(test.binary());
         if copy == 0 {
             return Ok(first);

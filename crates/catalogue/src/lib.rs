@@ -10,6 +10,7 @@ mod processor;
 mod tables;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -291,7 +292,30 @@ impl Default for Classic {
     }
 }
 
+/// The row of an executable of the user's, but for its name, program and arguments.
+const FOREIGN: &str = r#"
+    id = ""
+    label = ""
+    unit = "lps"
+    program = ""
+    category = "own"
+    doc = ""
+"#;
+
 impl Test {
+    /// Returns the row of an executable of the user's: a rate of what it counts, called after the file.
+    ///
+    /// # Errors
+    /// Its path is not UTF-8.
+    pub fn foreign(path: &Path, args: &[String]) -> Result<Test> {
+        let program =
+            path.to_str().with_context(|| format!("{} cannot be run: its path is not UTF-8", path.display()))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let id: String = stem.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let row: Test = toml::from_str(FOREIGN).context("the row of the user's programs cannot be read")?;
+        Ok(Test { label: id.clone(), id, program: program.to_owned(), args: args.to_vec(), ..row })
+    }
+
     /// Whether it is measured for its throughput, as a rate or as time per piece of work.
     #[must_use]
     pub fn is_rate(&self) -> bool {

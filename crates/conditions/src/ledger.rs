@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::command;
-use machine::{Machine, Name};
+use super::{command, lock};
+use machine::Machine;
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -74,26 +74,6 @@ struct Head {
 pub struct Ledger {
     path: PathBuf,
     file: Option<File>,
-}
-
-/// One experiment at a time: held for as long as a run may switch anything on the machine.
-#[derive(Debug)]
-pub struct Lock {
-    /// Held, not used.
-    _name: Name,
-}
-
-impl Lock {
-    /// Takes the machine's lock.
-    ///
-    /// # Errors
-    /// Another run has it.
-    pub fn take() -> Result<Lock> {
-        match Name::take("unixmark-conditions").context("the lock of conditions cannot be taken")? {
-            Some(name) => Ok(Lock { _name: name }),
-            None => bail!("another unixmark is switching conditions on this machine; wait until it has ended"),
-        }
-    }
 }
 
 /// Where the ledger of this user is: a place that survives a power cut.
@@ -193,7 +173,7 @@ pub fn leftovers() -> Result<Option<Leftovers>> {
     if !path.exists() {
         return Ok(None);
     }
-    let Ok(_free) = Lock::take() else { return Ok(None) };
+    let Ok(_free) = lock() else { return Ok(None) };
     let steps = read(&path).with_context(|| format!("{} cannot be read; try as root", path.display()))?.1;
     Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::words).collect() }))
 }

@@ -17,14 +17,25 @@ mod tracing;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::Context as _;
+
 use catalogue::{Condition, Means, Switch};
 use journal::{Evidence, Trial};
-use machine::Machine;
+use machine::{Lock, Machine};
 
 pub use ::audit::{Flush, Sink, TrailSettings};
 pub use cgroup::make as make_cgroup;
-pub use ledger::{Ledger, Leftovers, Lock, Undo, leftovers, restore};
+pub use ledger::{Ledger, Leftovers, Undo, leftovers, restore};
 pub use machine::end;
+
+/// Takes the lock by which one experiment at a time may switch anything on the machine.
+///
+/// # Errors
+/// Another run has it.
+pub fn lock() -> anyhow::Result<Lock> {
+    let lock = Lock::take("unixmark-conditions").context("the lock of conditions cannot be taken")?;
+    lock.context("another unixmark is switching conditions on this machine; wait until it has ended")
+}
 
 /// Why a condition was not entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,8 +153,7 @@ impl Experiment {
     /// # Errors
     /// Another one goes on, an earlier one was not put back, or its ledger cannot be written.
     pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
-        let lock = Lock::take()?;
-        Ok(Experiment { settings, ledger: Ledger::open()?, _lock: lock })
+        Ok(Experiment { settings, _lock: lock()?, ledger: Ledger::open()? })
     }
 
     /// Where the steps back stand.

@@ -32,7 +32,7 @@ pub use noise::Noise;
 pub use reader::{parse, read};
 pub use run::{Attempt, Baseline, Build, Ended, Procedure, Run, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
-pub use store::{Listed, Store, first_line, today};
+pub use store::{Listed, Store, first_line, last_line, today};
 pub use topology::{Cpu, Topology};
 pub use trial::{Background, Copy, Score, Trial, Usage};
 pub use writer::Writer;

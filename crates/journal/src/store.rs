@@ -1,13 +1,13 @@
 //! The results directory: naming, finding and listing runs.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
-use super::{FILE, Record, Run};
+use super::{Ended, FILE, Record, Run};
 use words::nearest;
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
@@ -147,6 +147,23 @@ impl Store {
 fn back_from_latest(name: &str) -> Option<usize> {
     let rest = name.strip_prefix("latest")?;
     if rest.is_empty() { Some(0) } else { rest.strip_prefix('~')?.parse().ok() }
+}
+
+/// Returns how a journal says that its run ended; `None` if its last line does not say so.
+#[must_use]
+pub fn last_line(journal: &Path) -> Option<Ended> {
+    // The last line is short.
+    const TAIL: u64 = 4096;
+    let mut file = fs::File::open(journal).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail).ok()?;
+    let line = tail.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
+    match serde_json::from_slice(line).ok()? {
+        Record::End(end) => Some(end.reason),
+        _ => None,
+    }
 }
 
 /// Returns what a journal's first line says, unless it is none.

@@ -19,12 +19,13 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use catalogue::{Catalogue, Condition, Copies, Means, Metric, NONE, Test};
+use journal::Topology;
 
 pub use pin::{Border, Pin};
-pub use procedure::{Kind, Procedure, Window};
+pub use procedure::{Effort, Kind, Procedure, Window};
 pub use show::show;
 
-/// What the user asked for, in the catalogue's words.
+/// What was asked for: the matrix, and how to measure it.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The tests, in order.
@@ -45,12 +46,12 @@ pub struct Request {
     pub test_args: Vec<String>,
     /// Arguments for every load, after its own.
     pub load_args: Vec<String>,
-    /// How many processes or groups a load has, where that can be said.
+    /// How many processes or groups a load has, if it has such a number.
     pub load_number: Option<u32>,
     /// The CPU weight of a cgroup of the load's own.
     pub load_weight: Option<u32>,
-    /// The CPUs that copies take in turn; none where the scheduler chooses.
-    pub pin: Vec<u32>,
+    /// Where copies run.
+    pub pin: Pin,
 }
 
 /// What a cgroup is made for.
@@ -69,9 +70,9 @@ pub struct Cell {
     pub test: Arc<Test>,
     /// How many copies run at once.
     pub copies: u32,
-    /// What runs in the background, if anything does.
+    /// What runs in the background; `None` without a load.
     pub load: Option<Arc<Test>>,
-    /// What is switched on the machine.
+    /// The state of the machine.
     pub condition: Arc<Condition>,
     /// Whether it is the second arm of the condition that others are compared with.
     pub control: bool,
@@ -85,23 +86,32 @@ pub struct Cell {
     pub load_cgroups: Vec<Limit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
-    /// The CPU of each copy; none where the scheduler chooses.
+    /// The CPU of each copy; empty if the scheduler chooses.
     pub cpus: Vec<u32>,
 }
 
 /// What will be measured.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// How to measure.
-    pub procedure: Procedure,
-    /// The seed of every random order.
-    pub seed: u64,
+    /// What was asked for.
+    pub request: Request,
     /// The cells: their place is their number.
     pub cells: Vec<Cell>,
     /// What conditions run beside the programs.
     pub companions: Vec<Arc<Test>>,
     /// Tests whose scores the cells' arguments name as `{ID}`: measured once, before the first cell.
     pub named: Vec<Arc<Test>>,
+    /// What copies cross as they become more.
+    pub borders: Vec<Border>,
+}
+
+/// One point of the matrix.
+struct Point<'a> {
+    test: &'a Arc<Test>,
+    copies: u32,
+    load: Option<&'a Arc<Test>>,
+    condition: &'a Arc<Condition>,
+    control: bool,
 }
 
 /// Trials that belong together: a block, or one pass of one cell.
@@ -113,56 +123,86 @@ pub struct Round {
     pub cells: Vec<usize>,
 }
 
+impl Request {
+    /// The points of the matrix: conditions outermost, then loads, copies and tests; the control last.
+    fn points(&self) -> impl Iterator<Item = Point<'_>> {
+        let arms = self.conditions.iter().map(|condition| (condition, false));
+        let control = self.conditions.first().filter(|_| self.control).map(|condition| (condition, true));
+        let points = product(product(product(arms.chain(control), &self.loads), &self.copies), &self.tests);
+        points.map(|((((condition, control), load), copies), test)| Point {
+            test,
+            copies: *copies,
+            load: load.as_ref(),
+            condition,
+            control,
+        })
+    }
+
+    /// Whether a point is measured.
+    fn is_measured(&self, point: &Point<'_>) -> bool {
+        // Interbench leaves these out too: a task that runs twice is not beside a load.
+        let beside_itself =
+            point.test.metric == Metric::Latency && point.load.is_some_and(|load| load.id == point.test.id);
+        // There is never more than one copy of these: they are measured once, at the first level.
+        let again = point.test.copies == Copies::One && point.copies != self.copies[0];
+        !beside_itself && !again
+    }
+
+    fn cell(&self, point: &Point<'_>, cpus: &[u32]) -> Cell {
+        let mut cell = self.procedure.cell(point);
+        cell.cpus = cpus.iter().cycle().take(cell.copies as usize).copied().collect();
+        cell.args.extend(self.test_args.iter().cloned());
+        cell.load_args.extend(self.load_args.iter().cloned());
+        let number = point.load.and_then(|load| load.number.as_ref()).zip(self.load_number);
+        cell.load_args.extend(number.map(|(name, number)| format!("{name}={number}")));
+        cell.load_cgroups.extend(point.load.and(self.load_weight).map(Limit::Weight));
+        cell
+    }
+}
+
 impl Plan {
-    /// Expands a request.
+    /// Expands a request for a machine with this topology.
     ///
     /// # Errors
     /// An interactive test in the classic procedure, or nothing to measure.
-    pub fn new(request: &Request, catalogue: &Catalogue) -> Result<Plan> {
+    pub fn new(request: Request, catalogue: &Catalogue, topology: &Topology) -> Result<Plan> {
         if request.procedure.kind == Kind::Classic
             && let Some(test) = request.tests.iter().find(|test| test.metric == Metric::Latency)
         {
-            bail!("{} has no classic procedure: its frames are no passes; try the standard one", test.id);
+            bail!("{} has no classic procedure: its frames are not passes; try the standard one", test.id);
         }
-        let mut cells = Vec::new();
-        let again = request.conditions.first().filter(|_| request.control);
-        for (place, condition) in request.conditions.iter().chain(again).enumerate() {
-            for load in &request.loads {
-                for copies in &request.copies {
-                    for test in &request.tests {
-                        // Interbench leaves these out too: a task that runs twice is not a load of its own.
-                        if test.metric == Metric::Latency && load.as_ref().is_some_and(|load| load.id == test.id) {
-                            continue;
-                        }
-                        // What is only ever one is measured once, at the first level.
-                        if test.copies == Copies::One && *copies != request.copies[0] {
-                            continue;
-                        }
-                        let copies = if test.copies == Copies::One { &1 } else { copies };
-                        let mut cell = request.procedure.cell(test, *copies, load.as_ref(), condition);
-                        cell.control = place == request.conditions.len();
-                        cell.cpus = request.pin.iter().cycle().take(cell.copies as usize).copied().collect();
-                        cell.args.extend(request.test_args.iter().cloned());
-                        cell.load_args.extend(request.load_args.iter().cloned());
-                        if let Some((name, number)) =
-                            load.as_ref().and_then(|load| load.number.as_ref()).zip(request.load_number)
-                        {
-                            cell.load_args.push(format!("{name}={number}"));
-                        }
-                        if load.is_some() {
-                            cell.load_cgroups.extend(request.load_weight.map(Limit::Weight));
-                        }
-                        cells.push(cell);
-                    }
-                }
-            }
-        }
+        let cpus = request.pin.order(topology);
+        let points = request.points().filter(|point| request.is_measured(point));
+        let cells: Vec<Cell> = points.map(|point| request.cell(&point, &cpus)).collect();
         if cells.is_empty() {
             bail!("there is nothing to measure: name a test or group; `unixmark list` shows them");
         }
-        let named = named(&cells, catalogue);
-        let companions = companions(&request.conditions, catalogue);
-        Ok(Plan { procedure: request.procedure.clone(), seed: request.seed, cells, companions, named })
+        let most = cells.iter().map(|cell| cell.copies).max().unwrap_or(1);
+        Ok(Plan {
+            named: named(&cells, catalogue),
+            companions: companions(&request.conditions, catalogue),
+            borders: request.pin.borders(topology, most),
+            cells,
+            request,
+        })
+    }
+
+    /// How to measure.
+    #[must_use]
+    pub fn procedure(&self) -> &Procedure {
+        &self.request.procedure
+    }
+
+    /// Returns the largest number of copies.
+    #[must_use]
+    pub fn most_copies(&self) -> u32 {
+        self.cells.iter().map(|cell| cell.copies).max().unwrap_or(1)
+    }
+
+    /// Returns the condition that others are compared with, if one is.
+    #[must_use]
+    pub fn reference(&self) -> Option<&Condition> {
+        self.request.conditions.first().filter(|_| self.request.control).map(|condition| &**condition)
     }
 
     /// Returns every test whose program is needed, some of them more than once.
@@ -171,7 +211,7 @@ impl Plan {
         cells.chain(self.named.iter().chain(&self.companions).map(|test| &**test))
     }
 
-    /// Returns the builds that conditions want besides the usual one, each once: `cc=clang`, `build=portable`.
+    /// Returns the builds that conditions want in addition to the usual one, each once: `cc=clang`, `build=portable`.
     #[must_use]
     pub fn builds(&self) -> BTreeSet<String> {
         let parts = self.cells.iter().flat_map(|cell| &cell.condition.parts);
@@ -188,7 +228,7 @@ impl Plan {
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner
     /// stops them when every interval is narrow enough or the budget is spent.
     pub fn rounds(&self) -> Box<dyn Iterator<Item = Round> + '_> {
-        if self.procedure.kind == Kind::Classic {
+        if self.procedure().kind == Kind::Classic {
             return Box::new(
                 self.cells
                     .iter()
@@ -199,13 +239,17 @@ impl Plan {
         // What must be measured before anything is switched has blocks of its own.
         let (first, rest): (Vec<usize>, Vec<usize>) =
             (0..self.cells.len()).partition(|number| self.cells[*number].condition.is_first());
-        let least = if first.is_empty() { 0 } else { self.procedure.least };
-        Box::new(blocks(first, 0..least, self.seed ^ 1).chain(blocks(rest, 0..self.procedure.most, self.seed)))
+        let least = if first.is_empty() { 0 } else { self.procedure().least };
+        Box::new(blocks(first, 0..least, self.request.seed ^ 1).chain(blocks(
+            rest,
+            0..self.procedure().most,
+            self.request.seed,
+        )))
     }
 
     /// Returns the blocks of a second look at `cells`, numbered from `first`: as many as a first look has at least.
     pub fn second_look(&self, cells: Vec<usize>, first: u32) -> impl Iterator<Item = Round> + use<> {
-        blocks(cells, first..first + self.procedure.least, self.seed ^ 2)
+        blocks(cells, first..first + self.procedure().least, self.request.seed ^ 2)
     }
 
     /// Returns how long the plan takes if nothing goes wrong: the least, and the most when every
@@ -214,9 +258,9 @@ impl Plan {
     pub fn duration(&self) -> (Duration, Duration) {
         let round = |trials: fn(&Cell, &Procedure) -> u32| {
             let time: f64 =
-                self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell, &self.procedure))).sum();
+                self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell, self.procedure()))).sum();
             let time = Duration::from_secs_f64(time);
-            self.procedure.budget.map_or(time, |budget| budget.min(time))
+            self.procedure().budget.map_or(time, |budget| budget.min(time))
         };
         (
             round(|cell, _| cell.least),
@@ -234,7 +278,7 @@ impl Cell {
         self.window.length().as_secs_f64() + self.window.around.as_secs_f64() + settle
     }
 
-    /// Returns the argument that pins `count` copies, from the `first` on; nothing where the scheduler chooses.
+    /// Returns the argument that pins `count` copies, from the `first` on; `None` if the scheduler chooses.
     #[must_use]
     pub fn pinned(&self, first: u32, count: u32) -> Option<String> {
         let cpus = self.cpus.get(first as usize..first as usize + count as usize)?;
@@ -252,6 +296,15 @@ impl Cell {
     pub fn load_name(&self) -> &str {
         self.load.as_ref().map_or(NONE, |load| &load.id)
     }
+}
+
+/// Every pair of the two, the first outermost.
+fn product<A: Clone, B: Clone>(
+    first: impl Iterator<Item = A>,
+    second: impl IntoIterator<Item = B, IntoIter: Clone>,
+) -> impl Iterator<Item = (A, B)> {
+    let second = second.into_iter();
+    first.flat_map(move |a| second.clone().map(move |b| (a.clone(), b)))
 }
 
 /// Blocks of cells: each once, in random order.
@@ -278,4 +331,65 @@ fn named(cells: &[Cell], catalogue: &Catalogue) -> Vec<Arc<Test>> {
         cells.iter().flat_map(|cell| cell.args.iter().chain(&cell.load_args)).any(|arg| arg.contains(&name))
     };
     catalogue.tests.iter().filter(names).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalogue() -> Catalogue {
+        Catalogue::load().unwrap()
+    }
+
+    fn words(list: &[&str]) -> Vec<String> {
+        list.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn request(tests: &[&str], copies: &[u32], loads: &[&str], conditions: &[&str]) -> Request {
+        let catalogue = catalogue();
+        Request {
+            tests: catalogue.expand(&words(tests)).unwrap(),
+            copies: copies.to_vec(),
+            loads: catalogue.expand_loads(&words(loads)).unwrap(),
+            conditions: catalogue.expand_conditions(&words(conditions)).unwrap(),
+            ..Request::default()
+        }
+    }
+
+    fn shown(request: Request) -> Vec<String> {
+        let plan = Plan::new(request, &catalogue(), &Topology::default()).unwrap();
+        let name = |cell: &Cell| {
+            let again = if cell.control { " again" } else { "" };
+            format!("{} x{} {} {}{again}", cell.test.id, cell.copies, cell.load_name(), cell.condition.name)
+        };
+        plan.cells.iter().map(name).collect()
+    }
+
+    #[test]
+    fn the_matrix_has_conditions_outermost_and_tests_innermost() {
+        let cells = shown(request(&["pipe", "spawn"], &[1, 2], &["none", "burn"], &["none", "nice=5"]));
+        assert_eq!(cells.len(), 16);
+        assert_eq!(cells[..3], ["pipe x1 none none", "spawn x1 none none", "pipe x2 none none"]);
+        assert_eq!((&*cells[4], &*cells[8]), ("pipe x1 burn none", "pipe x1 none nice=5"));
+        let control = Request { control: true, ..request(&["pipe"], &[1], &["none"], &["none", "nice=5"]) };
+        assert_eq!(shown(control), ["pipe x1 none none", "pipe x1 none nice=5", "pipe x1 none none again"]);
+    }
+
+    #[test]
+    fn tasks_do_not_run_beside_themselves_nor_single_tests_twice() {
+        assert_eq!(shown(request(&["audio", "video"], &[1], &["video"], &["none"])), ["audio x1 video none"]);
+        let single = catalogue().tests.iter().find(|test| test.copies == Copies::One).unwrap().id.clone();
+        assert_eq!(shown(request(&[&single], &[2, 4], &["none"], &["none"])), [format!("{single} x1 none none")]);
+        let none = Plan::new(request(&[], &[1], &["none"], &["none"]), &catalogue(), &Topology::default());
+        assert!(none.unwrap_err().to_string().starts_with("there is nothing to measure"));
+    }
+
+    #[test]
+    fn copies_are_pinned_in_turn_and_borders_follow() {
+        let pinned = Request { pin: Pin::Cpu(3), ..request(&["pipe"], &[1, 2], &["none"], &["none"]) };
+        let plan = Plan::new(pinned, &catalogue(), &Topology::default()).unwrap();
+        assert_eq!((plan.most_copies(), &plan.cells[1].cpus[..]), (2, &[3, 3][..]));
+        assert_eq!(plan.cells[1].pinned(0, 2).as_deref(), Some("cpu=3,3"));
+        assert_eq!(plan.borders.last().unwrap().1, "more copies than processors");
+    }
 }

@@ -1,42 +1,72 @@
 //! Which CPU each copy runs on, and what copies cross as they become more.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
 
 use journal::{Cpu, Topology};
 
 /// Where copies run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pin {
-    /// Wherever the scheduler puts them
+    /// Wherever the scheduler puts them.
     #[default]
     None,
-    /// One on each core, the fastest first, socket after socket; their SMT siblings come last
+    /// One on each core, the fastest first, socket after socket; their SMT siblings come last.
     Core,
-    /// SMT siblings next to each other: core after core is filled
+    /// SMT siblings next to each other: core after core is filled.
     Smt,
-    /// One memory node after the other is filled, each with its cores first and then their siblings
+    /// One memory node after the other is filled, each with its cores first and then their siblings.
     Node,
+    /// All on this processor.
+    Cpu(u32),
 }
 
-/// What begins beyond so many copies; beyond none where it is so at every level.
+/// What begins beyond this many copies; beyond 0 if it is so at every level.
 pub type Border = (u32, String);
 
-impl Pin {
-    /// The name in journals and on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+impl FromStr for Pin {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Pin> {
+        Ok(match text {
+            "none" => Pin::None,
+            "core" => Pin::Core,
+            "smt" => Pin::Smt,
+            "node" => Pin::Node,
+            number => match number.parse() {
+                Ok(cpu) => Pin::Cpu(cpu),
+                Err(_) => bail!("'{text}' is not a place to run; try none, core, smt, node or a processor's number"),
+            },
+        })
+    }
+}
+
+impl Display for Pin {
+    /// Writes the name in journals and on the command line.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Pin::None => "none",
-            Pin::Core => "core",
-            Pin::Smt => "smt",
-            Pin::Node => "node",
+            Pin::None => f.write_str("none"),
+            Pin::Core => f.write_str("core"),
+            Pin::Smt => f.write_str("smt"),
+            Pin::Node => f.write_str("node"),
+            Pin::Cpu(cpu) => write!(f, "{cpu}"),
         }
     }
+}
 
-    /// Returns the CPUs that copies take in turn; none where the scheduler chooses.
+impl Pin {
+    /// Returns the CPUs that copies take in turn; none if the scheduler chooses.
     #[must_use]
     pub fn order(self, topology: &Topology) -> Vec<u32> {
-        if self == Pin::None { Vec::new() } else { self.sorted(topology).iter().map(|cpu| cpu.number).collect() }
+        match self {
+            Pin::None => Vec::new(),
+            // That the tool may not use it is the program's to say.
+            Pin::Cpu(cpu) => vec![cpu],
+            _ => self.sorted(topology).iter().map(|cpu| cpu.number).collect(),
+        }
     }
 
     /// Returns what `most` copies cross that fewer do not, in the order they come to it: what makes a level unlike those
@@ -56,7 +86,7 @@ impl Pin {
                 }
             }
             Pin::Smt if (cores as usize) < cpus.len() => borders.push((0, "SMT siblings".to_owned())),
-            Pin::Core | Pin::Smt | Pin::Node => {}
+            Pin::Core | Pin::Smt | Pin::Node | Pin::Cpu(_) => {}
         }
         if self != Pin::None {
             borders.extend(crossings(&cpus, self != Pin::Smt));
@@ -76,11 +106,14 @@ impl Pin {
             topology.cpus.iter().filter(|other| other.core == cpu.core && other.number < cpu.number).count()
         };
         let mut cpus = topology.cpus.clone();
+        if let Pin::Cpu(only) = self {
+            cpus.retain(|cpu| cpu.number == only);
+        }
         cpus.sort_by_cached_key(|cpu| {
             let Cpu { number, core, socket, node, kind } = *cpu;
             let turn = turn(cpu) as u32;
             match self {
-                Pin::None | Pin::Core => [turn, kind, socket, node, core, number],
+                Pin::None | Pin::Core | Pin::Cpu(_) => [turn, kind, socket, node, core, number],
                 Pin::Smt => [kind, socket, node, core, number, 0],
                 Pin::Node => [socket, node, turn, kind, core, number],
             }
@@ -89,7 +122,7 @@ impl Pin {
     }
 }
 
-/// What is met for the first time on the way through `cpus`; SMT siblings only where `siblings` says so.
+/// What is met for the first time on the way through `cpus`; SMT siblings only if `siblings`.
 fn crossings(cpus: &[Cpu], siblings: bool) -> Vec<Border> {
     let mut found: Vec<Border> = Vec::new();
     let mut shared = !siblings;
@@ -144,7 +177,7 @@ mod tests {
         machine((0..6).map(|n| cpu(n, if n < 4 { n / 2 * 2 } else { n }, 0, 0, u32::from(n >= 4))).collect())
     }
 
-    fn told(pin: Pin, topology: &Topology, most: u32) -> String {
+    fn shown(pin: Pin, topology: &Topology, most: u32) -> String {
         let words = pin.borders(topology, most).into_iter().map(|(copies, what)| format!("{copies} {what}"));
         words.collect::<Vec<_>>().join("; ")
     }
@@ -163,24 +196,33 @@ mod tests {
     fn borders() {
         let server = server();
         assert_eq!(
-            told(Pin::Core, &server, 9),
+            shown(Pin::Core, &server, 9),
             "2 the second NUMA node; 4 SMT siblings; 8 more copies than processors"
         );
-        assert_eq!(told(Pin::Core, &server, 4), "2 the second NUMA node");
-        assert_eq!(told(Pin::Smt, &server, 8), "0 SMT siblings; 4 the second NUMA node");
-        assert_eq!(told(Pin::Node, &server, 8), "2 SMT siblings; 4 the second NUMA node");
-        assert_eq!(told(Pin::None, &server, 8), "0 2 NUMA nodes; 4 SMT siblings");
-        assert_eq!(told(Pin::Core, &hybrid(), 6), "2 slower cores; 4 SMT siblings");
-        assert_eq!(told(Pin::None, &hybrid(), 6), "0 2 kinds of cores; 4 SMT siblings");
-        assert_eq!(told(Pin::None, &server, 1), "");
+        assert_eq!(shown(Pin::Core, &server, 4), "2 the second NUMA node");
+        assert_eq!(shown(Pin::Smt, &server, 8), "0 SMT siblings; 4 the second NUMA node");
+        assert_eq!(shown(Pin::Node, &server, 8), "2 SMT siblings; 4 the second NUMA node");
+        assert_eq!(shown(Pin::None, &server, 8), "0 2 NUMA nodes; 4 SMT siblings");
+        assert_eq!(shown(Pin::Core, &hybrid(), 6), "2 slower cores; 4 SMT siblings");
+        assert_eq!(shown(Pin::None, &hybrid(), 6), "0 2 kinds of cores; 4 SMT siblings");
+        assert_eq!(shown(Pin::None, &server, 1), "");
+    }
+
+    #[test]
+    fn one_processor() {
+        assert_eq!(("5".parse::<Pin>().unwrap(), Pin::Cpu(5).to_string()), (Pin::Cpu(5), "5".to_owned()));
+        assert!("everywhere".parse::<Pin>().unwrap_err().to_string().contains("try none, core, smt, node"));
+        assert_eq!(Pin::Cpu(5).order(&server()), [5]);
+        assert_eq!(shown(Pin::Cpu(5), &server(), 2), "1 more copies than processors");
+        assert_eq!(shown(Pin::Cpu(5), &server(), 1), "");
     }
 
     #[test]
     fn sockets_without_nodes_and_quotas() {
         let sockets = machine((0..4).map(|n| cpu(n, n, n / 2, 0, 0)).collect());
-        assert_eq!(told(Pin::Core, &sockets, 4), "2 the second socket");
-        assert_eq!(told(Pin::None, &sockets, 4), "");
+        assert_eq!(shown(Pin::Core, &sockets, 4), "2 the second socket");
+        assert_eq!(shown(Pin::None, &sockets, 4), "");
         let limited = Topology { quota: Some(1.5), ..sockets };
-        assert_eq!(told(Pin::None, &limited, 4), "1 the control group's quota of 1.50 CPUs");
+        assert_eq!(shown(Pin::None, &limited, 4), "1 the control group's quota of 1.50 CPUs");
     }
 }

@@ -3,18 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Cell, Limit};
-use catalogue::{Condition, Metric, Test};
+use super::{Cell, Limit, Point};
+use catalogue::{Copies, Metric, Test};
 
 /// Which procedure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
+    #[default]
     /// Short windows in random blocks until the intervals are narrow
     Standard,
     /// UnixBench 6.0.0's own procedure, to the letter
     Classic,
     /// A smoke run under a minute
     Quick,
+}
+
+/// How much the user wants to spend, in the same words for every verb.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Effort {
+    /// Which procedure.
+    pub kind: Kind,
+    /// Half-width of an interval, as a share of the score, to reach.
+    pub precision: Option<f64>,
+    /// Time to keep.
+    pub budget: Option<Duration>,
+    /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
+    pub blocks: Option<u32>,
 }
 
 /// How to measure.
@@ -26,19 +40,21 @@ pub struct Procedure {
     pub least: u32,
     /// Trials of every cell, at most.
     pub most: u32,
-    /// Half-width of a cell's interval, as a share of its score, below which it is measured no more.
+    /// Whether a cell is measured no more once its interval is narrow enough.
+    pub closes: bool,
+    /// The half-width that is narrow enough, as a share of the score, if the user set one.
     pub precision: Option<f64>,
-    /// Time after which no further block is begun.
+    /// Time after which no further block begins.
     pub budget: Option<Duration>,
     /// Length of an interactive test's window.
     pub frames: Duration,
     /// Length of the slices of other windows.
     pub slice: Duration,
-    /// Numbers of blocks after which it is asked whether they are enough; after every one where there are none.
+    /// After how many blocks it is asked whether they are enough; after every one if this is empty.
     pub looks: &'static [u32],
     /// Slices of a window, and how many of them are a warm-up.
     pub slices: (u32, u32),
-    /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
+    /// Passes of a long classic test, if the user set them.
     pub passes: Option<u32>,
 }
 
@@ -51,7 +67,7 @@ pub struct Window {
     pub slices: u32,
     /// How many of them, from the first, are not counted: until the scheduler has placed the processes.
     pub warmup: u32,
-    /// About what a trial takes besides, for the estimate.
+    /// About what a trial takes in addition, for the estimate.
     pub around: Duration,
     /// UnixBench's rest before a pass: sync, 1 s, sync, 2 s.
     pub rest: bool,
@@ -71,7 +87,7 @@ impl Window {
 const FRAMES: Duration = Duration::from_secs(8);
 const QUICK_FRAMES: Duration = Duration::from_millis(1500);
 
-/// Blocks of `unixmark latency`: the fewest with an interval that means something, in Interbench's time.
+/// Blocks of `unixmark latency`: the fewest that give an interval, in Interbench's time.
 const LATENCY_BLOCKS: u32 = 3;
 
 /// Blocks of `unixmark scale`: its many levels make one estimate, so that each may have few trials.
@@ -88,35 +104,46 @@ const COST_SLICES: (u32, u32) = (8, 2);
 const COST_QUICK_SLICES: (u32, u32) = (3, 1);
 const COST_FRAMES: Duration = Duration::from_secs(2);
 
-/// Blocks are begun as long as a budget lasts, but not for ever.
+/// Blocks go on while a budget lasts, but not for ever.
 const ENDLESS: u32 = 10_000;
 
-impl Kind {
-    /// The name in journals and on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Standard => "standard",
-            Kind::Classic => "classic",
-            Kind::Quick => "quick",
+impl From<Kind> for journal::Procedure {
+    fn from(kind: Kind) -> journal::Procedure {
+        match kind {
+            Kind::Standard => journal::Procedure::Standard,
+            Kind::Classic => journal::Procedure::Classic,
+            Kind::Quick => journal::Procedure::Quick,
         }
+    }
+}
+
+impl Effort {
+    /// Whether a number of blocks that is fixed otherwise is left open, for a precision or a budget to end.
+    fn is_open(&self) -> bool {
+        let wanted = self.precision.is_some() || self.budget.is_some();
+        self.blocks.is_none() && self.kind == Kind::Standard && wanted
+    }
+
+    /// Returns an effort of `usual` blocks, unless the user wants others or leaves them open.
+    fn or_blocks(self, usual: u32) -> Effort {
+        Effort { blocks: self.blocks.or((!self.is_open()).then_some(usual)), ..self }
     }
 }
 
 impl Default for Procedure {
     fn default() -> Procedure {
-        Procedure::new(Kind::Standard, None, None, None)
+        Procedure::new(Effort::default())
     }
 }
 
 impl Procedure {
-    /// Returns the procedure of `kind` with the user's wishes: a `precision` to reach (a share), a
-    /// `budget` to keep, and UnixBench's number of `passes`.
+    /// Returns the procedure of `unixmark run`.
     #[must_use]
-    pub fn new(kind: Kind, precision: Option<f64>, budget: Option<Duration>, passes: Option<u32>) -> Procedure {
+    pub fn new(effort: Effort) -> Procedure {
+        let Effort { kind, precision, budget, blocks } = effort;
         // Six trials are the fewest that carry a 95 % order-statistic interval of a median.
-        let (least, most) = match (kind, passes) {
-            (Kind::Standard | Kind::Quick, Some(passes)) => (passes, passes),
+        let (least, most) = match (kind, blocks) {
+            (Kind::Standard | Kind::Quick, Some(blocks)) => (blocks, blocks),
             (Kind::Standard, None) if budget.is_some() => (6, ENDLESS),
             // A precision without a budget must not run for ever on a noisy machine.
             (Kind::Standard, None) if precision.is_some() => (6, 60),
@@ -124,41 +151,62 @@ impl Procedure {
             (Kind::Quick, None) => (3, 3),
             (Kind::Classic, _) => (0, 0),
         };
-        let wanted = precision.or((kind == Kind::Standard).then_some(0.01));
-        let frames = if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES };
         // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
         let slice = Duration::from_millis(match kind {
             Kind::Standard => 200,
             Kind::Quick => 80,
             Kind::Classic => 1000,
         });
-        Procedure { kind, least, most, precision: wanted, budget, frames, slice, looks: &[], slices: (5, 1), passes }
+        Procedure {
+            kind,
+            least,
+            most,
+            closes: kind == Kind::Standard || precision.is_some(),
+            precision,
+            budget,
+            frames: if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES },
+            slice,
+            looks: &[],
+            slices: (5, 1),
+            passes: blocks,
+        }
     }
 
-    /// Returns the procedure of `unixmark scale`: few `blocks` of short windows, or with a wish more of them.
+    /// Returns the procedure of `unixmark scale`: a few blocks of short windows.
     #[must_use]
-    pub fn scale(kind: Kind, precision: Option<f64>, budget: Option<Duration>, blocks: Option<u32>) -> Procedure {
-        let open = blocks.is_none() && kind == Kind::Standard && (precision.is_some() || budget.is_some());
-        let mut procedure = Procedure::new(kind, precision, budget, blocks.or((!open).then_some(SCALE_BLOCKS)));
-        procedure.least = procedure.least.min(SCALE_BLOCKS).max(blocks.unwrap_or(0));
+    pub fn scale(effort: Effort) -> Procedure {
+        let mut procedure = Procedure::new(effort.or_blocks(SCALE_BLOCKS));
+        procedure.least = procedure.least.min(SCALE_BLOCKS).max(effort.blocks.unwrap_or(0));
         procedure.slice = procedure.slice.min(SCALE_SLICE);
         procedure
     }
 
-    /// Returns the procedure of `unixmark cost`: blocks until the intervals are narrow, asked at fixed looks only, so that
-    /// looking often does not widen what an interval claims; or a fixed number of `blocks`, or as many as a `budget` holds.
+    /// Returns the procedure of `unixmark cost`: blocks until the intervals are narrow, which is asked at fixed looks only,
+    /// so that looking often does not widen what an interval claims; or a fixed number of blocks.
     #[must_use]
-    pub fn cost(kind: Kind, budget: Option<Duration>, blocks: Option<u32>) -> Procedure {
-        let fixed = blocks.or((kind == Kind::Quick).then_some(COST_QUICK));
-        let mut procedure = Procedure::new(kind, None, budget, fixed);
+    pub fn cost(effort: Effort) -> Procedure {
+        let fixed = effort.blocks.or((effort.kind == Kind::Quick).then_some(COST_QUICK));
+        let mut procedure = Procedure::new(Effort { blocks: fixed, ..effort });
         procedure.frames = procedure.frames.min(COST_FRAMES);
         procedure.slice = COST_SLICE;
-        procedure.slices = if kind == Kind::Quick { COST_QUICK_SLICES } else { COST_SLICES };
+        procedure.slices = if effort.kind == Kind::Quick { COST_QUICK_SLICES } else { COST_SLICES };
+        procedure.closes = fixed.is_none();
         if fixed.is_none() {
             procedure.looks = LOOKS;
             (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
-        } else {
-            procedure.precision = None;
+        }
+        procedure
+    }
+
+    /// Returns the procedure of `unixmark latency`: a few blocks, whose windows share the `time` of a cell.
+    #[must_use]
+    pub fn latency(effort: Effort, time: Option<Duration>) -> Procedure {
+        let usual = if effort.kind == Kind::Quick { 1 } else { LATENCY_BLOCKS };
+        let mut procedure = Procedure::new(effort.or_blocks(usual));
+        procedure.least = procedure.least.min(usual).max(effort.blocks.unwrap_or(0));
+        procedure.closes = effort.is_open();
+        if let Some(time) = time {
+            procedure.frames = (time / effort.blocks.unwrap_or(usual)).max(Duration::from_millis(500));
         }
         procedure
     }
@@ -166,39 +214,21 @@ impl Procedure {
     /// Whether it is asked after the block of this number, from 0, whether what was measured is enough.
     #[must_use]
     pub fn looks_after(&self, block: u32) -> bool {
-        let asks = self.kind != Kind::Classic && self.precision.is_some() && block + 1 >= self.least;
+        let asks = self.kind != Kind::Classic && self.closes && block + 1 >= self.least;
         asks && (self.looks.is_empty() || self.looks.contains(&(block + 1)))
     }
 
-    /// Returns the procedure of `unixmark latency`: a fixed number of `blocks`, whose windows share the `time` of a cell.
-    #[must_use]
-    pub fn latency(kind: Kind, time: Option<Duration>, blocks: Option<u32>) -> Procedure {
-        let blocks = blocks.unwrap_or(if kind == Kind::Quick { 1 } else { LATENCY_BLOCKS });
-        let mut procedure = Procedure::new(kind, None, None, Some(blocks));
-        procedure.precision = None;
-        if let Some(time) = time {
-            procedure.frames = (time / blocks).max(Duration::from_millis(500));
-        }
-        procedure
-    }
-
-    /// Returns the cell of `test` at the given coordinates as this procedure measures it.
-    pub(super) fn cell(
-        &self,
-        test: &Arc<Test>,
-        copies: u32,
-        load: Option<&Arc<Test>>,
-        condition: &Arc<Condition>,
-    ) -> Cell {
-        let window = self.window(test);
+    /// Returns the cell at a point as this procedure measures it.
+    pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
+        let Point { test, load, condition, control, .. } = *point;
         let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
-            copies,
+            copies: if test.copies == Copies::One { 1 } else { point.copies },
             load: load.cloned(),
             condition: Arc::clone(condition),
-            control: false,
-            window,
+            control,
+            window: self.window(test),
             args: test.args.iter().chain(extra).cloned().collect(),
             load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
             load_cgroups: load.and_then(|load| load.memory).map(|mib| Limit::Memory(mib << 20)).into_iter().collect(),
@@ -243,5 +273,52 @@ impl Procedure {
                 settle,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, blocks: None };
+
+    fn trials(procedure: &Procedure) -> (u32, u32, bool) {
+        (procedure.least, procedure.most, procedure.closes)
+    }
+
+    #[test]
+    fn how_often_each_verb_measures() {
+        let quick = Effort { kind: Kind::Quick, ..STANDARD };
+        let four = Effort { blocks: Some(4), ..STANDARD };
+        let minute = Effort { budget: Some(Duration::from_secs(60)), ..STANDARD };
+        let narrow = Effort { precision: Some(0.02), ..STANDARD };
+        for (effort, run, scale, cost, latency) in [
+            (STANDARD, (6, 12, true), (3, 3, true), (12, 48, true), (3, 3, false)),
+            (quick, (3, 3, false), (3, 3, false), (8, 8, false), (1, 1, false)),
+            (four, (4, 4, true), (4, 4, true), (4, 4, false), (4, 4, false)),
+            (minute, (6, ENDLESS, true), (3, ENDLESS, true), (12, 48, true), (3, ENDLESS, true)),
+            (narrow, (6, 60, true), (3, 60, true), (12, 48, true), (3, 60, true)),
+        ] {
+            assert_eq!(trials(&Procedure::new(effort)), run, "run {effort:?}");
+            assert_eq!(trials(&Procedure::scale(effort)), scale, "scale {effort:?}");
+            assert_eq!(trials(&Procedure::cost(effort)), cost, "cost {effort:?}");
+            assert_eq!(trials(&Procedure::latency(effort, None)), latency, "latency {effort:?}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_cell_is_shared_by_its_blocks() {
+        let time = Some(Duration::from_secs(24));
+        assert_eq!(Procedure::latency(STANDARD, time).frames, Duration::from_secs(8));
+        assert_eq!(Procedure::latency(Effort { blocks: Some(4), ..STANDARD }, time).frames, Duration::from_secs(6));
+        assert_eq!(Procedure::latency(STANDARD, None).frames, FRAMES);
+    }
+
+    #[test]
+    fn looks_come_from_the_least_on() {
+        let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.looks_after(*block)).collect::<Vec<_>>();
+        assert_eq!(asked(&Procedure::new(STANDARD))[..3], [5, 6, 7]);
+        assert_eq!(asked(&Procedure::cost(STANDARD)), [11, 15, 23, 31, 47]);
+        assert!(asked(&Procedure::new(Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
     }
 }

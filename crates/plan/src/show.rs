@@ -12,17 +12,22 @@ use words::clock;
 pub fn show(plan: &Plan) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "{} procedure, seed {}", plan.procedure.kind.name(), plan.seed);
+    let _ = writeln!(
+        text,
+        "{} procedure, seed {}",
+        journal::Procedure::from(plan.procedure().kind).name(),
+        plan.request.seed
+    );
     let _ = writeln!(
         text,
         "\n{:>4}  {:<18} {:>6}  {:<8} {:<10} trials  window",
         "cell", "test", "copies", "load", "condition"
     );
     for (number, cell) in plan.cells.iter().enumerate() {
-        let trials = if plan.procedure.kind == Kind::Classic || cell.least == plan.procedure.most {
+        let trials = if plan.procedure().kind == Kind::Classic || cell.least == plan.procedure().most {
             cell.least.to_string()
         } else {
-            match plan.procedure.most {
+            match plan.procedure().most {
                 most if most > 1000 => format!("{}+", cell.least),
                 most => format!("{}-{most}", cell.least),
             }
@@ -44,7 +49,7 @@ pub fn show(plan: &Plan) -> String {
     if !one.is_empty() {
         let _ = writeln!(text, "\nnever more than one copy: {}", Vec::from_iter(one).join(", "));
     }
-    if plan.procedure.kind != Kind::Classic
+    if plan.procedure().kind != Kind::Classic
         && let Some(first) = plan.rounds().next()
     {
         let order: Vec<String> = first.cells.iter().map(usize::to_string).collect();

@@ -22,7 +22,7 @@ use anyhow::Result;
 use build::Builds;
 use conditions::Experiment;
 use display::Display;
-use journal::{self, Record, Trial, Warning, Writer};
+use journal::{self, Ended, Record, Trial, Warning, Writer};
 use machine::Machine;
 use plan::{Cell, Plan};
 
@@ -32,7 +32,7 @@ pub use protocol::{Conclusion, Parser};
 pub use signals::Signals;
 
 use rig::Rig;
-use rounds::Rounds;
+use rounds::{Bench, Rounds};
 
 /// What a run needs.
 pub struct Setting<'a> {
@@ -40,10 +40,8 @@ pub struct Setting<'a> {
     pub machine: &'a Machine,
     /// What to measure.
     pub plan: &'a Plan,
-    /// The programs by their build, the usual one without a name; empty if the user's own runs in every cell.
+    /// The programs by their build, the usual one without a name; empty if all are the user's own.
     pub programs: &'a Builds,
-    /// `--program`: an executable in place of the catalogue's.
-    pub own: Option<&'a Path>,
     /// What graphics tests draw on.
     pub display: &'a Display,
     /// Under which directory the programs work.
@@ -100,17 +98,18 @@ pub enum Event<'a> {
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Every cell was measured as often as the plan wanted.
-    Complete,
-    /// The budget was spent first.
-    Budget,
-    /// Something failed that would fail again and again.
-    Hopeless,
-    /// A frame broke the limit that should end the run.
-    Broke,
-    /// A signal stopped it.
-    Stopped(i32),
+pub struct Outcome {
+    /// Why.
+    pub ended: Ended,
+    /// The signal that interrupted it, if one did.
+    pub signal: Option<i32>,
+}
+
+impl Outcome {
+    /// Returns that outcome of a run which `signal` may have interrupted.
+    fn new(ended: Ended, signal: Option<i32>) -> Outcome {
+        Outcome { ended, signal: signal.filter(|_| ended == Ended::Interrupted) }
+    }
 }
 
 /// Carries out the plan: cells and trials go to the journal, events to `watch`.
@@ -126,7 +125,9 @@ pub fn run(
 ) -> Result<Outcome> {
     let clock = WallClock::now();
     let bench = Rig::new(setting, experiment)?;
-    let outcome = Rounds::new(setting.plan, setting.policy, bench, writer, watch).run()?;
+    let mut rounds = Rounds::new(setting.plan, setting.policy, bench, writer, watch);
+    let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
+    drop(rounds);
     if let Some(text) = clock.jump() {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }

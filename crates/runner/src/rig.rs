@@ -58,8 +58,8 @@ impl Bench for Rig<'_> {
     }
 
     fn command_line(&self, cell: &Cell) -> String {
-        let program = self.setting.own.map_or_else(|| PathBuf::from(cell.test.binary()), Path::to_path_buf);
-        let mut words = vec![program.display().to_string()];
+        let program = if cell.test.is_foreign() { &cell.test.program } else { cell.test.binary() };
+        let mut words = vec![program.to_owned()];
         words.extend(self.arguments(&cell.test, &cell.args, cell.copies));
         words.join(" ")
     }
@@ -173,10 +173,7 @@ impl<'a> Rig<'a> {
         }
         (0..cell.copies / cell.threads())
             .map(|copy| {
-                let path = match self.setting.own {
-                    Some(own) => own.to_path_buf(),
-                    None => self.executable(&cell.test, copy, staging)?,
-                };
+                let path = self.executable(&cell.test, copy, staging)?;
                 let mut args = own.clone();
                 args.extend(cell.pinned(copy * cell.threads(), cell.threads()));
                 let args = self.arguments(&cell.test, &args, cell.copies);
@@ -247,6 +244,9 @@ impl<'a> Rig<'a> {
     }
 
     fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Failure> {
+        if test.is_foreign() {
+            return Ok(PathBuf::from(&test.program));
+        }
         if test.graphics().is_some() {
             return match (graphics(), &staging.build) {
                 (_, Some(_)) => Err(unavailable("its program is not C and has only one build".to_owned())),

@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::failure::{Failure, refused};
-use super::{Event, Measured, Outcome, Policy, journal_cell};
+use super::{Event, Measured, Policy, journal_cell};
 use catalogue::Test;
 use conditions::Refusal;
-use journal::{Fact, Record, Trial, Warning, Writer};
+use journal::{Ended, Fact, Record, Trial, Warning, Writer};
 use plan::{Cell, Kind, Plan, Round};
 
 /// A cell that failed this often in a row is measured no more.
@@ -86,7 +86,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
     ///
     /// # Errors
     /// The journal cannot be written, or a condition not be undone.
-    pub fn run(&mut self) -> Result<Outcome> {
+    pub fn run(&mut self) -> Result<Ended> {
         for cell in &self.cells {
             self.writer.append(&Record::Cell(Box::new(cell.clone())))?;
         }
@@ -96,7 +96,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             }
         }
         let outcome = self.measure_rounds(self.plan.rounds())?;
-        if !matches!(outcome, Outcome::Complete | Outcome::Budget) {
+        if !matches!(outcome, Ended::Complete | Ended::Budget) {
             return Ok(outcome);
         }
         let suspects = self.policy.suspects.map(|suspects| suspects(&self.cells, &self.trials)).unwrap_or_default();
@@ -107,16 +107,16 @@ impl<'a, B: Bench> Rounds<'a, B> {
         self.closed = (0..self.cells.len()).filter(|number| !suspects.contains(number)).collect();
         let first = self.trials.iter().flatten().map(|trial| trial.block + 1).max().unwrap_or(0);
         let again = self.measure_rounds(self.plan.second_look(suspects.into_iter().collect(), first))?;
-        Ok(if again == Outcome::Complete { outcome } else { again })
+        Ok(if again == Ended::Complete { outcome } else { again })
     }
 
-    fn measure_rounds(&mut self, rounds: impl Iterator<Item = Round>) -> Result<Outcome> {
+    fn measure_rounds(&mut self, rounds: impl Iterator<Item = Round>) -> Result<Ended> {
         for round in rounds {
             if self.closed.len() == self.cells.len() {
                 break;
             }
             if !self.second && round.block > 0 && self.is_spent(&round) {
-                return Ok(Outcome::Budget);
+                return Ok(Ended::Budget);
             }
             for number in &round.cells {
                 if self.closed.contains(number) {
@@ -126,15 +126,15 @@ impl<'a, B: Bench> Rounds<'a, B> {
                     return Ok(end);
                 }
             }
-            if !self.second && self.plan.procedure.looks_after(round.block) {
+            if !self.second && self.plan.procedure().looks_after(round.block) {
                 self.close_what_is_enough();
             }
         }
-        Ok(Outcome::Complete)
+        Ok(Ended::Complete)
     }
 
     /// Measures a score that arguments name, once and for all cells: a fact. Returns how the run ends, if that ends it.
-    fn measure_named(&mut self, test: &Test) -> Result<Option<Outcome>> {
+    fn measure_named(&mut self, test: &Test) -> Result<Option<Ended>> {
         match self.bench.measure_named(test) {
             Ok(number) => self.writer.append(&Record::Fact(Fact {
                 name: format!("run.{}", test.id),
@@ -142,7 +142,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 group: "Run".to_owned(),
                 value: format!("{number:.0} {}", test.unit),
             }))?,
-            Err(Failure::Stopped) => return Ok(Some(self.stopped())),
+            Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(why)) => {
                 let text = format!("{} could not be measured, so every trial measures its own: {why}", test.id);
                 self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
@@ -152,10 +152,10 @@ impl<'a, B: Bench> Rounds<'a, B> {
     }
 
     /// Measures one trial. Returns how the run ends, if that ends it.
-    fn measure_trial(&mut self, number: usize, round: &Round) -> Result<Option<Outcome>> {
+    fn measure_trial(&mut self, number: usize, round: &Round) -> Result<Option<Ended>> {
         let cell = &self.plan.cells[number];
         if cell.window.rest && !self.bench.rest() {
-            return Ok(Some(self.stopped()));
+            return Ok(Some(Ended::Interrupted));
         }
         let (left, done) = self.progress();
         let command = self.bench.command_line(cell);
@@ -163,7 +163,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let at = self.bench.elapsed().as_secs_f64();
         let (trial, is_fatal) = match self.bench.measure(cell)? {
             Ok(trial) => (trial, false),
-            Err(Failure::Stopped) => return Ok(Some(self.stopped())),
+            Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(refusal)) => {
                 let is_fatal = matches!(refusal, Refusal::Fatal(_));
                 (refused(refusal), is_fatal)
@@ -176,14 +176,10 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let broke = trial.copies.iter().any(|copy| copy.frames.as_ref().is_some_and(|frames| frames.broke.is_some()));
         self.trials[number].push(trial);
         Ok(match self.bench.signal() {
-            Some(signal) => Some(Outcome::Stopped(signal)),
-            None if is_fatal => Some(Outcome::Hopeless),
-            None => broke.then_some(Outcome::Broke),
+            Some(_) => Some(Ended::Interrupted),
+            None if is_fatal => Some(Ended::Failed),
+            None => broke.then_some(Ended::Broke),
         })
-    }
-
-    fn stopped(&self) -> Outcome {
-        Outcome::Stopped(self.bench.signal().unwrap_or(signal_hook::consts::SIGINT))
     }
 
     /// Closes a cell that cannot run or fails again and again.
@@ -217,20 +213,20 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let open = round.cells.iter().filter(|number| !self.closed.contains(number));
         let next: f64 = open.map(|number| self.plan.cells[*number].seconds()).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
-        self.plan.procedure.budget.is_some_and(|budget| elapsed + next > budget.as_secs_f64())
+        self.plan.procedure().budget.is_some_and(|budget| elapsed + next > budget.as_secs_f64())
     }
 
     /// Returns the time left and the share done, if every open cell is measured as often as the plan allows.
     fn progress(&self) -> (Duration, f64) {
-        let classic = self.plan.procedure.kind == Kind::Classic;
+        let classic = self.plan.procedure().kind == Kind::Classic;
         let open = self.plan.cells.iter().enumerate().filter(|(number, _)| !self.closed.contains(number));
         let trials_left = |number: usize, cell: &Cell| {
-            let most = if classic { cell.least } else { self.plan.procedure.most };
+            let most = if classic { cell.least } else { self.plan.procedure().most };
             most.saturating_sub(u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX))
         };
         let mut left: f64 = open.map(|(number, cell)| cell.seconds() * f64::from(trials_left(number, cell))).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
-        if let Some(budget) = self.plan.procedure.budget {
+        if let Some(budget) = self.plan.procedure().budget {
             left = f64::min(left, (budget.as_secs_f64() - elapsed).max(0.0));
         }
         (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))

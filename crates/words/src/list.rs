@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 
-/// Returns a count with its noun: `1 CPU`, `3 CPUs`; `copy` becomes `copies`, `day` `days`.
+/// Returns a count with its noun: `1 CPU`, `3 CPUs`; `copy` becomes `copies`, `day` `days`, `pass` `passes`.
 #[must_use]
 pub fn count(number: impl Display, noun: &str) -> String {
     let number = number.to_string();
     match noun.strip_suffix('y') {
         _ if number == "1" => format!("{number} {noun}"),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{number} {stem}ies"),
+        _ if noun.ends_with('s') => format!("{number} {noun}es"),
         _ => format!("{number} {noun}s"),
     }
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use super::super::values::percent;
-use super::super::{Status, print, usage};
+use crate::options::percent;
+use crate::status::{Status, usage};
+use crate::terminal::print;
 use ::fleet::{Fleet, State, slurm};
 use ::report::Format;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
@@ -17,17 +18,16 @@ pub(super) struct Arguments {
     /// The fleet run's directory
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Compare nodes within groups of the same value of this fact, as kernel.release; none: all with each other [default: the
-    /// type of machine]
+    /// Compare nodes that have the same value of this fact, as kernel.release; none: all nodes [default: the type of machine]
     #[arg(long, value_name = "FACT")]
     by: Option<String>,
-    /// Name no node, and call no change, that is smaller than this
+    /// Do not flag nodes or changes smaller than this
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
     threshold: f64,
     /// Compare with the fleet run in this directory, node by node: before an upgrade and after it
     #[arg(long, value_name = "DIR")]
     against: Option<PathBuf>,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (names, old) = (names(&fleet), before.as_ref().map(self::names).unwrap_or_default());
     let delivered = delivered(&fleet, &names);
     if delivered.is_empty() {
-        bail!("no node of the fleet run has delivered anything; `unixmark fleet status` tells why");
+        bail!("no node of the fleet run has delivered anything; `unixmark fleet status` shows why");
     }
     let old = before.as_ref().map(|fleet| (fleet.run.as_str(), self::delivered(fleet, &old)));
     let by = match arguments.by.as_deref() {

@@ -1,4 +1,4 @@
-//! `unixmark fleet slurm`: submits a fleet run, and watches it for as long as it is not closed.
+//! `unixmark fleet slurm`: submits a fleet run, and waits for it until it is interrupted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::{Timestamp, Zoned};
 
-use super::super::measure::duration;
-use super::super::{Status, collect, say, usage};
+use super::super::collect;
+use crate::options::duration;
+use crate::status::{Status, usage};
+use crate::terminal::say;
 use ::fleet::Fleet;
 use ::fleet::slurm::{self, Job, Place, Record, Request};
 use runner::Signals;
@@ -18,7 +20,7 @@ use runner::Signals;
 /// The verbs that measure once and end.
 const VERBS: [&str; 4] = ["run", "latency", "scale", "cost"];
 
-/// What is ours to say.
+/// Options that are set here.
 const OURS: [&str; 3] = ["--emit", "--fleet", "--node"];
 
 /// How long the queue is left alone: at first, and at most.
@@ -32,25 +34,25 @@ const HELD: Duration = Duration::from_secs(20);
     after_help = "Accounts, qualities of service and constraints are sbatch's variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_CONSTRAINT."
 )]
 pub(super) struct Arguments {
-    /// Where jobs are queued [default: Slurm's]
+    /// Partition for the jobs [default: Slurm's]
     #[arg(short, long, value_name = "NAME")]
     partition: Option<String>,
-    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all of the partition that take jobs]
+    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all nodes of the partition that take jobs]
     #[arg(long, value_name = "LIST")]
     nodes: Option<String>,
-    /// The fleet run's name [default: of the date and time]
+    /// The fleet run's name [default: from the date and time]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The fleet run's directory, on a file system that the nodes share [default: the name, here]
+    /// The fleet run's directory, on a file system that the nodes share [default: ./NAME]
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
     /// Submit, and do not wait for the results
     #[arg(long)]
     detach: bool,
-    /// The most that a node's measuring may take
+    /// Time limit per node
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "2h")]
     time: Duration,
-    /// The most that a node is waited for: then its job is removed
+    /// How long to wait for a node before cancelling its job
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "30m")]
     give_up: Duration,
     /// What each node measures, after `--`: run, latency, scale or cost, with its arguments
@@ -62,8 +64,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     check(&arguments.words).map_err(usage)?;
     let name = arguments.name.clone().unwrap_or_else(|| Zoned::now().strftime("fleet-%Y-%m-%d-%H%M%S").to_string());
     let into = arguments.into.clone().unwrap_or_else(|| PathBuf::from(name.replace('/', "-")));
-    let into =
-        std::path::absolute(&into).with_context(|| format!("'{}' is no directory", into.display())).map_err(usage)?;
+    let into = std::path::absolute(&into)
+        .with_context(|| format!("'{}' is not a directory", into.display()))
+        .map_err(usage)?;
     if Record::is_in(&into).map_err(usage)? {
         return Err(usage(anyhow!("{} has a submission already; try another directory", into.display())));
     }
@@ -85,9 +88,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if let Some(error) = submitted.broke {
         say(&after(&into, job));
         let (done, all) = (record.jobs.len(), nodes.len());
-        return Err(error.context(format!("{done} of {all} nodes have a job, and then submitting ended")));
+        return Err(error.context(format!("submitting failed after {done} of {all} nodes")));
     }
-    say(&format!("fleet run {name}: {} jobs of the name {job} in the partition {partition}", nodes.len()));
+    say(&format!("fleet run {name}: {} jobs named {job} in partition {partition}", nodes.len()));
     if arguments.detach {
         say(&after(&into, job));
         return Ok(Status::Fine);
@@ -96,20 +99,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         Watched::Ended => conclude(&into, &record),
         Watched::Overdue => {
             say(&after(&into, job));
-            bail!("Slurm still has jobs that should have ended; `squeue --name={job}` shows them");
+            bail!("Slurm still runs jobs that should have ended; `squeue --name={job}` shows them");
         }
         Watched::Closed(signal) => {
-            say(&format!("\nthe jobs go on\n{}", after(&into, job)));
+            say(&format!("\nthe jobs keep running\n{}", after(&into, job)));
             Ok(Status::Signal(signal))
         }
     }
 }
 
-/// Refuses what no node can measure for a fleet.
+/// Refuses what nodes cannot measure for a fleet.
 fn check(words: &[OsString]) -> Result<()> {
     let verb = words.first().and_then(|word| word.to_str()).unwrap_or_default();
     if !VERBS.contains(&verb) {
-        bail!("'{verb}' does not measure for a fleet; after -- say run, latency, scale or cost");
+        bail!("'{verb}' does not measure for a fleet; after -- use run, latency, scale or cost");
     }
     let said = |word: &OsString| {
         let word = word.to_str()?;
@@ -117,7 +120,7 @@ fn check(words: &[OsString]) -> Result<()> {
             .find(|ours| word.strip_prefix(ours).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
     };
     if let Some(ours) = words.iter().take_while(|word| *word != "--").find_map(said) {
-        bail!("{ours} is what `fleet slurm` says to the nodes; leave it out");
+        bail!("{ours} is set by `fleet slurm` itself; leave it out");
     }
     slurm::rehearse(words)
 }
@@ -128,9 +131,9 @@ fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
     let mut chosen = Vec::new();
     for node in nodes {
         match node.away {
-            Some(why) if list.is_some() => say(&format!("{} takes no job now ({why}): it is waited for", node.name)),
+            Some(why) if list.is_some() => say(&format!("{} takes no jobs now ({why}): waiting for it", node.name)),
             Some(why) => {
-                say(&format!("{} is left out: it takes no job now ({why})", node.name));
+                say(&format!("{} is left out: it takes no jobs now ({why})", node.name));
                 continue;
             }
             None => {}
@@ -138,7 +141,7 @@ fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
         chosen.push(node.name);
     }
     if chosen.is_empty() {
-        bail!("no node of the partition {partition} takes a job now; `sinfo -N -p {partition}` shows them");
+        bail!("no node of partition {partition} takes jobs now; `sinfo -N -p {partition}` shows them");
     }
     Ok(chosen)
 }
@@ -147,9 +150,9 @@ fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
 fn after(into: &Path, job: &str) -> String {
     let into = into.display();
     format!(
-        "how far they are:         unixmark fleet status {into}\n\
-         taking in what is there:  unixmark collect {into}/slurm/journals --into {into}\n\
-         ending them:              scancel --name={job}"
+        "progress:         unixmark fleet status {into}\n\
+         collect results:  unixmark collect {into}/slurm/journals --into {into}\n\
+         cancel the jobs:  scancel --name={job}"
     )
 }
 
@@ -185,7 +188,7 @@ fn watch(record: &Record, signals: &Signals) -> Watched {
                 }
                 count(&going, record.jobs.len())
             }
-            Err(error) => format!("Slurm does not answer, and is asked again: {error:#}"),
+            Err(error) => format!("Slurm does not answer; asking again: {error:#}"),
         };
         if now != last {
             say(&now);

@@ -18,11 +18,11 @@ pub(super) fn against(cells: &[Cell]) -> &str {
 }
 
 /// Whether every condition of one test (with its copies and load) is measured well enough: the half-width of its
-/// difference is at most 0.5 %, or a fifth of the difference; of an interactive test's median and p99 5 %. The widths
-/// decide, never what is found, so that looking several times makes no false alarm. A condition without a result, and one
+/// difference is at most 0.5 %, or a fifth of the difference; of an interactive test's median and p99 5 %; or the user's own
+/// `precision` in place of both. The widths decide, never what is found, so that looking several times makes no false alarm. A condition without a result, and one
 /// that was measured in blocks of its own, want no more blocks.
 #[must_use]
-pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
+pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
@@ -30,7 +30,8 @@ pub fn enough(family: &[(&Cell, &[Trial])]) -> bool {
     let judged = |draft: &Draft| matches!(draft.comparison.measure, Measure::Score | Measure::P50 | Measure::P99);
     treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
         let estimate = draft.difference.shift.estimate;
-        let narrow = if draft.comparison.cell.metric == Metric::Latency { NARROW_LATENCY } else { NARROW };
+        let usual = if draft.comparison.cell.metric == Metric::Latency { NARROW_LATENCY } else { NARROW };
+        let narrow = precision.unwrap_or(usual);
         (estimate.high - estimate.low) / 2.0 <= f64::max(narrow, SHARE * estimate.value.abs())
     })
 }

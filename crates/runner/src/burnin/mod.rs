@@ -19,7 +19,9 @@ use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{Condition, Test};
-use journal::{BurnIn, Burned, Cell, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer};
+use journal::{
+    BurnIn, Burned, Cell, Ended, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer,
+};
 use machine::{Machine, Sensors, noise, sample};
 
 const SECOND: u64 = 1_000_000_000;
@@ -41,10 +43,8 @@ pub struct BurnSetting<'a> {
     pub machine: &'a Machine,
     /// The program's row.
     pub test: &'a Test,
-    /// The programs, or one of the user's own.
+    /// The programs; `None` if the test is the user's own.
     pub programs: Option<&'a Programs>,
-    /// `--program`: an executable in place of the catalogue's.
-    pub own: Option<&'a Path>,
     /// Under which directory the program works.
     pub dir: &'a Path,
     /// How long to wait for a program that stays silent.
@@ -105,18 +105,16 @@ pub fn burn_in(
     if let Some(trial) = trial {
         session.writer.append(&Record::Trial(Box::new(trial)))?;
     }
-    Ok(match supervisor.signals.stopped() {
-        Some(signal) => Outcome::Stopped(signal),
-        None => Outcome::Complete,
-    })
+    let signal = supervisor.signals.stopped();
+    Ok(Outcome::new(if signal.is_some() { Ended::Interrupted } else { Ended::Complete }, signal))
 }
 
 fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f>, Failure> {
     can_run(setting.test)?;
-    let path = match (setting.own, setting.programs) {
-        (Some(own), _) => own.to_path_buf(),
-        (None, Some(programs)) => programs.executable(setting.test, 0)?,
-        (None, None) => return Err("its program was not built".into()),
+    let path = match setting.programs {
+        _ if setting.test.is_foreign() => PathBuf::from(&setting.test.program),
+        Some(programs) => programs.executable(setting.test, 0)?,
+        None => return Err("its program was not built".into()),
     };
     Ok(Command { path, args: setting.plan.args.clone(), folder, environment: &[] })
 }

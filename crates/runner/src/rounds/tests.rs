@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::*;
 use crate::Suspects;
 use catalogue::{Catalogue, Condition};
+use journal::Topology;
 use journal::{Copy, Frames, Run};
-use plan::{Procedure, Request};
+use plan::{Effort, Procedure, Request};
 
 type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a>;
 
@@ -89,16 +90,16 @@ fn plan(procedure: Procedure, tests: &[&str], conditions: &[&str], control: bool
         seed: 7,
         ..Request::default()
     };
-    Plan::new(&request, &catalogue).unwrap()
+    Plan::new(request, &catalogue, &Topology::default()).unwrap()
 }
 
 fn standard(budget: Option<f64>) -> Procedure {
-    Procedure::new(Kind::Standard, None, budget.map(Duration::from_secs_f64), None)
+    Procedure::new(Effort { budget: budget.map(Duration::from_secs_f64), ..Effort::default() })
 }
 
 /// What a run left.
 struct Ran {
-    outcome: Outcome,
+    ended: Ended,
     journal: journal::Journal,
     /// Time left and share done before each trial.
     progress: Vec<(f64, f64)>,
@@ -131,10 +132,10 @@ fn try_run(plan: &Plan, policy: Policy<'_>, bench: Fake<'_>) -> Result<Ran> {
         }
     };
     let mut rounds = Rounds::new(plan, policy, bench, &mut writer, &mut watch);
-    let outcome = rounds.run()?;
+    let ended = rounds.run()?;
     let (order, rests) = (rounds.bench.trials, rounds.bench.rests);
     let journal = journal::read(folder.path()).unwrap();
-    Ok(Ran { outcome, journal, progress, order, rests })
+    Ok(Ran { ended, journal, progress, order, rests })
 }
 
 /// Stops looking for more when every cell of a family has this many trials.
@@ -148,7 +149,7 @@ const NEVER: Policy<'static> = Policy { enough: &|_| false, suspects: None };
 fn every_cell_once_in_each_block_until_it_is_enough() {
     let plan = plan(standard(None), &["pipe", "syscall", "spawn"], &["none"], false);
     let ran = run(&plan, Policy { enough: &at_least(8), suspects: None }, Fake::good());
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![8, 8, 8]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![8, 8, 8]));
     for (number, trials) in ran.journal.trials.chunks(3).enumerate() {
         assert!(trials.iter().all(|trial| trial.block as usize == number && !trial.second));
         assert_eq!(trials.iter().map(|trial| trial.cell).sum::<usize>(), 3, "each once");
@@ -166,13 +167,13 @@ fn nothing_is_asked_before_the_least_or_measured_beyond_the_most() {
         false
     };
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![12]));
     assert_eq!(*asked.borrow(), [6, 7, 8, 9, 10, 11, 12]);
 }
 
 #[test]
 fn costs_are_asked_at_fixed_looks_only() {
-    let plan = plan(Procedure::cost(Kind::Standard, None, None), &["pipe"], &["none", "nice=5"], true);
+    let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["none", "nice=5"], true);
     let asked = RefCell::new(BTreeSet::new());
     let enough = |family: &[Measured<'_>]| {
         let conditions = family.iter().map(|(cell, _)| (cell.key.condition.clone(), cell.control));
@@ -181,7 +182,7 @@ fn costs_are_asked_at_fixed_looks_only() {
         family[0].1.len() >= 24
     };
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![24; 3]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![24; 3]));
     assert_eq!(Vec::from_iter(asked.into_inner()), [12, 16, 24]);
 }
 
@@ -206,7 +207,7 @@ fn no_block_begins_that_does_not_fit_the_budget() {
     for (budget, blocks) in [(0.1, 1), (7.5, 7), (7.0 + 1e-6, 7)] {
         let plan = plan(standard(Some(budget * block)), &["pipe", "syscall"], &["none"], false);
         let ran = run(&plan, NEVER, Fake::good());
-        assert_eq!((ran.outcome, ran.counts()), (Outcome::Budget, vec![blocks; 2]), "{budget}");
+        assert_eq!((ran.ended, ran.counts()), (Ended::Budget, vec![blocks; 2]), "{budget}");
     }
     // A cell that is closed gives its time to the others.
     let plan = plan(standard(Some(10.0 * block)), &["pipe", "syscall"], &["none"], false);
@@ -235,7 +236,12 @@ fn plan_with_budget(seconds: f64) -> Plan {
 
 #[test]
 fn a_second_look_has_fresh_blocks_of_the_suspects() {
-    let plan = plan(Procedure::cost(Kind::Quick, None, None), &["pipe", "syscall"], &["none", "nice=5"], true);
+    let plan = plan(
+        Procedure::cost(Effort { kind: Kind::Quick, ..Effort::default() }),
+        &["pipe", "syscall"],
+        &["none", "nice=5"],
+        true,
+    );
     let suspects = |cells: &[journal::Cell], trials: &[Vec<Trial>]| {
         assert!(trials.iter().all(|trials| trials.len() == 8));
         cells.iter().filter(|cell| cell.key.test == "syscall").map(|cell| cell.id).collect()
@@ -243,7 +249,7 @@ fn a_second_look_has_fresh_blocks_of_the_suspects() {
     let suspects: &Suspects<'_> = &suspects;
     let ran =
         run(&plan, Policy { enough: &|_| panic!("a fixed number of blocks"), suspects: Some(suspects) }, Fake::good());
-    assert_eq!(ran.outcome, Outcome::Complete);
+    assert_eq!(ran.ended, Ended::Complete);
     let (first, second): (Vec<&Trial>, Vec<&Trial>) = ran.journal.trials.iter().partition(|trial| !trial.second);
     assert_eq!((first.len(), second.len()), (6 * 8, 3 * 8));
     assert!(second.iter().all(|trial| ran.journal.cells[trial.cell].key.test == "syscall"));
@@ -260,12 +266,12 @@ fn a_second_look_is_not_cut_by_the_budget_but_by_a_signal() {
     let policy = Policy { enough: &|_| false, suspects: Some(all) };
     let ran = run(&plan, policy, Fake::good());
     let second = ran.journal.trials.iter().filter(|trial| trial.second);
-    assert_eq!((ran.outcome, second.count()), (Outcome::Budget, 12));
+    assert_eq!((ran.ended, second.count()), (Ended::Budget, 12));
     let ran = run(&plan, policy, Fake { signal: Some((21.0, 15)), ..Fake::good() });
-    assert_eq!(ran.outcome, Outcome::Stopped(15));
+    assert_eq!(ran.ended, Ended::Interrupted);
     // Nor is it shorter where the first look was enough already.
     let ran = run(&plan, Policy { enough: &at_least(6), ..policy }, Fake::good());
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12, 12]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![12, 12]));
 }
 
 #[test]
@@ -278,7 +284,7 @@ fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
     };
     let ran = run(&plan, Policy { enough: &at_least(10), suspects: None }, Fake::new(script));
     // The fifth of syscall is its second failure in a row; spawn never fails twice in a row.
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![1, 5, 10, 10]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![1, 5, 10, 10]));
     let reasons = |of: fn(&Trial) -> &Option<String>| {
         ran.journal.trials.iter().filter_map(|trial| of(trial).as_deref()).collect::<Vec<_>>()
     };
@@ -290,11 +296,11 @@ fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
 fn a_run_ends_when_no_cell_is_open() {
     let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::new(|_, _| failed("it crashed")));
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![2, 2]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![2, 2]));
     // A budget that is spent by then is not why.
     let unavailable = |_: &Cell, _| Err(Refusal::Unavailable("no".to_owned()).into());
     let ran = run(&plan_with_budget(0.1), NEVER, Fake::new(unavailable));
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![1, 1]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![1, 1]));
 }
 
 #[test]
@@ -304,7 +310,7 @@ fn what_is_fatal_ends_the_run_with_its_reason_kept() {
         if trial == 1 { Err(Refusal::Fatal("the disk is full".to_owned()).into()) } else { good() }
     };
     let ran = run(&plan, NEVER, Fake::new(script));
-    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Hopeless, 3));
+    assert_eq!((ran.ended, ran.journal.trials.len()), (Ended::Failed, 3));
     assert_eq!(ran.journal.trials[2].error.as_deref(), Some("the disk is full"));
 }
 
@@ -315,10 +321,10 @@ fn a_signal_keeps_what_is_whole() {
     // It comes in the middle of the third trial, which is given up.
     let script = |_: &Cell, trial: u32| if trial == 2 { Err(Failure::Stopped) } else { good() };
     let ran = run(&plan, NEVER, Fake { signal: Some((2.5 * seconds, 2)), ..Fake::new(script) });
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Stopped(2), vec![2]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![2]));
     // It comes when the third trial is over.
     let ran = run(&plan, NEVER, Fake { signal: Some((2.5 * seconds, 15)), ..Fake::good() });
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Stopped(15), vec![3]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![3]));
 }
 
 #[test]
@@ -329,7 +335,7 @@ fn a_frame_that_breaks_the_limit_ends_the_run() {
         Ok(Trial { copies: vec![Copy { frames: Some(Box::new(frames)), ..Copy::default() }], ..Trial::default() })
     };
     let ran = run(&plan, NEVER, Fake::new(script));
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Broke, vec![4]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Broke, vec![4]));
 }
 
 #[test]
@@ -364,40 +370,41 @@ fn what_cannot_be_undone_is_an_error_of_the_run() {
 
 #[test]
 fn classic_passes_come_one_test_after_the_other_each_after_a_rest() {
-    let procedure = Procedure::new(Kind::Classic, None, None, Some(3));
+    let procedure = Procedure::new(Effort { blocks: Some(3), kind: Kind::Classic, ..Effort::default() });
     let plan = plan(procedure, &["pipe", "shell1"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::good());
-    assert_eq!((ran.outcome, ran.rests), (Outcome::Complete, 4));
+    assert_eq!((ran.ended, ran.rests), (Ended::Complete, 4));
     // Both procedures count down from what the plan expects, but for the first rest.
     assert!((ran.progress[0].0 - plan.duration().1.as_secs_f64()).abs() < 1e-6, "{:?}", ran.progress[0]);
     assert_eq!(ran.order, ["pipe none", "pipe none", "pipe none", "shell1 none"]);
     assert_eq!(ran.journal.trials.iter().map(|trial| trial.block).collect::<Vec<_>>(), [0, 1, 2, 0]);
     // A signal in a rest begins no trial.
     let ran = run(&plan, NEVER, Fake { signal: Some((1.0, 2)), ..Fake::good() });
-    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Stopped(2), 0));
+    assert_eq!((ran.ended, ran.journal.trials.len()), (Ended::Interrupted, 0));
 }
 
 #[test]
 fn what_must_come_before_any_switching_comes_first_and_is_no_ones_family() {
-    let plan = plan(Procedure::cost(Kind::Standard, None, None), &["pipe"], &["audit=never-on", "nice=5"], false);
+    let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["audit=never-on", "nice=5"], false);
     let enough = |family: &[Measured<'_>]| {
         assert!(family.iter().all(|(cell, _)| cell.key.condition == "nice=5"), "{family:?}");
         family.iter().all(|(_, trials)| trials.len() >= 16)
     };
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
-    assert_eq!((ran.outcome, ran.counts()), (Outcome::Complete, vec![12, 16]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![12, 16]));
     let first = ran.order.iter().rposition(|trial| trial.contains("never-on"));
     assert!(first < ran.order.iter().position(|trial| trial.contains("nice")), "{:?}", ran.order);
 }
 
 #[test]
 fn scores_that_arguments_name_are_facts_or_remarks() {
-    let plan = plan(Procedure::latency(Kind::Quick, None, None), &["audio"], &["none"], false);
+    let plan =
+        plan(Procedure::latency(Effort { kind: Kind::Quick, ..Effort::default() }, None), &["audio"], &["none"], false);
     assert_eq!(plan.named.len(), 1, "audio's work is counted by the speed of work");
     let ran = run(&plan, NEVER, Fake { named: Ok(1234.4), ..Fake::good() });
     assert!(ran.journal.facts[0].value.starts_with("1234 "), "{:?}", ran.journal.facts);
     let ran = run(&plan, NEVER, Fake { named: Err("it crashed".into()), ..Fake::good() });
     assert!(ran.journal.warnings[0].text.contains("it crashed") && ran.journal.trials.len() == 1);
     let ran = run(&plan, NEVER, Fake { named: Err(Failure::Stopped), signal: Some((0.0, 1)), ..Fake::good() });
-    assert_eq!((ran.outcome, ran.journal.trials.len()), (Outcome::Stopped(1), 0));
+    assert_eq!((ran.ended, ran.journal.trials.len()), (Ended::Interrupted, 0));
 }

@@ -11,7 +11,7 @@ use super::{Messages, heading};
 /// Seconds that charts remember: more than a terminal has columns.
 const LONGEST: usize = 1000;
 
-/// What is drawn of a burn-in.
+/// What is drawn during a burn-in.
 #[derive(Default)]
 pub(crate) struct Burn {
     title: String,
@@ -32,12 +32,12 @@ impl Burn {
         Burn { title: title.to_owned(), ..Burn::default() }
     }
 
-    /// Keeps what must be said.
+    /// Keeps a message on the screen.
     pub(crate) fn say(&mut self, text: String) {
         self.messages.add(text);
     }
 
-    /// Takes in this second's value of what is called `name`.
+    /// Adds this second's value to the chart `name`.
     pub(crate) fn value(&mut self, name: &str, unit: &'static str, value: f64) {
         let place = match self.charts.iter().position(|chart| chart.name == name) {
             Some(place) => place,

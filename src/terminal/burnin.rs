@@ -1,14 +1,11 @@
-//! What a person sees while a burn-in goes on: a table in place on a terminal, plain lines elsewhere, and faults always at once.
+//! A burn-in in progress: a table in place on a terminal, plain lines elsewhere; faults at once.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::progress::Loudness;
-use super::say;
-use super::watch::{Burn, Screen};
+use super::screen::{Burn, Screen};
+use super::{Loudness, StatusLine, say};
 use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
 use runner::BurnEvent;
 use words::bytes as show_bytes;
@@ -16,9 +13,6 @@ use words::{bytes_per_second as speed, duration as time};
 
 /// Seconds between plain lines.
 const BETWEEN: f64 = 10.0;
-
-/// Columns of the table.
-const COLUMNS: usize = 79;
 
 /// Processors on one line of the table, and lines of them.
 const ON_LINE: usize = 8;
@@ -28,18 +22,19 @@ const LINES: usize = 4;
 const SENSORS: usize = 8;
 
 /// The display of a burn-in.
-pub(super) struct Display {
-    asked: BurnIn,
+pub(crate) struct BurnInDisplay {
+    plan: BurnIn,
     loudness: Loudness,
     /// Lines that are rewritten in place.
-    table: Option<ProgressBar>,
+    table: Option<StatusLine>,
     /// The whole terminal, with --watch.
     screen: Option<Box<(Screen, Burn)>>,
     state: State,
-    told: f64,
+    /// The second of the last plain line.
+    printed: f64,
 }
 
-/// What is known by now.
+/// What is known so far.
 #[derive(Default)]
 struct State {
     resting: bool,
@@ -65,25 +60,21 @@ struct Thread {
     wrong: u64,
 }
 
-impl Display {
+impl BurnInDisplay {
+    /// Begins to show the run `title`, on the `whole` terminal or in lines.
+    ///
     /// # Errors
-    /// The whole terminal is wanted and there is none.
-    pub(super) fn new(asked: &BurnIn, loudness: Loudness, watch: bool, title: &str) -> Result<Display> {
-        let screen = watch.then(|| Screen::take().map(|screen| Box::new((screen, Burn::new(title))))).transpose()?;
-        let terminal = screen.is_none() && loudness != Loudness::Quiet && std::io::stderr().is_terminal();
-        let table = terminal.then(|| {
-            let table = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{msg}") {
-                table.set_style(style);
-            }
-            table
-        });
-        Ok(Display { asked: asked.clone(), loudness, table, screen, state: State::default(), told: 0.0 })
+    /// There is no terminal.
+    pub(crate) fn new(plan: &BurnIn, loudness: Loudness, whole: bool, title: &str) -> Result<BurnInDisplay> {
+        let screen = whole.then(|| Screen::take().map(|screen| Box::new((screen, Burn::new(title))))).transpose()?;
+        let table = if screen.is_none() && loudness != Loudness::Quiet { StatusLine::new() } else { None };
+        Ok(BurnInDisplay { plan: plan.clone(), loudness, table, screen, state: State::default(), printed: 0.0 })
     }
 
-    pub(super) fn show(&mut self, event: &BurnEvent<'_>) {
+    /// Shows what happened.
+    pub(crate) fn show(&mut self, event: &BurnEvent<'_>) {
         match event {
-            BurnEvent::Begin(command) if self.loudness == Loudness::Verbose => self.line(command),
+            BurnEvent::Begin(command) if self.loudness == Loudness::Verbose => self.say(command),
             BurnEvent::Begin(_) => {}
             BurnEvent::Second(sample) => self.second(sample),
             BurnEvent::Stage(stage) => self.state.stage = Some((*stage).clone()),
@@ -91,10 +82,10 @@ impl Display {
                 let again = match (fault.is_gone(), fault.is_held()) {
                     (true, _) => "gone when read again",
                     (_, true) => "the same when read again",
-                    _ => "another when read again",
+                    _ => "different when read again",
                 };
                 let physical = fault.physical.map(|physical| format!(" (physical {physical})")).unwrap_or_default();
-                self.line(&format!(
+                self.say(&format!(
                     "fault: pass {}, {}: {} at {}{physical} instead of {}, {again}",
                     fault.pass, fault.pattern, fault.read, fault.address, fault.expected
                 ));
@@ -102,30 +93,23 @@ impl Display {
             BurnEvent::Pass(pass) => {
                 self.state.last_pass = Some((*pass).clone());
                 if self.loudness != Loudness::Quiet {
-                    self.line(&summary(pass));
+                    self.say(&summary(pass));
                 }
             }
-            BurnEvent::Warning(text) if self.loudness != Loudness::Quiet => self.line(&format!("warning: {text}")),
+            BurnEvent::Warning(text) if self.loudness != Loudness::Quiet => self.say(&format!("warning: {text}")),
             BurnEvent::Warning(_) => {}
             BurnEvent::Resting => {
                 self.state.resting = true;
                 if self.loudness != Loudness::Quiet && self.table.is_none() {
-                    self.line(&format!("the work stops; {} of rest", time(self.asked.rest)));
+                    self.say(&format!("the work stops; resting for {}", time(self.plan.rest)));
                 }
             }
         }
     }
 
-    pub(super) fn finish(&mut self) {
-        self.screen = None;
-        if let Some(table) = self.table.take() {
-            table.finish_and_clear();
-        }
-    }
-
     fn second(&mut self, sample: &Sample) {
-        for news in self.state.take(sample) {
-            self.line(&news);
+        for message in self.state.update(sample) {
+            self.say(&message);
         }
         if self.loudness == Loudness::Quiet {
             return;
@@ -133,35 +117,32 @@ impl Display {
         if let Some(both) = &mut self.screen {
             let (screen, burn) = &mut **both;
             self.state.chart(burn);
-            let (lines, done) = (self.state.lines(&self.asked), self.state.done(&self.asked));
+            let (lines, done) = (self.state.lines(&self.plan), self.state.done(&self.plan));
             screen.draw(|frame| burn.draw(frame, &lines, done));
             return;
         }
-        if let Some(table) = &self.table {
-            let lines = self.state.lines(&self.asked);
-            // A line that the terminal breaks would leave its rest behind.
-            let cut = |line: &String| line.chars().take(COLUMNS).collect::<String>();
-            table.set_message(lines.iter().map(cut).collect::<Vec<_>>().join("\n"));
-        } else if self.asked.kind == Burned::Cooling && sample.at >= self.told + BETWEEN - 0.5 {
-            self.told = sample.at;
+        if let Some(table) = &mut self.table {
+            table.set(self.state.lines(&self.plan));
+        } else if self.plan.kind == Burned::Cooling && sample.at >= self.printed + BETWEEN - 0.5 {
+            self.printed = sample.at;
             let line = self.state.one_line();
-            self.line(&line);
+            self.say(&line);
         }
     }
 
-    fn line(&mut self, text: &str) {
-        match (&mut self.screen, &self.table) {
+    fn say(&mut self, text: &str) {
+        match (&mut self.screen, &mut self.table) {
             (Some(both), _) => both.1.say(text.to_owned()),
-            (None, Some(table)) => table.suspend(|| say(text)),
+            (None, Some(table)) => table.say(text),
             (None, None) => say(text),
         }
     }
 }
 
 impl State {
-    /// Takes in a second; returns what must be said at once.
-    fn take(&mut self, sample: &Sample) -> Vec<String> {
-        let mut news = Vec::new();
+    /// Takes in a second; returns what must be shown at once.
+    fn update(&mut self, sample: &Sample) -> Vec<String> {
+        let mut messages = Vec::new();
         if sample.at == 0.0 {
             self.first = sample.sensors.clone();
         }
@@ -176,7 +157,7 @@ impl State {
             let rate = if passed > 0.2 { beat.count as f64 / passed } else { thread.rate };
             if beat.wrong > thread.wrong {
                 let more = beat.wrong - thread.wrong;
-                news.push(format!("wrong: {more} on CPU {} in the second to {:.0} s", beat.cpu, beat.at));
+                messages.push(format!("wrong: {more} on CPU {} in the second to {:.0} s", beat.cpu, beat.at));
             }
             *thread = Thread { cpu: beat.cpu, clock: beat.clock, rate, at: beat.at, wrong: beat.wrong };
             if (1.5..6.5).contains(&beat.at) {
@@ -186,7 +167,7 @@ impl State {
                 }
             }
         }
-        news
+        messages
     }
 
     /// Gives this second's numbers to the charts.
@@ -206,9 +187,9 @@ impl State {
     }
 
     /// What share is done, 0 to 1: of the time, or of the pass.
-    fn done(&self, asked: &BurnIn) -> f64 {
-        match (asked.seconds, &self.stage) {
-            (Some(seconds), _) => self.at / (seconds + asked.rest).max(1.0),
+    fn done(&self, plan: &BurnIn) -> f64 {
+        match (plan.seconds, &self.stage) {
+            (Some(seconds), _) => self.at / (seconds + plan.rest).max(1.0),
             (None, Some(stage)) => stage.done as f64 / stage.total.max(1) as f64,
             (None, None) => 0.0,
         }
@@ -230,7 +211,7 @@ impl State {
         self.threads.values().map(|thread| thread.wrong).sum()
     }
 
-    /// How often the machine has told of throttling since the beginning.
+    /// How often the machine reported throttling since the beginning; `None` if it does not report it.
     fn throttled(&self) -> Option<u64> {
         let rise = |(name, count): (&String, &u64)| {
             let kind = SensorKind::from_name(name);
@@ -259,9 +240,9 @@ impl State {
     }
 
     /// The lines of the table.
-    fn lines(&self, asked: &BurnIn) -> Vec<String> {
-        let mut lines = vec![self.progress(asked)];
-        match asked.kind {
+    fn lines(&self, plan: &BurnIn) -> Vec<String> {
+        let mut lines = vec![self.progress(plan)];
+        match plan.kind {
             Burned::Cooling => {
                 if let Some((mean, share)) = self.clock() {
                     lines.push(format!("clock           {mean:6.2} GHz{}", of_first(share)));
@@ -285,8 +266,8 @@ impl State {
         lines
     }
 
-    fn progress(&self, asked: &BurnIn) -> String {
-        let whole = asked.seconds.map(|seconds| format!(" of {}", time(seconds))).unwrap_or_default();
+    fn progress(&self, plan: &BurnIn) -> String {
+        let whole = plan.seconds.map(|seconds| format!(" of {}", time(seconds))).unwrap_or_default();
         match &self.stage {
             Some(stage) => format!(
                 "pass {}: {}, {:.0} % of {}, {}{whole}",
@@ -297,7 +278,7 @@ impl State {
                 time(self.at)
             ),
             None if self.resting => {
-                format!("{} of rest left", time((asked.seconds.unwrap_or(0.0) + asked.rest - self.at).max(0.0)))
+                format!("{} of rest left", time((plan.seconds.unwrap_or(0.0) + plan.rest - self.at).max(0.0)))
             }
             None => format!("{}{whole}", time(self.at)),
         }
@@ -318,7 +299,7 @@ impl State {
     }
 }
 
-/// In per cent of the mean of the first seconds; nothing while these go on.
+/// In per cent of the mean of the first seconds; `None` during these.
 fn share(value: f64, (sum, number): (f64, f64)) -> Option<f64> {
     (number > 0.0 && sum > 0.0).then(|| value * number / sum * 100.0)
 }
@@ -329,7 +310,7 @@ fn of_first(share: Option<f64>) -> String {
 
 /// `pass 1: 120.4 GiB in 62 s, 1.9 GiB/s, 0 faults`.
 fn summary(pass: &Pass) -> String {
-    let faults = if pass.faults == 1 { "1 fault".to_owned() } else { format!("{} faults", pass.faults) };
+    let faults = words::count(pass.faults, "fault");
     let (bytes, took, rate) = (show_bytes(pass.bytes), time(pass.seconds), speed(pass.rate()));
     format!("pass {}: {bytes} in {took}, {rate}, {faults}", pass.pass)
 }
@@ -352,7 +333,7 @@ mod tests {
             let mut sample =
                 Sample { at, beats: vec![beat(0, at, clock, 0), beat(1, at, clock, 0)], ..Sample::default() };
             sample.sensors.temperature.insert("coretemp Package id 0".to_owned(), 71.0);
-            assert!(state.take(&sample).is_empty());
+            assert!(state.update(&sample).is_empty());
         }
         let asked = BurnIn { seconds: Some(300.0), ..BurnIn::default() };
         let lines = state.lines(&asked);
@@ -364,7 +345,7 @@ mod tests {
             "10 s, clock 3.00 GHz (75.0 % of the first seconds), work 100.0 %, 71 °C coretemp Package id 0, 0 wrong";
         assert_eq!(state.one_line(), line);
         let wrong = Sample { at: 11.0, beats: vec![beat(1, 11.0, 3.0, 2)], ..Sample::default() };
-        assert_eq!(state.take(&wrong), ["wrong: 2 on CPU 5 in the second to 11 s"]);
+        assert_eq!(state.update(&wrong), ["wrong: 2 on CPU 5 in the second to 11 s"]);
     }
 
     #[test]

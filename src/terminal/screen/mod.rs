@@ -1,4 +1,4 @@
-//! `--watch`: a run or a burn-in on the whole terminal. A run is drawn between trials only: nothing is while a window is open.
+//! `--watch`: a run or a burn-in on the whole terminal.
 
 mod burnin;
 mod run;
@@ -23,7 +23,7 @@ pub(super) use run::Watch;
 /// Lines of what went wrong that stay on the screen.
 const MESSAGES: usize = 4;
 
-/// The terminal while it is ours; given back when this goes.
+/// The terminal while it is ours; given back when this is dropped.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stderr>>,
 }
@@ -32,10 +32,10 @@ impl Screen {
     /// Returns the terminal that stderr is.
     ///
     /// # Errors
-    /// It is none.
+    /// It is not one.
     pub(crate) fn find() -> Result<PathBuf> {
         if !std::io::stderr().is_terminal() {
-            bail!("--watch draws on a terminal, and stderr is none; try without it");
+            bail!("--watch needs a terminal, and stderr is not one; try without it");
         }
         std::fs::read_link("/proc/self/fd/2").context("the terminal has no name; try without --watch")
     }
@@ -50,7 +50,7 @@ impl Screen {
         Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(std::io::stderr())).context(why)? })
     }
 
-    /// Draws; a terminal that is gone is nobody's loss.
+    /// Draws; that the terminal is gone does not matter.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) {
         let _ = self.terminal.draw(draw);
     }

@@ -17,7 +17,7 @@ use runner::{Event, journal_cell};
 use stats::Estimate;
 use words::clock;
 
-/// As many samples are drawn.
+/// How many samples are drawn.
 const LAST: usize = 12;
 
 /// The bars that a sample is drawn with, from the smallest.
@@ -67,7 +67,7 @@ impl Watch {
     }
 
     /// Takes in what happened.
-    pub(crate) fn see(&mut self, event: &Event<'_>) {
+    pub(crate) fn update(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { number, block, command, left, done, .. } => {
                 (self.now, self.block, self.left, self.done) = (Some(*number), *block, *left, *done);
@@ -115,7 +115,7 @@ impl Watch {
             if self.now == Some(number) { row.style(Style::new().reversed()) } else { row }
         });
         let loads = self.lines.iter().map(|line| line.cell.key.load.as_str()).filter(|load| *load != NONE);
-        // No column for loads where there is none.
+        // No column for loads if there is none.
         let load = loads.map(|load| load.len().clamp(4, 14)).max().unwrap_or(0);
         let lengths = [6, load, 10, 7, 6, LAST];
         let lengths = lengths.map(|length| Constraint::Length(u16::try_from(length).unwrap_or(0)));
@@ -170,7 +170,7 @@ fn bars(samples: &[f64]) -> String {
     last.iter().map(|value| BARS[place(value) as usize]).collect()
 }
 
-/// What the machine's own instruments say now, in a line.
+/// What the machine's sensors read now, in a line.
 fn shown(reading: &Reading) -> String {
     let clocks: Vec<f64> = reading.frequency.iter().map(|(_, mhz)| *mhz).collect();
     let mean = stats::mean(&clocks);
@@ -191,6 +191,7 @@ mod tests {
     use super::*;
     use catalogue::{Catalogue, Condition};
     use journal::Copy;
+    use journal::Topology;
     use plan::Request;
 
     fn plan() -> Plan {
@@ -203,7 +204,7 @@ mod tests {
             seed: 1,
             ..Request::default()
         };
-        Plan::new(&request, &catalogue).unwrap()
+        Plan::new(request, &catalogue, &Topology::default()).unwrap()
     }
 
     fn trial(cell: usize, count: u64) -> Trial {
@@ -221,12 +222,12 @@ mod tests {
         let machine = Machine::at("/nonexistent");
         let mut watch = Watch::new("vm-2026-11-21-01", &plan, &machine);
         let (left, command) = (Duration::from_secs(42), "pipe".to_owned());
-        watch.see(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 });
+        watch.update(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 });
         for count in [200_000, 210_000, 100_000] {
-            watch.see(&Event::Ended { cell: &plan.cells[0], trial: &trial(0, count) });
+            watch.update(&Event::Ended { cell: &plan.cells[0], trial: &trial(0, count) });
         }
         let failed = Trial { cell: 1, error: Some("it crashed".to_owned()), ..Trial::default() };
-        watch.see(&Event::Ended { cell: &plan.cells[1], trial: &failed });
+        watch.update(&Event::Ended { cell: &plan.cells[1], trial: &failed });
         let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
         terminal.draw(|frame| watch.draw(frame)).unwrap();
         insta::assert_snapshot!(terminal.backend().to_string());

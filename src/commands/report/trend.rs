@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail};
 
-use super::{Status, print, say};
+use crate::status::Status;
+use crate::terminal::{print, say};
 use ::report::Format;
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
@@ -12,7 +13,7 @@ use words::nearest;
 /// Every host, in place of a name.
 const ALL: &str = "all";
 
-/// Prints the trend of a test, or an index, on one host or all. No journal is read of which there is a summary.
+/// Prints the trend of a test, or an index, on one host or all. Journals that have a summary are not read.
 pub(super) fn run(
     test: &str,
     host: Option<&str>,
@@ -50,15 +51,15 @@ pub(super) fn run(
     with.retain(|summary| host == ALL || summary.run.host == host);
     if with.is_empty() {
         match nearest(&host, hosts.iter().map(String::as_str)) {
-            Some(near) => bail!("no run with the test '{test}' is of the host '{host}'; did you mean '{near}'?"),
-            None => bail!("no run with the test '{test}' is of the host '{host}'; --host all shows those there are"),
+            Some(near) => bail!("no run with the test '{test}' comes from host '{host}'; did you mean '{near}'?"),
+            None => bail!("no run with the test '{test}' comes from host '{host}'; --host all shows all hosts"),
         }
     }
     print(&::report::trend(&Trend::new(test, &with), format)?)?;
     Ok(status)
 }
 
-/// The tests and indexes that a run has figures of.
+/// The tests and indexes that a run has figures for.
 fn tests(summary: &Summary) -> impl Iterator<Item = &str> {
     let figures = summary.figures.iter().map(|figure| figure.key.test.as_str());
     figures.chain(summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str()))

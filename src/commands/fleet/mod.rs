@@ -1,4 +1,4 @@
-//! `unixmark fleet`: what came of a fleet run; and what measuring for one takes.
+//! `unixmark fleet`: measures on a cluster, and reports on fleet runs.
 
 mod report;
 mod slurm;
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
-use super::{Status, print};
+use crate::status::Status;
+use crate::terminal::print;
 use ::fleet::{self, Fleet, State};
 use catalogue::Catalogue;
-use journal::Attempt;
 use words::shortened;
 use words::visible;
 
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
 enum Verb {
     /// Measure on nodes of a Slurm cluster, each in a job of its own
     Slurm(slurm::Arguments),
-    /// Say which nodes have delivered, and what is wrong with the others
+    /// Show which nodes have delivered, and what is wrong with the others
     Status {
         /// The fleet run's directory
         #[arg(value_name = "DIR")]
@@ -35,42 +35,8 @@ enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Say which nodes are slow, at what, by how much, and what they have in common
+    /// Show which nodes are slow, at what, by how much, and what they have in common
     Report(report::Arguments),
-}
-
-/// Which part of a fleet run is measured. Engines say it by their variables, people by options.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Fleets")]
-pub(super) struct Part {
-    /// Write the journal to stdout, and no report, for an engine that collects it
-    #[arg(long, conflicts_with = "watch")]
-    pub(super) emit: bool,
-    /// Measure for the fleet run of this name, as the only one on this host
-    #[arg(long, value_name = "NAME", env = "UNIXMARK_FLEET", hide_env_values = true)]
-    fleet: Option<String>,
-    /// The name of this node [default: Slurm's, or the host's]
-    #[arg(long, value_name = "NAME", env = "UNIXMARK_NODE", hide_env_values = true, requires = "fleet")]
-    node: Option<String>,
-}
-
-impl Part {
-    /// Whether it is for a fleet run at all.
-    pub(super) fn is_part(&self) -> bool {
-        self.fleet.is_some()
-    }
-
-    /// Which attempt it is, of a machine that is called `host`.
-    pub(super) fn attempt(&self, host: &str) -> Option<Attempt> {
-        let said = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let number = |name: &str| said(name).and_then(|text| text.parse().ok());
-        Some(Attempt {
-            run: self.fleet.clone()?,
-            node: self.node.clone().or_else(|| said("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
-            task: said("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
-            attempt: number("UNIXMARK_ATTEMPT").or_else(|| number("SLURM_RESTART_COUNT")).unwrap_or(0),
-        })
-    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {

@@ -1,53 +1,53 @@
-//! Two runs at once on one machine: they see each other by the names they hold.
+//! Runs that measure on one machine at once see each other by the locks they hold.
 
 use std::ops::Range;
 
 use anyhow::{Result, bail};
 
-use machine::Name;
+use machine::Lock;
 
 /// How many runs can see each other.
 const NUMBERS: Range<u32> = 0..16;
 
-/// The names of a run that goes on.
+/// The locks of a run in progress.
 pub(super) struct Place {
     number: Option<u32>,
-    /// Held: they are given back with this.
-    names: Vec<Name>,
+    /// Held until this is dropped.
+    _locks: Vec<Lock>,
 }
 
 impl Place {
     /// Takes the first number that is free.
     pub(super) fn take() -> Place {
         let found = NUMBERS.into_iter().find_map(|number| Some((number, numbered(number).ok()??)));
-        let (number, name) = found.unzip();
-        Place { number, names: name.into_iter().collect() }
+        let (number, lock) = found.unzip();
+        Place { number, _locks: lock.into_iter().collect() }
     }
 
-    /// Has this host to itself, among those that ask for that.
+    /// Takes the whole host, as far as runs are concerned that do the same.
     ///
     /// # Errors
-    /// Another has it, or measures here without having asked.
+    /// Another unixmark measures here.
     pub(super) fn alone() -> Result<Place> {
-        let alone = Name::take("unixmark-alone").ok().flatten();
+        let alone = Lock::take("unixmark-alone").ok().flatten();
         let free = |number: u32| matches!(numbered(number), Ok(Some(_)));
         let (Some(alone), true) = (alone, NUMBERS.into_iter().all(free)) else {
             bail!(
-                "another unixmark measures on this host, which a fleet's run has to itself; try again when it has ended"
+                "another unixmark is measuring on this host, and a fleet run needs it alone; try again when that has ended"
             );
         };
         let mut place = Place::take();
-        place.names.push(alone);
+        place._locks.push(alone);
         Ok(place)
     }
 
-    /// Whether another run goes on now.
-    pub(super) fn shared(&self) -> bool {
+    /// Whether another run is in progress now.
+    pub(super) fn is_shared(&self) -> bool {
         let mut others = NUMBERS.filter(|number| Some(*number) != self.number);
         others.any(|number| matches!(numbered(number), Ok(None)))
     }
 }
 
-fn numbered(number: u32) -> std::io::Result<Option<Name>> {
-    Name::take(&format!("unixmark-run-{number}"))
+fn numbered(number: u32) -> std::io::Result<Option<Lock>> {
+    Lock::take(&format!("unixmark-run-{number}"))
 }

@@ -1,0 +1,46 @@
+//! `unixmark report RUN`.
+
+mod trend;
+
+use anyhow::Result;
+
+use crate::measure::results;
+use crate::options::Results;
+use crate::status::Status;
+use crate::terminal::print;
+use ::report::Format;
+use catalogue::Catalogue;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The run to report
+    #[arg(default_value = "latest", value_name = "RUN")]
+    run: String,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Use this run as the baseline instead of the reference machine ('George', 1995)
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<String>,
+    /// Show this test, or index, across all runs instead of one run
+    #[arg(long, value_name = "TEST", conflicts_with_all = ["run", "baseline"])]
+    trend: Option<String>,
+    /// Only runs of this host, or `all` [default: the host of the latest run with the test]
+    #[arg(long, value_name = "NAME", requires = "trend")]
+    host: Option<String>,
+    #[command(flatten)]
+    results: Results,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let store = arguments.results.store()?;
+    let catalogue = Catalogue::load()?;
+    if let Some(test) = &arguments.trend {
+        return trend::run(test, arguments.host.as_deref(), arguments.format, &store, &catalogue);
+    }
+    let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
+    let baseline = baseline.map(|results| results.as_baseline());
+    let results = results(&store, &catalogue, &arguments.run, baseline.as_ref())?;
+    print(&::report::report(&results, arguments.format)?)?;
+    Ok(Status::Fine)
+}

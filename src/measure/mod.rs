@@ -1,0 +1,180 @@
+//! What every verb does with what it asks to be measured: plan, programs, runner, reports.
+
+mod alone;
+mod recording;
+mod reports;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::options::Matrix;
+use crate::status::{Status, usage};
+use crate::terminal::{RunDisplay, print, say};
+use build::{Builds, Programs};
+use catalogue::{Catalogue, Test};
+use conditions::{Experiment, Settings};
+use display::Display;
+use journal::{Cell, Run, Store, Trial, View};
+use machine::Machine;
+use plan::{Pin, Plan, Request};
+use runner::{Measured, Policy, Setting};
+
+pub(crate) use recording::{Recording, Start};
+pub(crate) use reports::{find, results, write_all};
+
+/// The half-width that is narrow enough unless the user sets another, as a share of a score.
+const PRECISION: f64 = 0.01;
+
+/// What a verb asks for.
+pub(crate) struct Job<'a> {
+    pub(crate) options: &'a Matrix,
+    /// What to measure.
+    pub(crate) request: Request,
+    /// What reports show.
+    pub(crate) view: View,
+    /// The run whose scores are the baseline.
+    pub(crate) baseline: Option<&'a str>,
+    /// The indexes to show; the usual ones if this is empty.
+    pub(crate) indexes: Vec<String>,
+    /// Whether the run is only shown and not kept.
+    pub(crate) print_only: bool,
+    /// How conditions are kept.
+    pub(crate) conditions: Settings,
+    /// The loss, in per cent, that is measured again and then makes the command fail.
+    pub(crate) gate: Option<f64>,
+}
+
+impl<'a> Job<'a> {
+    /// Returns a job without anything special.
+    pub(crate) fn new(options: &'a Matrix, request: Request) -> Job<'a> {
+        Job {
+            options,
+            request: Request { seed: options.seed(), pin: options.pin, ..request },
+            view: View::Scores,
+            baseline: None,
+            indexes: Vec::new(),
+            print_only: false,
+            conditions: Settings::default(),
+            gate: None,
+        }
+    }
+
+    /// Makes the plan and carries it out, or with --dry-run shows it.
+    ///
+    /// # Errors
+    /// There is nothing to measure, the run could not begin, or its journal could not be written.
+    pub(crate) fn carry_out(mut self, catalogue: &Catalogue, machine: &Machine) -> Result<Status> {
+        let request = std::mem::take(&mut self.request);
+        let plan = Plan::new(request, catalogue, &machine::topology(machine)).map_err(usage)?;
+        if self.options.measuring.dry_run {
+            print(&plan::show(&plan))?;
+            return Ok(Status::Fine);
+        }
+        self.measure(&plan, catalogue, machine)
+    }
+
+    fn measure(&self, plan: &Plan, catalogue: &Catalogue, machine: &Machine) -> Result<Status> {
+        let options = &self.options.measuring;
+        // A run that is not kept goes with this directory.
+        let unkept = self.print_only.then(|| Unkept::make(&options.dir()?)).transpose()?;
+        let store = match &unkept {
+            Some(unkept) => Store::at(Some(unkept.0.clone()))?,
+            None => options.results.store()?,
+        };
+        let run = self.run(plan, &store, catalogue)?;
+        let (dir, screen) = (options.dir()?, options.screen()?);
+        let experiment = plan.switches().then(|| Experiment::begin(self.conditions.clone())).transpose()?;
+        let tests: Vec<&Test> = plan.tests().filter(|test| !test.is_foreign()).collect();
+        let mut builds = builds(machine, plan, &tests)?;
+        let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());
+        let mut canvas = if self.options.xvfb && graphics { Display::private()? } else { Display::default() };
+        let facts = if graphics { canvas.facts() } else { Vec::new() };
+        let remarks = too_many_copies(machine, plan).into_iter().collect();
+        let mut recording =
+            Recording::start(Start { machine, store: &store, options, dir: &dir, tests, facts, remarks, run })?;
+        builds.extend(recording.programs.clone().map(|programs| (String::new(), programs)));
+        let suspects =
+            self.gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
+        let setting = Setting {
+            machine,
+            plan,
+            programs: &builds,
+            display: &canvas,
+            dir: &dir,
+            patience: options.patience,
+            screen,
+            policy: Policy {
+                enough: &|family| is_enough(plan, self.view, family),
+                suspects: suspects.as_ref().map(|suspects| suspects as _),
+            },
+        };
+        // Messages before and after it stay on the terminal.
+        let whole_screen = setting.screen.is_some();
+        let mut shown = RunDisplay::new(plan, options.loudness(), whole_screen, &recording.name, machine)?;
+        let outcome = runner::run(&setting, experiment, &mut recording.writer, &mut |event| shown.show(&event));
+        drop(shown);
+        if let Some(text) = canvas.died() {
+            say(&format!("warning: {text}"));
+            recording.remark(text)?;
+        }
+        recording.conclude(outcome, catalogue, options.loudness(), self.gate)
+    }
+
+    /// Returns what was asked for, as the journal's first line has it.
+    fn run(&self, plan: &Plan, store: &Store, catalogue: &Catalogue) -> Result<Run> {
+        let baseline = self.baseline.map(|name| results(store, catalogue, name, None)).transpose()?;
+        Ok(Run {
+            procedure: plan.procedure().kind.into(),
+            seed: plan.request.seed,
+            indexes: self.indexes.clone(),
+            comment: self.options.comment.clone(),
+            baseline: baseline.map(|results| results.as_baseline()),
+            view: self.view,
+            against: plan.reference().map(|condition| condition.name.clone()).unwrap_or_default(),
+            pin: if plan.request.pin == Pin::None { String::new() } else { plan.request.pin.to_string() },
+            borders: plan.borders.clone(),
+            ..Run::default()
+        })
+    }
+}
+
+/// Whether the cells of a family were measured narrowly enough.
+fn is_enough(plan: &Plan, view: View, family: &[Measured<'_>]) -> bool {
+    let precision = plan.procedure().precision;
+    if view == View::Cost {
+        return analysis::enough_cost(family, precision);
+    }
+    let wanted = precision.unwrap_or(PRECISION);
+    family.iter().all(|(cell, trials)| analysis::estimate(cell, trials).spread() <= wanted)
+}
+
+/// The programs by the builds that conditions want.
+fn builds(machine: &Machine, plan: &Plan, tests: &[&Test]) -> Result<Builds> {
+    let named = |name: String| Ok((name.clone(), Programs::named(machine, tests, &name)?));
+    plan.builds().into_iter().map(named).collect()
+}
+
+/// Warns of more copies than processes are allowed.
+fn too_many_copies(machine: &Machine, plan: &Plan) -> Option<String> {
+    let limit = machine::copies_limit(machine)?;
+    let most = u64::from(plan.most_copies());
+    (most > limit).then(|| format!("{most} copies are wanted, but only about {limit} processes are allowed here"))
+}
+
+/// The results directory of a run that is only shown.
+struct Unkept(PathBuf);
+
+impl Unkept {
+    fn make(dir: &Path) -> Result<Unkept> {
+        let path = dir.join(format!("unixmark-unkept-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| format!("{} cannot be made; try --dir DIR", path.display()))?;
+        Ok(Unkept(path))
+    }
+}
+
+impl Drop for Unkept {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,195 @@
+//! The journal of a run: how it begins, how it ends, and what is reported then.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::alone::Place;
+use super::write_all;
+use crate::options::Measuring;
+use crate::status::Status;
+use crate::terminal::{Loudness, print, say};
+use ::report::Format;
+use analysis::{BurnIn, Comparison, Effect, Results};
+use build::Programs;
+use catalogue::{Catalogue, Test};
+use journal::{End, Ended, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
+use machine::Machine;
+use runner::Outcome;
+
+/// What is reported if two runs measure at once.
+const SHARED: &str = "another unixmark was running on this machine; these figures are affected by it";
+
+/// What a run begins with.
+pub(crate) struct Start<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) store: &'a Store,
+    pub(crate) options: &'a Measuring,
+    /// Where the programs work.
+    pub(crate) dir: &'a Path,
+    /// What is to be built.
+    pub(crate) tests: Vec<&'a Test>,
+    /// Facts that are not the machine's, as those of the display.
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) remarks: Vec<String>,
+    /// What was asked for; the rest is filled in.
+    pub(crate) run: Run,
+}
+
+/// A run that has begun.
+pub(crate) struct Recording {
+    pub(crate) writer: Writer,
+    pub(crate) programs: Option<Programs>,
+    /// The run's name.
+    pub(crate) name: String,
+    directory: PathBuf,
+    began: Instant,
+    /// Held until the end: the kernel releases it however the tool ends.
+    place: Place,
+}
+
+impl Recording {
+    /// Begins a run: its directory, its programs, and the first lines of its journal.
+    ///
+    /// # Errors
+    /// The run cannot be kept, or its programs cannot be built.
+    pub(crate) fn start(start: Start<'_>) -> Result<Recording> {
+        let Start { machine, store, options, dir, tests, .. } = start;
+        let place = if options.fleet.is_part() { Place::alone()? } else { Place::take() };
+        let mut remarks: Vec<String> = place.is_shared().then(|| SHARED.to_owned()).into_iter().collect();
+        let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+        let (name, directory) = store.create(&host, &today())?;
+        let programs = (!tests.is_empty()).then(|| {
+            Programs::prepare(machine, &tests, options.build).inspect_err(|_| {
+                // Only an empty directory goes; nothing was measured.
+                let _ = std::fs::remove_dir(&directory);
+            })
+        });
+        let programs = programs.transpose()?;
+        remarks.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
+        remarks.extend(start.remarks);
+        let mut writer = Writer::create(&directory)?;
+        if options.fleet.emit {
+            writer.emit();
+        }
+        let mut recording = Recording { writer, programs, name: name.clone(), directory, began: Instant::now(), place };
+        let run = Run {
+            format: FORMAT.to_owned(),
+            name,
+            fleet: options.fleet.attempt(&host),
+            host,
+            tool: concat!("unixmark ", env!("CARGO_PKG_VERSION")).to_owned(),
+            started: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            cpus: machine::cpus_online(machine),
+            build: recording.programs.as_ref().map(|programs| programs.build.clone()),
+            ..start.run
+        };
+        recording.writer.append(&Record::Run(Box::new(run)))?;
+        for fact in machine::facts(machine, dir).into_iter().chain(start.facts) {
+            recording.writer.append(&Record::Fact(fact))?;
+        }
+        for text in remarks {
+            if options.loudness() != Loudness::Quiet {
+                say(&format!("warning: {text}"));
+            }
+            recording.remark(text)?;
+        }
+        Ok(recording)
+    }
+
+    /// Adds a remark about the whole run.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub(crate) fn remark(&mut self, text: String) -> Result<()> {
+        self.writer.append(&Record::Warning(Warning { cell: None, text }))
+    }
+
+    /// Ends the journal, writes the reports, shows the result and returns what it comes to.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub(crate) fn conclude(
+        mut self,
+        outcome: Result<Outcome>,
+        catalogue: &Catalogue,
+        loudness: Loudness,
+        gate: Option<f64>,
+    ) -> Result<Status> {
+        let signal = outcome.as_ref().ok().and_then(|outcome| outcome.signal);
+        let ended = self.finish(outcome.map(|outcome| outcome.ended));
+        let journal = journal::read(&self.directory)?;
+        let results = Results::new(&journal, catalogue, None);
+        let written = write_all(&results, &self.directory);
+        let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
+            say(&format!("unixmark: {error:#}"));
+            false
+        });
+        let found = verdict(&results, &journal, gate);
+        if loudness != Loudness::Quiet {
+            self.publish(&results)?;
+        }
+        Ok(match (signal, found) {
+            (Some(number), _) => Status::Signal(number),
+            (None, Status::Fine) if !all_kept => Status::Failed,
+            (None, found) => found,
+        })
+    }
+
+    /// Writes the last lines of the journal.
+    fn finish(&mut self, ended: Result<Ended>) -> Result<()> {
+        if self.place.is_shared() {
+            // A journal that cannot be written shows below.
+            let _ = self.remark(SHARED.to_owned());
+        }
+        self.writer.append(&Record::End(End { reason: ended?, seconds: self.began.elapsed().as_secs_f64() }))?;
+        self.writer.sync()
+    }
+
+    /// Shows the result.
+    fn publish(&self, results: &Results) -> Result<()> {
+        // If the reader has gone, the exit code still says how the run went.
+        if let Err(error) = print(&::report::report(results, Format::Text)?) {
+            say(&format!("unixmark: the report cannot be shown: {error:#}"));
+        }
+        say(&format!("\nThe run and its reports are in {}", self.directory.display()));
+        Ok(())
+    }
+}
+
+/// Returns what a run comes to; what failed at its end is reported.
+fn verdict(results: &Results, journal: &Journal, gate: Option<f64>) -> Status {
+    let burnin = results.burnin();
+    // Trials were reported when they failed; a burn-in is one.
+    for missing in results.skipped.iter().chain(&results.errors).filter(|_| burnin.is_some()) {
+        say(&format!("error: {}", missing.reason));
+    }
+    let losses = gate.zip(results.cost()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
+    losses.iter().for_each(|loss| say(&format!("unixmark: {}", sentence(loss))));
+    if results.rows.is_empty() && !burnin.is_some_and(BurnIn::has_worked) {
+        return Status::Nothing;
+    }
+    let failed = results.end == Some(Ended::Broke)
+        || !losses.is_empty()
+        || burnin.is_some_and(|burnin| !burnin.good)
+        || !results.errors.is_empty()
+        || journal.trials.iter().any(|trial| trial.error.is_some());
+    if failed { Status::Failed } else { Status::Fine }
+}
+
+/// A loss in a sentence.
+fn sentence(effect: &Effect) -> String {
+    let loss = &effect.comparison;
+    let Comparison { cell, measure, delta, .. } = loss;
+    let (word, unit) = (loss.verdict.word(), measure.delta_unit());
+    format!(
+        "{} x {} ({}) is {word} under {} by {:.1} {unit}",
+        cell.key.copies,
+        cell.key.test,
+        measure.name(),
+        cell.key.condition,
+        -delta.value
+    )
+}

@@ -1,0 +1,108 @@
+//! What is measured, how often and how: the options that run, latency, scale and cost share.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::Measuring;
+use super::values::{Copies, copies, duration, share};
+use catalogue::{Catalogue, Test};
+use plan::{Effort, Kind, Pin};
+
+/// The options of every command that measures cells of the matrix.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Matrix {
+    /// Number of copies: `2`, `1,2,4`, `1..9`, `max` or `1..max`; repeatable
+    #[arg(short, long, value_name = "N", value_parser = copies)]
+    copies: Vec<Copies>,
+    /// What runs in the background: one or more of `unixmark list loads`; repeatable
+    #[arg(long, value_name = "LOAD,…", value_delimiter = ',')]
+    pub(crate) load: Vec<String>,
+    /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in turn, or on this CPU
+    #[arg(long, value_name = "none|core|smt|node|CPU", default_value = "none", hide_default_value = true)]
+    pub(crate) pin: Pin,
+    /// How to measure
+    #[arg(long, value_enum, default_value_t = Kind::Standard)]
+    procedure: Kind,
+    /// Short for --procedure quick: a smoke run that shows only large differences
+    #[arg(long, conflicts_with = "procedure")]
+    quick: bool,
+    /// Number of blocks (classic: passes per long test; short tests get a third)
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
+    iterations: Option<u32>,
+    /// Begin no further block after this time: 90s, 3m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Measure until every interval is this narrow, as a share of its score: 1%
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    precision: Option<f64>,
+    /// Seed of the random order [default: the time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Comment to show in reports
+    #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) comment: String,
+    /// Run graphics tests on a private Xvfb server that is stopped afterwards
+    #[arg(long)]
+    pub(crate) xvfb: bool,
+    #[command(flatten)]
+    pub(crate) measuring: Measuring,
+}
+
+impl Matrix {
+    /// Returns the numbers of copies, `usual` unless some are asked for; `max` stands for `cpus`.
+    ///
+    /// # Errors
+    /// A range is empty or too long.
+    pub(crate) fn copies(&self, cpus: u32, usual: impl FnOnce() -> Vec<u32>) -> Result<Vec<u32>> {
+        if self.copies.is_empty() { Ok(usual()) } else { Copies::all(&self.copies, cpus) }
+    }
+
+    /// Returns the loads; none by default.
+    ///
+    /// # Errors
+    /// There is no such load.
+    pub(crate) fn loads(&self, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
+        let none = [catalogue::NONE.to_owned()];
+        catalogue.expand_loads(if self.load.is_empty() { &none } else { &self.load })
+    }
+
+    /// Returns how much to measure.
+    ///
+    /// # Errors
+    /// The classic procedure is as long as it is.
+    pub(crate) fn effort(&self) -> Result<Effort> {
+        let kind = if self.quick { Kind::Quick } else { self.procedure };
+        let Matrix { precision, budget, iterations, .. } = *self;
+        if kind == Kind::Classic && (budget.is_some() || precision.is_some()) {
+            bail!("the classic procedure has a fixed length; --budget and --precision go with the standard one");
+        }
+        // UnixBench's `-i 0` is its default.
+        Ok(Effort { kind, precision, budget, blocks: iterations.filter(|number| *number > 0) })
+    }
+
+    /// Returns how much to measure of what has no classic procedure.
+    ///
+    /// # Errors
+    /// The classic procedure is asked for.
+    pub(crate) fn effort_in_blocks(&self) -> Result<Effort> {
+        match self.effort()? {
+            Effort { kind: Kind::Classic, .. } => {
+                bail!("the classic procedure measures one test after the other; only `unixmark run` has it")
+            }
+            effort => Ok(effort),
+        }
+    }
+
+    /// Returns the seed of every random order.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(|| u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs()))
+    }
+}
+
+/// Adds a verb's own default to the help of a shared option.
+pub(crate) fn with_default(arg: clap::Arg, default: &str) -> clap::Arg {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    arg.help(format!("{help} [default: {default}]"))
+}

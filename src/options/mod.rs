@@ -1,0 +1,118 @@
+//! Options that several verbs share, each declared once.
+
+mod fleet;
+mod matrix;
+mod values;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::status::usage;
+use crate::terminal::{Loudness, Screen};
+use build::BuildKind;
+use journal::Store;
+
+pub(crate) use fleet::FleetPart;
+pub(crate) use matrix::{Matrix, with_default};
+pub(crate) use values::{bytes, duration, name, percent};
+
+/// Where runs are kept.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Results {
+    /// Directory that holds the runs [default: the user's data directory]
+    #[arg(long, value_name = "DIR", env = "UNIXMARK_RESULTS", hide_env_values = true)]
+    results: Option<PathBuf>,
+}
+
+impl Results {
+    /// # Errors
+    /// There is no such place.
+    pub(crate) fn store(&self) -> Result<Store> {
+        Store::at(self.results.clone())
+    }
+}
+
+/// The options of every measuring command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Measuring {
+    /// How to build the programs [default: native if there is a compiler]
+    #[arg(long, value_enum)]
+    pub(crate) build: Option<BuildKind>,
+    /// Where the measured programs work [default: /var/tmp, or /tmp if that is missing]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// How long to wait for a program that stays silent
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
+    pub(crate) patience: Duration,
+    /// Show the plan and its expected duration, and measure nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print nothing but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Show each trial and its command
+    #[arg(short, long)]
+    verbose: bool,
+    /// Show the run on the whole terminal
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
+    watch: bool,
+    #[command(flatten)]
+    pub(crate) results: Results,
+    #[command(flatten)]
+    pub(crate) fleet: FleetPart,
+}
+
+impl Measuring {
+    /// How much to print.
+    pub(crate) fn loudness(&self) -> Loudness {
+        match (self.quiet || self.fleet.emit, self.verbose) {
+            (true, _) => Loudness::Quiet,
+            (_, true) => Loudness::Verbose,
+            _ => Loudness::Normal,
+        }
+    }
+
+    /// Returns the terminal to draw on as a whole, if that is wanted.
+    ///
+    /// # Errors
+    /// There is no terminal.
+    pub(crate) fn screen(&self) -> Result<Option<PathBuf>> {
+        self.watch.then(Screen::find).transpose().map_err(usage)
+    }
+
+    /// Returns the directory the programs work in, as every process can name it.
+    ///
+    /// # Errors
+    /// There is no such directory.
+    pub(crate) fn dir(&self) -> Result<PathBuf> {
+        let dir = workplace(self.dir.as_deref());
+        let full = dir.canonicalize();
+        let full = full.with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()));
+        match full {
+            Ok(full) if full.is_dir() => Ok(full),
+            Ok(full) => Err(usage(anyhow::anyhow!("{} is not a directory; try --dir DIR", full.display()))),
+            Err(error) => Err(usage(error)),
+        }
+    }
+}
+
+/// Where programs work unless the user says otherwise: on a file system that keeps files, if there is such a place.
+pub(crate) fn workplace(wanted: Option<&Path>) -> &Path {
+    let usual = Path::new("/var/tmp");
+    wanted.unwrap_or(if usual.is_dir() { usual } else { Path::new("/tmp") })
+}
+
+/// Returns the absolute path of an executable of the user's.
+///
+/// # Errors
+/// There is no such file.
+pub(crate) fn executable(path: &Path) -> Result<PathBuf> {
+    let why = || format!("{} cannot be run", path.display());
+    let full = std::path::absolute(path).with_context(why)?;
+    if full.metadata().with_context(why)?.is_dir() {
+        bail!("{} cannot be run: it is a directory", path.display());
+    }
+    Ok(full)
+}

@@ -1,0 +1,133 @@
+//! Words on the command line: numbers of copies, shares, sizes, durations.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use words::Unique;
+
+/// One `-c`: ranges of numbers of copies.
+#[derive(Debug, Clone)]
+pub(super) struct Copies(Vec<(Count, Count)>);
+
+/// A number of copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Number(u32),
+    /// One per processor.
+    Max,
+}
+
+/// A longer range is a typing error.
+const LONGEST: u32 = 4096;
+
+impl Copies {
+    /// Returns every number once, in order, with `most` in place of `max`.
+    ///
+    /// # Errors
+    /// A range begins beyond `max`, or is too long.
+    pub(super) fn all(lists: &[Copies], most: u32) -> Result<Vec<u32>> {
+        let number = |count: Count| match count {
+            Count::Number(number) => number,
+            Count::Max => most,
+        };
+        let mut counts = Vec::new();
+        for (from, to) in lists.iter().flat_map(|list| &list.0).map(|(from, to)| (number(*from), number(*to))) {
+            if from > to || to - from > LONGEST {
+                bail!("{from}..max is not a range of copies: max is {most} here; try 1..max");
+            }
+            counts.extend(from..=to);
+        }
+        Ok(counts.into_iter().unique())
+    }
+}
+
+/// Reads `2`, `1,2,4`, `1..9`, `max` or `1..max`.
+pub(super) fn copies(text: &str) -> Result<Copies> {
+    let range = |part: &str| -> Result<(Count, Count)> {
+        let Some((from, to)) = part.split_once("..") else {
+            let count = count(part)?;
+            return Ok((count, count));
+        };
+        match (count(from)?, count(to)?) {
+            (from @ Count::Number(_), Count::Max) => Ok((from, Count::Max)),
+            (Count::Number(from), Count::Number(to)) if from <= to && to - from <= LONGEST => {
+                Ok((Count::Number(from), Count::Number(to)))
+            }
+            _ => bail!("'{part}' is not a range of copies; try 1..9 or 1..max"),
+        }
+    };
+    text.split(',').map(range).collect::<Result<_>>().map(Copies)
+}
+
+fn count(text: &str) -> Result<Count> {
+    match text.trim() {
+        "max" => Ok(Count::Max),
+        digits => match digits.parse::<u32>() {
+            Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
+            Ok(number) if number <= 100_000 => Ok(Count::Number(number)),
+            _ => bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9 or max"),
+        },
+    }
+}
+
+/// Returns a choice as it is written on the command line, and in the arguments of programs.
+pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// Reads a duration.
+///
+/// # Errors
+/// It is none, or zero.
+pub(crate) fn duration(text: &str) -> Result<Duration> {
+    let parsed = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    match parsed {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => bail!("'{text}' is not a duration; try 90s, 3m or 1h"),
+    }
+}
+
+/// Reads `1%` or `0.01`.
+pub(super) fn share(text: &str) -> Result<f64> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(share) if share > 0.0 && share / unit < 1.0 => Ok(share / unit),
+        _ => bail!("'{text}' is not a share between 0 and 100 %; try 1% or 0.01"),
+    }
+}
+
+/// Reads `5%` or `5` as 5 per cent.
+///
+/// # Errors
+/// It is not a number between 0 and 100.
+pub(crate) fn percent(text: &str) -> Result<f64> {
+    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
+        _ => bail!("'{text}' is not a percentage between 0 and 100; try 5%"),
+    }
+}
+
+/// Reads `4096`, `512M` or `4GiB`.
+///
+/// # Errors
+/// It is not a size, or zero.
+pub(crate) fn bytes(text: &str) -> Result<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => Some(0),
+        "k" | "kb" | "kib" => Some(10),
+        "m" | "mb" | "mib" => Some(20),
+        "g" | "gb" | "gib" => Some(30),
+        "t" | "tb" | "tib" => Some(40),
+        _ => None,
+    };
+    let number = digits.parse::<u64>().ok().zip(shift).and_then(|(number, shift)| number.checked_mul(1 << shift));
+    match number {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => bail!("'{text}' is not a size; try 512M or 4G"),
+    }
+}
