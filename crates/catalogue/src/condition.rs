@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-use super::{Catalogue, NONE, unknown};
+use super::{Catalogue, NONE, Need, unknown};
 
 /// One row of `catalogue/conditions.toml`: something that can be switched.
 #[derive(Debug, Clone, Deserialize)]
@@ -40,9 +40,9 @@ pub struct Switch {
     pub verify: Option<String>,
     /// Puts things back; must not mind being run twice.
     pub leave: Option<String>,
-    /// What must be there: `root`, `tool:NAME`, `file:PATH`.
+    /// What must be there.
     #[serde(default)]
-    pub needs: Vec<String>,
+    pub needs: Vec<Need>,
     /// What it is, and what it does not show.
     pub doc: String,
 }

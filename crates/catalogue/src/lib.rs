@@ -5,6 +5,7 @@
 
 mod condition;
 mod lookup;
+mod need;
 mod own;
 mod processor;
 mod tables;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use condition::{Condition, Level, Means, Switch};
 pub(crate) use lookup::unknown;
+pub use need::Need;
 pub use processor::{Figure, Processor};
 use tables::TABLES;
 
@@ -80,9 +82,9 @@ pub struct Test {
     /// What one count is worth in the unit.
     #[serde(default = "one")]
     pub scale: f64,
-    /// What must be there: `tool:NAME`, or `tool:NAME:PACKAGE` where Debian's package is called otherwise.
+    /// What must be there.
     #[serde(default)]
-    pub needs: Vec<String>,
+    pub needs: Vec<Need>,
     /// What the test may serve as.
     #[serde(default = "bench")]
     pub roles: Vec<Role>,

@@ -1,7 +1,7 @@
 //! What measured programs do to themselves, who starts them, and what runs beside them and counts what they do.
 
 use super::{Active, Context, FinishedTrial, Refusal, tracing};
-use catalogue::Switch;
+use catalogue::{Need, Switch};
 use journal::Evidence;
 
 /// What the programs must report: each of them a value of this name.
@@ -27,7 +27,7 @@ pub(super) fn argument(switch: &Switch, level: &str, context: &mut Context<'_>) 
 
 /// Has the programs started by another, and a companion run beside them.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
-    if switch.needs.iter().any(|need| need == tracing::NEED) {
+    if switch.needs.contains(&Need::Tracefs) {
         tracing::mount(context)?;
     }
     give_arguments(switch, level, context);

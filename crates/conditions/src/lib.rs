@@ -225,7 +225,7 @@ type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Box<dyn Active>, Ref
 
 /// Checks that a switch can be set to a level here, and returns what does it.
 fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
-    check_needs(switch, machine)?;
+    machine::unmet(machine, &switch.needs).map_or(Ok(()), Err)?;
     Ok(match switch.means {
         Means::File => {
             file::available(switch, level, machine)?;
@@ -253,24 +253,6 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
         Means::Tracing => Box::new(tracing::enter),
         Means::Nothing => Box::new(|_| Err(Refusal::Failed("there is nothing to switch".to_owned()))),
     })
-}
-
-fn check_needs(switch: &Switch, machine: &Machine) -> Result<(), String> {
-    for need in &switch.needs {
-        let missing = match need.split_once(':') {
-            None if need == tracing::NEED => tracing::available(machine).err(),
-            None if need == "root" => (!rustix::process::geteuid().is_root()).then(|| "it needs root".to_owned()),
-            Some(("tool", tool)) => {
-                machine::find_command(tool).is_none().then(|| format!("it needs `{tool}`, which is not installed here"))
-            }
-            Some(("file", path)) => (!machine.exists(path)).then(|| format!("there is no {path} here")),
-            _ => Some(format!("its row needs '{need}', which means nothing")),
-        };
-        if let Some(why) = missing {
-            return Err(why);
-        }
-    }
-    Ok(())
 }
 
 impl Entered {

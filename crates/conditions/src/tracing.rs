@@ -7,13 +7,7 @@ use rustix::mount::MountFlags;
 
 use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use journal::Evidence;
-use machine::Machine;
-
-/// The word of a row's `needs` that asks for the tracing file system.
-pub(super) const NEED: &str = "tracefs";
-
-/// Where the tracing file system is mounted.
-const PLACE: &str = "/sys/kernel/tracing";
+use machine::TRACING;
 
 /// The name of our buffer.
 const INSTANCE: &str = "unixmark";
@@ -23,33 +17,21 @@ struct Tracing {
     instance: PathBuf,
 }
 
-/// Whether there is the tracing file system, mounted or not; or a sentence saying why not.
-pub(super) fn available(machine: &Machine) -> Result<(), String> {
-    if machine.exists(&format!("{PLACE}/events")) {
-        return Ok(());
-    }
-    let systems = machine.read("/proc/filesystems").unwrap_or_default();
-    if systems.split_whitespace().any(|word| word == NEED) && machine.exists(PLACE) {
-        return Ok(());
-    }
-    Err("this kernel has no tracing file system (CONFIG_FTRACE)".to_owned())
-}
-
 /// Mounts the tracing file system where it is not.
 pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
-    if context.machine.exists(&format!("{PLACE}/events")) {
+    if context.machine.exists(&format!("{TRACING}/events")) {
         return Ok(());
     }
-    context.ledger.record(&Undo::Unmount { path: PathBuf::from(PLACE) })?;
+    context.ledger.record(&Undo::Unmount { path: PathBuf::from(TRACING) })?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    rustix::mount::mount(NEED, PLACE, NEED, flags, None)
-        .map_err(|error| Refusal::Unavailable(format!("{PLACE} cannot be mounted ({error}); it needs root")))
+    rustix::mount::mount("tracefs", TRACING, "tracefs", flags, None)
+        .map_err(|error| Refusal::Unavailable(format!("{TRACING} cannot be mounted ({error}); it needs root")))
 }
 
 /// Traces the entry and the end of every system call.
 pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     mount(context)?;
-    let instance = PathBuf::from(PLACE).join("instances").join(INSTANCE);
+    let instance = PathBuf::from(TRACING).join("instances").join(INSTANCE);
     let told = |error: std::io::Error| format!("{} ({error})", instance.display());
     if instance.exists() {
         return Err(Refusal::Failed(format!("{0} exists already; `rmdir {0}` removes it", instance.display())));

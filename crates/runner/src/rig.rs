@@ -17,6 +17,7 @@ use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Staging};
 use journal::Trial;
+use machine::Machine;
 use plan::{Cell, Window};
 
 /// The window in which a score that others count by is measured.
@@ -163,7 +164,7 @@ impl<'a> Rig<'a> {
     where
         'a: 'f,
     {
-        can_run(&cell.test)?;
+        can_run(self.setting.machine, &cell.test)?;
         let environment = if cell.test.graphics().is_some() { self.setting.display.environment() } else { &[] };
         let mut own = cell.args.clone();
         own.extend(staging.args.iter().cloned());
@@ -210,7 +211,7 @@ impl<'a> Rig<'a> {
     where
         't: 'f,
     {
-        can_run(load)?;
+        can_run(self.setting.machine, load)?;
         let mut args = cell.load_args.clone();
         args.extend(staging.args.iter().cloned());
         let mut paths: Vec<PathBuf> = cgroups.iter().map(|cgroup| cgroup.path().to_path_buf()).collect();
@@ -236,7 +237,7 @@ impl<'a> Rig<'a> {
         let Some(test) = companions.iter().find(|test| test.id == *id) else {
             return Err(format!("its condition's {id} was not built").into());
         };
-        can_run(test)?;
+        can_run(self.setting.machine, test)?;
         let args = self.arguments(test, &test.args.iter().chain(args).cloned().collect::<Vec<_>>(), 1);
         let path = self.executable(test, cell.copies + 1, &Staging::default())?;
         let command = Command { path, args, folder, environment: &[] };
@@ -280,27 +281,10 @@ fn joined(paths: &[PathBuf]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("cgroup={}", paths.join(":")))
 }
 
+/// Checks that what a test needs is there.
+///
 /// # Errors
-/// A tool that the test needs is missing.
-pub(super) fn can_run(test: &Test) -> Result<(), Failure> {
-    match missing_tool(&test.needs) {
-        Some((tool, package)) => {
-            let help = package.map_or_else(String::new, |package| format!("; install the package {package}"));
-            Err(unavailable(format!("it needs `{tool}`, which is not installed here{help}")))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Returns the first of `needs` that asks for a tool that is not on the PATH, and the package that has it.
-fn missing_tool(needs: &[String]) -> Option<(&str, Option<&str>)> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = |tool: &str| {
-        std::env::split_paths(&path)
-            .any(|folder| rustix::fs::access(folder.join(tool), rustix::fs::Access::EXEC_OK).is_ok())
-    };
-    let tools = needs.iter().filter_map(|need| need.strip_prefix("tool:"));
-    let mut named =
-        tools.map(|tool| tool.split_once(':').map_or((tool, None), |(tool, package)| (tool, Some(package))));
-    named.find(|(tool, _)| !there(tool))
+/// The test is skipped: the reason says what is missing.
+pub(super) fn can_run(machine: &Machine, test: &Test) -> Result<(), Failure> {
+    machine::unmet(machine, &test.needs).map_or(Ok(()), |why| Err(unavailable(why)))
 }

@@ -110,7 +110,7 @@ pub fn burn_in(
 }
 
 fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f>, Failure> {
-    can_run(setting.test)?;
+    can_run(setting.machine, setting.test)?;
     let path = match setting.programs {
         _ if setting.test.is_foreign() => PathBuf::from(&setting.test.program),
         Some(programs) => programs.executable(setting.test, 0)?,
