@@ -157,8 +157,12 @@ fn what_is_not_proved_is_an_error_row() {
     let report = bench.place.json("latest");
     assert_eq!(report["comparisons"].as_array().unwrap().len(), 0);
     let reason = |place: usize| report["errors"][place]["reason"].as_str().unwrap().to_owned();
-    assert!(reason(0).contains("liar could not be switched: its verify says that it is not on"), "{}", reason(0));
-    assert!(reason(1).contains("fades was not on, so that nothing is known of its cost"), "{}", reason(1));
+    assert!(
+        reason(0).contains("liar could not be switched: its verify command says that it is not on"),
+        "{}",
+        reason(0)
+    );
+    assert!(reason(1).contains("fades was not in effect, so its cost was not measured"), "{}", reason(1));
 }
 
 #[test]

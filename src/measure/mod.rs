@@ -84,7 +84,7 @@ impl<'a> Job<'a> {
         };
         let run = self.run(plan, &store, catalogue)?;
         let (dir, screen) = (options.dir()?, options.screen()?);
-        let experiment = plan.switches().then(|| Experiment::begin(self.conditions.clone())).transpose()?;
+        let experiment = plan.changes_the_machine().then(|| Experiment::begin(self.conditions.clone())).transpose()?;
         let tests: Vec<&Test> = plan.tests().filter(|test| !test.is_foreign()).collect();
         let mut builds = builds(machine, plan, &tests)?;
         let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());

@@ -211,7 +211,7 @@ mod tests {
         for line in
             ["log_format = ENRICHED", "freq = 20", "log_file = /s/audit.log", "flush = SYNC", "max_log_file = 32"]
         {
-            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+            assert!(text.lines().any(|known| known == line), "{line}: {text}");
         }
         assert!(!text.contains("/var/log") && !text.contains("mydomain"));
     }
@@ -226,7 +226,7 @@ mod tests {
         let mut tally = Tally::new(7, 1000);
         count(File::open(&path).unwrap(), &mut tally).unwrap();
         let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
-        assert_eq!((tally.all(), tally.missing()), ((1, lengths as u64), 0));
+        assert_eq!((tally.totals(), tally.missing()), ((1, lengths as u64), 0));
         assert!(!ends(&path).unwrap());
         fs::write(&path, text.to_owned() + "type=TEST msg=audit(1.005:9): pid=1 msg='op=unixmark-end'\n").unwrap();
         assert!(ends(&path).unwrap());

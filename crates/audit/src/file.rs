@@ -1,4 +1,4 @@
-//! Where records are written: a file, flushed as auditd's is.
+//! A trail in a file, flushed as auditd flushes its log.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use crate::Flush;
 use crate::names;
 
-/// Bytes that are written at once where nothing has to be flushed.
+/// Bytes that are written at once if nothing has to be flushed.
 const WRITE: usize = 256 * 1024;
 
 /// Records between flushes, as in the auditd.conf that comes with auditd.
@@ -28,12 +28,12 @@ pub(crate) struct TrailFile {
     waiting: Vec<u8>,
     since: u32,
     flusher: Option<(SyncSender<()>, JoinHandle<()>)>,
-    /// Why nothing is written any more.
+    /// Why nothing more is written.
     failure: Option<String>,
 }
 
 impl TrailFile {
-    /// Begins a file anew; it never grows beyond `limit` bytes.
+    /// Creates the file; it is started over whenever it would grow beyond `limit` bytes.
     pub(crate) fn create(path: &Path, flush: Flush, limit: u64) -> Result<TrailFile, String> {
         let failed = |error: std::io::Error| format!("the trail {} cannot be made ({error})", path.display());
         let flags = match flush {
@@ -106,7 +106,7 @@ impl TrailFile {
         self.file.write_all(&self.waiting)?;
         self.written += self.waiting.len() as u64;
         match (&self.flusher, self.flush) {
-            // While it is still busy with the last flush, the next one takes these records along.
+            // While it is busy with the last flush, the next one includes these records.
             (Some((wake, _)), _) => drop(wake.try_send(())),
             (None, Flush::Incremental) => self.file.sync_data()?,
             (None, _) => {}
@@ -139,7 +139,7 @@ fn flusher(file: &File) -> std::io::Result<(SyncSender<()>, JoinHandle<()>)> {
     Ok((wake, thread))
 }
 
-/// Hands out what a line of a trail has before its record.
+/// Passes on what a line of a trail has before its record.
 fn prefix(kind: u16, mut write: impl FnMut(&[u8])) {
     write(b"type=");
     match names::record_name(kind) {
@@ -149,7 +149,7 @@ fn prefix(kind: u16, mut write: impl FnMut(&[u8])) {
     write(b" msg=");
 }
 
-/// Bytes of a record as a line of a trail.
+/// Returns the bytes of a record as a line of a trail.
 pub(crate) fn length(kind: u16, record: &[u8]) -> usize {
     let mut length = record.len() + 1;
     prefix(kind, |bytes| length += bytes.len());

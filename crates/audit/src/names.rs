@@ -1,4 +1,4 @@
-//! The words of audit rules and their numbers, from linux/audit.h and the systems' call tables.
+//! The names in audit rules and their numbers, from linux/audit.h and the tables of system calls.
 
 use std::str::FromStr;
 
@@ -126,7 +126,7 @@ const FILE_TYPES: &[(&str, u32)] = &[
 const FAMILIES: &[(&str, u32)] =
     &[("unix", 1), ("local", 1), ("inet", 2), ("inet6", 10), ("netlink", 16), ("packet", 17)];
 
-/// The kinds of records of the kernel's.
+/// The kinds of records that the kernel makes.
 const RECORDS: &[(u16, &str)] = &[
     (1006, "LOGIN"),
     (1120, "TEST"),
@@ -172,7 +172,7 @@ const RECORDS: &[(u16, &str)] = &[
     (1702, "ANOM_LINK"),
 ];
 
-/// A kind of system call that rules name: its word, its number in the kernel, its table.
+/// An architecture whose system calls rules may name: its names, its number in the kernel, its table.
 struct Arch {
     words: &'static [&'static str],
     number: u32,
@@ -208,37 +208,37 @@ const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3,
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const ARCHS: &[Arch] = &[];
 
-/// A field of `-F`.
+/// Returns a field of `-F`: its number, and how its value is written.
 pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
     FIELDS.iter().find(|(name, ..)| *name == word).map(|(_, id, kind)| (*id, *kind))
 }
 
-/// What `-C` compares, in either order.
+/// Returns the number of a pair that `-C` compares, in either order.
 pub(crate) fn pair(left: &str, right: &str) -> Option<u32> {
     let place = PAIRS.iter().position(|pair| *pair == (left, right) || *pair == (right, left))?;
     u32::try_from(place + 1).ok()
 }
 
-/// The kernel's number of an `arch=`.
+/// Returns the kernel's number of an `arch=`; `None` if this machine does not run such programs.
 pub(crate) fn arch(word: &str) -> Option<u32> {
     ARCHS.iter().find(|arch| arch.words.contains(&word)).map(|arch| arch.number)
 }
 
-/// A system call's number, of an arch, or of this machine's own.
-pub(crate) fn call(name: &str, of: Option<u32>) -> Option<u32> {
-    let arch = ARCHS.iter().find(|arch| of.is_none_or(|number| arch.number == number));
+/// Returns a system call's number in an architecture, or in this machine's own.
+pub(crate) fn call(name: &str, arch: Option<u32>) -> Option<u32> {
+    let arch = ARCHS.iter().find(|known| arch.is_none_or(|number| known.number == number));
     name.parse().ok().or_else(|| arch.map_or_else(|| native(name), |arch| (arch.call)(name)))
 }
 
-/// Bits of AUDIT_PERM_…, from letters of `rwxa`.
+/// Returns the bits of AUDIT_PERM_… for letters of `rwxa`.
 pub(crate) fn perm(letters: &str) -> Option<u32> {
     let bit = |letter: char| "xwra".find(letter).map(|place| 1 << place);
     letters.chars().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).filter(|bits| *bits != 0)
 }
 
-/// A number or a name, of the kind that a field takes.
+/// Returns the number that a word stands for in a field of this kind.
 pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
-    let of = |table: &[(&str, u32)]| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    let number_in = |table: &[(&str, u32)]| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     match kind {
         Kind::Number => number(word),
         Kind::User => unset(word).or_else(|| number(word)).or_else(|| account("/etc/passwd", word)),
@@ -246,8 +246,8 @@ pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
         Kind::Exit => exit(word),
         Kind::Arch => arch(word),
         Kind::Perm => perm(word),
-        Kind::FileType => of(FILE_TYPES),
-        Kind::Family => number(word).or_else(|| of(FAMILIES)),
+        Kind::FileType => number_in(FILE_TYPES),
+        Kind::Family => number(word).or_else(|| number_in(FAMILIES)),
         Kind::MessageType => {
             number(word).or_else(|| RECORDS.iter().find(|(_, name)| *name == word).map(|(kind, _)| u32::from(*kind)))
         }
@@ -275,19 +275,19 @@ fn exit(word: &str) -> Option<u32> {
     known.or_else(|| number(word))
 }
 
-/// The number of a user or a group: the third of the fields that colons part.
+/// Returns the number of a user or a group: the third of the fields separated by colons.
 fn account(file: &str, name: &str) -> Option<u32> {
     let text = std::fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.split(':').next() == Some(name))?;
     line.split(':').nth(2)?.parse().ok()
 }
 
-/// The name of a kind of records, as trails have it.
+/// Returns the name of a kind of records, as it stands in trails.
 pub(crate) fn record_name(kind: u16) -> Option<&'static str> {
     RECORDS.binary_search_by_key(&kind, |(number, _)| *number).ok().map(|place| RECORDS[place].1)
 }
 
-/// The number of a kind of records.
+/// Returns the number of a kind of records.
 pub(crate) fn record_kind(word: &[u8]) -> Option<u16> {
     RECORDS.iter().find(|(_, name)| name.as_bytes() == word).map(|(number, _)| *number)
 }

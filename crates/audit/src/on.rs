@@ -103,13 +103,13 @@ impl On {
         let tick = clock::tick();
         let wall_ms = |time: u64| (i128::from(time) + self.receiving.offset) as f64 / 1e6;
         let counted = recording.tally.window(wall_ms(window.start), wall_ms(window.end), (tick / 1e6).max(1.0));
-        let (all_events, all_bytes) = recording.tally.all();
+        let (all_events, all_bytes) = recording.tally.totals();
         let used = |figure: fn(&Sample) -> u64| recording.samples.since(window.start, figure);
         // Only what the tool receives has a time of arrival.
         let (queued, drain_s) = match self.receiving.receiver {
             Receiver::Tool => (counted.queued, counted.drain_s),
             _ => {
-                let at_end = recording.samples.at(window.end, |sample| u64::from(sample.backlog));
+                let at_end = recording.samples.figure_at(window.end, |sample| u64::from(sample.backlog));
                 ((at_end.round() as u64).min(counted.records), drained)
             }
         };

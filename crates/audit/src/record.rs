@@ -2,7 +2,7 @@
 
 use crate::names;
 
-/// When an event was and which; all records of one event have the same.
+/// When an event happened, and its number; all records of an event have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Milliseconds since 1970.
@@ -11,24 +11,24 @@ pub(crate) struct Stamp {
     pub serial: u64,
 }
 
-/// The kinds of records that end an event, and ask the receiver whether it is alive.
+/// The kinds of records that end an event, and that check whether the receiver is alive.
 pub(crate) const END: u16 = 1320;
 pub(crate) const REPLACE: u16 = 1329;
-/// Those that tell of changes to auditing.
+/// The kinds that report changes of auditing.
 const CONFIG_CHANGE: u16 = 1305;
 const FEATURE_CHANGE: u16 = 1328;
 
-/// Whether records of a kind tell of programs, rather than of auditing itself or what services say.
+/// Whether records of a kind are about programs, rather than about auditing itself or from services.
 pub(crate) fn is_of_programs(kind: u16) -> bool {
     matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
 }
 
-/// Whether a record of a kind never comes first of its event: the system call does, or what stopped it.
+/// Whether a record of a kind is never the first of its event: that is the system call, or what stopped it.
 pub(crate) fn is_detail(kind: u16) -> bool {
     matches!(kind, END | 1302 | 1306 | 1307 | 1309 | 1317 | 1327)
 }
 
-/// Reads the stamp that a record begins with.
+/// Returns the stamp that a record begins with.
 pub(crate) fn stamp(record: &[u8]) -> Option<Stamp> {
     let rest = record.strip_prefix(b"audit(")?;
     let (seconds, rest) = digits(rest, b'.')?;
@@ -37,14 +37,14 @@ pub(crate) fn stamp(record: &[u8]) -> Option<Stamp> {
     Some(Stamp { ms: seconds.checked_mul(1000)?.checked_add(ms)?, serial })
 }
 
-/// The login uid that a record names.
+/// Returns the login uid in a record.
 pub(crate) fn login_uid(record: &[u8]) -> Option<u32> {
     let start = record.windows(6).position(|six| six == b" auid=")? + 6;
     let (uid, _) = digits(&record[start..], b' ')?;
     u32::try_from(uid).ok()
 }
 
-/// A line of auditd's log: its kind, 0 for one that is not known, and its record. What auditd says of itself is none.
+/// Returns the kind, 0 if it is unknown, and the record of a line of auditd's log; `None` for auditd's own messages.
 pub(crate) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
     let rest = line.strip_prefix(b"type=")?;
     let end = rest.iter().position(|byte| *byte == b' ')?;
@@ -56,7 +56,7 @@ pub(crate) fn line(line: &[u8]) -> Option<(u16, &[u8])> {
     Some((names::record_kind(word).or_else(unknown).unwrap_or(0), record))
 }
 
-/// A number and what stands after the byte that ends it.
+/// Returns a number and what follows the byte that ends it.
 fn digits(bytes: &[u8], end: u8) -> Option<(u64, &[u8])> {
     let mut value: u64 = 0;
     for (index, byte) in bytes.iter().enumerate() {

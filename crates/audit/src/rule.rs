@@ -2,7 +2,7 @@
 
 use crate::netlink::number;
 
-/// Where a rule is tried. Rules about users' messages, file systems and io_uring are listed, never added.
+/// The lists that rules are in. Rules about users' messages, file systems and io_uring are listed, never added.
 pub(crate) mod list {
     pub const TASK: u32 = 1;
     pub const EXIT: u32 = 4;
@@ -15,7 +15,7 @@ pub(crate) const ALWAYS: u32 = 2;
 /// AUDIT_FILTER_PREPEND.
 const PREPEND: u32 = 0x10;
 
-/// Fields that rules of the tool's have; those of files are in `syntax`.
+/// Fields that the tool itself uses; `names` has them all.
 pub(crate) mod field {
     pub const PID: u32 = 0;
     pub const LOGIN_UID: u32 = 9;
@@ -37,9 +37,9 @@ pub(crate) mod op {
     pub const EQUAL: u32 = 0x4000_0000;
 }
 
-/// Words of the mask of system calls, and fields at most.
+/// Words of the mask of system calls; also the most fields that a rule has.
 const WORDS: usize = 64;
-/// Bytes before the texts: four numbers' places are `flags action count … length`.
+/// Bytes before the texts: `flags`, `action` and `count`, the mask, three columns of fields, `length`.
 const FIXED: usize = 4 * (3 + WORDS + 3 * WORDS + 1);
 
 /// What a field is compared with.
@@ -66,7 +66,7 @@ pub(crate) struct Rule {
     pub action: u32,
     /// A bit for each system call.
     pub mask: [u32; WORDS],
-    /// What must hold, all of it.
+    /// Comparisons that must all hold.
     pub fields: Vec<Field>,
 }
 
@@ -80,23 +80,23 @@ impl Field {
     }
 }
 
-/// Whether a field's value is a text, whose length stands in the value's place: subjects, objects, paths, keys.
+/// Whether a field's value is a text: subjects, objects, paths, keys. Its length stands in place of the value.
 pub(crate) fn is_text(id: u32) -> bool {
     matches!(id, 13..=17 | 19..=23 | field::WATCH | field::DIR | field::EXE | field::KEY)
 }
 
 impl Rule {
-    /// A rule that matches nothing yet where it goes by system calls.
+    /// Returns a rule without comparisons and system calls.
     pub(crate) fn new(list: u32, action: u32) -> Rule {
         Rule { list, action, mask: [0; WORDS], fields: Vec::new() }
     }
 
-    /// Has it match every system call. The last word's bits stand for classes of them.
+    /// Makes it match every system call. The last word's bits stand for classes of them.
     pub(crate) fn every_call(&mut self) {
         self.mask[..WORDS - 1].fill(u32::MAX);
     }
 
-    /// Has it match one system call; whether there can be one of that number.
+    /// Makes it match a system call; returns whether there can be one of that number.
     pub(crate) fn call(&mut self, number: u32) -> bool {
         let word = number as usize / 32;
         if word >= WORDS - 1 {
@@ -111,7 +111,7 @@ impl Rule {
         self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
     }
 
-    /// The structure, with the texts behind it. What has no room is left to the kernel to refuse.
+    /// Returns the structure followed by its texts. Too many fields are left to the kernel to refuse.
     pub(crate) fn encode(&self, prepend: bool) -> Vec<u8> {
         let mut texts: Vec<u8> = Vec::new();
         let mut columns = [[0_u32; WORDS]; 3];
@@ -135,7 +135,7 @@ impl Rule {
         bytes
     }
 
-    /// What [`Rule::encode`] wrote; nothing where it is cut.
+    /// Reads what [`Rule::encode`] wrote; `None` if it is cut short.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Rule> {
         let word = |index: usize| number(bytes, 4 * index);
         let mut mask = [0; WORDS];

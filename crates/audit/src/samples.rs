@@ -27,7 +27,7 @@ impl Samples {
     }
 
     /// Returns a figure at the time `at`, on a straight line between the samples around it; 0 before the first.
-    pub(crate) fn at(&self, at: u64, figure: impl Fn(&Sample) -> u64) -> f64 {
+    pub(crate) fn figure_at(&self, at: u64, figure: impl Fn(&Sample) -> u64) -> f64 {
         let after = self.0.partition_point(|sample| sample.at <= at);
         let (Some(before), next) = (self.0.get(after.saturating_sub(1)), self.0.get(after)) else { return 0.0 };
         match next {
@@ -42,7 +42,7 @@ impl Samples {
     /// Returns how much a figure grew from the time `start` to the last sample.
     pub(crate) fn since(&self, start: u64, figure: impl Fn(&Sample) -> u64) -> f64 {
         let last = self.0.last().map_or(0.0, |last| figure(last) as f64);
-        (last - self.at(start, figure)).max(0.0)
+        (last - self.figure_at(start, figure)).max(0.0)
     }
 
     /// Returns the longest queue.
@@ -80,10 +80,10 @@ mod tests {
     fn between_samples() {
         let sample = |at: u64, kernel: u64| Sample { at, kernel, ..Sample::default() };
         let samples = Samples(vec![sample(100, 10), sample(200, 30), sample(300, 30)]);
-        let used = |at: u64| samples.at(at, |sample| sample.kernel);
+        let used = |at: u64| samples.figure_at(at, |sample| sample.kernel);
         assert_eq!([50, 100, 150, 200, 250, 400].map(used), [10.0, 10.0, 20.0, 30.0, 30.0, 30.0]);
         assert_eq!(samples.since(150, |sample| sample.kernel), 10.0);
-        assert_eq!(Samples::default().at(5, |sample| sample.kernel), 0.0);
+        assert_eq!(Samples::default().figure_at(5, |sample| sample.kernel), 0.0);
     }
 
     #[test]

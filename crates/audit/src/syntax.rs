@@ -1,9 +1,9 @@
-//! Rules as auditctl(8) and the files of /etc/audit/rules.d write them.
+//! Rules in the format of auditctl(8) and of the files in /etc/audit/rules.d.
 
 use crate::names::{self, Kind};
 use crate::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
 
-/// The kernel takes no longer key.
+/// The longest key that the kernel takes, in bytes.
 const KEY_LENGTH: usize = 256;
 
 /// A rule, and where it was written.
@@ -15,7 +15,7 @@ pub(crate) struct Line {
     pub rule: Rule,
 }
 
-/// What a text says.
+/// The rules of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuleSet {
     /// Its rules, in order.
@@ -24,19 +24,19 @@ pub(crate) struct RuleSet {
     pub notes: Vec<String>,
 }
 
-/// Whether system calls and architectures that this machine does not have are an error.
+/// What is done about system calls and architectures that this machine does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// They are: somebody wrote them for this machine.
+    /// They are an error: somebody wrote them for this machine.
     Refuse,
     /// They are left out: the text is for every machine.
     Skip,
 }
 
-/// Reads a text of rules, which `name` names in errors.
+/// Reads a text of rules; errors refer to it as `name`.
 ///
 /// # Errors
-/// The first line that is no rule: where it is, and what to try.
+/// The first line that is not a rule, and what to try.
 pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet, String> {
     let mut read = RuleSet::default();
     for (index, line) in text.lines().enumerate() {
@@ -65,18 +65,18 @@ fn is_other_arch(word: &str) -> bool {
     word.strip_prefix("arch=").is_some_and(|arch| names::arch(arch).is_none())
 }
 
-/// Why a line is nothing that may be done here; the tool puts its rules beside those that are there, for its own programs.
+/// Returns why a line is left out: the tool adds rules to those that are there, for its own programs.
 fn left_out(words: &[&str]) -> Option<&'static str> {
     let whole = ["-D", "-b", "-f", "-e", "-r", "-c", "-i", "-q", "-t"];
     if whole.contains(&words[0]) || words[0].starts_with("--") {
-        return Some("is about the whole machine");
+        return Some("applies to the whole machine");
     }
     if matches!(words[0], "-d" | "-W" | "-l" | "-s") {
         return Some("adds nothing");
     }
     let listed = |name: &str| words.get(1).is_some_and(|word| word.split(',').any(|part| part == name));
     if matches!(words[0], "-a" | "-A") && ["task", "user", "filesystem", "io_uring"].iter().any(|name| listed(name)) {
-        return Some("is not about system calls of the measured programs");
+        return Some("does not concern system calls of the measured programs");
     }
     None
 }
@@ -93,14 +93,14 @@ struct Parts<'a> {
     key: Option<&'a str>,
 }
 
-/// Reads one rule; nothing where none of its system calls are of this machine.
+/// Reads a rule; `None` if this machine has none of its system calls.
 fn rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> {
     let parts = sort(words)?;
     let mut rule = match (parts.place, parts.watch) {
         (Some((list, action)), None) => Rule::new(list, action),
         (None, Some(_)) => Rule::new(list::EXIT, ALWAYS),
-        (Some(_), Some(_)) => return Err("both -a and -w; make two lines of it".to_owned()),
-        (None, None) => return Err("no rule; one begins with -a or -w, as auditctl(8) says".to_owned()),
+        (Some(_), Some(_)) => return Err("a rule has -a or -w, not both; make it two lines".to_owned()),
+        (None, None) => return Err("not a rule; one begins with -a or -w (see auditctl(8))".to_owned()),
     };
     if !set_calls(&mut rule, &parts, unknown)? {
         return Ok(None);
@@ -111,7 +111,7 @@ fn rule(words: &[&str], unknown: Unknown) -> Result<Option<Rule>, String> {
     rule.fields.extend(parts.fields);
     if parts.watch.is_some() || parts.perm.is_some() {
         let letters = parts.perm.unwrap_or("rwxa");
-        let bits = names::perm(letters).ok_or_else(|| format!("-p '{letters}': it takes letters of rwxa"))?;
+        let bits = names::perm(letters).ok_or_else(|| format!("-p '{letters}': use letters of rwxa"))?;
         rule.fields.push(Field::number(field::PERM, op::EQUAL, bits));
     }
     if let Some(key) = parts.key {
@@ -124,7 +124,7 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
     let mut parts = Parts::default();
     let mut words = words.iter().copied();
     while let Some(option) = words.next() {
-        let mut next = || words.next().ok_or_else(|| format!("{option} takes something after it"));
+        let mut next = || words.next().ok_or_else(|| format!("{option} needs a value"));
         match option {
             "-a" | "-A" => parts.place = Some(place(next()?)?),
             "-w" => parts.watch = Some(next()?),
@@ -139,13 +139,13 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
                 parts.fields.push(field);
             }
             "-C" => parts.fields.push(pair(next()?)?),
-            other => return Err(format!("'{other}' is no option of a rule; auditctl(8) has -a -A -w -p -S -F -C -k")),
+            other => return Err(format!("'{other}' is not an option of a rule; there are -a -A -w -p -S -F -C -k")),
         }
     }
     Ok(parts)
 }
 
-/// `LIST,ACTION` in either order.
+/// Reads `LIST,ACTION`, in either order.
 fn place(word: &str) -> Result<(u32, u32), String> {
     let mut found = (None, None);
     for part in word.split(',') {
@@ -159,13 +159,13 @@ fn place(word: &str) -> Result<(u32, u32), String> {
     }
     match found {
         (Some(list), Some(action)) => Ok((list, action)),
-        _ => Err(format!("'{word}' is no list with an action; try always,exit")),
+        _ => Err(format!("'{word}' is not a list and an action; try always,exit")),
     }
 }
 
-/// Sets the bits of the system calls; whether any is of this machine.
+/// Sets the bits of the system calls; returns whether this machine has any of them.
 fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<bool, String> {
-    // Rules about kinds of records do not go by system calls, but the kernel wants the bits.
+    // The kernel wants the bits also in rules that are not about system calls.
     if parts.calls.is_empty() || parts.calls.contains(&"all") {
         rule.every_call();
         return Ok(true);
@@ -174,11 +174,11 @@ fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<boo
     for name in &parts.calls {
         match names::call(name, parts.arch) {
             Some(number) if rule.call(number) => any = true,
-            Some(number) => return Err(format!("-S {number}: system calls end before 2016")),
+            Some(number) => return Err(format!("-S {number}: the highest system call is 2015")),
             None if unknown == Unknown::Skip => {}
             None => {
                 return Err(format!(
-                    "-S {name}: there is no such system call of this arch; try its number, or -F arch=b32"
+                    "-S {name}: this architecture has no such system call; try its number, or -F arch=b32"
                 ));
             }
         }
@@ -186,7 +186,7 @@ fn set_calls(rule: &mut Rule, parts: &Parts<'_>, unknown: Unknown) -> Result<boo
     Ok(any)
 }
 
-/// `FIELD OP VALUE` without blanks.
+/// Reads `FIELD OP VALUE` without blanks.
 fn comparison(word: &str) -> Result<Field, String> {
     let (name, op, text) = split(word)?;
     let (id, kind) =
@@ -197,7 +197,7 @@ fn comparison(word: &str) -> Result<Field, String> {
         Kind::Text => Ok(Field::text(id, op, text)),
         _ => names::value(kind, text)
             .map(|value| Field::number(id, op, value))
-            .ok_or_else(|| format!("-F {word}: '{text}' is nothing that {name} can be; try a number")),
+            .ok_or_else(|| format!("-F {word}: '{text}' is not a value of {name}; try a number")),
     }
 }
 
@@ -205,7 +205,7 @@ fn pair(word: &str) -> Result<Field, String> {
     let (left, op, right) = split(word)?;
     let pair = names::pair(left, right).filter(|_| op == op::EQUAL || op == op::NOT_EQUAL);
     pair.map(|pair| Field::number(field::FIELD_COMPARE, op, pair))
-        .ok_or_else(|| format!("-C {word}: the kernel does not compare these; auditctl(8) lists the pairs"))
+        .ok_or_else(|| format!("-C {word}: the kernel cannot compare these; auditctl(8) lists the pairs"))
 }
 
 fn split(word: &str) -> Result<(&str, u32, &str), String> {
@@ -227,10 +227,10 @@ fn split(word: &str) -> Result<(&str, u32, &str), String> {
     });
     found
         .filter(|(_, _, value)| !value.is_empty())
-        .ok_or_else(|| format!("'{word}' compares nothing; try FIELD=VALUE without blanks"))
+        .ok_or_else(|| format!("'{word}' is not a comparison; try FIELD=VALUE without blanks"))
 }
 
-/// A watch: of a directory, with everything below it, or of one file.
+/// Returns the field that watches a directory with everything below it, or a file.
 fn watched(path: &str) -> Result<Field, String> {
     let path = absolute(path)?;
     let id = if std::path::Path::new(path).is_dir() { field::DIR } else { field::WATCH };
@@ -239,7 +239,7 @@ fn watched(path: &str) -> Result<Field, String> {
 
 fn absolute(path: &str) -> Result<&str, String> {
     if !path.starts_with('/') {
-        return Err(format!("'{path}' is no absolute path; begin it with /"));
+        return Err(format!("'{path}' is not an absolute path"));
     }
     let short = path.trim_end_matches('/');
     Ok(if short.is_empty() { "/" } else { short })
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::rule::Value;
 
-    fn one(line: &str) -> Rule {
+    fn parsed(line: &str) -> Rule {
         let mut text = parse(line, "r", Unknown::Refuse).unwrap();
         assert_eq!((text.rules.len(), &text.notes[..]), (1, &[][..]), "{line}");
         text.rules.remove(0).rule
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_rule_with_everything() {
-        let rule = one(
+        let rule = parsed(
             "-a always,exit -F arch=b64 -S 2,257 -S 3 -F auid>=1000 -F auid!=unset -F success=0 -F perm=wa -k opens",
         );
         assert_eq!((rule.list, rule.action), (list::EXIT, ALWAYS));
@@ -290,11 +290,11 @@ mod tests {
 
     #[test]
     fn watches_of_files_and_directories() {
-        let file = one("-w /etc/passwd -p wa -k identity");
+        let file = parsed("-w /etc/passwd -p wa -k identity");
         assert_eq!(file.fields[0], Field::text(field::WATCH, op::EQUAL, "/etc/passwd"));
         assert_eq!(file.fields[1], Field::number(field::PERM, op::EQUAL, 10));
         assert_eq!((file.mask[0], file.mask[62], file.mask[63]), (u32::MAX, u32::MAX, 0));
-        let folder = one("-w /etc/");
+        let folder = parsed("-w /etc/");
         assert_eq!(folder.fields[0], Field::text(field::DIR, op::EQUAL, "/etc"));
         assert_eq!(folder.fields[1], Field::number(field::PERM, op::EQUAL, 15));
     }
@@ -305,24 +305,24 @@ mod tests {
         let read = parse(text, "f", Unknown::Refuse).unwrap();
         assert_eq!((read.rules.len(), read.notes.len()), (1, 5));
         assert_eq!(read.rules[0].at, "f:8");
-        assert_eq!(read.notes[1], "f:3: '-b 8192' is about the whole machine and was left out");
+        assert_eq!(read.notes[1], "f:3: '-b 8192' applies to the whole machine and was left out");
     }
 
     #[test]
     fn errors_name_the_line_and_what_to_try() {
         for (text, has) in [
-            ("\n-a always,exit -S opne", "my.rules:2: -S opne: there is no such system call"),
-            ("-a always", "'always' is no list with an action; try always,exit"),
-            ("-a always,exit -F auid", "'auid' compares nothing; try FIELD=VALUE"),
+            ("\n-a always,exit -S opne", "my.rules:2: -S opne: this architecture has no such system call"),
+            ("-a always", "'always' is not a list and an action; try always,exit"),
+            ("-a always,exit -F auid", "'auid' is not a comparison; try FIELD=VALUE"),
             ("-a always,exit -F user=1", "there is no field 'user'"),
-            ("-a always,exit -F arch=b65", "'b65' is nothing that arch can be"),
-            ("-a always,exit -F path=etc", "'etc' is no absolute path"),
-            ("-a always,exit -C uid=inode", "the kernel does not compare these"),
-            ("-a always,exit -S", "-S takes something after it"),
-            ("-w /etc -p z", "-p 'z': it takes letters of rwxa"),
-            ("audit everything", "'audit' is no option of a rule"),
-            ("-k key", "no rule; one begins with -a or -w"),
-            ("-a always,exit -S 3000", "system calls end before 2016"),
+            ("-a always,exit -F arch=b65", "'b65' is not a value of arch"),
+            ("-a always,exit -F path=etc", "'etc' is not an absolute path"),
+            ("-a always,exit -C uid=inode", "the kernel cannot compare these"),
+            ("-a always,exit -S", "-S needs a value"),
+            ("-w /etc -p z", "-p 'z': use letters of rwxa"),
+            ("audit everything", "'audit' is not an option of a rule"),
+            ("-k key", "not a rule; one begins with -a or -w"),
+            ("-a always,exit -S 3000", "the highest system call is 2015"),
         ] {
             assert!(wrong(text).contains(has), "{text}: {}", wrong(text));
         }

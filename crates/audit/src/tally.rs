@@ -1,14 +1,14 @@
-//! Counts of records by the time they are stamped with and the time they came, so that a window can be cut out afterwards.
+//! Counts of records by their stamp and by their time of arrival, so that a window can be cut out afterwards.
 
 use crate::record::{self, Stamp};
 
-/// How many events may be under way at once. The records of one do not come in one piece where several processors write.
+/// How many events may be incomplete at once: if several processors write, records of their events come interleaved.
 const OPEN_EVENTS: usize = 4096;
 
-/// Milliseconds that are told apart; what comes later counts as of the last.
+/// Milliseconds that are distinguished; what comes later counts for the last.
 const LONGEST_MS: u64 = 60 * 60 * 1000;
 
-/// What has the stamp of one millisecond, and what came in it.
+/// What is stamped with a millisecond, and what came in it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bin {
     events: u32,
@@ -49,7 +49,7 @@ impl Tally {
         Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
     }
 
-    /// Takes in a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
+    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
     pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
         let Some(stamp) = record::stamp(record) else { return };
         let (is_new, counts) = self.event(kind, stamp, record);
@@ -95,8 +95,8 @@ impl Tally {
         &mut self.bins[index]
     }
 
-    /// Events and bytes of all.
-    pub(crate) fn all(&self) -> (u64, u64) {
+    /// Returns all events and bytes.
+    pub(crate) fn totals(&self) -> (u64, u64) {
         self.bins.iter().fold((0, 0), |(events, bytes), bin| (events + u64::from(bin.events), bytes + bin.bytes))
     }
 
@@ -172,7 +172,7 @@ mod tests {
         }
         event(&mut tally, 10_200, 5, 10_200, US + 1);
         tally.take(1305, b"audit(10.200:6): op=add_rule", 9, 10_200);
-        assert_eq!(tally.all(), (4, 600));
+        assert_eq!(tally.totals(), (4, 600));
         let counted = tally.window(10_100.0, 10_300.0, 4.0);
         assert_eq!((counted.events, counted.records, counted.bytes, counted.queued), (2, 4, 300, 0));
     }
@@ -183,7 +183,7 @@ mod tests {
         for (kind, serial) in [(1300, 8), (1300, 7), (1327, 8), (1327, 7), (1320, 8), (1320, 7)] {
             tally.take(kind, format!("audit(0.001:{serial}): x").as_bytes(), 10, 2);
         }
-        assert_eq!(tally.all(), (2, 40));
+        assert_eq!(tally.totals(), (2, 40));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
             event(&mut tally, 1, serial, 1, US);
         }
         tally.take(1120, b"audit(0.001:10): pid=1", 9, 1);
-        assert_eq!((tally.missing(), tally.all().0), (3, 4));
+        assert_eq!((tally.missing(), tally.totals().0), (3, 4));
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         tally.take(1320, b"audit(0.001:1): ", 9, 1);
         tally.take(1305, b"audit(0.001:2): op=set auid=77", 9, 1);
         tally.take(1300, b"audit(0.001:2): pid=1 auid=77 uid=0", 9, 1);
-        assert_eq!(tally.all(), (0, 0));
+        assert_eq!(tally.totals(), (0, 0));
     }
 
     #[test]

@@ -34,11 +34,11 @@ pub struct Switch {
     pub prefix: Vec<String>,
     /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.
     pub companion: Option<String>,
-    /// What a shell does to switch it on, to prove that it is on, and to switch it off.
+    /// The shell command that switches it on.
     pub enter: Option<String>,
-    /// Succeeds while it is on.
+    /// The shell command that succeeds while it is on; what it prints is evidence.
     pub verify: Option<String>,
-    /// Puts things back; must not mind being run twice.
+    /// The shell command that switches it off; it may be run twice.
     pub leave: Option<String>,
     /// What must be there.
     #[serde(default)]
@@ -110,6 +110,17 @@ pub enum Means {
     Audit,
     /// Commands of the user's.
     Command,
+}
+
+/// What a control group limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CgroupLimit {
+    /// Processor time, in per cent of one processor.
+    Quota(u64),
+    /// The share of processor time among groups; 100 is usual.
+    Weight(u32),
+    /// Bytes of memory.
+    Memory(u64),
 }
 
 /// What a cell is measured under: switches at levels, all at once.

@@ -39,7 +39,7 @@ fn path() -> Option<PathBuf> {
 pub(super) fn add(catalogue: &mut Catalogue) -> Result<()> {
     let Some(path) = path() else { return Ok(()) };
     let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("your catalogue {} cannot be read; mend or remove it", path.display()))?;
+        .with_context(|| format!("your catalogue {} cannot be read; fix or remove it", path.display()))?;
     let file: File =
         toml::from_str(&text).with_context(|| format!("your catalogue {} cannot be read", path.display()))?;
     for mut test in file.test {

@@ -1,136 +1,104 @@
-//! Control groups that limit the measured programs.
+//! Control groups that limit the measured programs or their load.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo};
-use catalogue::Switch;
+use super::{Active, Context, FinishedTrial, Ledger, Refusal, Undo};
+use catalogue::{CgroupLimit, Switch};
 use journal::Evidence;
-use machine::{Machine, cgroups_above};
-
-/// The length of a period of the quota in µs: the kernel's own.
-const PERIOD: u64 = 100_000;
-
-/// What a group limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Limit {
-    /// Processor time, in per cent of one processor.
-    Cpu(u64),
-    /// Bytes of memory.
-    Memory(u64),
-}
+use machine::{Machine, cgroup_controller, cgroup_setting, cgroups_above};
 
 /// A limit that is in force.
 struct Limited {
     group: PathBuf,
-    limit: Limit,
+    limit: CgroupLimit,
     v2: bool,
 }
 
-/// Makes a group `name` for a controller and writes its limit, in this process's own group or, where that one cannot have any, in
-/// one above it; `will` is told each directory before it is made.
+/// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
+/// version 2, where a process is in one group only, the one that is there.
 ///
 /// # Errors
-/// A sentence saying why none can be made here.
-pub fn make(
+/// None can be made here, or it does not take the limit.
+pub(super) fn limit(
     machine: &Machine,
-    controller: &str,
+    limit: CgroupLimit,
     name: &str,
-    (file, value): (&str, &str),
-    will: &mut dyn FnMut(&Path) -> Result<(), String>,
-) -> Result<PathBuf, String> {
-    let mut why = format!("there is no {controller} cgroup");
-    for above in cgroups_above(machine, controller).1 {
-        let path = machine.path(&above).join(name);
-        will(&path)?;
-        match fs::create_dir(&path).and_then(|()| set(&path, file, value)) {
-            Ok(()) => return Ok(path),
+    groups: &mut Vec<PathBuf>,
+    ledger: &mut Ledger,
+) -> Result<PathBuf, Refusal> {
+    let (v2, above) = cgroups_above(machine, cgroup_controller(limit));
+    let (file, value) = cgroup_setting(limit, v2);
+    if let Some(group) = groups.first().filter(|_| v2) {
+        set(group, file, &value).map_err(|error| format!("{}/{file} ({error})", group.display()))?;
+        return Ok(group.clone());
+    }
+    let name = format!("unixmark-{}-{name}", std::process::id());
+    let mut why = format!("there is no {} cgroup", cgroup_controller(limit));
+    // In this process's own group, or in one above it if that one cannot have any.
+    for parent in above {
+        let group = machine.path(&parent).join(&name);
+        ledger.record(&Undo::RemoveDirectory { path: group.clone() })?;
+        match fs::create_dir(&group).and_then(|()| set(&group, file, &value)) {
+            Ok(()) => {
+                groups.push(group.clone());
+                return Ok(group);
+            }
             Err(error) => {
-                let _ = fs::remove_dir(&path);
-                why = format!("{} ({error})", path.display());
+                let _ = fs::remove_dir(&group);
+                why = format!("{} ({error})", group.display());
             }
         }
     }
-    Err(format!("no cgroup with {file} can be made here: {why}; it needs root, or a cgroup that was delegated"))
+    Err(Refusal::Unavailable(format!(
+        "no cgroup with {file} can be made here: {why}; it needs root, or a cgroup that was delegated"
+    )))
 }
 
-/// The file exists only where the controller is on for children.
+/// The file exists only if the controller is on for the group.
 fn set(group: &Path, file: &str, value: &str) -> std::io::Result<()> {
     fs::File::options().write(true).open(group.join(file)).and_then(|_| fs::write(group.join(file), value))
 }
 
 /// Reads what a level limits: `cpu` in per cent, `memory` in MiB.
-fn limit(switch: &Switch, level: &str) -> Result<Limit, String> {
-    let number: u64 = level.parse().map_err(|_| format!("'{level}' is no whole number"))?;
+fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
+    let number: u64 = level.parse().map_err(|_| format!("'{level}' is not a whole number"))?;
     match switch.id.as_str() {
-        "cgroup-memory" => Ok(Limit::Memory(number << 20)),
-        _ => Ok(Limit::Cpu(number)),
+        "cgroup-memory" => Ok(CgroupLimit::Memory(number << 20)),
+        _ => Ok(CgroupLimit::Quota(number)),
     }
 }
 
-impl Limit {
-    fn controller(self) -> &'static str {
-        match self {
-            Limit::Cpu(_) => "cpu",
-            Limit::Memory(_) => "memory",
-        }
-    }
-
-    /// The file of the limit, and what it holds.
-    fn setting(self, v2: bool) -> (&'static str, String) {
-        let quota = |percent: u64| percent * PERIOD / 100;
-        match (self, v2) {
-            (Limit::Cpu(percent), true) => ("cpu.max", format!("{} {PERIOD}", quota(percent))),
-            (Limit::Cpu(percent), false) => ("cpu.cfs_quota_us", quota(percent).to_string()),
-            (Limit::Memory(bytes), true) => ("memory.max", bytes.to_string()),
-            (Limit::Memory(bytes), false) => ("memory.limit_in_bytes", bytes.to_string()),
-        }
-    }
-}
-
-/// Whether there is a group in which one could be made; or a sentence saying why not.
-pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
-    let limit = limit(switch, level)?;
-    let (v2, groups) = cgroups_above(machine, limit.controller());
+/// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.
+pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<CgroupLimit, String> {
+    let limit = level_limit(switch, level)?;
+    let controller = cgroup_controller(limit);
+    let (v2, groups) = cgroups_above(machine, controller);
     let writable = |group: &String| rustix::fs::access(machine.path(group), rustix::fs::Access::WRITE_OK).is_ok();
     if groups.is_empty() {
-        return Err(format!("there is no {} cgroup here", limit.controller()));
+        return Err(format!("there is no {controller} cgroup here"));
     }
-    // Of version 2 a group may be writable and yet not have the controller: that shows when it is entered.
+    // Under version 2 a group may be writable without having the controller: that shows when it is entered.
     if !groups.iter().any(writable) {
         return Err("no cgroup can be made here; it needs root, or a cgroup that was delegated".to_owned());
     }
     let top = machine.path(groups.last().map_or("/", String::as_str));
-    let has = |text: String| text.split_whitespace().any(|name| name == limit.controller());
+    let has = |text: String| text.split_whitespace().any(|name| name == controller);
     let controllers = fs::read_to_string(top.join("cgroup.controllers"));
     match v2 && !controllers.is_ok_and(has) {
-        true => Err(format!("the cgroups of this machine have no {} controller", limit.controller())),
-        false => Ok(()),
+        true => Err(format!("the cgroups of this machine have no {controller} controller")),
+        false => Ok(limit),
     }
 }
 
 /// Makes the group, for the programs to join.
-pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
-    let limit = limit(switch, level)?;
-    let v2 = cgroups_above(context.machine, limit.controller()).0;
-    let (file, value) = limit.setting(v2);
-    // Of version 2 a process is in one group only.
-    let shared = context.staging.cgroups.first().filter(|_| v2).cloned();
-    let group = match shared {
-        Some(group) => {
-            set(&group, file, &value).map_err(|error| format!("{}/{file} ({error})", group.display()))?;
-            group
-        }
-        None => {
-            let name = format!("unixmark-{}-{}", std::process::id(), switch.id);
-            let ledger = &mut *context.ledger;
-            let mut will = |path: &Path| ledger.record(&Undo::RemoveDirectory { path: path.to_path_buf() });
-            let group = make(context.machine, limit.controller(), &name, (file, &value), &mut will)
-                .map_err(Refusal::Unavailable)?;
-            context.staging.cgroups.push(group.clone());
-            group
-        }
-    };
+pub(super) fn enter(
+    switch: &Switch,
+    limit: CgroupLimit,
+    context: &mut Context<'_>,
+) -> Result<Box<dyn Active>, Refusal> {
+    let v2 = cgroups_above(context.machine, cgroup_controller(limit)).0;
+    let group = self::limit(context.machine, limit, &switch.id, &mut context.staging.cgroups, context.ledger)?;
     Ok(Box::new(Limited { group, limit, v2 }))
 }
 
@@ -139,11 +107,11 @@ impl Active for Limited {
     fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let read = |file: &str| fs::read_to_string(self.group.join(file)).unwrap_or_default();
         let figures = match self.limit {
-            Limit::Cpu(_) => {
+            CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
                 let stat = read("cpu.stat");
                 vec![("nr_periods", field(&stat, "nr_periods")), ("nr_throttled", field(&stat, "nr_throttled"))]
             }
-            Limit::Memory(_) => {
+            CgroupLimit::Memory(_) => {
                 let most = if self.v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
                 match read(most).trim().parse() {
                     Ok(bytes) => vec![("memory", bytes)],
@@ -153,7 +121,7 @@ impl Active for Limited {
             }
         };
         if figures[0].1 <= 0.0 {
-            return Err(format!("{} has had no work ({} is 0)", self.group.display(), figures[0].0));
+            return Err(format!("no process has run in {} ({} is 0)", self.group.display(), figures[0].0));
         }
         for (name, value) in figures {
             let unit = match name {
@@ -167,7 +135,7 @@ impl Active for Limited {
     }
 }
 
-/// A figure of a file with a name and a number in each line.
+/// Returns a figure of a file with a name and a number in each line; 0 if it is missing.
 fn field(text: &str, name: &str) -> f64 {
     let value = |line: &str| line.strip_prefix(name)?.trim().parse().ok();
     text.lines().find_map(value).unwrap_or(0.0)

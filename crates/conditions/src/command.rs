@@ -1,4 +1,4 @@
-//! Commands that switch something: the only processes of the tool's that are not measured.
+//! Commands that switch something.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +12,8 @@ use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use catalogue::Switch;
 use journal::Evidence;
 
-/// Something of the user's that is on.
-struct On {
+/// A condition of the user's that is on.
+struct UserCondition {
     verify: String,
     folder: PathBuf,
 }
@@ -24,14 +24,14 @@ pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Box<dy
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
     context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave })?;
     shell(&enter, context.folder)?;
-    shell(&verify, context.folder).map_err(|why| format!("its verify says that it is not on: {why}"))?;
-    Ok(Box::new(On { verify, folder: context.folder.to_path_buf() }))
+    shell(&verify, context.folder).map_err(|why| format!("its verify command says that it is not on: {why}"))?;
+    Ok(Box::new(UserCondition { verify, folder: context.folder.to_path_buf() }))
 }
 
-impl Active for On {
+impl Active for UserCondition {
     fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let said = shell(&self.verify, &self.folder)?;
-        evidence.notes.extend(said.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+        let output = shell(&self.verify, &self.folder)?;
+        evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         Ok(())
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn run(words: &[&str], folder: &Path) -> Result<String, String> {
     Err(format!("`{}` failed ({}): {last}", words.join(" "), output.status))
 }
 
-/// Ends every process that runs `program` with `argument` among its arguments, by force where it does not end in time.
+/// Ends every process that runs `program` with `argument` among its arguments, by force if it does not end in time.
 pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
     for round in 0..500 {
         let pids = running(program, argument);
@@ -78,12 +78,12 @@ pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
 
 fn running(program: &Path, argument: &Path) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let is_it = |pid: &Pid| {
+    let runs_it = |pid: &Pid| {
         let folder = format!("/proc/{}", pid.as_raw_nonzero());
         fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default())
             && fs::read(folder + "/cmdline")
                 .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
     };
     let pids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-    pids.filter(is_it).collect()
+    pids.filter(runs_it).collect()
 }

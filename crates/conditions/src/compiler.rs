@@ -4,12 +4,12 @@ use super::{Active, Context, FinishedTrial};
 use catalogue::Switch;
 use journal::Evidence;
 
-/// A build that the programs have.
-struct Built {
+/// The programs' build.
+struct Build {
     name: String,
 }
 
-/// Whether the compiler is there; or a sentence saying that it is not.
+/// Checks that the compiler is there.
 pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
     if switch.id != "cc" || level.is_empty() || machine::find_command(level).is_some() {
         return Ok(());
@@ -17,18 +17,18 @@ pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
     Err(format!("there is no compiler '{level}' here; try the name of one that is installed, or its path"))
 }
 
-/// Has the programs be of that build.
+/// Makes the programs be of that build.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, String> {
     if let Some(other) = &context.staging.build {
         return Err(format!("the programs are built as '{other}' already"));
     }
     let name = format!("{}={level}", switch.id);
     context.staging.build = Some(name.clone());
-    Ok(Box::new(Built { name }))
+    Ok(Box::new(Build { name }))
 }
 
-impl Active for Built {
-    /// The runner takes the programs from the folder of the build that it was asked for, and has no others.
+impl Active for Build {
+    /// The runner takes the programs from the directory of that build, and has no others.
     fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         evidence.notes.push(format!("the programs' build is {}", self.name));
         Ok(())

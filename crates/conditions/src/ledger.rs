@@ -1,4 +1,4 @@
-//! How every change is undone, on the disk before the change is made.
+//! How each change is undone: on the disk before the change is made.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,12 +8,12 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::{command, lock};
-use machine::Machine;
+use machine::{Machine, retry};
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
 
-/// One step back. Every step may be carried out twice.
+/// How one change is undone. It may be done twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
@@ -46,9 +46,9 @@ pub enum Undo {
         /// The file.
         path: PathBuf,
     },
-    /// Set auditing as it was, and delete the tool's own rules.
+    /// Set auditing as it was found, and delete the tool's own rules.
     Audit {
-        /// As it was.
+        /// As it was found.
         found: audit::Found,
     },
     /// End whatever runs a program with an argument that nothing else has.
@@ -60,31 +60,31 @@ pub enum Undo {
     },
 }
 
-/// The first line: whose changes they are.
+/// The first line: who made the changes.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     /// The process that made them.
     pid: u32,
-    /// The boot in which they were made: what the kernel holds goes with it.
+    /// The boot in which they were made: what the kernel holds ends with it.
     boot: String,
 }
 
-/// The steps back of what is switched now.
+/// How to undo what is changed now.
 #[derive(Debug)]
 pub struct Ledger {
     path: PathBuf,
     file: Option<File>,
 }
 
-/// Where the ledger of this user is: a place that survives a power cut.
-fn usual() -> Result<PathBuf> {
+/// Returns the directory of this user's ledger: it survives a power cut.
+fn folder() -> Result<PathBuf> {
     if rustix::process::geteuid().is_root() {
         return Ok(PathBuf::from("/var/lib/unixmark"));
     }
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = from("XDG_STATE_HOME").or_else(|| from("HOME").map(|home| home.join(".local/state")));
     Ok(state
-        .context("neither HOME nor XDG_STATE_HOME is set: there is no place for what must be put back")?
+        .context("neither HOME nor XDG_STATE_HOME is set, so there is no place to write down how to undo changes")?
         .join("unixmark"))
 }
 
@@ -94,30 +94,31 @@ impl Ledger {
     /// # Errors
     /// It cannot be written, or an earlier run's has not been put back.
     pub fn open() -> Result<Ledger> {
-        let folder = usual()?;
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("{} cannot be made, and changes must be written down first", folder.display()))?;
+        let folder = folder()?;
+        fs::create_dir_all(&folder).with_context(|| {
+            format!("{} cannot be made, and how to undo changes must be written down first", folder.display())
+        })?;
         let path = folder.join(FILE);
         if path.exists() {
-            bail!("an earlier run was killed and left things switched; `unixmark restore` puts them back");
+            bail!("an earlier run was killed and left changes behind; `unixmark restore` undoes them");
         }
         Ok(Ledger { path, file: None })
     }
 
-    /// Where it is.
+    /// Returns its file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a step back to the disk: to be called before the change that it undoes.
+    /// Writes to the disk how a change is undone, before the change is made.
     ///
     /// # Errors
-    /// It could not be written, so that the change must not be made.
+    /// It could not be written, so the change must not be made.
     pub fn record(&mut self, step: &Undo) -> Result<(), String> {
         self.append(step).map_err(|error| {
             format!(
-                "how to put it back cannot be written down ({error:#}), so that it was not changed; make room in {}",
+                "how to undo it cannot be written down ({error:#}), so nothing was changed; make room in {}",
                 self.path.display()
             )
         })
@@ -138,10 +139,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Puts everything back, newest first, and empties the ledger.
+    /// Undoes everything, newest first, and removes the file.
     ///
     /// # Errors
-    /// A step failed: the ledger stays, and says what is left to do.
+    /// A step failed: the file stays, with what is left to do.
     pub fn put_back(&mut self) -> Result<()> {
         self.file = None;
         restore(&self.path).map(drop)
@@ -155,30 +156,30 @@ impl Drop for Ledger {
     }
 }
 
-/// What an earlier run left switched.
+/// What an earlier run left changed.
 #[derive(Debug)]
 pub struct Leftovers {
-    /// The ledger that undoes it.
+    /// The ledger's file.
     pub path: PathBuf,
-    /// Its steps in words, newest first.
+    /// What is to be done, newest first.
     pub steps: Vec<String>,
 }
 
-/// Returns what an earlier run left switched; nothing where nothing is left or its run still goes on.
+/// Returns what an earlier run left changed; `None` if nothing is left or its run still goes on.
 ///
 /// # Errors
 /// There is a ledger that cannot be read.
 pub fn leftovers() -> Result<Option<Leftovers>> {
-    let path = usual()?.join(FILE);
+    let path = folder()?.join(FILE);
     if !path.exists() {
         return Ok(None);
     }
     let Ok(_free) = lock() else { return Ok(None) };
     let steps = read(&path).with_context(|| format!("{} cannot be read; try as root", path.display()))?.1;
-    Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::words).collect() }))
+    Ok(Some(Leftovers { path, steps: steps.iter().rev().map(Undo::description).collect() }))
 }
 
-/// The head and the steps of a ledger; a last line that was cut was not yet acted upon.
+/// Reads the head and the steps of a ledger. A last line that was cut short belongs to a change that was not made.
 fn read(path: &Path) -> Result<(Option<Head>, Vec<Undo>)> {
     let text = fs::read_to_string(path)?;
     let mut lines = text.lines();
@@ -186,7 +187,7 @@ fn read(path: &Path) -> Result<(Option<Head>, Vec<Undo>)> {
     Ok((head, lines.filter_map(|line| serde_json::from_str(line).ok()).collect()))
 }
 
-/// Carries out a ledger, newest step first, and removes it; returns how many steps there were. That there is none is no error.
+/// Undoes a ledger, newest step first, and removes it; returns how many steps there were, 0 if there is no ledger.
 ///
 /// # Errors
 /// A step failed. The others were carried out all the same, and the ledger keeps what failed.
@@ -198,7 +199,7 @@ pub fn restore(path: &Path) -> Result<usize> {
     };
     let same_boot = head.as_ref().is_none_or(|head| head.boot == Machine::here().boot());
     let mut failed = Vec::new();
-    for step in steps.iter().rev().filter(|step| same_boot || step.survives()) {
+    for step in steps.iter().rev().filter(|step| same_boot || step.survives_a_reboot()) {
         if let Err(why) = step.carry_out() {
             failed.push((step, why));
         }
@@ -212,25 +213,25 @@ pub fn restore(path: &Path) -> Result<usize> {
         text += &(serde_json::to_string(step)? + "\n");
     }
     fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    let told: Vec<String> = failed.iter().map(|(step, why)| format!("{}: {why}", step.words())).collect();
-    bail!("not everything could be put back: {}; mend that, then `unixmark restore`", told.join("; "))
+    let reasons: Vec<String> = failed.iter().map(|(step, why)| format!("{}: {why}", step.description())).collect();
+    bail!("not everything could be undone: {}; fix that, then run `unixmark restore`", reasons.join("; "))
 }
 
 impl Undo {
-    /// What it does, in words.
-    fn words(&self) -> String {
+    /// Returns what it does, in words.
+    fn description(&self) -> String {
         match self {
-            Undo::Write { path, text } => format!("{} back to '{}'", path.display(), text.trim()),
+            Undo::Write { path, text } => format!("set {} back to '{}'", path.display(), text.trim()),
             Undo::Shell { name, .. } => format!("leave {name}"),
             Undo::Unmount { path } => format!("unmount {}", path.display()),
             Undo::RemoveDirectory { path } | Undo::RemoveFile { path } => format!("remove {}", path.display()),
-            Undo::Audit { .. } => "auditing back to how it was".to_owned(),
+            Undo::Audit { .. } => "set auditing back to how it was".to_owned(),
             Undo::End { program, .. } => format!("end {}", program.display()),
         }
     }
 
-    /// Whether a reboot leaves the change as it is.
-    fn survives(&self) -> bool {
+    /// Whether the change survives a reboot.
+    fn survives_a_reboot(&self) -> bool {
         match self {
             Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
             Undo::Shell { .. } | Undo::RemoveFile { .. } => true,
@@ -248,7 +249,7 @@ impl Undo {
             Undo::Write { path, text } => fs::write(path, text).map_err(why),
             Undo::Shell { command, .. } => command::shell(command, Path::new("/")).map(drop),
             Undo::Unmount { path } => match rustix::mount::unmount(path, rustix::mount::UnmountFlags::DETACH) {
-                // It was not mounted yet, or is no more.
+                // It was not mounted yet, or no longer is.
                 Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => Ok(()),
                 other => other.map_err(|error| error.to_string()),
             },
@@ -262,13 +263,9 @@ impl Undo {
 
 /// The last processes of a control group may still be dying.
 fn remove_directory(path: &Path) -> std::io::Result<()> {
-    for _ in 0..50 {
-        match fs::remove_dir(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
-            other => return other,
-        }
-    }
-    fs::remove_dir(path)
+    let attempt = || match fs::remove_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => Err(error),
+        other => Ok(other),
+    };
+    retry(attempt).unwrap_or_else(Err)
 }

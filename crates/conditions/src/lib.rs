@@ -1,8 +1,9 @@
 //! What is switched on the machine around a trial, and put back after it.
 //!
-//! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving carries out
-//! the ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both were.
+//! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving undoes the
+//! ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both are.
 //! Every switch is proved: a condition that cannot show that it was on is an error, never a silent "costs nothing".
+//! Control groups that loads join are made and undone the same way.
 
 mod audit;
 mod beside;
@@ -19,14 +20,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use catalogue::{Condition, Means, Switch};
+use catalogue::{CgroupLimit, Condition, Means, Switch};
 use journal::{Evidence, Trial};
 use machine::{Lock, Machine};
 
 pub use ::audit::{Flush, Sink, TrailSettings};
-pub use cgroup::make as make_cgroup;
 pub use ledger::{Ledger, Leftovers, Undo, leftovers, restore};
-pub use machine::end;
 
 /// Takes the lock by which one experiment at a time may switch anything on the machine.
 ///
@@ -34,13 +33,13 @@ pub use machine::end;
 /// Another run has it.
 pub fn lock() -> anyhow::Result<Lock> {
     let lock = Lock::take("unixmark-conditions").context("the lock of conditions cannot be taken")?;
-    lock.context("another unixmark is switching conditions on this machine; wait until it has ended")
+    lock.context("another unixmark is switching conditions on this machine, or limits a load; wait until it has ended")
 }
 
 /// Why a condition was not entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// It cannot be had on this machine, or not with these rights.
+    /// It is not available on this machine, or not with these rights.
     Unavailable(String),
     /// It should have worked and did not.
     Failed(String),
@@ -61,7 +60,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// What is asked of conditions for a whole run.
+/// What the user asked for, for all conditions of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Where trails and file systems are put.
@@ -70,7 +69,7 @@ pub struct Settings {
     pub trail: TrailSettings,
 }
 
-/// What a condition has the runner do differently for the programs of a trial.
+/// How a condition has the runner start the programs of a trial.
 #[derive(Debug, Default)]
 pub struct Staging {
     /// Further arguments of the measured programs and their load.
@@ -79,7 +78,7 @@ pub struct Staging {
     pub prefix: Vec<String>,
     /// Where the programs work, in place of the trial's directory.
     pub folder: Option<PathBuf>,
-    /// Control groups that the programs join, made before and removed by the ledger.
+    /// Control groups that the programs join; the ledger removes them.
     pub cgroups: Vec<PathBuf>,
     /// A test that runs beside the programs as loads do and counts what it sees, with further arguments.
     pub companion: Option<(String, Vec<String>)>,
@@ -87,7 +86,7 @@ pub struct Staging {
     pub build: Option<String>,
 }
 
-/// What is known of a trial when its condition is to be proved.
+/// What is known of a trial when its programs have ended.
 #[derive(Debug)]
 pub struct FinishedTrial<'a> {
     /// What its copies reported.
@@ -112,20 +111,17 @@ pub trait Active {
     fn is_fatal(&self) -> bool {
         false
     }
-
-    /// Called once when the programs are ready and their window has not opened.
-    fn before_window(&mut self) {}
 }
 
 /// What entering a switch has at hand.
 pub struct Context<'a> {
     /// The machine.
     pub machine: &'a Machine,
-    /// The run's wishes.
+    /// What the user asked for.
     pub settings: &'a Settings,
-    /// Where changes are written down before they are made.
+    /// Where it is written how each change is undone, before it is made.
     pub ledger: &'a mut Ledger,
-    /// What the runner is to do.
+    /// How the runner starts the programs.
     pub staging: &'a mut Staging,
     /// The trial's directory.
     pub folder: &'a Path,
@@ -134,12 +130,12 @@ pub struct Context<'a> {
 /// A condition that is on; by default the machine as found.
 #[derive(Default)]
 pub struct Entered {
-    /// What the runner is to do.
+    /// How the runner starts the programs.
     pub staging: Staging,
     active: Vec<(Arc<Switch>, Box<dyn Active>)>,
 }
 
-/// What a run has around the conditions of its trials: one experiment at a time on a machine.
+/// What a run needs to change the machine around its trials. A machine has one experiment at a time.
 #[derive(Debug)]
 pub struct Experiment {
     settings: Settings,
@@ -148,24 +144,25 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Begins an experiment.
+    /// Starts an experiment.
     ///
     /// # Errors
-    /// Another one goes on, an earlier one was not put back, or its ledger cannot be written.
+    /// Another one is running, an earlier one was not put back, or the ledger cannot be written.
     pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
         Ok(Experiment { settings, _lock: lock()?, ledger: Ledger::open()? })
     }
 
-    /// Where the steps back stand.
+    /// Returns the ledger's file.
     #[must_use]
     pub fn ledger(&self) -> &Path {
         self.ledger.path()
     }
 
-    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'.
+    /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even if this
+    /// fails.
     ///
     /// # Errors
-    /// It cannot be had here, or did not work; it is to be left all the same.
+    /// It is not available here, or did not work.
     pub fn enter(
         &mut self,
         condition: &Condition,
@@ -177,19 +174,41 @@ impl Experiment {
         enter(condition, machine, &self.settings, &mut self.ledger, folder)
     }
 
-    /// Puts everything back.
+    /// Makes control groups with `limits` for a load, which also joins those of its condition. They go when the condition is
+    /// left.
     ///
     /// # Errors
-    /// Something could not be: the run must not go on.
+    /// They cannot be made here.
+    pub fn load_cgroups(
+        &mut self,
+        limits: &[CgroupLimit],
+        machine: &Machine,
+        condition: &[PathBuf],
+    ) -> Result<Vec<PathBuf>, Refusal> {
+        if !limits.is_empty() && !condition.is_empty() && machine::cgroups_above(machine, "cpu").0 {
+            let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
+            return Err(Refusal::Unavailable(why.to_owned()));
+        }
+        let mut groups = Vec::new();
+        for limit in limits {
+            cgroup::limit(machine, *limit, machine::cgroup_controller(*limit), &mut groups, &mut self.ledger)?;
+        }
+        Ok(groups)
+    }
+
+    /// Undoes everything that was changed.
+    ///
+    /// # Errors
+    /// Something could not be undone: the run must not go on.
     pub fn leave(&mut self) -> anyhow::Result<()> {
         self.ledger.put_back()
     }
 }
 
-/// Enters a condition. Whatever of it was done is in the ledger, also when this fails.
+/// Enters a condition. How to undo what was changed is in the ledger, even if this fails.
 ///
 /// # Errors
-/// It cannot be had here, or did not work.
+/// It is not available here, or did not work.
 pub fn enter(
     condition: &Condition,
     machine: &Machine,
@@ -212,15 +231,15 @@ pub fn enter(
     Ok(Entered { staging, active })
 }
 
-/// Returns whether a switch can be set to a level here; or a sentence saying why not.
+/// Checks that a switch can be set to a level here, and changes nothing.
 ///
 /// # Errors
-/// The sentence.
+/// A sentence saying why it cannot.
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
     ready(switch, level, machine).map(drop)
 }
 
-/// Enters a switch at a level that can be had here.
+/// Enters a switch at a level that is available here.
 type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Box<dyn Active>, Refusal> + 'a>;
 
 /// Checks that a switch can be set to a level here, and returns what does it.
@@ -232,8 +251,8 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             Box::new(move |context| file::enter(switch, level, context))
         }
         Means::Cgroup => {
-            cgroup::available(switch, level, machine)?;
-            Box::new(move |context| cgroup::enter(switch, level, context))
+            let limit = cgroup::available(switch, level, machine)?;
+            Box::new(move |context| cgroup::enter(switch, limit, context))
         }
         Means::Mount => {
             mount::available(level, machine)?;
@@ -248,7 +267,7 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             Box::new(move |context| audit::enter(ready, context))
         }
         Means::Command => Box::new(move |context| command::enter(switch, context)),
-        Means::Argument => Box::new(move |context| Ok(beside::argument(switch, level, context))),
+        Means::Argument => Box::new(move |context| Ok(beside::enter_argument(switch, level, context))),
         Means::Beside => Box::new(move |context| beside::enter(switch, level, context)),
         Means::Tracing => Box::new(tracing::enter),
         Means::Nothing => Box::new(|_| Err(Refusal::Failed("there is nothing to switch".to_owned()))),
@@ -256,15 +275,10 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
 }
 
 impl Entered {
-    /// Says that the programs are ready and their window is about to open.
-    pub fn before_window(&mut self) {
-        self.active.iter_mut().for_each(|(_, active)| active.before_window());
-    }
-
-    /// Proves that everything was on, and returns what it produced; nothing where nothing was switched.
+    /// Proves that everything was on, and returns what it produced; `None` if nothing was switched.
     ///
     /// # Errors
-    /// A sentence saying what is not proved.
+    /// What is not proved.
     pub fn prove(&mut self, finished: &FinishedTrial<'_>) -> Result<Option<Evidence>, Refusal> {
         if self.active.is_empty() {
             return Ok(None);
@@ -274,7 +288,7 @@ impl Entered {
             active.prove(finished, &mut evidence).map_err(|why| match active.is_fatal() {
                 true => Refusal::Fatal(format!("{}: {why}", switch.id)),
                 false => {
-                    Refusal::Failed(format!("{} was not on, so that nothing is known of its cost: {why}", switch.id))
+                    Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id))
                 }
             })?;
         }

@@ -1,4 +1,4 @@
-//! File systems of the programs' own, mounted in the scratch directory for one trial.
+//! File systems mounted in the scratch directory for one trial.
 
 use std::ffi::CString;
 use std::fs;
@@ -11,10 +11,10 @@ use super::{Active, Context, FinishedTrial, Refusal, Undo, command};
 use journal::Evidence;
 use machine::Machine;
 
-/// A file system, and the number that statfs(2) has of it.
+/// File systems, and the type that statfs(2) reports for each.
 const KINDS: &[(&str, i64)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
 
-/// The size of the file that holds an ext4, of which only what is used takes room.
+/// The size of the sparse file that holds an ext4.
 const SIZE: &str = "4g";
 
 /// A file system that is mounted.
@@ -24,10 +24,10 @@ struct Mounted {
     magic: i64,
 }
 
-/// Whether the kernel and the tools for a file system are there; or a sentence saying why not.
+/// Checks that the kernel and the tools for a file system are there.
 pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
     let systems = machine.read("/proc/filesystems").unwrap_or_default();
-    // A kernel with modules may load it when it is asked for.
+    // A kernel with modules may load it on demand.
     if !systems.split_whitespace().any(|word| word == level) && !machine.exists("/proc/modules") {
         return Err(format!("this kernel has no {level}"));
     }
@@ -40,10 +40,10 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
     if machine.exists("/dev/loop-control") { Ok(()) } else { Err("there are no loop devices here".to_owned()) }
 }
 
-/// Mounts the file system and has the programs work in it.
+/// Mounts the file system and makes the programs work in it.
 pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let Some((name, magic)) = KINDS.iter().find(|(name, _)| *name == level) else {
-        return Err(Refusal::Failed(format!("nothing is known of the file system '{level}'")));
+        return Err(Refusal::Failed(format!("the file system '{level}' is unknown")));
     };
     if context.staging.folder.is_some() {
         return Err(Refusal::Unavailable("the programs can only work in one file system".to_owned()));
@@ -51,7 +51,7 @@ pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Ac
     let base = context.settings.scratch.join(format!("fs-{name}"));
     let place = base.join("mounted");
     let made = |error: std::io::Error| format!("{} cannot be made ({error})", base.display());
-    // What an earlier trial left there, whose file system is unmounted.
+    // Left by an earlier trial, whose file system is unmounted.
     if base.exists() {
         fs::remove_dir_all(&base).map_err(made)?;
     }
@@ -69,7 +69,7 @@ pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Ac
 }
 
 fn mount(name: &str, place: &Path, options: &str) -> Result<(), Refusal> {
-    let options = CString::new(options).map_err(|error| format!("'{options}' is no option ({error})"))?;
+    let options = CString::new(options).map_err(|error| format!("'{options}' is not an option ({error})"))?;
     rustix::mount::mount(name, place, name, MountFlags::empty(), &*options).map_err(|error| match error {
         Errno::PERM | Errno::ACCESS => {
             Refusal::Unavailable(format!("{name} cannot be mounted ({error}); it needs root"))
@@ -79,7 +79,7 @@ fn mount(name: &str, place: &Path, options: &str) -> Result<(), Refusal> {
     })
 }
 
-/// An overlay over an empty directory: what the programs write is in its upper layer.
+/// Mounts an overlay over an empty directory: what the programs write goes to its upper layer.
 fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
     let layers = ["lower", "upper", "work"].map(|layer| base.join(layer));
     for layer in &layers {
@@ -97,7 +97,7 @@ fn mount_overlay(base: &Path, place: &Path) -> Result<(), Refusal> {
     }
 }
 
-/// An ext4 in a file, made whole at once: nothing of it is left to be done while programs are measured.
+/// Mounts an ext4 in a file, made without lazy initialisation: nothing is left to be done while programs are measured.
 fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(), Refusal> {
     let image = base.join("image");
     let [image_name, place_name] = [&image, place].map(|path| path.display().to_string());
@@ -118,18 +118,18 @@ fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(
 
 impl Mounted {
     fn check(&self) -> Result<(), String> {
-        let told = |error: Errno| format!("{} ({error})", self.place.display());
-        let found = rustix::fs::statfs(&self.place).map_err(told)?;
+        let failed = |error: Errno| format!("{} ({error})", self.place.display());
+        let found = rustix::fs::statfs(&self.place).map_err(failed)?;
         if found.f_type != self.magic {
             return Err(format!(
-                "{} is no {} (its statfs(2) says {:#x})",
+                "{} is not {} (its statfs(2) type is {:#x})",
                 self.place.display(),
                 self.name,
                 found.f_type
             ));
         }
-        // What it is mounted on may be of the same kind.
-        let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(told);
+        // The directory below may be of the same kind.
+        let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(failed);
         if device(&self.place)? == device(&self.place.join(".."))? {
             return Err(format!("nothing is mounted on {}", self.place.display()));
         }

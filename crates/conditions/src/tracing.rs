@@ -1,4 +1,4 @@
-//! The kernel's tracing of system calls (ftrace), in a buffer of our own.
+//! The kernel's tracing of system calls (ftrace), in a buffer of its own.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use journal::Evidence;
 use machine::TRACING;
 
-/// The name of our buffer.
+/// The buffer's name.
 const INSTANCE: &str = "unixmark";
 
 /// A buffer that takes events.
@@ -17,7 +17,7 @@ struct Tracing {
     instance: PathBuf,
 }
 
-/// Mounts the tracing file system where it is not.
+/// Mounts the tracing file system unless it is mounted.
 pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
     if context.machine.exists(&format!("{TRACING}/events")) {
         return Ok(());
@@ -32,18 +32,18 @@ pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
 pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     mount(context)?;
     let instance = PathBuf::from(TRACING).join("instances").join(INSTANCE);
-    let told = |error: std::io::Error| format!("{} ({error})", instance.display());
+    let failed = |error: std::io::Error| format!("{} ({error})", instance.display());
     if instance.exists() {
         return Err(Refusal::Failed(format!("{0} exists already; `rmdir {0}` removes it", instance.display())));
     }
     context.ledger.record(&Undo::RemoveDirectory { path: instance.clone() })?;
-    fs::create_dir(&instance).map_err(told)?;
+    fs::create_dir(&instance).map_err(failed)?;
     let events = instance.join("events/raw_syscalls/enable");
     if !events.exists() {
-        return Err(Refusal::Unavailable("this kernel has no events of system calls (CONFIG_FTRACE_SYSCALLS)".into()));
+        return Err(Refusal::Unavailable("this kernel cannot trace system calls (CONFIG_FTRACE_SYSCALLS)".into()));
     }
-    fs::write(&events, "1").map_err(told)?;
-    let on = fs::read_to_string(&events).map_err(told)?;
+    fs::write(&events, "1").map_err(failed)?;
+    let on = fs::read_to_string(&events).map_err(failed)?;
     if on.trim() != "1" {
         return Err(Refusal::Failed(format!("{} stays at {}", events.display(), on.trim())));
     }
@@ -65,7 +65,7 @@ impl Active for Tracing {
     }
 }
 
-/// The events in a processor's buffer, and those that newer ones have overwritten.
+/// Returns the events in a processor's buffer, and those that newer ones have overwritten.
 fn counts(stats: &str) -> (u64, u64) {
     let field = |name: &str| {
         let value = stats.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

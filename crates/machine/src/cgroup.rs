@@ -1,10 +1,13 @@
-//! The limits of the control groups this process is in, versions 1 and 2.
+//! Control groups, versions 1 and 2: the limits of those that this process is in, and the files that limits are written to.
 //!
 //! A limit binds everything below it, so the one in force is the smallest on the way from the
 //! process's own group up to the top that is visible from here.
 
-use super::{Machine, mounts};
 use std::path::Path;
+
+use catalogue::CgroupLimit;
+
+use super::{Machine, mounts};
 
 /// Version 1 says "no limit" with the largest multiple of the page size; anything near is none.
 const NO_LIMIT: u64 = 1 << 62;
@@ -28,6 +31,30 @@ pub fn own_path(machine: &Machine) -> Option<String> {
     let path = |controller: &str| membership(machine, controller).map(|(_, path)| path);
     let paths: Vec<String> = ["", "cpu", "memory", "pids"].into_iter().filter_map(path).collect();
     paths.iter().find(|path| *path != "/").or(paths.first()).cloned()
+}
+
+/// The length of a quota's period in µs: the kernel's own.
+const PERIOD: u64 = 100_000;
+
+/// Returns the controller of a limit.
+pub fn controller(limit: CgroupLimit) -> &'static str {
+    match limit {
+        CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => "cpu",
+        CgroupLimit::Memory(_) => "memory",
+    }
+}
+
+/// Returns the file of a limit, and what it holds. Version 1 has shares of 1024 where version 2 has weights of 100.
+pub fn setting(limit: CgroupLimit, v2: bool) -> (&'static str, String) {
+    let quota = |percent: u64| percent * PERIOD / 100;
+    match (limit, v2) {
+        (CgroupLimit::Quota(percent), true) => ("cpu.max", format!("{} {PERIOD}", quota(percent))),
+        (CgroupLimit::Quota(percent), false) => ("cpu.cfs_quota_us", quota(percent).to_string()),
+        (CgroupLimit::Weight(weight), true) => ("cpu.weight", weight.to_string()),
+        (CgroupLimit::Weight(weight), false) => ("cpu.shares", (u64::from(weight) * 1024 / 100).max(2).to_string()),
+        (CgroupLimit::Memory(bytes), true) => ("memory.max", bytes.to_string()),
+        (CgroupLimit::Memory(bytes), false) => ("memory.limit_in_bytes", bytes.to_string()),
+    }
 }
 
 /// CPUs' worth of time per period; `None` without a quota.
@@ -143,4 +170,20 @@ fn membership(machine: &Machine, controller: &str) -> Option<(bool, String)> {
     let v2 = || lines().find(|(names, _)| names.is_empty());
     let found = v1.map(|(_, path)| (false, path)).or_else(|| v2().map(|(_, path)| (true, path)));
     found.map(|(v2, path)| (v2, path.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_as_both_versions_write_them() {
+        let of_version = |limit: CgroupLimit| [true, false].map(|v2| setting(limit, v2));
+        let text = |file: &'static str, value: &str| (file, value.to_owned());
+        let quota = [text("cpu.max", "50000 100000"), text("cpu.cfs_quota_us", "50000")];
+        assert_eq!(of_version(CgroupLimit::Quota(50)), quota);
+        assert_eq!(of_version(CgroupLimit::Weight(200)), [text("cpu.weight", "200"), text("cpu.shares", "2048")]);
+        assert_eq!(setting(CgroupLimit::Weight(0), false).1, "2", "the kernel's least");
+        assert_eq!(of_version(CgroupLimit::Memory(5)), [text("memory.max", "5"), text("memory.limit_in_bytes", "5")]);
+    }
 }

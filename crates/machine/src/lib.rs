@@ -31,7 +31,7 @@ mod topology;
 mod userland;
 mod virtualisation;
 
-pub use cgroup::levels as cgroups_above;
+pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setting as cgroup_setting};
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
 pub use facts::facts;

@@ -18,7 +18,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-use catalogue::{Catalogue, Condition, Copies, Means, Metric, NONE, Test};
+use catalogue::{Catalogue, CgroupLimit, Condition, Copies, Means, Metric, NONE, Test};
 use journal::Topology;
 
 pub use pin::{Border, Pin};
@@ -54,15 +54,6 @@ pub struct Request {
     pub pin: Pin,
 }
 
-/// What a cgroup is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// A CPU weight; 100 is usual.
-    Weight(u32),
-    /// Bytes of memory.
-    Memory(u64),
-}
-
 /// One cell of the matrix and how it is measured.
 #[derive(Debug, Clone)]
 pub struct Cell {
@@ -82,8 +73,8 @@ pub struct Cell {
     pub args: Vec<String>,
     /// Every argument of the load.
     pub load_args: Vec<String>,
-    /// What cgroups of the load's own are made for.
-    pub load_cgroups: Vec<Limit>,
+    /// What cgroups of the load's own limit.
+    pub load_cgroups: Vec<CgroupLimit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
     /// The CPU of each copy; empty if the scheduler chooses.
@@ -155,7 +146,7 @@ impl Request {
         cell.load_args.extend(self.load_args.iter().cloned());
         let number = point.load.and_then(|load| load.number.as_ref()).zip(self.load_number);
         cell.load_args.extend(number.map(|(name, number)| format!("{name}={number}")));
-        cell.load_cgroups.extend(point.load.and(self.load_weight).map(Limit::Weight));
+        cell.load_cgroups.extend(point.load.and(self.load_weight).map(CgroupLimit::Weight));
         cell
     }
 }
@@ -219,10 +210,10 @@ impl Plan {
         builds.map(|(switch, level)| format!("{}={level}", switch.id)).collect()
     }
 
-    /// Whether anything is to be switched.
+    /// Whether the machine is changed: by a condition, or a cgroup for a load.
     #[must_use]
-    pub fn switches(&self) -> bool {
-        self.cells.iter().any(|cell| !cell.condition.parts.is_empty())
+    pub fn changes_the_machine(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.condition.parts.is_empty() || !cell.load_cgroups.is_empty())
     }
 
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner

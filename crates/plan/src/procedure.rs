@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Cell, Limit, Point};
-use catalogue::{Copies, Metric, Test};
+use super::{Cell, Point};
+use catalogue::{CgroupLimit, Copies, Metric, Test};
 
 /// Which procedure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -231,7 +231,11 @@ impl Procedure {
             window: self.window(test),
             args: test.args.iter().chain(extra).cloned().collect(),
             load_args: load.iter().flat_map(|load| load.args.iter().chain(&load.standard.args)).cloned().collect(),
-            load_cgroups: load.and_then(|load| load.memory).map(|mib| Limit::Memory(mib << 20)).into_iter().collect(),
+            load_cgroups: load
+                .and_then(|load| load.memory)
+                .map(|mib| CgroupLimit::Memory(mib << 20))
+                .into_iter()
+                .collect(),
             least: if self.kind == Kind::Classic { self.classic_passes(test) } else { self.least },
             cpus: Vec::new(),
         }

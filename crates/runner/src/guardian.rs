@@ -7,12 +7,9 @@ use std::io::{BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group, setsid};
-
-use super::cgroup;
 
 /// The name under which this executable is a guardian.
 pub const NAME: &str = "unixmark-guardian";
@@ -58,14 +55,6 @@ impl Guardian {
         self.send(&format!("+{}\n", group.as_raw_nonzero()))
     }
 
-    /// Registers a cgroup that must not outlive the tool.
-    ///
-    /// # Errors
-    /// The guardian is gone.
-    pub fn watch_cgroup(&mut self, path: &Path) -> Result<()> {
-        self.send(&format!("c{}\n", path.display()))
-    }
-
     /// Registers a terminal that the tool draws on as a whole.
     ///
     /// # Errors
@@ -108,13 +97,11 @@ impl Drop for Guardian {
 pub fn main(scratch: &Path) {
     // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
     let _ = setsid();
-    let mut groups = BTreeSet::new();
-    let (mut cgroups, mut screens, mut ledgers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut groups, mut screens, mut ledgers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         let Some((kind, rest)) = line.split_at_checked(1) else { continue };
         match kind {
-            "c" => drop(cgroups.insert(PathBuf::from(rest))),
             "t" => drop(screens.insert(PathBuf::from(rest))),
             "l" => drop(ledgers.insert(PathBuf::from(rest))),
             _ => {
@@ -130,7 +117,6 @@ pub fn main(scratch: &Path) {
     for group in groups.into_iter().filter_map(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
-    cgroups.iter().for_each(|path| cgroup::remove(path));
     for ledger in ledgers {
         // A tool that ended well has removed it. What fails here stays in it, and the next start says so.
         let _ = conditions::restore(&ledger);
@@ -148,14 +134,10 @@ fn remove(scratch: &Path) {
     if !scratch.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)) {
         return;
     }
-    for _ in 0..50 {
-        match fs::remove_dir_all(scratch) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            _ => return,
-        }
-    }
+    let _ = machine::retry(|| match fs::remove_dir_all(scratch) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    });
 }
 
 /// A directory of the run's own, for the files of the measured programs.

@@ -1,7 +1,6 @@
 //! Carries out a plan, trial by trial, into a journal. Only this crate starts what is measured.
 
 mod burnin;
-mod cgroup;
 mod failure;
 mod guardian;
 mod program;
@@ -69,7 +68,7 @@ pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usiz
 /// A cell and its trials so far.
 pub type Measured<'a> = (&'a journal::Cell, &'a [Trial]);
 
-/// What happens during a run, for whoever shows it.
+/// What happens during a run, for the display.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A trial is about to begin: its cell and command line, and the share of the run that is done.

@@ -141,7 +141,7 @@ impl Parser {
                 let first = Copy { frames, ..self.copy.clone() };
                 Conclusion::Done(std::iter::once(first).chain(self.threads.iter().cloned()).collect())
             }
-            Some(said) => said.clone(),
+            Some(end) => end.clone(),
             None if !self.partial.is_empty() => Conclusion::Garbage(format!(
                 "it ended in the middle of the line '{}'",
                 short(&String::from_utf8_lossy(&self.partial))

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::Setting;
-use super::cgroup::Cgroup;
 use super::failure::{Failure, unavailable};
 use super::program::Command;
 use super::rounds::Bench;
@@ -118,7 +117,7 @@ impl<'a> Rig<'a> {
         let staging = std::mem::take(&mut entered.staging);
         let folder = staging.folder.as_deref().unwrap_or(folder);
         let background = self.load_folder(cell, &staging)?;
-        let cgroups = self.cgroups(cell)?;
+        let cgroups = self.cgroups(cell, &staging)?;
         let load = cell.load.as_deref().map(|load| {
             let load_side = self.load(cell, load, &background, &cgroups, &staging);
             load_side.map_err(|failure| Role::Load.blame(load, failure))
@@ -183,20 +182,14 @@ impl<'a> Rig<'a> {
             .collect()
     }
 
-    /// Makes the cgroups that the cell's load is to run in; they go with what is returned.
-    fn cgroups(&mut self, cell: &Cell) -> Result<Vec<Cgroup>, Failure> {
-        if cell.load_cgroups.len() > 1 && machine::cgroups_above(self.setting.machine, "cpu").0 {
-            // Version 2 has one tree, and a process is in one group of it.
-            let why = "its load has a memory cgroup already; try --placement same or session";
-            return Err(unavailable(why.to_owned()));
+    /// Makes the cgroups that the cell's load joins.
+    fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Failure> {
+        match &mut self.experiment {
+            Some(experiment) => {
+                Ok(experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)?)
+            }
+            None => Ok(Vec::new()),
         }
-        let mut made = Vec::new();
-        for limit in &cell.load_cgroups {
-            let cgroup = Cgroup::make(self.setting.machine, *limit).map_err(unavailable)?;
-            self.supervisor.guardian.watch_cgroup(cgroup.path())?;
-            made.push(cgroup);
-        }
-        Ok(made)
     }
 
     /// Returns the cell's load: it has an executable of its own, as copies have.
@@ -205,7 +198,7 @@ impl<'a> Rig<'a> {
         cell: &Cell,
         load: &'t Test,
         folder: &'f Path,
-        cgroups: &[Cgroup],
+        cgroups: &[PathBuf],
         staging: &Staging,
     ) -> Result<Side<'f>, Failure>
     where
@@ -214,9 +207,7 @@ impl<'a> Rig<'a> {
         can_run(self.setting.machine, load)?;
         let mut args = cell.load_args.clone();
         args.extend(staging.args.iter().cloned());
-        let mut paths: Vec<PathBuf> = cgroups.iter().map(|cgroup| cgroup.path().to_path_buf()).collect();
-        paths.extend(staging.cgroups.iter().cloned());
-        args.extend(joined(&paths));
+        args.extend(joined(&[cgroups, &staging.cgroups].concat()));
         let path = self.executable(load, cell.copies, staging)?;
         let args = self.arguments(load, &args, 1);
         let command = prefixed(staging, Command { path, args, folder, environment: &[] });

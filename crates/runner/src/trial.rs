@@ -105,7 +105,6 @@ impl Supervisor<'_> {
     fn run(&mut self, setup: &Setup<'_>, processes: &mut Processes, entered: &mut Entered) -> Result<Trial, Failure> {
         self.wait_until_ready(setup, processes)?;
         let alone = self.start_sides(setup, processes)?;
-        entered.before_window();
         let window = setup.window;
         let before = (sample(self.machine), cpu_time());
         let mut lead = lead(processes.copies.len() * setup.threads as usize, window);

@@ -55,14 +55,14 @@ pub struct BurnSetting<'a> {
     pub plan: BurnIn,
 }
 
-/// What happens during a burn-in, for whoever shows it.
+/// What happens during a burn-in, for the display.
 #[derive(Debug)]
 pub enum BurnEvent<'a> {
     /// The program is about to be started, with this command line.
     Begin(String),
     /// A second has passed.
     Second(&'a Sample),
-    /// The test of memory goes on to this stage.
+    /// The memory test enters this stage.
     Stage(&'a Stage),
     /// A word was not what was written.
     Fault(&'a Fault),
@@ -217,13 +217,13 @@ impl<'a> Session<'a> {
         };
         self.keep_last()?;
         ended?;
-        let copy = concluded(&processes.copies[0], test, supervisor.signals.stopped().is_some())?;
+        let copy = program_result(&processes.copies[0], test, supervisor.signals.stopped().is_some())?;
         let noise = noise(&before.0, &sample(supervisor.machine));
         let tool = cpu_time().saturating_sub(before.1) as f64 / 1e9;
         Ok(Trial { copies: vec![copy], noise: Some(noise), tool_cpu_s: Some(tool), ..Trial::default() })
     }
 
-    /// Waits until a second has passed or the program prints; returns whether it goes on.
+    /// Waits until a second has passed or the program prints; returns whether the burn-in continues.
     fn step(&mut self, supervisor: &Supervisor<'_>, processes: &mut Processes) -> Result<bool, Stop> {
         let next = self.next();
         let until = self.deadline().map_or(next, |deadline| deadline.min(next));
@@ -289,7 +289,7 @@ impl<'a> Session<'a> {
         if !lines.is_empty() {
             self.last_line = now;
         }
-        let at = self.at(now);
+        let at = self.seconds_since_start(now);
         for text in lines {
             let line = self.log.parse(&text, self.start).ok_or_else(|| Failure::from(violation(&text)))?;
             self.sample.faults = self.log.faults();
@@ -338,7 +338,7 @@ impl<'a> Session<'a> {
     /// A second has passed.
     fn tick(&mut self, now: u64) -> Result<()> {
         self.seconds = (now - self.start - LATER) / SECOND;
-        let at = self.at(now);
+        let at = self.seconds_since_start(now);
         self.reading = self.sensors.read(at);
         if self.plan.kind == Burned::Cooling || self.seconds >= self.kept + MEMORY_KEEPS {
             self.kept = self.seconds;
@@ -363,8 +363,9 @@ impl<'a> Session<'a> {
     fn keep_last(&mut self) -> Result<()> {
         let now = monotonic();
         // Nobody asks the sensors more often than once a second.
-        let reading = if now >= self.next() { self.sensors.read(self.at(now)) } else { Reading::default() };
-        self.keep(self.at(now), reading)
+        let reading =
+            if now >= self.next() { self.sensors.read(self.seconds_since_start(now)) } else { Reading::default() };
+        self.keep(self.seconds_since_start(now), reading)
     }
 
     /// Has the program report and end.
@@ -389,20 +390,20 @@ impl<'a> Session<'a> {
     }
 
     /// Seconds since the work began.
-    fn at(&self, now: u64) -> f64 {
+    fn seconds_since_start(&self, now: u64) -> f64 {
         (now.saturating_sub(self.start) as f64 / 1e6).round() / 1e3
     }
 }
 
 /// Returns what the program reported.
-fn concluded(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Failure> {
+fn program_result(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Failure> {
     let is_garbage = matches!(program.output().conclusion(), Conclusion::Garbage(_));
     // A program whose stdin closes at the wrong moment may end without a word.
     if stopped && is_garbage && !program.output().is_broken() && program.failure().is_none() {
         return Err(Failure::Stopped);
     }
     let copy = result(program)?.swap_remove(0);
-    // What is found wrong is counted; only that nobody counted would be a failure.
+    // Wrong results are counted; only a missing count is a failure.
     if let Some(missing) = test.checks.keys().find(|name| !copy.checks.contains_key(*name)) {
         return Err(format!("its check value '{missing}' is missing").into());
     }
