@@ -221,7 +221,7 @@ fn a_container_of_version_2_is_bound_by_the_groups_above() -> Outcome {
         &[
             ("limits.quota", Spoils, "echo max | sudo tee /sys/fs/cgroup/pod/cpu.max"),
             ("storage.file_system", Disturbs, "in memory"),
-            ("kernel.audit", Severity::Note, "without root"),
+            ("kernel.audit", Severity::Note, "only root can tell"),
             ("software.locale", Severity::Note, "localedef"),
         ],
     );
@@ -249,7 +249,7 @@ fn arm64_without_cpufreq() -> Outcome {
         &fixture,
         &[
             ("storage.file_system", Severity::Spoils, "network"),
-            ("kernel.audit", Severity::Disturbs, "auditd runs"),
+            ("kernel.audit", Severity::Disturbs, "auditd is running"),
             ("kernel.debug", Severity::Spoils, "CONFIG_KASAN_GENERIC, CONFIG_PROVE_LOCKING"),
         ],
     );

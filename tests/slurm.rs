@@ -141,7 +141,7 @@ fn a_job_that_never_starts_is_given_up(cluster: &mut Cluster) {
     let options = ["--nodes", "n[2-3]", "--give-up", "6s", "--time", "1m", "--detach"];
     let mut command = start(cluster, "never", &options, &measuring("1"));
     assert!(command.wait().unwrap().success(), "{}", said(cluster, "never"));
-    assert!(said(cluster, "never").contains("n2 takes no jobs now (down*"), "{}", said(cluster, "never"));
+    assert!(said(cluster, "never").contains("n2 accepts no jobs now (down*"), "{}", said(cluster, "never"));
     let told = status(cluster, "never");
     assert!(told[0].1 == "late" && told[0].2.contains("waits: "), "{told:?}");
     await_until(60, || cluster.say("squeue"), || cluster.say("squeue -h").is_empty());

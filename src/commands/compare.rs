@@ -54,20 +54,20 @@ fn conditions(text: &str) -> Result<[String; 2]> {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let design = if arguments.paired { Design::Rounds } else { Design::Apart };
     let asked = Asked { design, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
-    let runs = twice(&arguments.runs, &asked);
-    count(&runs, arguments.paired).map_err(usage)?;
-    let again = twice(&arguments.confirm, &asked);
+    let runs = with_itself(&arguments.runs, &asked);
+    check_count(&runs, arguments.paired).map_err(usage)?;
+    let again = with_itself(&arguments.confirm, &asked);
     if !again.is_empty() && (runs.len(), again.len()) != (2, 2) {
         return Err(usage(anyhow!("--confirm compares two runs with two made later: A B --confirm A2 B2")));
     }
     let store = arguments.results.store()?;
     let names: Vec<String> = runs.iter().chain(&again).cloned().collect();
     let paths: Vec<PathBuf> = names.iter().map(|name| find(&store, name)).collect::<Result<_>>()?;
-    distinct(&names, &paths, runs.len(), &asked).map_err(usage)?;
+    check_distinct(&names, &paths, runs.len(), &asked).map_err(usage)?;
     let catalogue = Catalogue::load()?;
     let read = |path: &PathBuf| Ok(analysis::Results::new(&journal::read(path)?, &catalogue, None));
     let mut results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
-    measured(&results, &names, runs.len(), &asked).map_err(usage)?;
+    check_conditions(&results, &names, runs.len(), &asked).map_err(usage)?;
     let later = results.split_off(runs.len());
     let comparisons = Comparisons::new(results, &asked);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 /// A single run under two conditions is compared with itself.
-fn twice(runs: &[String], asked: &Asked) -> Vec<String> {
+fn with_itself(runs: &[String], asked: &Asked) -> Vec<String> {
     match (runs, &asked.conditions) {
         ([one], Some(_)) => vec![one.clone(), one.clone()],
         _ => runs.to_vec(),
@@ -89,7 +89,7 @@ fn twice(runs: &[String], asked: &Asked) -> Vec<String> {
 }
 
 /// Two runs at least; whole rounds of runs that alternated.
-fn count(runs: &[String], paired: bool) -> Result<()> {
+fn check_count(runs: &[String], paired: bool) -> Result<()> {
     match (paired, runs.len()) {
         (false, 0..=1) => bail!("a comparison needs two runs; `unixmark list runs` shows them"),
         (true, 0..=1) => bail!(
@@ -108,7 +108,7 @@ fn condition(asked: &Asked, place: usize, runs: usize) -> Option<&String> {
 }
 
 /// A run is compared with itself only under another condition.
-fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> Result<()> {
+fn check_distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> Result<()> {
     let mut known: Vec<((PathBuf, Option<&String>), &String)> = Vec::new();
     for (place, (name, path)) in names.iter().zip(paths).enumerate() {
         // The journal itself may be named.
@@ -124,7 +124,7 @@ fn distinct(names: &[String], paths: &[PathBuf], runs: usize, asked: &Asked) -> 
 }
 
 /// Every run has a cell under its condition.
-fn measured(results: &[analysis::Results], names: &[String], runs: usize, asked: &Asked) -> Result<()> {
+fn check_conditions(results: &[analysis::Results], names: &[String], runs: usize, asked: &Asked) -> Result<()> {
     for (place, (run, name)) in results.iter().zip(names).enumerate() {
         let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
         let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.key.condition);
@@ -166,8 +166,8 @@ fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
     for lost in &gate.lost {
         let cell = &lost.cell;
         let measure = lost.measure.map_or(String::new(), |measure| format!("{}, ", measure.name()));
-        let place = (cell.key.copies, cell.key.load.as_str(), comparisons.condition(&cell.key.condition));
-        lines.push(format!("{} ({measure}{}) is missing: {}", cell.key.test, coordinates(place), lost.reason));
+        let at = (cell.key.copies, cell.key.load.as_str(), comparisons.condition(&cell.key.condition));
+        lines.push(format!("{} ({measure}{}) is missing: {}", cell.key.test, cell_place(at), lost.reason));
     }
     let others = comparisons.missing.len() - gate.lost.len();
     if others > 0 {
@@ -198,7 +198,7 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
         "{} ({}, {}) is {} in {} by {:.1} {}",
         cell.key.test,
         loss.measure.name(),
-        coordinates((cell.key.copies, &cell.key.load, comparisons.condition(&cell.key.condition))),
+        cell_place((cell.key.copies, &cell.key.load, comparisons.condition(&cell.key.condition))),
         loss.verdict.word(),
         loss.run,
         -loss.delta.value,
@@ -206,7 +206,7 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
     )
 }
 
-fn coordinates((copies, load, condition): (u32, &str, &str)) -> String {
+fn cell_place((copies, load, condition): (u32, &str, &str)) -> String {
     format!("{copies} copies, load {load}, condition {condition}")
 }
 

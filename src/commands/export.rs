@@ -92,7 +92,8 @@ fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result
         while let Some(journal) = journals.get(next.fetch_add(1, Ordering::Relaxed)) {
             match archive::summary(journal, catalogue) {
                 Ok(summary) => {
-                    let rows = put(&summary, archive).inspect_err(|_| next.store(journals.len(), Ordering::Relaxed))?;
+                    let rows =
+                        write_run(&summary, archive).inspect_err(|_| next.store(journals.len(), Ordering::Relaxed))?;
                     exported.runs += 1;
                     exported.results += rows[0];
                     exported.samples += rows[1];
@@ -109,19 +110,19 @@ fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_fold(Exported::default(), |all, worker| {
-            let one = worker.join().ok().context("the export failed: internal error")??;
+            let part = worker.join().ok().context("the export failed: internal error")??;
             Ok(Exported {
-                runs: all.runs + one.runs,
-                results: all.results + one.results,
-                samples: all.samples + one.samples,
-                left_out: all.left_out + one.left_out,
+                runs: all.runs + part.runs,
+                results: all.results + part.results,
+                samples: all.samples + part.samples,
+                left_out: all.left_out + part.left_out,
             })
         })
     })
 }
 
 /// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
-fn put(summary: &analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
+fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
     let place = Place::of(&summary.run);
     let mut rows = [0; TABLES.len()];
     for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {

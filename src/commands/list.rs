@@ -1,4 +1,4 @@
-//! `unixmark list`: the catalogue, and the runs there are.
+//! `unixmark list`: the catalogue and the runs.
 
 use anyhow::Result;
 
@@ -71,7 +71,7 @@ fn loads(catalogue: &Catalogue, long: bool) -> String {
     rows(std::iter::once(none).chain(loads), long)
 }
 
-/// Every switch with its levels, and which of them cannot be had here, and why.
+/// Every switch with its levels, and which of them are not available here, and why.
 fn conditions(catalogue: &Catalogue, long: bool) -> String {
     let machine = Machine::here();
     let about = |switch: &Switch| {
@@ -81,7 +81,7 @@ fn conditions(catalogue: &Catalogue, long: bool) -> String {
         if !levels.is_empty() {
             about += &format!(": {}", levels.join(", "));
         }
-        for (why, levels) in missing(switch, &levels, &machine) {
+        for (why, levels) in unavailable(switch, &levels, &machine) {
             about +=
                 &if levels.is_empty() { format!(" - not here: {why}") } else { format!(" - no {levels} here: {why}") };
         }
@@ -90,11 +90,12 @@ fn conditions(catalogue: &Catalogue, long: bool) -> String {
     rows(catalogue.switches.iter().map(|row| (row.id.as_str(), about(row), row.doc.as_str())), long)
 }
 
-/// Why levels of a switch cannot be had here, each reason with the levels it is about; with none where it is about all.
-fn missing(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, String)> {
+/// Why levels of a switch are not available here: each reason with its levels, or without any if
+/// it holds for all.
+fn unavailable(switch: &Switch, levels: &[&str], machine: &Machine) -> Vec<(String, String)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     if switch.levels.iter().any(|level| level.id.is_empty()) {
-        // What is written where is in the level.
+        // The level itself names the file and the text.
         return Vec::new();
     }
     let whole = [""];
@@ -146,12 +147,12 @@ fn runs(store: &Store) -> Result<String> {
     if runs.is_empty() {
         return Ok(format!("no runs in {}\n", store.root().display()));
     }
-    let line = |listed: &Listed| words::visible(&format!("  {:<30} {}", listed.name, about(listed))) + "\n";
+    let line = |listed: &Listed| words::visible(&format!("  {:<30} {}", listed.name, description(listed))) + "\n";
     Ok(runs.iter().map(line).collect())
 }
 
 /// When a run began, how it measured, how it ended, and its command line.
-fn about(listed: &Listed) -> String {
+fn description(listed: &Listed) -> String {
     let Some(run) = &listed.run else { return "cut short before its first line".to_owned() };
     // A run in progress has no end either.
     let end = journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name);

@@ -1,4 +1,4 @@
-//! Runs that measure on one machine at once see each other by the locks they hold.
+//! Runs that measure on one machine at the same time see each other by the locks they hold.
 
 use std::ops::Range;
 
@@ -10,25 +10,25 @@ use machine::Lock;
 const NUMBERS: Range<u32> = 0..16;
 
 /// The locks of a run in progress.
-pub(super) struct Place {
+pub(super) struct RunLock {
     number: Option<u32>,
     /// Held until this is dropped.
     _locks: Vec<Lock>,
 }
 
-impl Place {
+impl RunLock {
     /// Takes the first number that is free.
-    pub(super) fn take() -> Place {
+    pub(super) fn take() -> RunLock {
         let found = NUMBERS.into_iter().find_map(|number| Some((number, numbered(number).ok()??)));
         let (number, lock) = found.unzip();
-        Place { number, _locks: lock.into_iter().collect() }
+        RunLock { number, _locks: lock.into_iter().collect() }
     }
 
-    /// Takes the whole host, as far as runs are concerned that do the same.
+    /// Takes the host for this run alone.
     ///
     /// # Errors
     /// Another unixmark measures here.
-    pub(super) fn alone() -> Result<Place> {
+    pub(super) fn alone() -> Result<RunLock> {
         let alone = Lock::take("unixmark-alone").ok().flatten();
         let free = |number: u32| matches!(numbered(number), Ok(Some(_)));
         let (Some(alone), true) = (alone, NUMBERS.into_iter().all(free)) else {
@@ -36,9 +36,9 @@ impl Place {
                 "another unixmark is measuring on this host, and a fleet run needs it alone; try again when that has ended"
             );
         };
-        let mut place = Place::take();
-        place._locks.push(alone);
-        Ok(place)
+        let mut lock = RunLock::take();
+        lock._locks.push(alone);
+        Ok(lock)
     }
 
     /// Whether another run is in progress now.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::alone::Place;
+use super::alone::RunLock;
 use super::write_all;
 use crate::options::Measuring;
 use crate::status::Status;
@@ -46,7 +46,7 @@ pub(crate) struct Recording {
     directory: PathBuf,
     began: Instant,
     /// Held until the end: the kernel releases it however the tool ends.
-    place: Place,
+    lock: RunLock,
 }
 
 impl Recording {
@@ -56,8 +56,8 @@ impl Recording {
     /// The run cannot be kept, or its programs cannot be built.
     pub(crate) fn start(start: Start<'_>) -> Result<Recording> {
         let Start { machine, store, options, dir, tests, .. } = start;
-        let place = if options.fleet.is_part() { Place::alone()? } else { Place::take() };
-        let mut remarks: Vec<String> = place.is_shared().then(|| SHARED.to_owned()).into_iter().collect();
+        let lock = if options.fleet.is_part() { RunLock::alone()? } else { RunLock::take() };
+        let mut remarks: Vec<String> = lock.is_shared().then(|| SHARED.to_owned()).into_iter().collect();
         let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
         let (name, directory) = store.create(&host, &today())?;
         let programs = (!tests.is_empty()).then(|| {
@@ -73,7 +73,7 @@ impl Recording {
         if options.fleet.emit {
             writer.emit();
         }
-        let mut recording = Recording { writer, programs, name: name.clone(), directory, began: Instant::now(), place };
+        let mut recording = Recording { writer, programs, name: name.clone(), directory, began: Instant::now(), lock };
         let run = Run {
             format: FORMAT.to_owned(),
             name,
@@ -140,7 +140,7 @@ impl Recording {
 
     /// Writes the last lines of the journal.
     fn finish(&mut self, ended: Result<Ended>) -> Result<()> {
-        if self.place.is_shared() {
+        if self.lock.is_shared() {
             // A journal that cannot be written shows below.
             let _ = self.remark(SHARED.to_owned());
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::screen::{Burn, Screen};
+use super::screen::{BurnInScreen, Screen};
 use super::{Loudness, StatusLine, say};
 use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
 use runner::BurnEvent;
@@ -28,7 +28,7 @@ pub(crate) struct BurnInDisplay {
     /// Lines that are rewritten in place.
     table: Option<StatusLine>,
     /// The whole terminal, with --watch.
-    screen: Option<Box<(Screen, Burn)>>,
+    screen: Option<Box<(Screen, BurnInScreen)>>,
     state: State,
     /// The second of the last plain line.
     printed: f64,
@@ -66,7 +66,8 @@ impl BurnInDisplay {
     /// # Errors
     /// There is no terminal.
     pub(crate) fn new(plan: &BurnIn, loudness: Loudness, whole: bool, title: &str) -> Result<BurnInDisplay> {
-        let screen = whole.then(|| Screen::take().map(|screen| Box::new((screen, Burn::new(title))))).transpose()?;
+        let screen =
+            whole.then(|| Screen::take().map(|screen| Box::new((screen, BurnInScreen::new(title))))).transpose()?;
         let table = if screen.is_none() && loudness != Loudness::Quiet { StatusLine::new() } else { None };
         Ok(BurnInDisplay { plan: plan.clone(), loudness, table, screen, state: State::default(), printed: 0.0 })
     }
@@ -76,7 +77,7 @@ impl BurnInDisplay {
         match event {
             BurnEvent::Begin(command) if self.loudness == Loudness::Verbose => self.say(command),
             BurnEvent::Begin(_) => {}
-            BurnEvent::Second(sample) => self.second(sample),
+            BurnEvent::Second(sample) => self.show_second(sample),
             BurnEvent::Stage(stage) => self.state.stage = Some((*stage).clone()),
             BurnEvent::Fault(fault) => {
                 let again = match (fault.is_gone(), fault.is_held()) {
@@ -107,7 +108,7 @@ impl BurnInDisplay {
         }
     }
 
-    fn second(&mut self, sample: &Sample) {
+    fn show_second(&mut self, sample: &Sample) {
         for message in self.state.update(sample) {
             self.say(&message);
         }
@@ -171,7 +172,7 @@ impl State {
     }
 
     /// Gives this second's numbers to the charts.
-    fn chart(&self, burn: &mut Burn) {
+    fn chart(&self, burn: &mut BurnInScreen) {
         if let Some((mean, _)) = self.clock() {
             burn.value("clock", "GHz", mean);
         }
@@ -207,7 +208,7 @@ impl State {
         share(stats::mean(rates), self.work)
     }
 
-    fn wrong(&self) -> u64 {
+    fn wrong_results(&self) -> u64 {
         self.threads.values().map(|thread| thread.wrong).sum()
     }
 
@@ -222,20 +223,20 @@ impl State {
         (!rises.is_empty()).then(|| rises.iter().sum())
     }
 
-    /// A line where there is no terminal.
+    /// A line for an output that is not a terminal.
     fn one_line(&self) -> String {
         let mut parts = vec![time(self.at)];
         if self.resting {
             parts.push("rest".to_owned());
         }
-        parts.extend(self.clock().map(|(mean, share)| format!("clock {mean:.2} GHz{}", of_first(share))));
+        parts.extend(self.clock().map(|(mean, share)| format!("clock {mean:.2} GHz{}", share_of_first(share))));
         if !self.resting {
             parts.extend(self.work().map(|share| format!("work {share:.1} %")));
         }
         parts.extend(self.sensors.hottest(None).map(|(name, celsius)| format!("{celsius:.0} °C {name}")));
         parts.extend(self.sensors.power.iter().next().map(|(name, watts)| format!("{watts:.0} W {name}")));
         parts.extend(self.throttled().filter(|count| *count > 0).map(|count| format!("throttled {count} times")));
-        parts.push(format!("{} wrong", self.wrong()));
+        parts.push(format!("{} wrong", self.wrong_results()));
         parts.join(", ")
     }
 
@@ -245,13 +246,13 @@ impl State {
         match plan.kind {
             Burned::Cooling => {
                 if let Some((mean, share)) = self.clock() {
-                    lines.push(format!("clock           {mean:6.2} GHz{}", of_first(share)));
+                    lines.push(format!("clock           {mean:6.2} GHz{}", share_of_first(share)));
                 }
                 if let Some(share) = self.work().filter(|_| !self.resting) {
                     lines.push(format!("work            {share:6.1} % of the first seconds"));
                 }
                 lines.extend(self.processors());
-                lines.push(format!("wrong results   {:6}", self.wrong()));
+                lines.push(format!("wrong results   {:6}", self.wrong_results()));
             }
             Burned::Memory => {
                 lines.push(format!("faults          {:6}", self.faults));
@@ -284,7 +285,7 @@ impl State {
         }
     }
 
-    /// The clock of every processor, or of very many the ends.
+    /// The clock of every processor; if there are too many, the lowest and highest.
     fn processors(&self) -> Vec<String> {
         let threads: Vec<&Thread> = self.threads.values().filter(|thread| thread.clock > 0.0).collect();
         if threads.len() > ON_LINE * LINES {
@@ -304,7 +305,7 @@ fn share(value: f64, (sum, number): (f64, f64)) -> Option<f64> {
     (number > 0.0 && sum > 0.0).then(|| value * number / sum * 100.0)
 }
 
-fn of_first(share: Option<f64>) -> String {
+fn share_of_first(share: Option<f64>) -> String {
     share.map(|share| format!(" ({share:.1} % of the first seconds)")).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::screen::{Screen, Watch};
+use super::screen::{RunScreen, Screen};
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
 use machine::Machine;
@@ -18,7 +18,7 @@ const BAR: usize = 16;
 /// The display of a run.
 pub(crate) enum RunDisplay {
     Lines(Progress),
-    Screen(Box<(Screen, Watch)>),
+    Screen(Box<(Screen, RunScreen)>),
 }
 
 impl RunDisplay {
@@ -28,7 +28,7 @@ impl RunDisplay {
     /// There is no terminal.
     pub(crate) fn new(plan: &Plan, loudness: Loudness, whole: bool, title: &str, machine: &Machine) -> Result<Self> {
         Ok(if whole {
-            RunDisplay::Screen(Box::new((Screen::take()?, Watch::new(title, plan, machine))))
+            RunDisplay::Screen(Box::new((Screen::take()?, RunScreen::new(title, plan, machine))))
         } else {
             RunDisplay::Lines(Progress::new(plan, loudness))
         })

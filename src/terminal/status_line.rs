@@ -6,7 +6,7 @@ use ratatui::crossterm::terminal::size;
 
 use super::say;
 
-/// Columns if the terminal does not tell how many it has.
+/// Columns if the terminal does not report its size.
 const COLUMNS: usize = 80;
 
 /// Clears from the cursor to the end of the screen.

@@ -15,7 +15,7 @@ fn the_worst_comes_first() -> Outcome {
         let findings = examine(&fixture.machine(), Path::new(DIR), &now, &now);
         assert!(findings.is_sorted_by_key(|finding| finding.severity), "{name}");
         for finding in findings {
-            assert!(!finding.what.is_empty() && !finding.mend.is_empty(), "{}", finding.name);
+            assert!(!finding.what.is_empty() && !finding.fix.is_empty(), "{}", finding.name);
         }
     }
     Ok(())
@@ -69,25 +69,25 @@ fn memory_that_is_short() -> Outcome {
 }
 
 #[test]
-fn mends_fit_the_machine() -> Outcome {
+fn fixes_fit_the_machine() -> Outcome {
     let fixture = Fixture::unpack("bare-metal-intel")?;
-    let mend = |name: &str, path: &str, body: &str| -> Result<String, Box<dyn Error>> {
+    let fix = |name: &str, path: &str, body: &str| -> Result<String, Box<dyn Error>> {
         let (_, text) = finding_after(&fixture, name, path, body)?.ok_or("nothing was found")?;
-        Ok(text.split_once(" | ").ok_or("no mend")?.1.to_string())
+        Ok(text.split_once(" | ").ok_or("no fix")?.1.to_string())
     };
     let clocks = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
-    assert!(mend("kernel.clock_source", clocks, "hpet acpi_pm")?.starts_with("sudo dmesg"));
+    assert!(fix("kernel.clock_source", clocks, "hpet acpi_pm")?.starts_with("sudo dmesg"));
     let limits = "/proc/self/limits";
     let files = |limit: &str| format!("Max open files            {limit}      files\n");
-    assert_eq!(mend("limits.nofile", limits, &files("64 4096"))?, "ulimit -n 160");
-    assert_eq!(mend("limits.nofile", limits, &files("64 160"))?, "ulimit -n 160");
-    assert!(mend("limits.nofile", limits, &files("64 159"))?.starts_with("as root:"));
+    assert_eq!(fix("limits.nofile", limits, &files("64 4096"))?, "ulimit -n 160");
+    assert_eq!(fix("limits.nofile", limits, &files("64 160"))?, "ulimit -n 160");
+    assert!(fix("limits.nofile", limits, &files("64 159"))?.starts_with("as root:"));
     let mounts = "/proc/self/mountinfo";
-    assert!(mend("storage.file_system", mounts, "1 0 0:9 / /srv rw - fuse.mergerfs a rw")?.contains("--dir"));
-    assert!(mend("storage.file_system", mounts, "1 0 0:9 / /srv rw - aufs none rw")?.contains("--dir"));
-    assert!(mend("storage.read_only", mounts, "1 0 0:9 / /srv ro - ext4 /dev/sda rw")?.contains("--dir"));
-    assert!(mend("cpu.boost", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0")?.starts_with("echo 1"));
+    assert!(fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - fuse.mergerfs a rw")?.contains("--dir"));
+    assert!(fix("storage.file_system", mounts, "1 0 0:9 / /srv rw - aufs none rw")?.contains("--dir"));
+    assert!(fix("storage.read_only", mounts, "1 0 0:9 / /srv ro - ext4 /dev/sda rw")?.contains("--dir"));
+    assert!(fix("cpu.boost", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0")?.starts_with("echo 1"));
     fs::remove_file(fixture.path("/sys/devices/system/cpu/intel_pstate/no_turbo"))?;
-    assert!(mend("cpu.boost", "/sys/devices/system/cpu/cpufreq/boost", "1")?.starts_with("echo 0"));
+    assert!(fix("cpu.boost", "/sys/devices/system/cpu/cpufreq/boost", "1")?.starts_with("echo 0"));
     Ok(())
 }

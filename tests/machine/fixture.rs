@@ -71,7 +71,7 @@ impl Fixture {
 
     pub fn findings_between(&self, before: &Sample, after: &Sample) -> BTreeMap<String, (Severity, String)> {
         let findings = examine(&self.machine(), Path::new(DIR), before, after);
-        findings.into_iter().map(|f| (f.name, (f.severity, format!("{} | {}", f.what, f.mend)))).collect()
+        findings.into_iter().map(|f| (f.name, (f.severity, format!("{} | {}", f.what, f.fix)))).collect()
     }
 
     /// Every regular file, as a path of the machine.

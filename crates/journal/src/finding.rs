@@ -24,5 +24,5 @@ pub struct Finding {
     /// What was found and what it does to the figures: one sentence.
     pub what: String,
     /// The command that fixes it, or why there is none.
-    pub mend: String,
+    pub fix: String,
 }

@@ -32,7 +32,7 @@ pub fn hypervisor(machine: &Machine) -> Option<String> {
 
 /// The kind of container this process is in; `None` outside of one, or where nothing betrays it.
 pub fn container(machine: &Machine) -> Option<String> {
-    let ways = [marker_files, told_by_manager, first_process, group_names];
+    let ways = [marker_files, named_by_manager, first_process, group_names];
     ways.iter().find_map(|way| way(machine))
 }
 
@@ -92,7 +92,7 @@ fn marker_files(machine: &Machine) -> Option<String> {
     found.map(|(_, name)| name.to_string())
 }
 
-fn told_by_manager(machine: &Machine) -> Option<String> {
+fn named_by_manager(machine: &Machine) -> Option<String> {
     machine.read("/run/systemd/container")
 }
 

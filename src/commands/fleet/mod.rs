@@ -13,8 +13,7 @@ use crate::status::Status;
 use crate::terminal::print;
 use ::fleet::{self, Fleet, State};
 use catalogue::Catalogue;
-use words::shortened;
-use words::visible;
+use words::{shortened, visible};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -54,9 +53,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// The fleet in words: how many nodes delivered, and a line for each part.
 pub(super) fn table(fleet: &Fleet) -> String {
     let count = |state: State| fleet.entries.iter().filter(|entry| entry.state == state).count();
-    let of = |state: State| Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0);
+    let counted = |state: State| Some(format!("{} {}", count(state), state.name())).filter(|_| count(state) > 0);
     let states = [State::Whole, State::Partial, State::Late, State::Missing];
-    let counts: Vec<String> = states.into_iter().filter_map(of).collect();
+    let counts: Vec<String> = states.into_iter().filter_map(counted).collect();
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "fleet run {}: {}\n", shortened(&fleet.run, 24), counts.join(", "));

@@ -21,13 +21,14 @@ use runner::Signals;
 const VERBS: [&str; 4] = ["run", "latency", "scale", "cost"];
 
 /// Options that are set here.
-const OURS: [&str; 3] = ["--emit", "--fleet", "--node"];
+const SET_HERE: [&str; 3] = ["--emit", "--fleet", "--node"];
 
-/// How long the queue is left alone: at first, and at most.
-const NAPS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
+/// Time between two looks at the queue: at first, and at most.
+const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
 
-/// How long a requeued job stays held: until then Slurm may still be telling the node to end the attempt before, and would end this one.
-const HELD: Duration = Duration::from_secs(20);
+/// How long a requeued job stays held: Slurm may still be ending the previous attempt on the
+/// node, and would end this one too.
+const HOLD_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
     /// Partition for the jobs [default: Slurm's]
     #[arg(short, long, value_name = "NAME")]
     partition: Option<String>,
-    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all nodes of the partition that take jobs]
+    /// The nodes, as Slurm writes them: n[1-3],n7 [default: all nodes of the partition that accept jobs]
     #[arg(long, value_name = "LIST")]
     nodes: Option<String>,
     /// The fleet run's name [default: from the date and time]
@@ -71,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Err(usage(anyhow!("{} has a submission already; try another directory", into.display())));
     }
     let partition = slurm::partition(arguments.partition.as_deref())?;
-    let nodes = choose(&partition, arguments.nodes.as_deref())?;
+    let nodes = nodes_to_use(&partition, arguments.nodes.as_deref())?;
     Fleet::expect(&into, &name, &nodes).map_err(usage)?;
     let signals = Signals::install()?;
     let request = Request {
@@ -86,23 +87,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let record = submitted.record;
     let job = &record.submission.job;
     if let Some(error) = submitted.broke {
-        say(&after(&into, job));
+        say(&next_steps(&into, job));
         let (done, all) = (record.jobs.len(), nodes.len());
         return Err(error.context(format!("submitting failed after {done} of {all} nodes")));
     }
     say(&format!("fleet run {name}: {} jobs named {job} in partition {partition}", nodes.len()));
     if arguments.detach {
-        say(&after(&into, job));
+        say(&next_steps(&into, job));
         return Ok(Status::Fine);
     }
     match watch(&record, &signals) {
-        Watched::Ended => conclude(&into, &record),
-        Watched::Overdue => {
-            say(&after(&into, job));
+        WatchEnd::Ended => conclude(&into, &record),
+        WatchEnd::Overdue => {
+            say(&next_steps(&into, job));
             bail!("Slurm still runs jobs that should have ended; `squeue --name={job}` shows them");
         }
-        Watched::Closed(signal) => {
-            say(&format!("\nthe jobs keep running\n{}", after(&into, job)));
+        WatchEnd::Closed(signal) => {
+            say(&format!("\nthe jobs keep running\n{}", next_steps(&into, job)));
             Ok(Status::Signal(signal))
         }
     }
@@ -114,26 +115,27 @@ fn check(words: &[OsString]) -> Result<()> {
     if !VERBS.contains(&verb) {
         bail!("'{verb}' does not measure for a fleet; after -- use run, latency, scale or cost");
     }
-    let said = |word: &OsString| {
+    let set_here = |word: &OsString| {
         let word = word.to_str()?;
-        OURS.into_iter()
-            .find(|ours| word.strip_prefix(ours).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
+        SET_HERE
+            .into_iter()
+            .find(|option| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
     };
-    if let Some(ours) = words.iter().take_while(|word| *word != "--").find_map(said) {
-        bail!("{ours} is set by `fleet slurm` itself; leave it out");
+    if let Some(option) = words.iter().take_while(|word| *word != "--").find_map(set_here) {
+        bail!("{option} is set by `fleet slurm` itself; leave it out");
     }
     slurm::rehearse(words)
 }
 
-/// The nodes that get a job: those that were named, else those of the partition that take one now.
-fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
+/// The nodes that get a job: those listed, or else those of the partition that accept one now.
+fn nodes_to_use(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
     let nodes = slurm::nodes(partition, list)?;
     let mut chosen = Vec::new();
     for node in nodes {
         match node.away {
-            Some(why) if list.is_some() => say(&format!("{} takes no jobs now ({why}): waiting for it", node.name)),
+            Some(why) if list.is_some() => say(&format!("{} accepts no jobs now ({why}): waiting for it", node.name)),
             Some(why) => {
-                say(&format!("{} is left out: it takes no jobs now ({why})", node.name));
+                say(&format!("{} is left out: it accepts no jobs now ({why})", node.name));
                 continue;
             }
             None => {}
@@ -141,13 +143,13 @@ fn choose(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
         chosen.push(node.name);
     }
     if chosen.is_empty() {
-        bail!("no node of partition {partition} takes jobs now; `sinfo -N -p {partition}` shows them");
+        bail!("no node of partition {partition} accepts jobs now; `sinfo -N -p {partition}` shows them");
     }
     Ok(chosen)
 }
 
-/// How to go on without this command.
-fn after(into: &Path, job: &str) -> String {
+/// How to continue without this command.
+fn next_steps(into: &Path, job: &str) -> String {
     let into = into.display();
     format!(
         "progress:         unixmark fleet status {into}\n\
@@ -157,18 +159,18 @@ fn after(into: &Path, job: &str) -> String {
 }
 
 /// How watching ended.
-enum Watched {
-    /// No node's job goes on.
+enum WatchEnd {
+    /// No job is left.
     Ended,
-    /// Jobs go on that Slurm should have ended.
+    /// Jobs are still there that Slurm should have ended.
     Overdue,
     /// By a signal.
     Closed(i32),
 }
 
-/// Watches the jobs: frees those that are held, and says what has changed.
-fn watch(record: &Record, signals: &Signals) -> Watched {
-    let mut nap = NAPS[0];
+/// Watches the jobs: frees those that are held, and prints changes.
+fn watch(record: &Record, signals: &Signals) -> WatchEnd {
+    let mut interval = POLL_INTERVALS[0];
     let mut last = String::new();
     let mut held: BTreeMap<String, Instant> = BTreeMap::new();
     loop {
@@ -176,17 +178,17 @@ fn watch(record: &Record, signals: &Signals) -> Watched {
             Ok(jobs) => {
                 held.retain(|id, _| jobs.iter().any(|job| job.id == *id && job.is_held()));
                 for job in jobs.iter().filter(|job| job.is_held()) {
-                    if held.entry(job.id.clone()).or_insert_with(Instant::now).elapsed() >= HELD {
-                        // A job that cannot be freed begins by itself, later.
+                    if held.entry(job.id.clone()).or_insert_with(Instant::now).elapsed() >= HOLD_TIME {
+                        // A job that cannot be freed starts on its own later.
                         let _ = slurm::free(&job.id);
                     }
                 }
-                let going = jobs.iter().filter(|job| !job.node.is_empty() && !job.has_ended());
-                let going: Vec<&Job> = going.collect();
-                if going.is_empty() {
-                    return Watched::Ended;
+                let active = jobs.iter().filter(|job| !job.node.is_empty() && !job.has_ended());
+                let active: Vec<&Job> = active.collect();
+                if active.is_empty() {
+                    return WatchEnd::Ended;
                 }
-                count(&going, record.jobs.len())
+                progress(&active, record.jobs.len())
             }
             Err(error) => format!("Slurm does not answer; asking again: {error:#}"),
         };
@@ -195,33 +197,33 @@ fn watch(record: &Record, signals: &Signals) -> Watched {
             last = now;
         }
         if Timestamp::now() > record.submission.until {
-            return Watched::Overdue;
+            return WatchEnd::Overdue;
         }
-        let until = Instant::now() + nap;
+        let until = Instant::now() + interval;
         while Instant::now() < until {
             if let Some(signal) = signals.stopped() {
-                return Watched::Closed(signal);
+                return WatchEnd::Closed(signal);
             }
             sleep(Duration::from_millis(50));
         }
-        nap = (nap * 3 / 2).min(NAPS[1]);
+        interval = (interval * 3 / 2).min(POLL_INTERVALS[1]);
     }
 }
 
-/// How many jobs wait, run and have ended.
-fn count(going: &[&Job], all: usize) -> String {
-    let waiting = going.iter().filter(|job| job.waits()).count();
-    let (running, ended) = (going.len() - waiting, all.saturating_sub(going.len()));
+/// How many jobs are waiting, running and done.
+fn progress(active: &[&Job], all: usize) -> String {
+    let waiting = active.iter().filter(|job| job.waits()).count();
+    let (running, ended) = (active.len() - waiting, all.saturating_sub(active.len()));
     let counts = [(waiting, "waiting"), (running, "running"), (ended, "ended")];
     let words: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    let why = going
+    let why = active
         .iter()
         .find(|job| job.waits() && !job.is_held() && job.reason != "None")
         .map(|job| format!(" (for {})", job.reason));
     format!("{}{}", words.join(", "), why.unwrap_or_default())
 }
 
-/// Collects what the nodes wrote, as the collector does: whoever comes second changes nothing.
+/// Collects what the nodes wrote; nothing changes if the collector already has.
 fn conclude(into: &Path, record: &Record) -> Result<Status> {
     let status = collect::run(&collect::Arguments {
         sources: vec![Place::of(into).journals()],

@@ -13,7 +13,7 @@ const LONGEST: usize = 1000;
 
 /// What is drawn during a burn-in.
 #[derive(Default)]
-pub(crate) struct Burn {
+pub(crate) struct BurnInScreen {
     title: String,
     messages: Messages,
     charts: Vec<Chart>,
@@ -26,10 +26,10 @@ struct Chart {
     values: Vec<f64>,
 }
 
-impl Burn {
+impl BurnInScreen {
     /// Begins to watch the run `title`.
-    pub(crate) fn new(title: &str) -> Burn {
-        Burn { title: title.to_owned(), ..Burn::default() }
+    pub(crate) fn new(title: &str) -> BurnInScreen {
+        BurnInScreen { title: title.to_owned(), ..BurnInScreen::default() }
     }
 
     /// Keeps a message on the screen.
@@ -99,7 +99,8 @@ impl Chart {
         Line::from(format!("{}: {low:.2} to {high:.2} {}", self.name, self.unit))
     }
 
-    /// The last values, from 10 for the lowest to 100 for the highest; with a tenth of it the least range, so that noise is no cliff.
+    /// The last values, from 10 for the lowest to 100 for the highest. The range is at least a tenth
+    /// of the highest, so that noise does not look like a cliff.
     fn bars(&self, columns: usize) -> Vec<u64> {
         let (low, high) = self.range();
         let range = (high - low).max(high.abs() / 10.0).max(f64::MIN_POSITIVE);
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_burn_in_at_80_columns() {
-        let mut burn = Burn::new("vm-2026-11-21-01");
+        let mut burn = BurnInScreen::new("vm-2026-11-21-01");
         for second in 0..40_i32 {
             burn.value("clock", "GHz", if second < 20 { 4.2 } else { 3.1 });
             burn.value("coretemp Package id 0", "°C", f64::from(50 + second));

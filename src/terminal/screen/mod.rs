@@ -17,8 +17,8 @@ use ratatui::text::Line;
 use ratatui::widgets::{Gauge, Paragraph};
 use ratatui::{Frame, Terminal};
 
-pub(super) use burnin::Burn;
-pub(super) use run::Watch;
+pub(super) use burnin::BurnInScreen;
+pub(super) use run::RunScreen;
 
 /// Lines of what went wrong that stay on the screen.
 const MESSAGES: usize = 4;

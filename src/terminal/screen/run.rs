@@ -24,7 +24,7 @@ const LAST: usize = 12;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// What is known of a run so far.
-pub(crate) struct Watch {
+pub(crate) struct RunScreen {
     title: String,
     lines: Vec<Measured>,
     now: Option<usize>,
@@ -47,11 +47,11 @@ struct Measured {
     score: Estimate,
 }
 
-impl Watch {
+impl RunScreen {
     /// Begins to watch the run `title` of `plan`.
-    pub(crate) fn new(title: &str, plan: &Plan, machine: &Machine) -> Watch {
+    pub(crate) fn new(title: &str, plan: &Plan, machine: &Machine) -> RunScreen {
         let cells = plan.cells.iter().enumerate().map(|(id, cell)| journal_cell(id, cell));
-        Watch {
+        RunScreen {
             title: title.to_owned(),
             lines: cells.map(Measured::new).collect(),
             now: None,
@@ -220,7 +220,7 @@ mod tests {
     fn a_run_at_80_columns() {
         let plan = plan();
         let machine = Machine::at("/nonexistent");
-        let mut watch = Watch::new("vm-2026-11-21-01", &plan, &machine);
+        let mut watch = RunScreen::new("vm-2026-11-21-01", &plan, &machine);
         let (left, command) = (Duration::from_secs(42), "pipe".to_owned());
         watch.update(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 });
         for count in [200_000, 210_000, 100_000] {

@@ -1,9 +1,10 @@
-//! What the kernel itself does to every figure.
+//! How the kernel itself affects every figure.
 
 use super::super::kernel::{self, Audit};
 use super::super::{counts, parse};
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{Ill, Look, ill};
+use super::{System, finding};
+use journal::Finding;
 
 /// Clock sources that user space reads without entering the kernel.
 const FAST_CLOCKS: &[&str] = &[
@@ -18,70 +19,74 @@ const FAST_CLOCKS: &[&str] = &[
     "stick",
 ];
 
-pub fn debug(look: &Look) -> Ill {
-    let options = kernel::debug_options(look.machine)?;
-    let what = format!("this is a debugging kernel ({}): it is many times slower than a real one", options.join(", "));
-    (!options.is_empty()).then(|| ill(Spoils, what, "boot a kernel built without them"))?
+pub fn debug(system: &System) -> Option<Finding> {
+    let options = kernel::debug_options(system.machine)?;
+    let what = format!(
+        "this is a debugging kernel ({}): it is many times slower than a production kernel",
+        options.join(", ")
+    );
+    (!options.is_empty()).then(|| finding(Spoils, what, "boot a kernel built without these options"))?
 }
 
-pub fn clock_source(look: &Look) -> Ill {
+pub fn clock_source(system: &System) -> Option<Finding> {
     let dir = "/sys/devices/system/clocksource/clocksource0";
-    let current = look.machine.read(&format!("{dir}/current_clocksource"))?;
+    let current = system.machine.read(&format!("{dir}/current_clocksource"))?;
     if FAST_CLOCKS.contains(&current.as_str()) {
         return None;
     }
-    let there = look.machine.read(&format!("{dir}/available_clocksource")).unwrap_or_default();
+    let there = system.machine.read(&format!("{dir}/available_clocksource")).unwrap_or_default();
     let better = FAST_CLOCKS.iter().find(|clock| there.split_whitespace().any(|c| c == **clock));
-    let mend = match better {
+    let fix = match better {
         Some(clock) => format!("echo {clock} | sudo tee {dir}/current_clocksource"),
-        None => "sudo dmesg | grep -i -e tsc -e clocksource tells why the kernel rejected a better \
-                 one"
-        .to_string(),
+        None => "sudo dmesg | grep -i -e tsc -e clocksource shows why the kernel rejected a better one".to_string(),
     };
-    let what = format!("the clock source is {current}: each look at the clock is a system call");
-    ill(Disturbs, what, mend)
+    let what = format!("the clock source is {current}: every clock reading is a system call");
+    finding(Disturbs, what, fix)
 }
 
-pub fn audit(look: &Look) -> Ill {
-    let off = "sudo auditctl -s shows the state; sudo auditctl -e 0 switches it off until boot";
-    match kernel::audit(look.machine)? {
-        Audit::On => ill(Disturbs, "auditing is on since boot (audit=1): every system call takes the slow way", off),
-        Audit::Daemon => ill(Disturbs, "auditd runs: if rules are loaded, they cost time at every system call", off),
-        Audit::Unknown if !counts::is_root(look.machine) => ill(
+pub fn audit(system: &System) -> Option<Finding> {
+    let off = "sudo auditctl -s shows the state; sudo auditctl -e 0 switches it off until the next boot";
+    match kernel::audit(system.machine)? {
+        Audit::On => {
+            finding(Disturbs, "auditing is on since boot (audit=1): every system call takes the slow path", off)
+        }
+        Audit::Daemon => {
+            finding(Disturbs, "auditd is running: if rules are loaded, every system call pays for them", off)
+        }
+        Audit::Unknown if !counts::is_root(system.machine) => finding(
             Note,
-            "no auditd was seen, but whether auditing is on cannot be known without root",
+            "no auditd is running, but only root can tell whether auditing is on",
             "sudo auditctl -s && sudo auditctl -l",
         ),
         Audit::Missing | Audit::Off | Audit::Unknown => None,
     }
 }
 
-pub fn seccomp(look: &Look) -> Ill {
-    let mode = look.machine.field("/proc/self/status", "Seccomp")?;
+pub fn seccomp(system: &System) -> Option<Finding> {
+    let mode = system.machine.field("/proc/self/status", "Seccomp")?;
     let what = "a seccomp filter runs before every system call of this process and its children";
-    let mend = "docker run --security-opt seccomp=unconfined; under systemd, an empty \
+    let fix = "docker run --security-opt seccomp=unconfined; under systemd, an empty \
                 SystemCallFilter= for the unit";
-    (mode == "2").then(|| ill(Disturbs, what, mend))?
+    (mode == "2").then(|| finding(Disturbs, what, fix))?
 }
 
-pub fn mitigations(look: &Look) -> Ill {
+pub fn mitigations(system: &System) -> Option<Finding> {
     let dir = "/sys/devices/system/cpu/vulnerabilities";
-    let mut names = look.machine.list(dir);
+    let mut names = system.machine.list(dir);
     names.retain(|name| {
-        let state = look.machine.read(&format!("{dir}/{name}"));
+        let state = system.machine.read(&format!("{dir}/{name}"));
         state.is_some_and(|state| state.starts_with("Mitigation"))
     });
-    let what = format!("system calls and context switches pay for mitigations of {}", names.join(", "));
-    let mend = "none needed: compare machines with the same ones. To know the cost, boot once with \
-                mitigations=off, where nobody else has an account";
-    (!names.is_empty()).then(|| ill(Note, what, mend))?
+    let what = format!("system calls and context switches pay for the mitigations of {}", names.join(", "));
+    let fix = "none needed: compare machines with the same mitigations. To measure their cost, boot once \
+               with mitigations=off on a machine that nobody else uses";
+    (!names.is_empty()).then(|| finding(Note, what, fix))?
 }
 
-pub fn huge_pages(look: &Look) -> Ill {
+pub fn huge_pages(system: &System) -> Option<Finding> {
     let file = "/sys/kernel/mm/transparent_hugepage/enabled";
-    let line = look.machine.read(file)?;
-    let what = "transparent huge pages are always on: memory tests depend on how fragmented the \
-                memory is";
-    let mend = format!("echo madvise | sudo tee {file}");
-    (parse::chosen(&line) == Some("always")).then(|| ill(Note, what, mend))?
+    let line = system.machine.read(file)?;
+    let what = "transparent huge pages are always on: memory tests depend on how fragmented memory is";
+    let fix = format!("echo madvise | sudo tee {file}");
+    (parse::chosen(&line) == Some("always")).then(|| finding(Note, what, fix))?
 }

@@ -1,7 +1,7 @@
-//! What will spoil a run here, and how to mend it: one small check per row of a table.
+//! What will spoil a run here, and how to fix it: one small check per row of a table.
 //!
-//! A check returns a finding or nothing. What cannot be known here is nothing: the doctor warns
-//! of what it sees. A mend is a command to type, or says plainly that there is none.
+//! A check that cannot see what it needs finds nothing. A fix is a command to type, or a plain
+//! statement that there is none.
 
 mod kernel;
 mod limits;
@@ -18,24 +18,21 @@ use std::time::Duration;
 /// How long the doctor watches the CPUs: twenty ticks of each.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// What the checks look at.
-struct Look<'a> {
+/// The system that checks examine.
+struct System<'a> {
     machine: &'a Machine,
     dir: &'a Path,
-    /// The load averages and the tasks that want a CPU are of the end of the look.
+    /// Load averages and runnable tasks are those at the end of [`LOOK`].
     noise: Noise,
-    /// CPUs' worth of work seen; `None` where the kernel does not tell.
+    /// CPUs that were busy; `None` if the kernel does not report it.
     busy_cpus: Option<f64>,
-    /// Share of CPU time stolen, 0 to 1: during the look, and since boot.
+    /// Share of CPU time stolen, 0 to 1: during [`LOOK`], and since boot.
     steal: Option<f64>,
     steal_since_boot: Option<f64>,
 }
 
-/// How bad, what was found, how to mend it.
-type Ill = Option<(Severity, String, String)>;
-
 /// Name and check.
-type Check = (&'static str, fn(&Look) -> Ill);
+type Check = (&'static str, fn(&System) -> Option<Finding>);
 
 const CHECKS: &[Check] = &[
     ("load.busy", load::busy),
@@ -65,18 +62,18 @@ const CHECKS: &[Check] = &[
     ("software.locale", storage::locale),
 ];
 
-/// What will spoil a run on this machine now, worst first; takes a fifth of a second. `dir` is
-/// the directory the file tests use.
+/// Returns what will spoil a run on this machine now, worst first; takes a fifth of a second.
+/// `dir` is where the file tests work.
 pub fn doctor(machine: &Machine, dir: &Path) -> Vec<Finding> {
     let before = sample(machine);
     std::thread::sleep(LOOK);
     examine(machine, dir, &before, &sample(machine))
 }
 
-/// The same, of a window that was watched already.
+/// The same, from two samples taken already.
 pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -> Vec<Finding> {
     let shares = noise::shares(before, after);
-    let look = Look {
+    let system = System {
         machine,
         dir,
         noise: noise::noise(before, after),
@@ -84,16 +81,13 @@ pub fn examine(machine: &Machine, dir: &Path, before: &Sample, after: &Sample) -
         steal: shares.map(|(_, steal)| steal),
         steal_since_boot: noise::shares_since_boot(after).map(|(_, steal)| steal),
     };
-    let finding = |(name, check): &Check| {
-        let (severity, what, mend) = check(&look)?;
-        Some(Finding { severity, name: name.to_string(), what, mend })
-    };
-    let mut findings: Vec<Finding> = CHECKS.iter().filter_map(finding).collect();
+    let named = |(name, check): &Check| Some(Finding { name: (*name).to_owned(), ..check(&system)? });
+    let mut findings: Vec<Finding> = CHECKS.iter().filter_map(named).collect();
     findings.sort_by_key(|finding| finding.severity);
     findings
 }
 
-/// A finding of a check.
-fn ill(severity: Severity, what: impl Into<String>, mend: impl Into<String>) -> Ill {
-    Some((severity, what.into(), mend.into()))
+/// Returns a finding; the table adds its name.
+fn finding(severity: Severity, what: impl Into<String>, fix: impl Into<String>) -> Option<Finding> {
+    Some(Finding { severity, name: String::new(), what: what.into(), fix: fix.into() })
 }

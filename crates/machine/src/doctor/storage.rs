@@ -1,66 +1,67 @@
-//! Where the file tests write, and the files the shell tests need.
+//! Where the file tests write, and the files that the shell tests need.
 
 use super::super::{mounts, userland};
 use super::Severity::{Disturbs, Note, Spoils};
-use super::{Ill, Look, ill};
+use super::{System, finding};
+use journal::Finding;
 
-const ELSEWHERE: &str = "give a directory on a local disk: --dir DIR";
+const ELSEWHERE: &str = "choose a directory on a local disk: --dir DIR";
 
-/// What a run of the file tests writes at most, copies included, on a small machine.
+/// The most that the file tests write, copies included, on a small machine.
 const ROOM_NEEDED: u64 = 1 << 30;
 
-pub fn read_only(look: &Look) -> Ill {
-    let mount = mounts::of(look.machine, look.dir)?;
+pub fn read_only(system: &System) -> Option<Finding> {
+    let mount = mounts::of(system.machine, system.dir)?;
     let what = format!("{} is mounted read-only: the file tests cannot run", mount.point);
-    mount.is_read_only().then(|| ill(Spoils, what, "give a directory to write to: --dir DIR"))?
+    mount.is_read_only().then(|| finding(Spoils, what, "choose a writable directory: --dir DIR"))?
 }
 
-pub fn file_system(look: &Look) -> Ill {
-    let mount = mounts::of(look.machine, look.dir)?;
-    let (dir, kind) = (look.dir.display(), &mount.file_system);
+pub fn file_system(system: &System) -> Option<Finding> {
+    let mount = mounts::of(system.machine, system.dir)?;
+    let (dir, kind) = (system.dir.display(), &mount.file_system);
     if mount.is_network() {
         let what = format!("{dir} is on a network file system ({kind}): file tests measure it");
-        return ill(Spoils, what, ELSEWHERE);
+        return finding(Spoils, what, ELSEWHERE);
     }
     if mount.is_memory() {
         let what = format!("{dir} is in memory ({kind}): file tests never reach a disk");
-        return ill(Disturbs, what, ELSEWHERE);
+        return finding(Disturbs, what, ELSEWHERE);
     }
     let layered = kind == "overlay" || kind == "aufs" || kind.starts_with("fuse");
-    let what = format!("{dir} is on {kind}, a layer over another file system: file tests pay twice");
-    let mend = "give a directory on the file system itself (docker: -v /host/dir:/bench): --dir DIR";
-    layered.then(|| ill(Disturbs, what, mend))?
+    let what = format!("{dir} is on {kind}, a layer over another file system: file tests pay for both");
+    let fix = "choose a directory on the file system itself (docker: -v /host/dir:/bench): --dir DIR";
+    layered.then(|| finding(Disturbs, what, fix))?
 }
 
-pub fn free(look: &Look) -> Ill {
-    let (free, total) = mounts::space(look.machine, look.dir)?;
+pub fn free(system: &System) -> Option<Finding> {
+    let (free, total) = mounts::space(system.machine, system.dir)?;
     shortage(free, total)
 }
 
 /// File systems slow down when nearly full, and fail when full.
-fn shortage(free: u64, total: u64) -> Ill {
+fn shortage(free: u64, total: u64) -> Option<Finding> {
     let left = format!("only {} of {} are free", words::bytes(free), words::bytes(total));
     if free < ROOM_NEEDED {
-        return ill(Spoils, format!("{left}: file tests may fail"), ELSEWHERE);
+        return finding(Spoils, format!("{left}: file tests may fail"), ELSEWHERE);
     }
-    let what = format!("{left}: the file system has to search for room");
-    (free < total / 20).then(|| ill(Disturbs, what, "free some, or give another: --dir DIR"))?
+    let what = format!("{left}: the file system must search for free space");
+    (free < total / 20).then(|| finding(Disturbs, what, "free some, or choose another directory: --dir DIR"))?
 }
 
 /// UnixBench runs its shell tests in en_US.utf8; without it they run in the C locale, which sorts
 /// and searches faster.
-pub fn locale(look: &Look) -> Ill {
-    if !userland::has_locales(look.machine) || userland::locale_installed(look.machine) {
+pub fn locale(system: &System) -> Option<Finding> {
+    if !userland::has_locales(system.machine) || userland::locale_installed(system.machine) {
         return None;
     }
     let what = "the locale en_US.utf8 is not installed: shell tests run in the C locale, and their \
-                scores compare only with such";
-    ill(Note, what, install_locale(&family(look)))
+                scores compare only with scores in that locale";
+    finding(Note, what, install_locale(&family(system)))
 }
 
 /// The distribution and those it descends from, as os-release names them.
-fn family(look: &Look) -> String {
-    let name = |key: &str| userland::os_release(look.machine, key).unwrap_or_default();
+fn family(system: &System) -> String {
+    let name = |key: &str| userland::os_release(system.machine, key).unwrap_or_default();
     format!("{} {}", name("ID"), name("ID_LIKE"))
 }
 
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn room_on_the_file_system() {
-        let severity = |free, total| shortage(free, total).map(|(severity, _, _)| severity);
+        let severity = |free, total| shortage(free, total).map(|found| found.severity);
         assert_eq!(severity(500 << 20, 10 << 30), Some(Spoils));
         assert_eq!(severity(2 << 30, 100 << 30), Some(Disturbs));
         assert_eq!(severity(2 << 30, 20 << 30), None);

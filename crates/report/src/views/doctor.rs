@@ -32,7 +32,7 @@ pub fn doctor(findings: &[Finding]) -> Document {
         .with(Column::words("name", "Check"), |finding: &Finding| Field::text(&finding.name))
         .with(Column::data("severity"), |finding| Field::data(&finding.severity))
         .with(Column::words("what", "Found").main(), |finding| Field::text(&finding.what))
-        .with(Column::words("fix", "Fix"), |finding| Field::text(&finding.mend));
+        .with(Column::words("fix", "Fix"), |finding| Field::text(&finding.fix));
     for (severity, heading) in HEADINGS {
         let found: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == severity).collect();
         if found.is_empty() {
@@ -42,7 +42,7 @@ pub fn doctor(findings: &[Finding]) -> Document {
         for finding in &found {
             // Sentences need the width of a terminal.
             document.blocks.push(Block::Text(Show::Narrow, format!("  {}: ", finding.name), finding.what.clone()));
-            document.blocks.push(Block::Text(Show::Narrow, "      ".to_owned(), finding.mend.clone()));
+            document.blocks.push(Block::Text(Show::Narrow, "      ".to_owned(), finding.fix.clone()));
         }
         document.table(columns.of(found).keyed("findings").shown(Show::Wide));
     }

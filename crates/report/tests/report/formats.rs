@@ -40,7 +40,7 @@ fn doctor(format: Format) -> String {
         severity,
         name: "cpu.governor".to_owned(),
         what: what.to_owned(),
-        mend: "echo performance > \"/sys/…\", or none".to_owned(),
+        fix: "echo performance > \"/sys/…\", or none".to_owned(),
     };
     let long = "the governor <powersave> keeps the clock | low, so that figures scatter. ".repeat(3);
     let findings = [Severity::Spoils, Severity::Disturbs, Severity::Note].map(|severity| finding(severity, &long));
