@@ -235,7 +235,7 @@ fn a_virtual_machine_cannot_tell() {
     let scene = Scene { fall: Some((60.0, 99, 0.8)), ..CALM };
     let mut journal = journal(&scene, &mut Pcg64Mcg::seed_from_u64(10));
     let [name, label, group, value] = ["system.virtualisation", "Virtualisation", "System", "KVM"].map(str::to_owned);
-    journal.facts.push(Fact { name, label, group, value });
+    journal.facts.push(Fact::from_text(name, label, group, value));
     assert!(judged(&journal).verdict.contains("This virtual machine does not tell why"));
 }
 

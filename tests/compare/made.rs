@@ -108,7 +108,7 @@ impl Made {
     pub fn fact(mut self, name: &str, value: &str) -> Made {
         let label = name.rsplit('.').next().unwrap().to_owned();
         let (name, group, value) = (name.to_owned(), "Kernel".to_owned(), value.to_owned());
-        self.journal.facts.push(Fact { name, label, group, value });
+        self.journal.facts.push(Fact::from_text(name, label, group, value));
         self
     }
 

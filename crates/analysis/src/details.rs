@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Row, score};
 use catalogue::{Catalogue, Figure, Metric};
-use journal::{Cell, Journal, Trial};
+use journal::{Cell, Journal, Quantity, Trial};
 use stats::{Estimate, Histogram, log_interval, mean};
 
 /// The shares of single operations that reports tell of, and their names.
@@ -162,8 +162,8 @@ fn limit(row: &Row, rows: &[Row], journal: &Journal, catalogue: &Catalogue) -> O
     }
     let figure = catalogue.figures.iter().find(|figure| figure.id == name)?;
     let reached = of_figure(row, figure)?;
-    let fact = |name: &str| journal.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
-    let known = fact("cpu.vendor").zip(fact("cpu.stepping")).and_then(|(v, stepping)| catalogue.processor(v, stepping));
+    let (vendor, stepping) = (journal.facts.text("cpu.vendor"), journal.facts.text("cpu.stepping"));
+    let known = vendor.zip(stepping).and_then(|(vendor, stepping)| catalogue.processor(vendor, stepping));
     let (limit, source) = match known.and_then(|known| Some((known.limits.get(name)?, known))) {
         Some((limit, known)) => (*limit, known.name.clone()),
         None => {
@@ -211,12 +211,12 @@ fn least(row: &Row) -> Option<f64> {
     best.or(shortest).or_else(mean).filter(|ns| ns.is_finite() && *ns > 0.0)
 }
 
-/// The link of the storage under test, where the machine tells its speed: the fact is in MB/s.
+/// The link of the storage under test, where the machine reports its speed.
 fn by_link(row: &Row, journal: &Journal) -> Option<Limit> {
-    let fact = journal.facts.iter().find(|fact| fact.name == "storage.link")?;
-    let limit: f64 = fact.value.split(' ').next()?.parse().ok()?;
+    let fact = journal.facts.get("storage.link")?;
+    let Quantity { number: limit, unit } = fact.quantity.clone().filter(|speed| speed.unit == "MB/s")?;
     let reached = row.score.value;
-    Some(Limit { reached, limit, unit: "MB/s".to_owned(), source: fact.value.clone(), share: reached / limit })
+    Some(Limit { reached, limit, unit, source: fact.value.clone(), share: reached / limit })
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
-use journal::{Baseline, Cell, Ended, Fact, Journal, Key, Procedure, Run, Trial, View};
+use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
 use stats::Estimate;
 use words::Unique;
 
@@ -70,7 +70,7 @@ pub struct Results {
     /// Why it ended; `None` if the journal was cut short.
     pub end: Option<Ended>,
     /// What is known of the system.
-    pub facts: Vec<Fact>,
+    pub facts: Facts,
     /// One row per cell with a result, in catalogue order within each level of copies.
     pub rows: Vec<Row>,
     /// What the run is about.

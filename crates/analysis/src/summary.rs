@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Missing, Remark, Results, Row};
 use catalogue::{Catalogue, Metric};
-use journal::{Ended, Fact, Journal, Key, Run};
+use journal::{Ended, Facts, Journal, Key, Run};
 use stats::Estimate;
 
 /// The version of a summary's keys.
@@ -26,7 +26,7 @@ pub struct Summary {
     /// What was asked for.
     pub run: Run,
     /// What is known of the system.
-    pub facts: Vec<Fact>,
+    pub facts: Facts,
     /// How it ended; absent when the journal was cut short.
     pub end: Option<Ended>,
     /// Seconds it took.
@@ -121,12 +121,6 @@ impl Summary {
     #[must_use]
     pub fn is_of(&self, bytes: u64) -> bool {
         self.format == FORMAT && self.made_by == MADE_BY && self.journal_bytes == bytes
-    }
-
-    /// The value of a fact, where it is known.
-    #[must_use]
-    pub fn fact(&self, name: &str) -> Option<&str> {
-        self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
     }
 }
 

@@ -1,29 +1,27 @@
 //! One test over many runs: its figures in the order of time, and what changed between them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::{Figure, Summary};
 use catalogue::Metric;
-use journal::{Key, Run};
+use journal::{Facts, Key, Run};
 use stats::{Estimate, median};
 
-/// What is watched between runs, and what it is called: what a change of figures is most often due to.
-const WATCHED: [(&str, Value); 11] = [
-    ("host", |summary| Some(&summary.run.host)),
-    ("kernel", |summary| summary.fact("kernel.release")),
-    ("processor", |summary| summary.fact("cpu.model")),
-    ("microcode", |summary| summary.fact("cpu.microcode")),
-    ("governor", |summary| summary.fact("cpu.governor")),
-    ("memory", |summary| summary.fact("memory.total")),
-    ("mitigations", |summary| summary.fact("security.mitigations")),
-    ("system", |summary| summary.fact("system.os")),
-    ("compiler", |summary| summary.run.build.as_ref().map(|build| build.compiler.as_str())),
-    // Twelve digits tell builds apart, as they do commits.
-    ("build", |summary| summary.run.build.as_ref().map(|build| build.hash.get(..12).unwrap_or(&build.hash))),
-    ("procedure", |summary| Some(summary.run.procedure.name())),
-];
-
-type Value = fn(&Summary) -> Option<&str>;
+/// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
+fn watched(summary: &Summary) -> Vec<(String, &str)> {
+    let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), summary.facts.text(name)?));
+    let mut watched = vec![("host".to_owned(), summary.run.host.as_str())];
+    watched.extend(Facts::suspects().filter_map(known));
+    if let Some(build) = &summary.run.build {
+        watched.push(("compiler".to_owned(), &build.compiler));
+        // Twelve digits tell builds apart, as they do commits.
+        watched.push(("build".to_owned(), build.hash.get(..12).unwrap_or(&build.hash)));
+    }
+    watched.push(("procedure".to_owned(), summary.run.procedure.name()));
+    watched
+}
 
 /// A test's figures over runs.
 #[derive(Debug, Clone, Serialize)]
@@ -72,7 +70,7 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// What it is called.
-    pub name: &'static str,
+    pub name: String,
     /// What it was.
     pub before: String,
     /// What it is.
@@ -154,13 +152,14 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
 }
 
 fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point {
-    let change = |(name, value): &(&'static str, Value)| {
-        // What only one of the two journals tells is no change that is known.
-        let (before, after) = (value(before?)?, value(summary)?);
-        (before != after).then(|| Change { name, before: before.to_owned(), after: after.to_owned() })
+    let before: BTreeMap<String, &str> = before.map(watched).into_iter().flatten().collect();
+    // What only one of the two journals says is not a known change.
+    let change = |(name, after): (String, &str)| {
+        let before = *before.get(&name).filter(|before| **before != after)?;
+        Some(Change { name, before: before.to_owned(), after: after.to_owned() })
     };
     let Run { name, host, started, .. } = summary.run.clone();
-    Point { run: name, host, started, score, changed: WATCHED.iter().filter_map(change).collect() }
+    Point { run: name, host, started, score, changed: watched(summary).into_iter().filter_map(change).collect() }
 }
 
 fn latest(points: &[Point]) -> Option<Latest> {

@@ -113,7 +113,7 @@ pub fn set(command: &mut Command, environment: &[Variable]) {
 fn fact(line: &str) -> Option<Fact> {
     let mut fields = line.splitn(3, '\t').map(str::to_owned);
     let (name, label, value) = (fields.next()?, fields.next()?, fields.next()?);
-    Some(Fact { name, label, group: GROUP.to_owned(), value })
+    Some(Fact::from_text(name, label, GROUP.to_owned(), value))
 }
 
 /// An Xvfb of our own.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::lines::collapsed;
 use super::{date, printable};
 use catalogue::{Catalogue, Condition, Metric, Test};
-use journal::{Cell, End, Ended, FORMAT, Fact, Journal, Key, Procedure, Run, Trial, Warning};
+use journal::{Cell, End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Run, Trial, Warning};
 
 /// Warnings about unreadable lines that are kept; a damaged file has one per line.
 const MOST_UNREAD: usize = 20;
@@ -23,7 +23,7 @@ pub(super) struct Draft<'a> {
     pub run: Run,
     /// Seconds that the run took, as far as the text tells.
     pub seconds: f64,
-    facts: Vec<Fact>,
+    facts: Facts,
     cells: Vec<Cell>,
     /// The trials of each cell.
     trials: Vec<Vec<Trial>>,
@@ -51,7 +51,7 @@ impl<'a> Draft<'a> {
             catalogue,
             run,
             seconds: 0.0,
-            facts: Vec::new(),
+            facts: Facts::default(),
             cells: Vec::new(),
             trials: Vec::new(),
             numbers: BTreeMap::new(),
@@ -87,9 +87,9 @@ impl<'a> Draft<'a> {
     pub fn fact(&mut self, name: &str, label: &str, group: &str, value: &str) {
         let value = collapsed(value);
         if !value.is_empty() {
-            self.facts.retain(|fact| fact.name != name);
+            self.facts.remove(name);
             let (name, label, group) = (name.to_owned(), label.to_owned(), group.to_owned());
-            self.facts.push(Fact { name, label, group, value });
+            self.facts.push(Fact::from_text(name, label, group, value));
         }
     }
 

@@ -1,9 +1,23 @@
 //! What is known of the system under test.
 
+use std::fmt;
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 
+/// A number with its unit; in journals `[number, unit]`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "(f64, String)", into = "(f64, String)")]
+pub struct Quantity {
+    /// The number.
+    pub number: f64,
+    /// Its unit; empty of a plain count.
+    pub unit: String,
+}
+
 /// One thing known of the system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Line", into = "Line")]
 pub struct Fact {
     /// Dotted and stable, such as `kernel.release`.
     pub name: String,
@@ -11,6 +25,332 @@ pub struct Fact {
     pub label: String,
     /// The part of the report it belongs to, such as `Kernel`.
     pub group: String,
-    /// What was found, as text with its unit.
+    /// What was found, as people read it.
     pub value: String,
+    /// The same as a number with its unit, if it is one.
+    pub quantity: Option<Quantity>,
+}
+
+/// A fact in a journal.
+#[derive(Clone, Serialize, Deserialize)]
+struct Line {
+    name: String,
+    label: String,
+    group: String,
+    value: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<f64>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    unit: String,
+}
+
+/// All that is known of a system, in the order of reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Facts(Vec<Fact>);
+
+/// A fact that runs should have in common before they are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InCommon {
+    /// Its name.
+    pub fact: &'static str,
+    /// What it is called there: `kernels`.
+    pub what: &'static str,
+    /// What follows if they have not.
+    pub advice: &'static str,
+    /// Whether a run of which it is not known is left out; else it counts as unknown.
+    pub if_known: bool,
+}
+
+/// What reports do with a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// It stands in the heading of a run's report.
+    Heading,
+    /// It is one of the first suspects where figures change from run to run.
+    Suspect,
+    /// Runs that are compared should have it in common: what it is called there, and what follows if they have not.
+    Common(&'static str, &'static str),
+    /// The same, for runs of which it is known.
+    CommonIfKnown(&'static str, &'static str),
+    /// It holds for a moment only: it differs between any two runs and nodes.
+    Moment,
+}
+
+use Use::{Common, CommonIfKnown, Heading, Moment, Suspect};
+
+/// The facts that reports single out: name, title, uses. The order is that of headings.
+const KNOWN: [(&str, &str, &[Use]); 22] = [
+    ("system.os", "System", &[Heading, Suspect]),
+    (
+        "kernel.release",
+        "Kernel",
+        &[
+            Heading,
+            Suspect,
+            Common("kernels", "part of every difference may be the kernel's: boot the same for all runs"),
+        ],
+    ),
+    ("cpu.model", "Processor", &[Heading, Suspect, Common("processors", "these are differences between processors")]),
+    ("cpu.microcode", "Microcode", &[Suspect]),
+    ("cpu.topology", "Topology", &[Heading]),
+    ("cpu.governor", "Governor", &[Heading, Suspect]),
+    ("memory.total", "Memory", &[Heading, Suspect]),
+    ("system.virtualisation", "Virtual", &[Heading]),
+    ("security.mitigations", "Mitigations", &[Heading, Suspect]),
+    ("security.audit", "Auditing", &[Heading]),
+    ("storage.file_system", "File system", &[Heading]),
+    ("software.libc", "C library", &[Heading]),
+    ("software.shell", "Shell", &[Heading]),
+    (
+        "graphics.server",
+        "Display",
+        &[Heading, CommonIfKnown("display servers", "part of every difference in graphics may be the server's")],
+    ),
+    (
+        "graphics.gl_renderer",
+        "Renderer",
+        &[
+            Heading,
+            CommonIfKnown(
+                "renderers",
+                "what a software renderer does is work of the processors, and says nothing of a graphics card",
+            ),
+        ],
+    ),
+    ("cpu.frequency.now", "Frequency", &[Moment]),
+    ("memory.available", "Memory available", &[Moment]),
+    ("storage.free", "Free space", &[Moment]),
+    ("system.load", "Load", &[Moment]),
+    ("system.steal", "Steal", &[Moment]),
+    ("system.time", "Time", &[Moment]),
+    ("system.uptime", "Uptime", &[Moment]),
+];
+
+/// Units in which text gives a quantity, with the unit it is kept in and what one is worth in that.
+const UNITS: [(&str, &str, f64); 15] = [
+    ("%", "%", 1.0),
+    ("CPUs", "CPUs", 1.0),
+    ("Hz", "Hz", 1.0),
+    ("MHz", "MHz", 1.0),
+    ("MB/s", "MB/s", 1.0),
+    ("ops/ms", "ops/ms", 1.0),
+    ("bytes", BYTES, 1.0),
+    ("KiB", BYTES, 1024.0),
+    ("MiB", BYTES, 1_048_576.0),
+    ("GiB", BYTES, 1_073_741_824.0),
+    ("TiB", BYTES, 1_099_511_627_776.0),
+    ("min", SECONDS, 60.0),
+    ("h", SECONDS, 3600.0),
+    ("day", SECONDS, 86_400.0),
+    ("days", SECONDS, 86_400.0),
+];
+
+const BYTES: &str = "bytes";
+const SECONDS: &str = "s";
+
+impl Quantity {
+    /// Returns a number in a unit.
+    #[must_use]
+    pub fn new(number: f64, unit: &str) -> Quantity {
+        Quantity { number, unit: unit.to_owned() }
+    }
+
+    /// Returns a size.
+    #[must_use]
+    pub fn bytes(count: u64) -> Quantity {
+        Quantity::new(count as f64, BYTES)
+    }
+
+    /// Returns the quantity that a text begins with, as in `64.8 GiB of 252.0 GiB` or `8 h 2 min`.
+    fn from_text(text: &str) -> Option<Quantity> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let mut sum: Option<Quantity> = None;
+        for pair in words.chunks_exact(2) {
+            let last = pair[1].trim_end_matches(',');
+            let unit = UNITS.iter().find(|(name, _, _)| *name == last);
+            let (Ok(number), Some((_, unit, worth))) = (pair[0].parse::<f64>(), unit) else { break };
+            let so_far = sum.take().filter(|sum| sum.unit == *unit).map_or(0.0, |sum| sum.number);
+            sum = Some(Quantity::new(so_far + number * worth, unit));
+            if last != pair[1] {
+                break;
+            }
+        }
+        sum.filter(|sum| sum.number.is_finite())
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit.as_str() {
+            BYTES => f.write_str(&words::bytes(self.number as u64)),
+            SECONDS => f.write_str(&words::uptime(self.number)),
+            "" => write!(f, "{}", self.number),
+            unit => write!(f, "{} {unit}", self.number),
+        }
+    }
+}
+
+impl From<(f64, String)> for Quantity {
+    fn from((number, unit): (f64, String)) -> Quantity {
+        Quantity { number, unit }
+    }
+}
+
+impl From<Quantity> for (f64, String) {
+    fn from(quantity: Quantity) -> (f64, String) {
+        (quantity.number, quantity.unit)
+    }
+}
+
+impl Fact {
+    /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number and
+    /// the unit that it begins with are its quantity.
+    #[must_use]
+    pub fn from_text(name: String, label: String, group: String, value: String) -> Fact {
+        let quantity = Quantity::from_text(&value);
+        Fact { name, label, group, value, quantity }
+    }
+
+    /// Whether it holds for a moment only, as the load does.
+    #[must_use]
+    pub fn is_of_a_moment(&self) -> bool {
+        KNOWN.iter().any(|(name, _, uses)| *name == self.name && uses.contains(&Moment))
+    }
+}
+
+impl From<Line> for Fact {
+    fn from(Line { name, label, group, value, number, unit }: Line) -> Fact {
+        match number {
+            Some(number) => Fact { name, label, group, value, quantity: Some(Quantity { number, unit }) },
+            None => Fact::from_text(name, label, group, value),
+        }
+    }
+}
+
+impl From<Fact> for Line {
+    fn from(Fact { name, label, group, value, quantity }: Fact) -> Line {
+        let (number, unit) = quantity.map_or((None, String::new()), |of| (Some(of.number), of.unit));
+        Line { name, label, group, value, number, unit }
+    }
+}
+
+impl Facts {
+    /// Returns the fact of a name, if it is known.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Fact> {
+        self.iter().find(|fact| fact.name == name)
+    }
+
+    /// Returns the value of a fact as text, if it is known.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).map(|fact| fact.value.as_str())
+    }
+
+    /// Returns what stands in the heading of a report, with its title there.
+    pub fn heading(&self) -> impl Iterator<Item = (&'static str, &Fact)> {
+        let known = KNOWN.iter().filter(|(_, _, uses)| uses.contains(&Heading));
+        known.filter_map(|(name, title, _)| Some((*title, self.get(name)?)))
+    }
+
+    /// Returns the facts to suspect first where figures change from run to run: title and name.
+    pub fn suspects() -> impl Iterator<Item = (&'static str, &'static str)> {
+        KNOWN.iter().filter(|(_, _, uses)| uses.contains(&Suspect)).map(|(name, title, _)| (*title, *name))
+    }
+
+    /// Returns the facts that runs should have in common before they are compared.
+    pub fn common() -> impl Iterator<Item = InCommon> {
+        let common = |fact: &'static str, used: &Use| match *used {
+            Common(what, advice) => Some(InCommon { fact, what, advice, if_known: false }),
+            CommonIfKnown(what, advice) => Some(InCommon { fact, what, advice, if_known: true }),
+            _ => None,
+        };
+        KNOWN.iter().flat_map(move |(name, _, uses)| uses.iter().filter_map(move |used| common(name, used)))
+    }
+
+    /// Adds a fact at the end.
+    pub fn push(&mut self, fact: Fact) {
+        self.0.push(fact);
+    }
+
+    /// Leaves out the fact of a name.
+    pub fn remove(&mut self, name: &str) {
+        self.0.retain(|fact| fact.name != name);
+    }
+}
+
+impl Deref for Facts {
+    type Target = [Fact];
+
+    fn deref(&self) -> &[Fact] {
+        &self.0
+    }
+}
+
+impl FromIterator<Fact> for Facts {
+    fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Facts {
+        Facts(facts.into_iter().collect())
+    }
+}
+
+impl IntoIterator for Facts {
+    type Item = Fact;
+    type IntoIter = std::vec::IntoIter<Fact>;
+
+    fn into_iter(self) -> std::vec::IntoIter<Fact> {
+        self.0.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Facts {
+    type Item = &'a Fact;
+    type IntoIter = std::slice::Iter<'a, Fact>;
+
+    fn into_iter(self) -> std::slice::Iter<'a, Fact> {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_in_text() {
+        for (text, quantity) in [
+            ("2596 MHz", Some(Quantity::new(2596.0, "MHz"))),
+            ("600 MB/s (SATA 6.0 Gbit/s)", Some(Quantity::new(600.0, "MB/s"))),
+            ("1.5 GiB of 252.0 GiB", Some(Quantity::bytes(3 << 29))),
+            ("512 MiB, 3 MiB used", Some(Quantity::bytes(512 << 20))),
+            ("8 h 2 min", Some(Quantity::new(28_920.0, SECONDS))),
+            ("1 day 4 h", Some(Quantity::new(100_800.0, SECONDS))),
+            ("981624 ops/ms", Some(Quantity::new(981_624.0, "ops/ms"))),
+            ("12", None),
+            ("inf MHz", None),
+            ("2 × 1 MiB", None),
+            ("2026-11-21 04:14", None),
+            ("26 2 1", None),
+            ("", None),
+        ] {
+            assert_eq!(Quantity::from_text(text), quantity, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_number_is_read_by_its_text() {
+        let read = |line: &str| serde_json::from_str::<Fact>(line).unwrap();
+        let old = read(r#"{"name":"memory.total","label":"Memory","group":"Memory","value":"1 GiB"}"#);
+        assert_eq!(old.quantity, Some(Quantity::bytes(1 << 30)));
+        let line = r#"{"name":"system.load","label":"Load","group":"System","value":"0.5 1 2","number":0.5}"#;
+        let new = read(line);
+        assert_eq!(new.quantity, Some(Quantity::new(0.5, "")));
+        assert_eq!(serde_json::to_string(&new).unwrap(), line);
+    }
+
+    #[test]
+    fn a_fact_is_singled_out_once() {
+        let names: std::collections::BTreeSet<&str> = KNOWN.iter().map(|(name, _, _)| *name).collect();
+        assert_eq!(names.len(), KNOWN.len());
+    }
 }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use cell::{Cell, Scale};
 pub use evidence::{Evidence, Trail};
-pub use facts::Fact;
+pub use facts::{Fact, Facts, InCommon, Quantity};
 pub use finding::{Finding, Severity};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use key::Key;
@@ -94,7 +94,7 @@ pub struct Journal {
     /// The first line.
     pub run: Run,
     /// What is known of the system, in order.
-    pub facts: Vec<Fact>,
+    pub facts: Facts,
     /// The cells, by number.
     pub cells: Vec<Cell>,
     /// The trials, in the order they were measured.

@@ -23,10 +23,10 @@ pub fn policies(machine: &Machine, file: &str) -> Option<String> {
 }
 
 /// A frequency of every policy, such as `cpuinfo_max_freq`, in MHz.
-pub fn policies_mhz(machine: &Machine, file: &str) -> Option<String> {
+pub fn policies_mhz(machine: &Machine, file: &str) -> Vec<u64> {
     let policies = machine.numbered(CPUFREQ, "policy");
     let khz = |policy: &String| machine.number::<u64>(&format!("{CPUFREQ}/{policy}/{file}"));
-    parse::tally(policies.iter().filter_map(khz).map(|khz| format!("{} MHz", khz / 1000)))
+    policies.iter().filter_map(khz).map(|khz| khz / 1000).collect()
 }
 
 /// Whether the CPUs may exceed their base frequency; `None` where nothing tells.

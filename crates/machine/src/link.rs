@@ -4,14 +4,23 @@ use std::path::Path;
 
 use super::{Machine, mounts};
 
-/// The payload of the link in MB/s, and what it is: `3938 MB/s (PCIe 8.0 GT/s x 4)`; nothing where the machine does not tell.
-pub fn speed(machine: &Machine, dir: &Path) -> Option<String> {
+/// A link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// What it carries beside its coding, in MB/s.
+    pub payload: f64,
+    /// What it is, such as `PCIe 8.0 GT/s x 4`.
+    pub kind: String,
+}
+
+/// The link of the device under `dir`; `None` where the machine does not report it.
+pub fn link(machine: &Machine, dir: &Path) -> Option<Link> {
     let mount = mounts::of(machine, dir)?;
     pcie(machine, &mount).or_else(|| sata(machine, &mount))
 }
 
 /// An NVMe name space lies below its controller, and that below the PCI function.
-fn pcie(machine: &Machine, mount: &mounts::Mount) -> Option<String> {
+fn pcie(machine: &Machine, mount: &mounts::Mount) -> Option<Link> {
     let file = |name: &str| mounts::device_file(machine, mount, &format!("device/device/current_link_{name}"));
     let (speed, width) = (file("speed")?, file("width")?);
     let transfers: f64 = speed.split(' ').next()?.parse().ok()?;
@@ -19,16 +28,16 @@ fn pcie(machine: &Machine, mount: &mounts::Mount) -> Option<String> {
     // 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on (PCI Express Base Specification, 4.2).
     let coding = if transfers < 8.0 { 0.8 } else { 128.0 / 130.0 };
     let payload = transfers * 1000.0 * coding * lanes / 8.0;
-    (payload > 0.0).then(|| format!("{payload:.0} MB/s (PCIe {transfers:.1} GT/s x {width})"))
+    (payload > 0.0).then(|| Link { payload, kind: format!("PCIe {transfers:.1} GT/s x {width}") })
 }
 
-fn sata(machine: &Machine, mount: &mounts::Mount) -> Option<String> {
+fn sata(machine: &Machine, mount: &mounts::Mount) -> Option<Link> {
     let device = machine.resolve(Path::new(&format!("/sys/dev/block/{}", mount.device)))?;
     let number = device.iter().find_map(|part| part.to_str()?.strip_prefix("ata")?.parse::<u32>().ok())?;
     let speed = machine.read(&format!("/sys/class/ata_link/link{number}/sata_spd"))?;
     let gigabits: f64 = speed.split(' ').next()?.parse().ok()?;
     // 8b/10b: ten bits carry a byte.
-    (gigabits > 0.0).then(|| format!("{:.0} MB/s (SATA {gigabits:.1} Gbit/s)", gigabits * 100.0))
+    (gigabits > 0.0).then(|| Link { payload: gigabits * 100.0, kind: format!("SATA {gigabits:.1} Gbit/s") })
 }
 
 #[cfg(test)]
@@ -65,7 +74,8 @@ mod tests {
         symlink("../..", controller.join("device")).unwrap();
         symlink("..", controller.join("nvme0n1/device")).unwrap();
         symlink(controller.join("nvme0n1/x1"), root.path().join("sys/dev/block/8:1")).unwrap();
-        assert_eq!(speed(&machine, Path::new("/")).as_deref(), Some("3938 MB/s (PCIe 8.0 GT/s x 4)"));
+        let found = link(&machine, Path::new("/")).unwrap();
+        assert_eq!((found.payload.round(), found.kind.as_str()), (3938.0, "PCIe 8.0 GT/s x 4"));
     }
 
     #[test]
@@ -77,11 +87,11 @@ mod tests {
             ("sys/class/ata_link/link2/sata_spd", "6.0 Gbps\n"),
         ]);
         symlink(root.path().join(disk), root.path().join("sys/dev/block/8:1")).unwrap();
-        assert_eq!(speed(&machine, Path::new("/")).as_deref(), Some("600 MB/s (SATA 6.0 Gbit/s)"));
+        assert_eq!(link(&machine, Path::new("/")), Some(Link { payload: 600.0, kind: "SATA 6.0 Gbit/s".to_owned() }));
     }
 
     #[test]
     fn elsewhere_it_is_not_told() {
-        assert_eq!(speed(&machine(&[MOUNT]).1, Path::new("/")), None);
+        assert_eq!(link(&machine(&[MOUNT]).1, Path::new("/")), None);
     }
 }

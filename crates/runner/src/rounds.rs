@@ -9,7 +9,7 @@ use super::failure::{Failure, refused};
 use super::{Event, Measured, Policy, journal_cell};
 use catalogue::Test;
 use conditions::Refusal;
-use journal::{Ended, Fact, Record, Trial, Warning, Writer};
+use journal::{Ended, Fact, Quantity, Record, Trial, Warning, Writer};
 use plan::{Cell, Kind, Plan, Round};
 
 /// A cell that failed this often in a row is measured no more.
@@ -141,6 +141,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 label: test.label.clone(),
                 group: "Run".to_owned(),
                 value: format!("{number:.0} {}", test.unit),
+                quantity: Some(Quantity::new(number.round(), &test.unit)),
             }))?,
             Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(why)) => {

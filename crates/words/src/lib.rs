@@ -21,7 +21,7 @@ pub use number::{
     share, short, signed, signed_fine, whole,
 };
 pub use size::{bytes, bytes_per_second};
-pub use time::{clock, duration, nanoseconds, seconds};
+pub use time::{clock, duration, nanoseconds, seconds, uptime};
 pub use wrap::{WIDTH, Wrapped, width, wrap};
 
 /// What stands where there is no number.

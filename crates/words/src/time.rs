@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{NOTHING, figure};
+use crate::{NOTHING, count, figure};
 
 /// Returns a duration as people write it: `45 s`, `2 min 5 s`, `1 h 10 min`.
 #[must_use]
@@ -22,6 +22,18 @@ pub fn duration(seconds: f64) -> String {
         Ok(_) if seconds < 9.95 => format!("{seconds:.1} s"),
         Ok(time) => clock(time),
         Err(_) => NOTHING.to_owned(),
+    }
+}
+
+/// Returns how long something has been running, in its two largest units: `12 min`, `8 h 2 min`, `3 days 2 h`.
+#[must_use]
+pub fn uptime(seconds: f64) -> String {
+    let minutes = seconds as u64 / 60;
+    match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, 0, _) => count(days, "day"),
+        (days, hours, _) => format!("{} {hours} h", count(days, "day")),
     }
 }
 
@@ -58,6 +70,9 @@ mod tests {
         }
         for (s, shown) in [(0.04, "0.0 s"), (9.94, "9.9 s"), (125.0, "2 min 5 s"), (4200.0, "1 h 10 min")] {
             assert_eq!(duration(s), shown);
+        }
+        for (s, shown) in [(59.0, "0 min"), (28_920.0, "8 h 2 min"), (266_400.0, "3 days 2 h"), (86_400.0, "1 day")] {
+            assert_eq!(uptime(s), shown);
         }
         assert_eq!((seconds(0.4), seconds(59.7), duration(f64::NAN)), ("0.4 s".into(), "60 s".into(), "-".into()));
     }

@@ -269,5 +269,5 @@ fn recovery(series: &[(f64, f64)], worked: f64) -> Option<f64> {
 }
 
 fn is_virtual(journal: &Journal) -> bool {
-    journal.facts.iter().any(|fact| fact.name == "system.virtualisation")
+    journal.facts.get("system.virtualisation").is_some()
 }

@@ -2,9 +2,13 @@
 
 use super::{Compared, Design};
 use crate::{Remark, Results};
+use journal::{Fact, Facts, InCommon};
 
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
+
+/// What stands for a value that is not known.
+const UNKNOWN: &str = "unknown";
 
 /// The speed of work may differ by this share without a word.
 const SPEED_SLACK: f64 = 0.02;
@@ -27,7 +31,7 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
         if fact.name == SPEED || found.iter().any(|known| known.name == fact.name) {
             continue;
         }
-        let values = grouped(runs, |results| Some(value(results, &fact.name).unwrap_or("unknown").to_owned()));
+        let values = grouped(runs, |results| Some(results.facts.text(&fact.name).unwrap_or(UNKNOWN).to_owned()));
         if values.len() > 1 {
             found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), values });
         }
@@ -48,85 +52,54 @@ fn grouped(runs: &[Compared], of: impl Fn(&Results) -> Option<String>) -> Vec<(V
     groups
 }
 
-fn value<'a>(results: &'a Results, name: &str) -> Option<&'a str> {
-    results.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
-}
-
-/// Something the runs should have in common.
+/// Something the runs should have in common, beside facts.
 struct Common {
     what: &'static str,
     /// What follows where they have not.
     advice: &'static str,
     /// Whether any difference may then be due to it.
     grave: bool,
-    /// None of a run of which it cannot be said.
-    of: fn(&Results) -> Option<String>,
+    value: fn(&Results) -> String,
 }
 
-const COMMON: [Common; 9] = [
+const COMMON: [Common; 5] = [
     Common {
         what: "builds",
         advice: "part of every difference may be the compiler's: try --build portable for all runs",
         grave: true,
-        of: |results| {
-            Some(results.run.build.as_ref().map_or("unknown".to_owned(), |build| {
+        value: |results| {
+            results.run.build.as_ref().map_or(UNKNOWN.to_owned(), |build| {
                 let hash: String = build.hash.chars().take(12).collect();
                 format!("{} {hash}, {}, {}", build.name, build.compiler, build.flags)
-            }))
+            })
         },
     },
     Common {
         what: "hosts",
         advice: "these are differences between machines",
         grave: true,
-        of: |results| Some(results.run.host.clone()),
-    },
-    Common {
-        what: "processors",
-        advice: "these are differences between processors",
-        grave: true,
-        of: |results| Some(value(results, "cpu.model").unwrap_or("unknown").to_owned()),
-    },
-    Common {
-        what: "kernels",
-        advice: "part of every difference may be the kernel's: boot the same for all runs",
-        grave: true,
-        of: |results| Some(value(results, "kernel.release").unwrap_or("unknown").to_owned()),
+        value: |results| results.run.host.clone(),
     },
     Common {
         what: "procedures",
         advice: "they do not measure alike: use the same --procedure",
         grave: true,
-        of: |results| Some(results.run.procedure.name().to_owned()),
+        value: |results| results.run.procedure.name().to_owned(),
     },
     Common {
         what: "places of copies",
         advice: "use the same --pin",
         grave: true,
-        of: |results| {
+        value: |results| {
             let pin = &results.run.pin;
-            Some(if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") })
+            if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") }
         },
     },
     Common {
         what: "tools",
         advice: "their programs may not do the same",
         grave: false,
-        of: |results| Some(results.run.tool.clone()),
-    },
-    Common {
-        what: "renderers",
-        advice: "what a software renderer does is work of the processors, and says nothing of a graphics card",
-        grave: true,
-        of: |results| {
-            Some(format!("{} in {}", value(results, "graphics.gl_renderer")?, value(results, "graphics.rendering")?))
-        },
-    },
-    Common {
-        what: "display servers",
-        advice: "part of every difference in graphics may be the server's",
-        grave: true,
-        of: |results| value(results, "graphics.server").map(str::to_owned),
+        value: |results| results.run.tool.clone(),
     },
 ];
 
@@ -135,14 +108,23 @@ const COMMON: [Common; 9] = [
 pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
     let mut warnings = Vec::new();
     let mut unlike = Vec::new();
-    for common in &COMMON {
-        let groups = grouped(runs, common.of);
+    let mut check = |what: &'static str, advice: &str, is_grave: bool, groups: Vec<(Vec<String>, String)>| {
         if groups.len() > 1 {
-            let told = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
-            let told = told.collect::<Vec<String>>().join(", ");
-            warnings.push(format!("the {} differ: {told}; {}", common.what, common.advice));
-            unlike.extend(common.grave.then_some(common.what));
+            let values = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
+            let values = values.collect::<Vec<String>>().join(", ");
+            warnings.push(format!("the {what} differ: {values}; {advice}"));
+            unlike.extend(is_grave.then_some(what));
         }
+    };
+    for Common { what, advice, grave, value } in COMMON {
+        check(what, advice, grave, grouped(runs, |results| Some(value(results))));
+    }
+    for InCommon { fact, what, advice, if_known } in Facts::common() {
+        let value = |results: &Results| {
+            let known = results.facts.text(fact);
+            known.or((!if_known).then_some(UNKNOWN)).map(str::to_owned)
+        };
+        check(what, advice, true, grouped(runs, value));
     }
     if !unlike.is_empty() {
         let told = format!(
@@ -179,19 +161,16 @@ fn whole_runs(runs: &[Compared]) -> Vec<String> {
 
 /// A warning where the interactive tests' work was not the same.
 fn speeds(runs: &[Compared]) -> Option<String> {
-    let texts: Vec<(&str, &str)> =
-        runs.iter().filter_map(|run| Some((run.letter.as_str(), value(&run.results, SPEED)?))).collect();
-    let number = |text: &str| -> Option<f64> {
-        let digits: String = text.chars().take_while(|c| c.is_ascii_digit() || ".eE+-".contains(*c)).collect();
-        digits.parse().ok().filter(|number| *number > 0.0)
-    };
-    let first = texts.first()?.1;
-    let differs = texts.iter().any(|(_, text)| match (number(first), number(text)) {
+    let facts: Vec<(&str, &Fact)> =
+        runs.iter().filter_map(|run| Some((run.letter.as_str(), run.results.facts.get(SPEED)?))).collect();
+    let number = |fact: &Fact| fact.quantity.as_ref().map(|speed| speed.number).filter(|number| *number > 0.0);
+    let first = facts.first()?.1;
+    let differs = facts.iter().any(|(_, fact)| match (number(first), number(fact)) {
         (Some(one), Some(other)) => (other / one).ln().abs() > SPEED_SLACK,
-        _ => *text != first,
+        _ => fact.value != first.value,
     });
     differs.then(|| {
-        let told: Vec<String> = texts.iter().map(|(letter, text)| format!("{text} ({letter})")).collect();
+        let told: Vec<String> = facts.iter().map(|(letter, fact)| format!("{} ({letter})", fact.value)).collect();
         format!(
             "the speed of work differs: {}; the frames of interactive tests hold different work, \
              and are comparable no closer than that",

@@ -135,7 +135,7 @@ fn facts(pairs: &[(&Delivered<'_>, &Delivered<'_>)]) -> Vec<FactChange> {
     for (before, after) in pairs {
         let old: HashMap<&str, &str> =
             before.summary.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
-        for fact in after.summary.facts.iter().filter(|fact| !super::facts::is_of_a_moment(&fact.name)) {
+        for fact in after.summary.facts.iter().filter(|fact| !fact.is_of_a_moment()) {
             let value = old.get(fact.name.as_str()).copied().unwrap_or(super::groups::UNKNOWN);
             if value != fact.value {
                 let (_, changes) = found.entry(&fact.name).or_insert_with(|| (&fact.label, HashMap::new()));

@@ -4,18 +4,8 @@ use std::collections::HashMap;
 
 use super::{Delivered, Differing, Trait};
 use crate::{Remark, Summary};
+use journal::Quantity;
 use stats::{false_discovery_rates, fisher_p};
-
-/// Facts that are true of a moment: every node has its own.
-const MOMENTS: [&str; 7] = [
-    "cpu.frequency.now",
-    "memory.available",
-    "storage.free",
-    "system.load",
-    "system.steal",
-    "system.time",
-    "system.uptime",
-];
 
 /// What is told of every run beside its facts: what the hypervisor and other processes took while it was measured, its
 /// programs and its tool.
@@ -35,14 +25,9 @@ const MOST: usize = 12;
 /// The share of the other nodes that may have what all slow nodes have, for it to be told however few the nodes are.
 const RARE: usize = 10;
 
-/// Whether a fact is true of a moment only.
-pub(super) fn is_of_a_moment(name: &str) -> bool {
-    MOMENTS.contains(&name)
-}
-
 /// The value of a fact, or of what is told beside them.
 pub(super) fn value<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
-    own(summary, name).or_else(|| summary.fact(name))
+    own(summary, name).or_else(|| summary.facts.text(name))
 }
 
 fn own<'a>(summary: &'a Summary, name: &str) -> Option<&'a str> {
@@ -64,8 +49,12 @@ struct Told<'a> {
     label: &'a str,
     /// Where it stands in the first node's report that has it.
     place: usize,
-    /// By node; none where it is not known.
+    /// Whether it holds for a moment only.
+    is_of_a_moment: bool,
+    /// By node; `None` if it is not known.
     values: Vec<Option<&'a str>>,
+    /// By node; `None` if it is not known, or not a number.
+    quantities: Vec<Option<&'a Quantity>>,
 }
 
 impl Told<'_> {
@@ -78,7 +67,7 @@ impl Told<'_> {
 /// Returns in what nodes differ, in the order of reports. What is true of a moment always does.
 pub(super) fn differing(delivered: &[Delivered<'_>]) -> Vec<Differing> {
     let nobody = vec![false; delivered.len()];
-    let told = told(delivered).into_iter().filter(|(name, fact)| !is_of_a_moment(name) && fact.differs());
+    let told = told(delivered).into_iter().filter(|(_, fact)| !fact.is_of_a_moment && fact.differs());
     told.map(|(name, fact)| differs(name, &fact, &counts(&fact, &nobody))).collect()
 }
 
@@ -88,7 +77,7 @@ pub(super) fn traits(delivered: &[Delivered<'_>], slow: &[bool]) -> Vec<Trait> {
     for (name, fact) in told(delivered).into_iter().filter(|(_, fact)| fact.differs()) {
         let counts = counts(&fact, slow);
         let known = fact.values.iter().flatten().count();
-        if is_of_a_moment(name) || 2 * counts.len() > known {
+        if fact.is_of_a_moment || 2 * counts.len() > known {
             traits.extend(binned(name, &fact, slow));
         } else {
             let values = counts.into_iter().map(|(value, with)| (value.to_owned(), with));
@@ -114,17 +103,20 @@ fn is_shown(one: &Trait) -> bool {
 /// The facts in the order of reports, those that are made of warnings and of the run last.
 fn told<'a>(delivered: &[Delivered<'a>]) -> Vec<(&'a str, Told<'a>)> {
     let mut found: HashMap<&str, Told<'a>> = HashMap::new();
-    for (node, one) in delivered.iter().enumerate() {
-        let mut add = |name: &'a str, label: &'a str, place: usize, value: &'a str| {
-            let none = || Told { label, place, values: vec![None; delivered.len()] };
-            found.entry(name).or_insert_with(none).values[node] = Some(value);
-        };
-        for (place, fact) in one.summary.facts.iter().enumerate() {
-            add(&fact.name, &fact.label, place, &fact.value);
+    let unknown = |label: &'a str, place: usize| {
+        let (values, quantities) = (vec![None; delivered.len()], vec![None; delivered.len()]);
+        Told { label, place, is_of_a_moment: false, values, quantities }
+    };
+    for (node, Delivered { summary, .. }) in delivered.iter().enumerate() {
+        for (place, fact) in summary.facts.iter().enumerate() {
+            let told = found.entry(&fact.name).or_insert_with(|| unknown(&fact.label, place));
+            told.is_of_a_moment = fact.is_of_a_moment();
+            told.values[node] = Some(&fact.value);
+            told.quantities[node] = fact.quantity.as_ref();
         }
-        for (place, (name, label)) in OWN.into_iter().zip(LABELS).enumerate() {
-            if let Some(value) = own(one.summary, name) {
-                add(name, label, one.summary.facts.len() + place, value);
+        for (place, (name, label)) in (summary.facts.len()..).zip(OWN.into_iter().zip(LABELS)) {
+            if let Some(value) = own(summary, name) {
+                found.entry(name).or_insert_with(|| unknown(label, place)).values[node] = Some(value);
             }
         }
     }
@@ -172,53 +164,26 @@ fn candidate(name: &str, label: &str, value: String, (slow_with, others_with): (
     }
 }
 
-/// A fact of which nearly every node has its own value: numbers are told by the least and the greatest quarter of the nodes,
-/// anything else tells nothing.
+/// A fact of which nearly every node has its own value: numbers are reported by the least and the greatest quarter of the
+/// nodes, anything else not at all.
 fn binned(name: &str, fact: &Told<'_>, slow: &[bool]) -> Vec<Trait> {
-    let mut unit = None;
-    let mut numbers = Vec::new();
-    for (value, slow) in fact.values.iter().zip(slow) {
-        let Some(value) = value else { continue };
-        let Some((number, own)) = number(value) else { return Vec::new() };
-        if *unit.get_or_insert(own) != own {
-            return Vec::new();
-        }
-        numbers.push((number, *slow));
-    }
-    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let known = fact.values.iter().flatten().count();
+    let nodes = fact.quantities.iter().zip(slow);
+    let mut numbers: Vec<(&Quantity, bool)> = nodes.filter_map(|(number, slow)| Some(((*number)?, *slow))).collect();
+    numbers.sort_by(|a, b| a.0.number.total_cmp(&b.0.number));
     let quarter = numbers.len() / 4;
-    if quarter == 0 {
+    let alike = numbers.windows(2).all(|two| two[0].0.unit == two[1].0.unit);
+    if quarter == 0 || numbers.len() < known || !alike {
         return Vec::new();
     }
     let (low, high) = (numbers[quarter - 1].0, numbers[numbers.len() - quarter].0);
     let with = |has: &dyn Fn(f64) -> bool| {
-        let having = numbers.iter().filter(|(number, _)| has(*number));
+        let having = numbers.iter().filter(|(quantity, _)| has(quantity.number));
         having.fold((0, 0), |(with, others), (_, slow)| if *slow { (with + 1, others) } else { (with, others + 1) })
     };
-    let unit = unit.unwrap_or_default();
-    let named = |words: String, with| candidate(name, fact.label, words.trim_end().to_owned(), with, slow);
+    let candidate = |value: String, with| candidate(name, fact.label, value, with, slow);
     vec![
-        named(format!("at most {low} {unit}"), with(&|number| number <= low)),
-        named(format!("at least {high} {unit}"), with(&|number| number >= high)),
+        candidate(format!("at most {low}"), with(&|number| number <= low.number)),
+        candidate(format!("at least {high}"), with(&|number| number >= high.number)),
     ]
-}
-
-/// The number that a value begins with, and what follows it: sizes in bytes.
-fn number(value: &str) -> Option<(f64, &str)> {
-    let (number, rest) = value.split_once(' ').unwrap_or((value, ""));
-    let number: f64 = number.parse().ok()?;
-    number.is_finite().then_some((number, rest))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_with_their_units() {
-        assert_eq!(number("2596 MHz"), Some((2596.0, "MHz")));
-        assert_eq!(number("12"), Some((12.0, "")));
-        assert_eq!(number("2026-11-21 04:14"), None);
-        assert_eq!(number("n7"), None);
-    }
 }

@@ -49,8 +49,8 @@ fn machine(summary: &Summary) -> String {
         1 => Some("1 CPU".to_owned()),
         cpus => Some(format!("{cpus} CPUs")),
     };
-    let kind = summary.fact("system.model").or_else(|| summary.fact("system.virtualisation"));
-    let model = summary.fact("cpu.model").unwrap_or("unknown processor");
+    let kind = summary.facts.text("system.model").or_else(|| summary.facts.text("system.virtualisation"));
+    let model = summary.facts.text("cpu.model").unwrap_or("unknown processor");
     [Some(model.to_owned()), cpus, kind.map(str::to_owned)].into_iter().flatten().collect::<Vec<String>>().join(", ")
 }
 

@@ -1,18 +1,18 @@
 //! The caches of the CPUs that are online, level by level.
 
 use super::super::{Machine, counts, parse};
-use super::Row;
+use super::{Row, Value, text, value};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const ROWS: &[Row] = &[
-    ("cpu.cache.l1d", "Level 1 data cache", |m, _| cache(m, "1", &["Data", "Unified"])),
-    ("cpu.cache.l1i", "Level 1 instruction cache", |m, _| cache(m, "1", &["Instruction"])),
-    ("cpu.cache.l2", "Level 2 cache", |m, _| cache(m, "2", &["Unified", "Data"])),
-    ("cpu.cache.l3", "Level 3 cache", |m, _| cache(m, "3", &["Unified", "Data"])),
-    ("cpu.cache.l4", "Level 4 cache", |m, _| cache(m, "4", &["Unified", "Data"])),
-    ("cpu.cache.line", "Cache line", |m, _| {
+pub(super) const ROWS: &[Row] = &[
+    text("cpu.cache.l1d", "Level 1 data cache", |m, _| cache(m, "1", &["Data", "Unified"])),
+    text("cpu.cache.l1i", "Level 1 instruction cache", |m, _| cache(m, "1", &["Instruction"])),
+    text("cpu.cache.l2", "Level 2 cache", |m, _| cache(m, "2", &["Unified", "Data"])),
+    text("cpu.cache.l3", "Level 3 cache", |m, _| cache(m, "3", &["Unified", "Data"])),
+    text("cpu.cache.l4", "Level 4 cache", |m, _| cache(m, "4", &["Unified", "Data"])),
+    value("cpu.cache.line", "Cache line", |m, _| {
         let line: u64 = m.number(&format!("{}/index0/coherency_line_size", dir(0)))?;
-        Some(words::bytes(line))
+        Some(Value::bytes(line))
     }),
 ];
 

@@ -1,28 +1,28 @@
 //! The kernel: what it is, how it was built, how it schedules and keeps time.
 
 use super::super::{Machine, kernel, parse};
-use super::{Row, on_off};
+use super::{Row, Value, on_off, text, value};
 use std::path::Path;
 
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
 
-pub const ROWS: &[Row] = &[
-    ("kernel.release", "Release", |m, _| kernel::release(m)),
-    ("kernel.version", "Version", |m, _| m.read("/proc/sys/kernel/version")),
-    ("kernel.command_line", "Command line", |m, _| m.read("/proc/cmdline")),
-    ("kernel.preemption", "Pre-emption", preemption),
-    ("kernel.hz", "Timer ticks per second", hz),
-    ("kernel.scheduler", "Scheduler", scheduler),
-    ("kernel.scheduler.features", "Scheduler features", features),
-    ("kernel.scheduler.autogroup", "Scheduler autogroups", autogroup),
-    ("kernel.scheduler.rt_runtime", "Real-time share", rt_share),
-    ("kernel.clock_source", "Clock source", |m, _| m.read(&format!("{CLOCK}/current_clocksource"))),
-    ("kernel.clock_source.available", "Clock sources there are", |m, _| {
+pub(super) const ROWS: &[Row] = &[
+    text("kernel.release", "Release", |m, _| kernel::release(m)),
+    text("kernel.version", "Version", |m, _| m.read("/proc/sys/kernel/version")),
+    text("kernel.command_line", "Command line", |m, _| m.read("/proc/cmdline")),
+    text("kernel.preemption", "Pre-emption", preemption),
+    value("kernel.hz", "Timer ticks per second", hz),
+    text("kernel.scheduler", "Scheduler", scheduler),
+    text("kernel.scheduler.features", "Scheduler features", features),
+    text("kernel.scheduler.autogroup", "Scheduler autogroups", autogroup),
+    value("kernel.scheduler.rt_runtime", "Real-time share", rt_share),
+    text("kernel.clock_source", "Clock source", |m, _| m.read(&format!("{CLOCK}/current_clocksource"))),
+    text("kernel.clock_source.available", "Clock sources there are", |m, _| {
         m.read(&format!("{CLOCK}/available_clocksource"))
     }),
-    ("kernel.psi", "Pressure stall information", psi),
-    ("kernel.debug", "Debugging options", debug),
-    ("kernel.tainted", "Tainted", |m, _| m.read("/proc/sys/kernel/tainted").filter(|t| t != "0")),
+    text("kernel.psi", "Pressure stall information", psi),
+    text("kernel.debug", "Debugging options", debug),
+    text("kernel.tainted", "Tainted", |m, _| m.read("/proc/sys/kernel/tainted").filter(|t| t != "0")),
 ];
 
 /// The model in force where it can be read, else what the version and command line tell.
@@ -61,14 +61,16 @@ fn configured(machine: &Machine) -> Option<String> {
     models.iter().find(set).map(|(_, model)| model.to_string())
 }
 
-fn hz(machine: &Machine, _: &Path) -> Option<String> {
-    kernel::config_value(machine, "CONFIG_HZ").or_else(|| {
+fn hz(machine: &Machine, _: &Path) -> Option<Value> {
+    let configured = kernel::config_value(machine, "CONFIG_HZ").and_then(|hz| hz.parse().ok());
+    let hz = configured.or_else(|| {
         // The coarse clocks advance once a tick, and the kernel says so.
         let clock = rustix::time::ClockId::MonotonicCoarse;
         let tick = machine.is_live().then(|| rustix::time::clock_getres(clock))?;
         let hz = 1e9 / tick.tv_nsec as f64;
-        (tick.tv_sec == 0 && (10.0..=10_000.0).contains(&hz)).then(|| format!("{hz:.0}"))
-    })
+        (tick.tv_sec == 0 && (10.0..=10_000.0).contains(&hz)).then_some(hz)
+    })?;
+    Some(Value::number(hz, "Hz", format!("{hz:.0}")))
 }
 
 fn scheduler(machine: &Machine, _: &Path) -> Option<String> {
@@ -90,13 +92,14 @@ fn autogroup(machine: &Machine, _: &Path) -> Option<String> {
     machine.read("/proc/sys/kernel/sched_autogroup_enabled").map(|value| on_off(value != "0"))
 }
 
-fn rt_share(machine: &Machine, _: &Path) -> Option<String> {
+fn rt_share(machine: &Machine, _: &Path) -> Option<Value> {
     let runtime: f64 = machine.number("/proc/sys/kernel/sched_rt_runtime_us")?;
     let period: f64 = machine.number("/proc/sys/kernel/sched_rt_period_us")?;
     if runtime < 0.0 {
-        return Some("unlimited".to_string());
+        return Some(Value::text("unlimited"));
     }
-    (period > 0.0).then(|| format!("{:.0} %", runtime / period * 100.0))
+    let share = runtime / period * 100.0;
+    (period > 0.0).then(|| Value::number(share, "%", format!("{share:.0} %")))
 }
 
 fn psi(machine: &Machine, _: &Path) -> Option<String> {

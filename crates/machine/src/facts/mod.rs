@@ -14,11 +14,63 @@ mod system;
 mod vulnerabilities;
 
 use super::Machine;
-use journal::Fact;
+use journal::{Fact, Facts, Quantity};
 use std::path::Path;
 
-/// Name, label, and how it is read; `None` where the system does not tell.
-type Row = (&'static str, &'static str, fn(&Machine, &Path) -> Option<String>);
+/// A row: one fact.
+struct Row {
+    name: &'static str,
+    label: &'static str,
+    read: Read,
+}
+
+/// How a fact is read; `None` where the system does not report it.
+enum Read {
+    Text(fn(&Machine, &Path) -> Option<String>),
+    Value(fn(&Machine, &Path) -> Option<Value>),
+}
+
+/// What was found: as people read it, and as a number with its unit if it is one.
+struct Value {
+    text: String,
+    quantity: Option<Quantity>,
+}
+
+const fn text(name: &'static str, label: &'static str, read: fn(&Machine, &Path) -> Option<String>) -> Row {
+    Row { name, label, read: Read::Text(read) }
+}
+
+const fn value(name: &'static str, label: &'static str, read: fn(&Machine, &Path) -> Option<Value>) -> Row {
+    Row { name, label, read: Read::Value(read) }
+}
+
+impl Value {
+    /// Words, where other machines have a number.
+    fn text(text: impl Into<String>) -> Value {
+        Value { text: text.into(), quantity: None }
+    }
+
+    /// A number in a unit, to three decimals, written as `text`.
+    fn number(number: f64, unit: &str, text: String) -> Value {
+        Value { text, quantity: Some(Quantity::new((number * 1e3).round() / 1e3, unit)) }
+    }
+
+    /// A count of something, written as it is.
+    fn count(number: u64, unit: &str) -> Value {
+        Value::number(number as f64, unit, number.to_string())
+    }
+
+    /// A size in bytes.
+    fn bytes(bytes: u64) -> Value {
+        Value::from(Quantity::bytes(bytes))
+    }
+}
+
+impl From<Quantity> for Value {
+    fn from(quantity: Quantity) -> Value {
+        Value { text: quantity.to_string(), quantity: Some(quantity) }
+    }
+}
 
 /// The groups and their rows, in the order of the report.
 const TABLE: &[(&str, &[Row])] = &[
@@ -35,19 +87,23 @@ const TABLE: &[(&str, &[Row])] = &[
 
 /// Everything that is known of the system, in the order of the report; what it does not tell is
 /// left out. `dir` is the directory the file tests use.
-pub fn facts(machine: &Machine, dir: &Path) -> Vec<Fact> {
+pub fn facts(machine: &Machine, dir: &Path) -> Facts {
     let rows = TABLE.iter().flat_map(|(group, rows)| rows.iter().map(move |row| (*group, row)));
-    let read = |(group, (name, label, read)): (&str, &Row)| {
-        let value = one_line(&read(machine, dir)?);
-        (!value.is_empty()).then(|| fact(group, name, label, value))
+    let read = |(group, row): (&str, &Row)| {
+        let value = match row.read {
+            Read::Text(read) => Value::text(read(machine, dir)?),
+            Read::Value(read) => read(machine, dir)?,
+        };
+        let text = one_line(&value.text);
+        (!text.is_empty()).then(|| fact(group, row.name, row.label, Value { text, ..value }))
     };
     let mut facts: Vec<Fact> = rows.filter_map(read).chain(vulnerabilities::facts(machine)).collect();
     facts.sort_by_key(|fact| TABLE.iter().position(|(group, _)| *group == fact.group));
-    facts
+    facts.into_iter().collect()
 }
 
-fn fact(group: &str, name: &str, label: &str, value: String) -> Fact {
-    Fact { name: name.into(), label: label.into(), group: group.into(), value }
+fn fact(group: &str, name: &str, label: &str, value: Value) -> Fact {
+    Fact { name: name.into(), label: label.into(), group: group.into(), value: value.text, quantity: value.quantity }
 }
 
 /// A value is one line of printable text, whatever a file held.
@@ -69,7 +125,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_dotted() {
-        let names: Vec<&str> = TABLE.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.0)).collect();
+        let names: Vec<&str> = TABLE.iter().flat_map(|(_, rows)| rows.iter().map(|row| row.name)).collect();
         let unique: BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(unique.len(), names.len());
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._".contains(c);

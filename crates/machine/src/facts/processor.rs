@@ -1,37 +1,50 @@
 //! The CPUs: what they are, how many, how fast, and who decides it.
 
 use super::super::{Machine, arm, counts, frequency, parse};
-use super::{Row, on_off};
+use super::{Row, Value, on_off, text, value};
 use std::collections::BTreeSet;
 use std::path::Path;
 
 const CPU: &str = "/sys/devices/system/cpu";
 
-pub const ROWS: &[Row] = &[
-    ("cpu.model", "Model", model),
-    ("cpu.vendor", "Vendor", |m, _| cpuinfo(m, "vendor_id")),
-    ("cpu.stepping", "Family, model, stepping", stepping),
-    ("cpu.microcode", "Microcode", |m, _| cpuinfo(m, "microcode")),
-    ("cpu.online", "CPUs online", |m, _| m.read(&format!("{CPU}/online"))),
-    ("cpu.possible", "CPUs possible", |m, _| m.read(&format!("{CPU}/possible"))),
-    ("cpu.isolated", "CPUs isolated", |m, _| m.read(&format!("{CPU}/isolated"))),
-    ("cpu.nohz_full", "CPUs without ticks", nohz_full),
-    ("cpu.topology", "Topology", topology),
-    ("cpu.smt", "Hardware threads", |m, _| m.read(&format!("{CPU}/smt/control"))),
-    ("cpu.numa", "NUMA nodes", numa),
-    ("cpu.frequency.base", "Base frequency", |m, _| frequency::policies_mhz(m, "base_frequency")),
-    ("cpu.frequency.min", "Lowest frequency", |m, _| frequency::policies_mhz(m, "cpuinfo_min_freq")),
-    ("cpu.frequency.max", "Highest frequency", |m, _| frequency::policies_mhz(m, "cpuinfo_max_freq")),
-    ("cpu.frequency.limit", "Highest frequency allowed", |m, _| frequency::policies_mhz(m, "scaling_max_freq")),
-    ("cpu.frequency.now", "Frequency now", |m, _| frequency::now_mhz(m).map(|mhz| format!("{mhz:.0} MHz"))),
-    ("cpu.frequency.driver", "Frequency driver", |m, _| frequency::policies(m, "scaling_driver")),
-    ("cpu.governor", "Governor", |m, _| frequency::policies(m, "scaling_governor")),
-    ("cpu.energy_preference", "Energy preference", |m, _| frequency::policies(m, "energy_performance_preference")),
-    ("cpu.boost", "Boost", |m, _| frequency::boost(m).map(on_off)),
-    ("cpu.idle.driver", "Idle driver", |m, _| m.read(&format!("{CPU}/cpuidle/current_driver"))),
-    ("cpu.idle.governor", "Idle governor", idle_governor),
-    ("cpu.idle.states", "Idle states", idle_states),
+pub(super) const ROWS: &[Row] = &[
+    text("cpu.model", "Model", model),
+    text("cpu.vendor", "Vendor", |m, _| cpuinfo(m, "vendor_id")),
+    text("cpu.stepping", "Family, model, stepping", stepping),
+    text("cpu.microcode", "Microcode", |m, _| cpuinfo(m, "microcode")),
+    text("cpu.online", "CPUs online", |m, _| m.read(&format!("{CPU}/online"))),
+    text("cpu.possible", "CPUs possible", |m, _| m.read(&format!("{CPU}/possible"))),
+    text("cpu.isolated", "CPUs isolated", |m, _| m.read(&format!("{CPU}/isolated"))),
+    text("cpu.nohz_full", "CPUs without ticks", nohz_full),
+    text("cpu.topology", "Topology", topology),
+    text("cpu.smt", "Hardware threads", |m, _| m.read(&format!("{CPU}/smt/control"))),
+    text("cpu.numa", "NUMA nodes", numa),
+    value("cpu.frequency.base", "Base frequency", |m, _| policies_mhz(m, "base_frequency")),
+    value("cpu.frequency.min", "Lowest frequency", |m, _| policies_mhz(m, "cpuinfo_min_freq")),
+    value("cpu.frequency.max", "Highest frequency", |m, _| policies_mhz(m, "cpuinfo_max_freq")),
+    value("cpu.frequency.limit", "Highest frequency allowed", |m, _| policies_mhz(m, "scaling_max_freq")),
+    value("cpu.frequency.now", "Frequency now", |m, _| frequency::now_mhz(m).map(mhz)),
+    text("cpu.frequency.driver", "Frequency driver", |m, _| frequency::policies(m, "scaling_driver")),
+    text("cpu.governor", "Governor", |m, _| frequency::policies(m, "scaling_governor")),
+    text("cpu.energy_preference", "Energy preference", |m, _| frequency::policies(m, "energy_performance_preference")),
+    text("cpu.boost", "Boost", |m, _| frequency::boost(m).map(on_off)),
+    text("cpu.idle.driver", "Idle driver", |m, _| m.read(&format!("{CPU}/cpuidle/current_driver"))),
+    text("cpu.idle.governor", "Idle governor", idle_governor),
+    text("cpu.idle.states", "Idle states", idle_states),
 ];
+
+fn mhz(frequency: f64) -> Value {
+    Value::number(frequency, "MHz", format!("{frequency:.0} MHz"))
+}
+
+/// A frequency of every policy: a number where all agree.
+fn policies_mhz(machine: &Machine, file: &str) -> Option<Value> {
+    let found = frequency::policies_mhz(machine, file);
+    match found.first() {
+        Some(first) if found.iter().all(|other| other == first) => Some(mhz(*first as f64)),
+        _ => parse::tally(found.iter().map(|mhz| format!("{mhz} MHz"))).map(Value::text),
+    }
+}
 
 /// The value of the first CPU; the file is long where there are many.
 fn cpuinfo(machine: &Machine, key: &str) -> Option<String> {

@@ -2,23 +2,23 @@
 
 use super::super::kernel::Audit;
 use super::super::{Machine, kernel};
-use super::{Row, on_off};
+use super::{Row, on_off, text};
 use std::path::Path;
 
-pub const ROWS: &[Row] = &[
-    ("security.audit", "Auditing", audit),
-    ("security.login_id", "Login id", login_id),
-    ("security.lsm", "Security modules", |m, _| m.read("/sys/kernel/security/lsm")),
-    ("security.selinux", "SELinux", selinux),
-    ("security.apparmor", "AppArmor", apparmor),
-    ("security.lockdown", "Lockdown", lockdown),
-    ("security.aslr", "Address randomisation", aslr),
-    ("security.seccomp", "Seccomp", seccomp),
-    ("security.no_new_privs", "No new privileges", no_new_privs),
-    ("security.store_bypass", "Store bypass of this process", |m, _| {
+pub(super) const ROWS: &[Row] = &[
+    text("security.audit", "Auditing", audit),
+    text("security.login_id", "Login id", login_id),
+    text("security.lsm", "Security modules", |m, _| m.read("/sys/kernel/security/lsm")),
+    text("security.selinux", "SELinux", selinux),
+    text("security.apparmor", "AppArmor", apparmor),
+    text("security.lockdown", "Lockdown", lockdown),
+    text("security.aslr", "Address randomisation", aslr),
+    text("security.seccomp", "Seccomp", seccomp),
+    text("security.no_new_privs", "No new privileges", no_new_privs),
+    text("security.store_bypass", "Store bypass of this process", |m, _| {
         m.field("/proc/self/status", "Speculation_Store_Bypass")
     }),
-    ("security.bpf_jit_harden", "BPF JIT hardening", |m, _| m.read("/proc/sys/net/core/bpf_jit_harden")),
+    text("security.bpf_jit_harden", "BPF JIT hardening", |m, _| m.read("/proc/sys/net/core/bpf_jit_harden")),
 ];
 
 fn audit(machine: &Machine, _: &Path) -> Option<String> {

@@ -1,14 +1,14 @@
 //! The software the tests are made of, as far as files tell; nothing is run to ask it.
 
 use super::super::userland;
-use super::Row;
+use super::{Row, text};
 
-pub const ROWS: &[Row] = &[
-    ("software.libc", "C library", |m, _| userland::c_library(m)),
-    ("software.shell", "/bin/sh", |m, _| userland::shell(m)),
-    ("software.lang", "LANG", |_, _| variable("LANG")),
-    ("software.lc_all", "LC_ALL", |_, _| variable("LC_ALL")),
-    ("software.locale", "Locale en_US.utf8", |m, _| {
+pub(super) const ROWS: &[Row] = &[
+    text("software.libc", "C library", |m, _| userland::c_library(m)),
+    text("software.shell", "/bin/sh", |m, _| userland::shell(m)),
+    text("software.lang", "LANG", |_, _| variable("LANG")),
+    text("software.lc_all", "LC_ALL", |_, _| variable("LC_ALL")),
+    text("software.locale", "Locale en_US.utf8", |m, _| {
         let known = userland::has_locales(m) && m.exists("/usr/lib");
         let state = if userland::locale_installed(m) { "installed" } else { "missing" };
         known.then(|| state.to_string())

@@ -2,21 +2,21 @@
 
 use super::super::mounts::{self, Mount};
 use super::super::{Machine, link, parse};
-use super::Row;
+use super::{Row, Value, text, value};
 use std::path::Path;
 
-pub const ROWS: &[Row] = &[
-    ("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),
-    ("storage.file_system", "File system", |m, dir| Some(mounts::of(m, dir)?.file_system)),
-    ("storage.mount_point", "Mounted at", |m, dir| Some(mounts::of(m, dir)?.point)),
-    ("storage.device", "Device", |m, dir| Some(mounts::of(m, dir)?.source)),
-    ("storage.options", "Mount options", |m, dir| Some(options(&mounts::of(m, dir)?))),
-    ("storage.free", "Free space", free),
-    ("storage.model", "Device model", |m, dir| device(m, dir, "device/model")),
-    ("storage.link", "Device's link", link::speed),
-    ("storage.rotational", "Rotational", rotational),
-    ("storage.scheduler", "I/O scheduler", scheduler),
-    ("storage.write_cache", "Write cache", |m, dir| device(m, dir, "queue/write_cache")),
+pub(super) const ROWS: &[Row] = &[
+    text("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),
+    text("storage.file_system", "File system", |m, dir| Some(mounts::of(m, dir)?.file_system)),
+    text("storage.mount_point", "Mounted at", |m, dir| Some(mounts::of(m, dir)?.point)),
+    text("storage.device", "Device", |m, dir| Some(mounts::of(m, dir)?.source)),
+    text("storage.options", "Mount options", |m, dir| Some(options(&mounts::of(m, dir)?))),
+    value("storage.free", "Free space", free),
+    text("storage.model", "Device model", |m, dir| device(m, dir, "device/model")),
+    value("storage.link", "Device's link", link),
+    text("storage.rotational", "Rotational", rotational),
+    text("storage.scheduler", "I/O scheduler", scheduler),
+    text("storage.write_cache", "Write cache", |m, dir| device(m, dir, "queue/write_cache")),
 ];
 
 /// The options of the mount, then those of the file system that it does not have already.
@@ -30,9 +30,15 @@ fn options(mount: &Mount) -> String {
     options.join(",")
 }
 
-fn free(machine: &Machine, dir: &Path) -> Option<String> {
+fn free(machine: &Machine, dir: &Path) -> Option<Value> {
     let (free, total) = mounts::space(machine, dir)?;
-    Some(format!("{} of {}", words::bytes(free), words::bytes(total)))
+    let text = format!("{} of {}", words::bytes(free), words::bytes(total));
+    Some(Value { text, ..Value::bytes(free) })
+}
+
+fn link(machine: &Machine, dir: &Path) -> Option<Value> {
+    let link = link::link(machine, dir)?;
+    Some(Value::number(link.payload, "MB/s", format!("{:.0} MB/s ({})", link.payload, link.kind)))
 }
 
 fn device(machine: &Machine, dir: &Path, file: &str) -> Option<String> {

@@ -1,22 +1,23 @@
 //! The machine as a whole: its name, its make, and how it has been doing.
 
 use super::super::{Machine, counts, noise, userland, virtualisation};
-use super::Row;
+use super::{Row, Value, text, value};
+use journal::Quantity;
 use std::path::Path;
 
-pub const ROWS: &[Row] = &[
-    ("system.host", "Host", |m, _| m.read("/proc/sys/kernel/hostname")),
-    ("system.time", "Time", time),
-    ("system.os", "Operating system", |m, _| userland::os_release(m, "PRETTY_NAME")),
-    ("system.architecture", "Architecture", architecture),
-    ("system.model", "Model", |m, _| virtualisation::model(m)),
-    ("system.firmware", "Firmware", |m, _| m.read("/sys/class/dmi/id/bios_version")),
-    ("system.virtualisation", "Virtual machine", |m, _| virtualisation::hypervisor(m)),
-    ("system.container", "Container", |m, _| virtualisation::container(m)),
-    ("system.uptime", "Uptime", uptime),
-    ("system.load", "Load average", load),
-    ("system.steal", "CPU time stolen since boot", steal),
-    ("system.user", "User", user),
+pub(super) const ROWS: &[Row] = &[
+    text("system.host", "Host", |m, _| m.read("/proc/sys/kernel/hostname")),
+    text("system.time", "Time", time),
+    text("system.os", "Operating system", |m, _| userland::os_release(m, "PRETTY_NAME")),
+    text("system.architecture", "Architecture", architecture),
+    text("system.model", "Model", |m, _| virtualisation::model(m)),
+    text("system.firmware", "Firmware", |m, _| m.read("/sys/class/dmi/id/bios_version")),
+    text("system.virtualisation", "Virtual machine", |m, _| virtualisation::hypervisor(m)),
+    text("system.container", "Container", |m, _| virtualisation::container(m)),
+    value("system.uptime", "Uptime", uptime),
+    value("system.load", "Load average", load),
+    value("system.steal", "CPU time stolen since boot", steal),
+    text("system.user", "User", user),
 ];
 
 fn time(_: &Machine, _: &Path) -> Option<String> {
@@ -32,26 +33,22 @@ fn architecture(machine: &Machine, _: &Path) -> Option<String> {
     })
 }
 
-fn uptime(machine: &Machine, _: &Path) -> Option<String> {
+fn uptime(machine: &Machine, _: &Path) -> Option<Value> {
     let text = machine.read("/proc/uptime")?;
     let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
-    let minutes = seconds as u64 / 60;
-    let (days, hours, minutes) = (minutes / 1440, minutes / 60 % 24, minutes % 60);
-    Some(match (days, hours) {
-        (0, 0) => format!("{minutes} min"),
-        (0, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{} {hours} h", words::count(days, "day")),
-    })
+    Some(Value::from(Quantity::new(seconds, "s")))
 }
 
-fn load(machine: &Machine, _: &Path) -> Option<String> {
+/// Over one, five and fifteen minutes; the number is that of one.
+fn load(machine: &Machine, _: &Path) -> Option<Value> {
     let text = machine.read("/proc/loadavg")?;
-    Some(text.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+    let loads: Vec<&str> = text.split_whitespace().take(3).collect();
+    Some(Value::number(loads.first()?.parse().ok()?, "", loads.join(" ")))
 }
 
-fn steal(machine: &Machine, _: &Path) -> Option<String> {
-    let since_boot = noise::shares_since_boot(&noise::sample(machine))?;
-    Some(format!("{:.2} %", since_boot.1 * 100.0))
+fn steal(machine: &Machine, _: &Path) -> Option<Value> {
+    let (_, steal) = noise::shares_since_boot(&noise::sample(machine))?;
+    Some(Value::number(steal * 100.0, "%", format!("{:.2} %", steal * 100.0)))
 }
 
 fn user(machine: &Machine, _: &Path) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The CPU's vulnerabilities and what the kernel does about them: one fact in sum, one for each.
 
 use super::super::{Machine, kernel};
-use super::Fact;
+use super::{Fact, Value};
 
 const DIR: &str = "/sys/devices/system/cpu/vulnerabilities";
 
@@ -14,7 +14,9 @@ pub fn facts(machine: &Machine) -> Vec<Fact> {
     if all.is_empty() {
         return Vec::new();
     }
-    let fact = |name: &str, label: &str, value: &str| super::fact("Security", name, label, super::one_line(value));
+    let fact = |name: &str, label: &str, value: &str| {
+        super::fact("Security", name, label, Value::text(super::one_line(value)))
+    };
     let mut facts = vec![fact("security.mitigations", "Mitigations", &summary(machine, &all))];
     facts.extend(
         all.iter().map(|(name, state)| fact(&format!("security.vulnerability.{name}"), &name.replace('_', " "), state)),

@@ -14,24 +14,6 @@ use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-report/2";
 
-/// The facts that stand in the heading of 80 columns, and what they are called there.
-const HEADING: [(&str, &str); 14] = [
-    ("system.os", "System"),
-    ("kernel.release", "Kernel"),
-    ("cpu.model", "Processor"),
-    ("cpu.topology", "Topology"),
-    ("cpu.governor", "Governor"),
-    ("memory.total", "Memory"),
-    ("system.virtualisation", "Virtual"),
-    ("security.mitigations", "Mitigations"),
-    ("security.audit", "Auditing"),
-    ("storage.file_system", "File system"),
-    ("software.libc", "C library"),
-    ("software.shell", "Shell"),
-    ("graphics.server", "Display"),
-    ("graphics.gl_renderer", "Renderer"),
-];
-
 /// Returns the report of a run.
 #[must_use]
 pub fn run(results: &Results) -> Document {
@@ -130,9 +112,8 @@ fn heading(results: &Results) -> Block {
     let run = &results.run;
     let narrow = |narrow: &str, value: String| Pair { narrow: narrow.to_owned(), value, ..Pair::default() };
     let page = |label: &str, value: String| Pair { label: label.to_owned(), value, ..Pair::default() };
-    let fact = |name: &str| results.facts.iter().find(|fact| fact.name == name);
-    let mut items: Vec<Pair> =
-        HEADING.iter().filter_map(|(name, title)| Some(narrow(title, fact(name)?.value.clone()))).collect();
+    let facts = results.facts.heading();
+    let mut items: Vec<Pair> = facts.map(|(title, fact)| narrow(title, fact.value.clone())).collect();
     if let Some(build) = &run.build {
         items.push(narrow("Programs", format!("{} build, {}, {}", build.name, build.compiler, build.flags)));
         items.push(page("Build", format!("{}, {}", build.name, build.compiler)));

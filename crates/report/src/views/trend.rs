@@ -108,7 +108,7 @@ fn sentence(latest: &Latest, series: &Series) -> String {
         format!("if only chance were at work, {:.0} % of runs would lie this far out (p = {p:.2})", p * 100.0)
     };
     let changed: Vec<&str> =
-        series.points.last().into_iter().flat_map(|point| &point.changed).map(|change| change.name).collect();
+        series.points.last().into_iter().flat_map(|point| &point.changed).map(|change| change.name.as_str()).collect();
     let changed =
         if changed.is_empty() { String::new() } else { format!(" Changed before it: {}.", changed.join(", ")) };
     format!("{place}; {chance}.{changed}")

@@ -7,7 +7,7 @@ mod latency;
 
 use analysis::{Findings, Gain, Index, Missing, Part, Remark, Results, Row, Sample};
 use catalogue::Arithmetic;
-use journal::{Build, Cell, Ended, Fact, Key, Procedure, Run};
+use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
 use report::Format;
 use stats::Estimate;
 use testing::page::{check, text};
@@ -93,7 +93,7 @@ fn index(rows: &[Row], copies: u32) -> Index {
 
 fn fact(group: &str, name: &str, label: &str, value: &str) -> Fact {
     let [group, name, label, value] = [group, name, label, value].map(str::to_owned);
-    Fact { name, label, group, value }
+    Fact::from_text(name, label, group, value)
 }
 
 fn missing(test: usize, copies: u32, reason: &str) -> Missing {
@@ -122,7 +122,7 @@ fn empty() -> Results {
         seconds: 0.0,
         trials: 0,
         end: Some(Ended::Complete),
-        facts: Vec::new(),
+        facts: Facts::default(),
         rows: Vec::new(),
         findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
         skipped: Vec::new(),
@@ -208,9 +208,9 @@ fn gains(results: &Results, levels: &[u32]) -> Vec<Gain> {
     gains
 }
 
-fn facts() -> Vec<Fact> {
+fn facts() -> Facts {
     let vulnerable = "spectre_v2: Mitigation: Retpolines; IBPB: conditional; IBRS_FW; STIBP: disabled; RSB filling";
-    vec![
+    let facts = [
         fact("System", "system.os", "Operating system", "Debian GNU/Linux 12 (bookworm)"),
         fact("System", "system.virtualisation", "Virtualisation", "KVM"),
         fact("Kernel", "kernel.release", "Release", "6.1.0-28-amd64"),
@@ -225,7 +225,8 @@ fn facts() -> Vec<Fact> {
         fact("Processor", "cpu.mitigations", "Mitigations", vulnerable),
         fact("Memory", "memory.total", "Memory", "15.6 GiB"),
         fact("Software", "software.libc", "C library", "glibc 2.36"),
-    ]
+    ];
+    facts.into_iter().collect()
 }
 
 /// BYTE 3.11's index of two tests.

@@ -41,13 +41,8 @@ pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: 
     for place in 0..names.len() {
         let factor = slow.iter().find(|one| one.0 == place).map_or(1.0, |one| one.1);
         let mut summary = summary(&recorded, &mut rng, factor * (1.0 + 0.2 * (place % groups) as f64));
-        let fact = |name: &str, value: String| Fact {
-            name: name.into(),
-            label: name.into(),
-            group: "Processor".into(),
-            value,
-        };
-        summary.facts.retain(|fact| fact.name != "cpu.model" && fact.name != "cpu.microcode");
+        let fact = |name: &str, value: String| Fact::from_text(name.into(), name.into(), "Processor".into(), value);
+        ["cpu.model", "cpu.microcode"].iter().for_each(|name| summary.facts.remove(name));
         summary.facts.push(fact("cpu.model", format!("Processor {}", place % groups)));
         summary
             .facts
