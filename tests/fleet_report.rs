@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport, Named};
 use common::{Place, stderr, stdout};
+use journal::NodeId;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
@@ -67,10 +68,18 @@ fn turned(test: usize, log: f64) -> f64 {
     1000.0 * (if test % 3 == 2 { -log } else { log }).exp()
 }
 
+/// Nodes n0, n1, ….
+fn names(count: usize) -> Vec<NodeId> {
+    (0..count).map(|node| NodeId { node: format!("n{node}"), task: String::new() }).collect()
+}
+
 fn report(summaries: &[Summary], by: By) -> FleetReport {
-    let names: Vec<String> = (0..summaries.len()).map(|node| format!("n{node}")).collect();
-    let delivered: Vec<Delivered<'_>> =
-        names.iter().zip(summaries).map(|(node, summary)| Delivered { node, whole: true, summary }).collect();
+    let names = names(summaries.len());
+    let delivered: Vec<Delivered<'_>> = names
+        .iter()
+        .zip(summaries)
+        .map(|(id, summary)| Delivered { id, name: &id.node, whole: true, summary })
+        .collect();
     FleetReport::new("night", &delivered, None, &Asked { by, threshold: 3.0 }).unwrap()
 }
 
@@ -224,7 +233,8 @@ fn groups_are_by_any_fact_and_small_ones_name_nobody() {
     assert_eq!(by_kernel.groups.len(), 1);
     // Without groups the small machines are far off, each of them.
     assert_eq!(slow(&report(&summaries, By::Nothing)).len(), 5);
-    let delivered = [Delivered { node: "n", whole: true, summary: &summaries[0] }];
+    let id = &NodeId::default();
+    let delivered = [Delivered { id, name: "n", whole: true, summary: &summaries[0] }];
     let asked = Asked { by: By::Fact("kernel.releas".to_owned()), threshold: 3.0 };
     let error = FleetReport::new("night", &delivered, None, &asked).unwrap_err().to_string();
     assert!(error.contains("did you mean 'kernel.release'"), "{error}");
@@ -250,14 +260,16 @@ fn two_fleet_runs_are_compared_by_node() {
             .collect()
     };
     let (before, after) = (run(0.0, None, "6.1"), run(-0.08, Some(11), "6.2"));
-    let names: Vec<String> = (0..21).map(|node| format!("n{node}")).collect();
+    let names = names(21);
     let mut after = after;
     after[3].run.tool = "unixmark 1".to_owned();
     // One node left, another came.
     let of = |summaries: &'static [Summary], from: usize| -> Vec<Delivered<'static>> {
-        let names: &'static [String] = Box::leak(names.clone().into_boxed_slice());
+        let names: &'static [NodeId] = Box::leak(names.clone().into_boxed_slice());
         let summaries = summaries.iter().enumerate();
-        summaries.map(|(place, summary)| Delivered { node: &names[place + from], whole: true, summary }).collect()
+        let id = |place: usize| &names[place + from];
+        let node = |(place, summary)| Delivered { id: id(place), name: &id(place).node, whole: true, summary };
+        summaries.map(node).collect()
     };
     let (before, after) =
         (of(before.leak(), 0), of([after.clone(), vec![after[0].clone()]].concat()[1..].to_vec().leak(), 1));

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use journal::Attempt;
+use journal::{Attempt, NodeId};
 
 /// The options of a command that measures for a fleet run.
 #[derive(Debug, clap::Args)]
@@ -31,8 +31,10 @@ impl FleetPart {
         let number = |name: &str| variable(name).and_then(|text| text.parse().ok());
         Some(Attempt {
             run: self.fleet.clone()?,
-            node: self.node.clone().or_else(|| variable("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
-            task: variable("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
+            id: NodeId {
+                node: self.node.clone().or_else(|| variable("SLURMD_NODENAME")).unwrap_or_else(|| host.to_owned()),
+                task: variable("UNIXMARK_TASK").unwrap_or_else(|| "0".to_owned()),
+            },
             attempt: number("UNIXMARK_ATTEMPT").or_else(|| number("SLURM_RESTART_COUNT")).unwrap_or(0),
         })
     }

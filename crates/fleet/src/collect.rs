@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
-use journal::{self, Attempt, Journal};
+use journal::{self, Attempt, Journal, NodeId};
 use words::write_whole;
 
 /// Where a fleet's directory has its journals.
@@ -133,7 +133,7 @@ fn file_name(attempt: &Attempt, started: &str, seed: u64) -> String {
     // An empty name would leave one that begins with a dot, which would be taken for a half-written file.
     let plain =
         |text: &str| Some(encoded(text, LONGEST)).filter(|name| !name.is_empty()).unwrap_or_else(|| "%".to_owned());
-    let Attempt { run, node, task, attempt } = attempt;
+    let Attempt { run, id: NodeId { node, task }, attempt } = attempt;
     let hash = hash(&format!("{run}\0{node}\0{task}\0{attempt}\0{started}\0{seed}"));
     format!("{}.{}.{attempt}.{hash:016x}.jsonl", plain(node), plain(task))
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
-use journal::{Attempt, Ended};
+use journal::{Attempt, Ended, NodeId};
 use words::write_whole;
 
 /// The file that says which fleet run a directory is of.
@@ -62,10 +62,9 @@ impl State {
 /// One task of one node.
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry {
-    /// The node.
-    pub node: String,
-    /// Which of its tasks.
-    pub task: String,
+    /// Whose it is.
+    #[serde(flatten)]
+    pub id: NodeId,
     /// What it came to.
     pub state: State,
     /// Why it is not whole.
@@ -131,16 +130,16 @@ impl Fleet {
         let (parts, unreadable) = read_all(paths(directory)?, catalogue, &run);
         let usual = usual_build(&parts);
         let mut entries: Vec<Entry> =
-            parts.into_iter().map(|(key, parts)| entry(key, parts, usual.as_deref(), &expected)).collect();
+            parts.into_iter().map(|(id, parts)| entry(id, parts, usual.as_deref(), &expected)).collect();
         for broken in unreadable.into_iter().map(self::unreadable) {
-            match entries.iter_mut().find(|entry| (&entry.node, &entry.task) == (&broken.node, &broken.task)) {
+            match entries.iter_mut().find(|entry| entry.id == broken.id) {
                 Some(entry) => entry.notes.extend(broken.reason),
                 None => entries.push(broken),
             }
         }
-        let nodes: BTreeSet<String> = entries.iter().map(|entry| entry.node.clone()).collect();
+        let nodes: BTreeSet<String> = entries.iter().map(|entry| entry.id.node.clone()).collect();
         entries.extend(expected.into_iter().filter(|node| !nodes.contains(node)).map(missing));
-        entries.sort_by(|a, b| (&a.node, &a.task).cmp(&(&b.node, &b.task)));
+        entries.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(Fleet { run, entries })
     }
 
@@ -250,7 +249,7 @@ fn task_of(path: &Path) -> String {
 }
 
 /// The attempts at each task of each node.
-type Parts = BTreeMap<(String, String), Vec<Part>>;
+type Parts = BTreeMap<NodeId, Vec<Part>>;
 
 /// Reads parts of the fleet run `run`; returns besides which cannot be read, and why.
 fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
@@ -258,7 +257,7 @@ fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Ve
     let mut unreadable = Vec::new();
     for path in paths {
         match part(path.clone(), catalogue, run) {
-            Ok(part) => parts.entry((part.attempt.node.clone(), part.attempt.task.clone())).or_default().push(part),
+            Ok(part) => parts.entry(part.attempt.id.clone()).or_default().push(part),
             Err(error) => unreadable.push((path, error)),
         }
     }
@@ -309,12 +308,7 @@ fn sort(parts: &mut [Part]) {
     });
 }
 
-fn entry(
-    (node, task): (String, String),
-    mut parts: Vec<Part>,
-    usual: Option<&str>,
-    expected: &BTreeSet<String>,
-) -> Entry {
+fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTreeSet<String>) -> Entry {
     sort(&mut parts);
     let mut notes = Vec::new();
     if parts.len() > 1 {
@@ -329,12 +323,11 @@ fn entry(
     if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
         notes.push("its programs are of another build than most nodes'".to_owned());
     }
-    if !expected.is_empty() && !expected.contains(&node) {
+    if !expected.is_empty() && !expected.contains(&id.node) {
         notes.push("nobody expected it".to_owned());
     }
     Entry {
-        node,
-        task,
+        id,
         state: if part.fault.is_some() { State::Partial } else { State::Whole },
         reason: part.fault,
         notes,
@@ -349,8 +342,7 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
     let task = task_of(&path);
     let (node, task) = task.rsplit_once('.').unwrap_or((&task, ""));
     Entry {
-        node: node.to_owned(),
-        task: task.to_owned(),
+        id: NodeId { node: node.to_owned(), task: task.to_owned() },
         state: State::Partial,
         reason: Some(format!("{error:#}")),
         notes: Vec::new(),
@@ -362,8 +354,7 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
 
 fn missing(node: String) -> Entry {
     Entry {
-        node,
-        task: String::new(),
+        id: NodeId { node, task: String::new() },
         state: State::Missing,
         reason: Some("no journal of it was found".to_owned()),
         notes: Vec::new(),

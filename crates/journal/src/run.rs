@@ -169,16 +169,24 @@ impl Run {
     }
 }
 
+/// Whose part of a fleet run it is: a node's, or that of one of its tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeId {
+    /// The node's name, as the engine has it.
+    pub node: String,
+    /// Which of the node's tasks; may be empty.
+    #[serde(default)]
+    pub task: String,
+}
+
 /// One attempt at one node's part of a fleet run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The fleet run's name.
     pub run: String,
-    /// The node's name, as the engine has it.
-    pub node: String,
-    /// Which of the node's tasks.
-    #[serde(default)]
-    pub task: String,
+    /// Whose part it is.
+    #[serde(flatten)]
+    pub id: NodeId,
     /// How often it was begun before.
     #[serde(default)]
     pub attempt: u32,

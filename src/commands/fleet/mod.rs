@@ -59,10 +59,10 @@ pub(super) fn table(fleet: &Fleet) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "fleet run {}: {}\n", shortened(&fleet.run, 24), counts.join(", "));
-    let width = fleet.entries.iter().map(|entry| shortened(&entry.node, 24).chars().count()).max().unwrap_or(0);
+    let width = fleet.entries.iter().map(|entry| shortened(&entry.id.node, 24).chars().count()).max().unwrap_or(0);
     for entry in &fleet.entries {
         let why: Vec<&str> = entry.reason.iter().chain(&entry.notes).map(String::as_str).collect();
-        let line = format!("{:<width$}  {:<7}  {}", shortened(&entry.node, 24), entry.state.name(), why.join("; "));
+        let line = format!("{:<width$}  {:<7}  {}", shortened(&entry.id.node, 24), entry.state.name(), why.join("; "));
         let _ = writeln!(text, "{}", visible(line.trim_end()));
     }
     text

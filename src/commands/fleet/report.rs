@@ -58,10 +58,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// What the parts are called: the node, with the task where it has several.
 fn names(fleet: &Fleet) -> Vec<String> {
     let mut tasks: HashMap<&str, usize> = HashMap::new();
-    fleet.entries.iter().for_each(|entry| *tasks.entry(&entry.node).or_default() += 1);
-    let name = |entry: &::fleet::Entry| match tasks[entry.node.as_str()] {
-        1 => entry.node.clone(),
-        _ => format!("{} task {}", entry.node, entry.task),
+    fleet.entries.iter().for_each(|entry| *tasks.entry(&entry.id.node).or_default() += 1);
+    let name = |entry: &::fleet::Entry| match tasks[entry.id.node.as_str()] {
+        1 => entry.id.node.clone(),
+        _ => format!("{} task {}", entry.id.node, entry.id.task),
     };
     fleet.entries.iter().map(name).collect()
 }
@@ -69,7 +69,7 @@ fn names(fleet: &Fleet) -> Vec<String> {
 fn delivered<'a>(fleet: &'a Fleet, names: &'a [String]) -> Vec<Delivered<'a>> {
     let part = |(entry, name): (&'a ::fleet::Entry, &'a String)| {
         let summary = entry.summary.as_deref()?;
-        Some(Delivered { node: name, whole: entry.state == State::Whole, summary })
+        Some(Delivered { id: &entry.id, name, whole: entry.state == State::Whole, summary })
     };
     fleet.entries.iter().zip(names).filter_map(part).collect()
 }

@@ -8,6 +8,7 @@ use super::table::{Cell, Table, key};
 use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
 use crate::compare::Measure;
 use crate::compare::engine::{self, Data, Difference, Power};
+use journal::NodeId;
 use stats::mean;
 
 /// Where the nodes stand in the report.
@@ -27,9 +28,9 @@ pub(super) fn against(
     places: &Places<'_>,
     threshold: f64,
 ) -> Against {
-    let known: HashMap<&str, usize> = before.iter().enumerate().map(|(place, node)| (node.node, place)).collect();
-    let here: BTreeSet<&str> = delivered.iter().map(|node| node.node).collect();
-    let partner: Vec<Option<usize>> = delivered.iter().map(|node| known.get(node.node).copied()).collect();
+    let known: HashMap<&NodeId, usize> = before.iter().enumerate().map(|(place, node)| (node.id, place)).collect();
+    let here: BTreeSet<&NodeId> = delivered.iter().map(|node| node.id).collect();
+    let partner: Vec<Option<usize>> = delivered.iter().map(|node| known.get(node.id).copied()).collect();
     let differences = differences(table, &Table::new(before), &partner);
     let pairs: Vec<(&Delivered<'_>, &Delivered<'_>)> =
         delivered.iter().zip(&partner).filter_map(|(after, place)| Some((&before[(*place)?], after))).collect();
@@ -38,10 +39,10 @@ pub(super) fn against(
         pairs: pairs.len(),
         changes: changes(&differences, table.columns.len(), threshold),
         unlike: unlike(&differences, table.columns.len(), places, threshold),
-        only_before: before.iter().filter(|one| !here.contains(one.node)).map(|one| one.node.to_owned()).collect(),
+        only_before: before.iter().filter(|one| !here.contains(one.id)).map(|one| one.name.to_owned()).collect(),
         only_after: (delivered.iter().zip(&partner))
             .filter(|(_, place)| place.is_none())
-            .map(|(one, _)| one.node.to_owned())
+            .map(|(one, _)| one.name.to_owned())
             .collect(),
         facts: facts(&pairs),
     }

@@ -16,7 +16,7 @@ mod table;
 use super::Summary;
 use super::compare::Verdict;
 use catalogue::Metric;
-use journal::Key;
+use journal::{Key, NodeId};
 use stats::{Estimate, Method};
 
 /// Groups of fewer nodes are too few to call one of them unlike the others.
@@ -25,8 +25,10 @@ pub const FEWEST: usize = 5;
 /// What a node delivered.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivered<'a> {
-    /// The node's name, as the engine gave it: it may hold anything.
-    pub node: &'a str,
+    /// Whose part of the fleet run it is.
+    pub id: &'a NodeId,
+    /// What reports call it: the node, and the task if it has several; it may hold anything.
+    pub name: &'a str,
     /// Whether its run was whole; the figures of one that was cut short are used, and marked.
     pub whole: bool,
     /// What it came to.

@@ -242,7 +242,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
                 Some(Value { value, deviation: deviation.percent(), p: deviation.p, q: 1.0, named: None })
             };
             nodes[*place] = Some(Node {
-                name: delivered[*place].node.to_owned(),
+                name: delivered[*place].name.to_owned(),
                 group,
                 whole: delivered[*place].whole,
                 overall: overall[member].unwrap_or(Estimate::alone(f64::NAN)),

@@ -31,7 +31,7 @@ impl Place {
     pub fn of(run: &Run) -> Place {
         let Run { name, host, started, seed, .. } = run;
         let fleet = run.fleet.clone().unwrap_or_default();
-        let part = format!("{}\0{}\0{}\0{}", fleet.run, fleet.node, fleet.task, fleet.attempt);
+        let part = format!("{}\0{}\0{}\0{}", fleet.run, fleet.id.node, fleet.id.task, fleet.attempt);
         let id = format!("{:016x}", hash(&format!("{name}\0{host}\0{started}\0{seed}\0{part}")));
         let folder = |key: &str, value: &str| {
             let value = encoded(value, LONGEST);
@@ -83,7 +83,7 @@ fn date(started: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use journal::Attempt;
+    use journal::{Attempt, NodeId};
 
     fn run(name: &str, host: &str) -> Run {
         let (tool, started) = ("unixmark 0.1.0".to_owned(), "2026-11-21T10:00:00+00:00".to_owned());
@@ -96,7 +96,7 @@ mod tests {
         let file = format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
         assert_eq!(place.path, Path::new(&file));
         assert_eq!(place, Place::of(&run("vm-2026-11-21-01", "vm")));
-        let fleet = Attempt { run: "night".into(), node: "n1".into(), task: "0".into(), attempt: 1 };
+        let fleet = Attempt { run: "night".into(), id: NodeId { node: "n1".into(), task: "0".into() }, attempt: 1 };
         let part = Run { fleet: Some(fleet), ..run("vm-2026-11-21-01", "vm") };
         assert_ne!(place.id, Place::of(&part).id);
     }

@@ -32,9 +32,9 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
     }
     let written = written(&Place::of(directory).journals());
     for entry in fleet.entries.iter_mut().filter(|entry| entry.state != State::Whole) {
-        let told = tell(&entry.node, &record, &jobs).map(|(late, told)| {
+        let told = tell(&entry.id.node, &record, &jobs).map(|(late, told)| {
             // Its job may have ended well, and others not, which the collector waits for.
-            let ready = entry.journal.is_none() && written.contains(&entry.node);
+            let ready = entry.journal.is_none() && written.contains(&entry.id.node);
             if ready { (true, format!("{told}; its journal is there, to be collected")) } else { (late, told) }
         });
         // Of others' journals in this directory Slurm knows nothing.

@@ -184,8 +184,8 @@ fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
 fn states(fleet: &Fleet) -> Vec<Block> {
     let why = |entry: &&Entry| entry.reason.iter().chain(&entry.notes).cloned().collect::<Vec<String>>();
     let data = Columns::new()
-        .with(Column::data("node"), |entry: &&Entry| Field::text(&entry.node))
-        .with(Column::data("task"), |entry| Field::text(&entry.task))
+        .with(Column::data("node"), |entry: &&Entry| Field::text(&entry.id.node))
+        .with(Column::data("task"), |entry| Field::text(&entry.id.task))
         .with(Column::data("state"), |entry| Field::text(entry.state.name()))
         .with(Column::data("reason"), |entry| entry.reason.as_ref().map_or(Field::Missing, Field::text))
         .with(Column::data("notes"), |entry| Field::Words(entry.notes.clone()));
@@ -194,7 +194,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
         all.iter().copied().filter(|entry| entry.state != State::Whole || !entry.notes.is_empty()).collect();
     odd.sort_by_key(|entry| entry.state == State::Whole);
     let shown = Columns::new()
-        .with(Column::words("", "Node"), |entry: &&Entry| Field::text(shortened(&entry.node, 24)))
+        .with(Column::words("", "Node"), |entry: &&Entry| Field::text(shortened(&entry.id.node, 24)))
         .with(Column::words("", "State").main(), |entry| Field::text(entry.state.name()))
         .with(Column::words("", "Why"), move |entry| Field::Words(why(entry)));
     let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();

@@ -1,7 +1,7 @@
 //! The report of fleets: what is named is seen, large fleets stay readable, hostile names stay text.
 
 use ::fleet::{Entry, Fleet, State};
-use ::journal::Fact;
+use ::journal::{Fact, NodeId};
 use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
@@ -49,13 +49,17 @@ pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: 
             .push(fact("cpu.microcode", if factor == 1.0 { "0x1f".to_owned() } else { "0x1e <b>".to_owned() }));
         summaries.push(summary);
     }
-    let delivered: Vec<Delivered<'_>> =
-        names.iter().zip(&summaries).map(|(node, summary)| Delivered { node, whole: true, summary }).collect();
+    let id = |name: &String| NodeId { node: name.clone(), task: String::new() };
+    let ids: Vec<NodeId> = names.iter().map(id).collect();
+    let delivered: Vec<Delivered<'_>> = ids
+        .iter()
+        .zip(&summaries)
+        .map(|(id, summary)| Delivered { id, name: &id.node, whole: true, summary })
+        .collect();
     let asked = Asked { by: By::Machine, threshold: 3.0 };
     let report = FleetReport::new("night <i>", &delivered, None, &asked).unwrap();
     let gone = Entry {
-        node: "gone".to_owned(),
-        task: "0".to_owned(),
+        id: NodeId { node: "gone".to_owned(), task: "0".to_owned() },
         state: State::Missing,
         reason: Some("it never started, <b>".to_owned()),
         notes: Vec::new(),
