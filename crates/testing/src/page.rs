@@ -87,7 +87,7 @@ pub fn text(page: &str) -> String {
 pub fn check(page: &str) {
     const TAGS: &str = "html head meta title style body header main footer section h1 h2 h3 p a b bdi small span ul ol li \
         dl dt dd div figure figcaption table caption thead tbody tfoot tr th td sup code details summary svg g path rect text";
-    const KEYS: &str = "lang charset http-equiv content name class id href aria-label aria-hidden role tabindex scope colspan \
+    const KEYS: &str = "lang charset http-equiv content name class id href open aria-label aria-hidden role tabindex scope colspan \
         title viewBox d x y width height text-anchor";
     let (tags, keys): (BTreeSet<&str>, BTreeSet<&str>) =
         (TAGS.split_whitespace().collect(), KEYS.split_whitespace().collect());

@@ -6,6 +6,7 @@ use stats::Estimate;
 use super::rows::{self, Form, Mark, Rows, Tick};
 use super::scale::Scale;
 use super::svg::key_of;
+use crate::markup::Markup;
 
 /// A plot of differences in per cent or points, negative if worse.
 pub(crate) struct Forest {
@@ -43,7 +44,7 @@ const TICKS: [f64; 25] = [
 const LEAST: f64 = 1e-6;
 
 /// Returns the marks of verdicts and what they stand for, with the control's if there is one.
-pub(crate) fn legend(has_control: bool) -> Vec<(String, String)> {
+pub(crate) fn legend(has_control: bool) -> Vec<(Markup, String)> {
     let mark = |(class, shape): (&str, usize), text: &str| (key_of(class, shape), text.to_owned());
     let control = has_control.then(|| mark(("ink hollow", 0), "A/A control"));
     let verdicts = [
@@ -67,7 +68,7 @@ fn look(verdict: &Verdict) -> (&'static str, usize) {
 
 impl Forest {
     /// Returns the plot, once for wide windows and once for narrow ones; `None` without any difference.
-    pub(crate) fn draw(mut self) -> Option<String> {
+    pub(crate) fn draw(mut self) -> Option<Markup> {
         self.rows.retain(|row| row.at.value.is_finite());
         self.means.retain(|row| row.at.value.is_finite());
         self.rows.first()?;

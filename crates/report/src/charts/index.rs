@@ -9,6 +9,7 @@ use super::merged;
 use super::rows::{Guide, Mark, Row, Rows, Tick};
 use super::scale::Scale;
 use super::svg::hue;
+use crate::markup::Markup;
 
 /// From this many times the fewest copies on, gains have a logarithmic axis.
 const MANY: u32 = 8;
@@ -24,7 +25,7 @@ pub(crate) fn lanes(series: usize) -> Vec<f64> {
 }
 
 /// Returns the chart of an index: a mark per test, a line for the whole. `levels` are its levels.
-pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<String> {
+pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
     let parts = || levels.iter().flat_map(|level| &level.parts);
     let wholes = levels.iter().map(|level| level.score.value);
     let values: Vec<f64> = parts().map(|part| part.index.value).chain(wholes).collect();
@@ -82,7 +83,7 @@ fn index_mark(results: &Results, index: &Index, lane: usize, test: &str) -> Opti
 }
 
 /// Returns the chart of gains.
-pub(crate) fn gains(results: &Results) -> Option<String> {
+pub(crate) fn gains(results: &Results) -> Option<Markup> {
     let gains = results.gains();
     let from = gains.first()?.from;
     let mut levels: Vec<u32> = gains.iter().map(|gain| gain.to).unique();

@@ -2,6 +2,7 @@
 
 use super::scale::{Scale, tick};
 use super::svg::{Anchor, Svg, hue, length, n, outline};
+use crate::markup::Markup;
 
 /// Room for the numbers of the vertical axis, and at the other edges; at the top more where guides have words there.
 const LEFT: f64 = 50.0;
@@ -117,16 +118,16 @@ struct Frame {
 
 impl Plot {
     /// Returns the drawing of a small multiple.
-    pub(crate) fn panel(&self, height: f64) -> String {
+    pub(crate) fn panel(&self, height: f64) -> Markup {
         self.draw("panel", (330.0, height))
     }
 
     /// Returns the drawings for wide windows and for narrow ones.
-    pub(crate) fn chart(&self, height: f64) -> String {
-        self.draw("chart wide", (1000.0, height)) + &self.draw("chart narrow", (420.0, height))
+    pub(crate) fn chart(&self, height: f64) -> Markup {
+        [self.draw("chart wide", (1000.0, height)), self.draw("chart narrow", (420.0, height))].into()
     }
 
-    fn draw(&self, class: &str, (width, height): (f64, f64)) -> String {
+    fn draw(&self, class: &str, (width, height): (f64, f64)) -> Markup {
         let top = if self.down.is_empty() { TOP } else { TOP + WORDS };
         let (right, bottom) = (width - RIGHT, height - BOTTOM);
         let frame = Frame {
@@ -187,12 +188,12 @@ impl Plot {
 impl Frame {
     fn series(&self, svg: &mut Svg, series: &Series, many: bool) {
         let hue = hue(series.number);
-        svg.open((!series.title.is_empty()).then_some(&series.title));
+        svg.open(&series.title);
         for line in &series.lines {
             let d = self.path(line);
             let class = if line.plain { "mean ink".to_owned() } else { format!("curve {hue}") };
             if d.contains('L') {
-                svg.path(&(class + if line.dashed { " dashed" } else { "" }), &d, None);
+                svg.path(&(class + if line.dashed { " dashed" } else { "" }), &d, "");
             }
         }
         // Marks without hover texts need no elements of their own.
@@ -212,11 +213,11 @@ impl Frame {
             if many || mark.title.is_empty() {
                 joined[kind].1 += &d;
             } else {
-                svg.path(&format!("{} {hue}", joined[kind].0), &d, Some(&mark.title));
+                svg.path(&format!("{} {hue}", joined[kind].0), &d, &mark.title);
             }
         }
         for (class, d) in joined.iter().filter(|(_, d)| !d.is_empty()) {
-            svg.path(&format!("{class} {hue}"), d, None);
+            svg.path(&format!("{class} {hue}"), d, "");
         }
         svg.close();
     }
@@ -285,7 +286,7 @@ mod tests {
     fn marks_off_the_axis_are_triangles_at_its_edge() {
         let mark = |y: f64| Mark { at: (0.5, y), title: format!("at {y}"), ..Mark::default() };
         let series = Series { marks: vec![mark(0.5), mark(7.0)], ..Series::default() };
-        let svg = Plot { series: vec![series], ..Plot::default() }.panel(200.0);
+        let svg = Plot { series: vec![series], ..Plot::default() }.panel(200.0).into_string();
         assert_eq!((svg.matches(r#"class="point h0""#).count(), svg.matches(r#"class="clip h0""#).count()), (1, 1));
         assert!(svg.contains("<title>at 7</title>"), "{svg}");
     }

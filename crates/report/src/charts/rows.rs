@@ -7,6 +7,7 @@ use stats::Estimate;
 
 use super::scale::{Scale, tick};
 use super::svg::{Anchor, BOLD, Svg, hue, length, n, outline};
+use crate::markup::Markup;
 
 /// A chart of rows.
 #[derive(Debug, Default)]
@@ -134,8 +135,8 @@ impl Mark {
 
 impl Rows {
     /// Returns the drawings, for wide windows and for narrow ones.
-    pub(crate) fn draw(&self) -> String {
-        [true, false].map(|wide| Drawing::new(self, wide).finish()).concat()
+    pub(crate) fn draw(&self) -> Markup {
+        [true, false].map(|wide| Drawing::new(self, wide).finish()).into()
     }
 
     fn marks(&self) -> impl Iterator<Item = &Mark> {
@@ -191,7 +192,7 @@ impl<'a> Drawing<'a> {
         Drawing { chart, svg: Svg::default(), scale, width, left, right, top, bottom, height, above, columns }
     }
 
-    fn finish(mut self) -> String {
+    fn finish(mut self) -> Markup {
         self.axis();
         for (place, guide) in self.chart.guides.iter().enumerate() {
             self.guide(guide, HEAD * place as f64);
@@ -209,7 +210,7 @@ impl<'a> Drawing<'a> {
         if let Some((low, high, why)) = &chart.shade
             && let Some((low, high)) = scale.at(*low).zip(scale.at(*high))
         {
-            svg.open(Some(why));
+            svg.open(why);
             svg.rect("band ink", (low, *top), (high - low, *bottom - *top));
             svg.close();
         }
@@ -238,7 +239,7 @@ impl<'a> Drawing<'a> {
         let Drawing { svg, scale, bottom, .. } = self;
         let Guide { class, at, text } = guide;
         let Some(x) = scale.at(at.value) else { return };
-        svg.open(Some(text));
+        svg.open(text);
         if let (true, Some(low), Some(high)) = (at.bounded(), scale.at(at.low), scale.at(at.high)) {
             svg.rect(&format!("band {class}"), (low, top + 14.0), (high - low, *bottom - top - 14.0));
         }
@@ -297,7 +298,7 @@ impl<'a> Drawing<'a> {
     fn mark(&mut self, mark: &Mark, y: f64) {
         let Drawing { svg, scale, .. } = self;
         let (at, hue) = (mark.at, mark.hue());
-        svg.open(Some(&mark.title));
+        svg.open(&mark.title);
         let Some(x) = scale.at(at.value) else {
             svg.text("missing", (self.left + 6.0, y + 4.0), Anchor::Start, &mark.words.join(" "));
             return svg.close();
@@ -314,7 +315,7 @@ impl<'a> Drawing<'a> {
         if mark.form != Form::Span {
             whiskers(svg, &at, scale, (x, y), if mark.form == Form::Small { "ink thin" } else { hue });
         }
-        svg.path(&format!("mark {}", mark.class), &drawn, None);
+        svg.path(&format!("mark {}", mark.class), &drawn, "");
         for (place, (words, end)) in mark.words.iter().zip(&self.columns).enumerate() {
             let is_outer = place == 0 || place + 1 == mark.words.len();
             let class = if is_outer { format!("value {hue}") } else { "tick".to_owned() };
@@ -327,20 +328,20 @@ impl<'a> Drawing<'a> {
         let Some(class) = points.first().map(|mark| mark.class.as_str()) else { return };
         if points.len() >= DENSE {
             let places = points.iter().filter_map(|mark| self.scale.at(mark.at.value));
-            return self.svg.path(&format!("dense {class}"), &density(places, y, height - 4.0), None);
+            return self.svg.path(&format!("dense {class}"), &density(places, y, height - 4.0), "");
         }
         for (place, mark) in points.iter().enumerate() {
             if let Some(x) = self.scale.at(mark.at.value) {
                 let outline = outline(0, (x, y + scatter(place, height)), 2.6);
-                self.svg.path(&format!("point {class}"), &outline, Some(&mark.title));
+                self.svg.path(&format!("point {class}"), &outline, &mark.title);
             }
         }
     }
 
     fn flag(&mut self, mark: &Mark, y: f64, with_name: bool) {
         let Some(x) = self.scale.at(mark.at.value) else { return };
-        self.svg.open(Some(&mark.title));
-        self.svg.path(&format!("mark {}", mark.class), &outline(mark.shape, (x, y), 4.2), None);
+        self.svg.open(&mark.title);
+        self.svg.path(&format!("mark {}", mark.class), &outline(mark.shape, (x, y), 4.2), "");
         if with_name {
             let name = mark.words.join(" ");
             let fits = x - length(&name) > self.left;
@@ -360,7 +361,7 @@ fn whiskers(svg: &mut Svg, at: &Estimate, scale: &Scale, (x, y): (f64, f64), cla
             Some(to) => {
                 svg.line(&format!("whisker {class}"), (x, y), (to, y));
                 if !scale.shows(end) {
-                    svg.path(&format!("mark {class}"), &arrow(to, y, scale, end), None);
+                    svg.path(&format!("mark {class}"), &arrow(to, y, scale, end), "");
                 }
             }
         }

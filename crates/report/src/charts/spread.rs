@@ -5,6 +5,7 @@ use super::index::series;
 use super::merged;
 use super::plot::{Axis, Mark, Plot, Series};
 use super::scale::Scale;
+use crate::markup::Markup;
 use analysis::{Results, Row, Sample};
 use stats::median;
 use words::{Unique, copies};
@@ -34,7 +35,7 @@ type Point = (Sample, f64);
 type Test<'a> = Vec<(&'a Row, Vec<Point>)>;
 
 /// Returns a panel with its label for every test with at least two trials at some level.
-pub(crate) fn panels(results: &Results) -> Vec<(String, String)> {
+pub(crate) fn panels(results: &Results) -> Vec<(String, Markup)> {
     let tests = tests(results);
     let points = || tests.iter().flatten().flat_map(|(_, points)| points);
     let end = points().map(|point| point.0.at).fold(0.0, f64::max);
@@ -79,7 +80,7 @@ fn step(value: f64) -> f64 {
     LADDER.into_iter().find(|step| *step >= value * 1.05).unwrap_or(1000.0)
 }
 
-fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usize) -> (String, String) {
+fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usize) -> (String, Markup) {
     let all: Vec<f64> = test.iter().flat_map(|(_, points)| points).map(|point| point.1.abs()).collect();
     let beyond = |limit: f64| all.iter().filter(|away| **away > limit).count();
     let own = beyond(common) as f64 > BEYOND * all.len() as f64;

@@ -1,7 +1,8 @@
-//! The few SVG elements the charts are made of. Coordinates are always finite and text is always
-//! escaped: there is no other way to write one.
+//! The few SVG elements the charts are made of. Coordinates are always finite.
 
 use std::fmt::Write;
+
+use crate::markup::{Markup, element};
 
 /// Hues that the style sheet has, and shapes that [`outline`] draws.
 const HUES: usize = 6;
@@ -13,7 +14,9 @@ pub(crate) const BOLD: f64 = 1.12;
 /// The part of a chart that is written so far.
 #[derive(Debug, Default)]
 pub(crate) struct Svg {
-    body: String,
+    body: Markup,
+    /// What stands before each group that is open.
+    before: Vec<Markup>,
 }
 
 /// Where a text stands at its point.
@@ -27,73 +30,60 @@ pub(crate) enum Anchor {
 impl Svg {
     /// Draws a line from one point to another.
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        self.path(class, &format!("M{} {}L{} {}", n(from.0), n(from.1), n(to.0), n(to.1)), None);
+        self.path(class, &format!("M{} {}L{} {}", n(from.0), n(from.1), n(to.0), n(to.1)), "");
     }
 
     /// Draws a rectangle.
-    pub(crate) fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
-        let (x, y, width, height) = (n(corner.0), n(corner.1), n(size.0.max(0.0)), n(size.1.max(0.0)));
-        self.write(&format!(r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#));
+    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(n);
+        let attributes = [("class", class), ("x", &x), ("y", &y), ("width", &width), ("height", &height)];
+        self.body.push(element("rect", &attributes, ""));
     }
 
     /// Writes text, if there is any.
     pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
-        if text.is_empty() {
-            return;
-        }
         let anchor = match anchor {
             Anchor::Start => "",
-            Anchor::Middle => r#" text-anchor="middle""#,
-            Anchor::End => r#" text-anchor="end""#,
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
         };
-        let (x, y) = (n(at.0), n(at.1));
-        self.write(&format!(r#"<text class="{class}" x="{x}" y="{y}"{anchor}>{}</text>"#, escaped(text)));
+        let attributes = [("class", class), ("x", &n(at.0)), ("y", &n(at.1)), ("text-anchor", anchor)];
+        self.body.push(element("text", &attributes, text).only_if(!text.is_empty()));
     }
 
     /// Writes text cut to `width`, whole on hover.
     pub(crate) fn fitted(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str, width: f64) {
         let short = fit(text, if class.contains("strong") { width / BOLD } else { width });
-        if short == text {
-            return self.text(class, at, anchor, text);
-        }
-        self.open(Some(text));
+        self.open(if short == text { "" } else { text });
         self.text(class, at, anchor, &short);
         self.close();
     }
 
-    /// Draws an outline.
-    pub(crate) fn path(&mut self, class: &str, d: &str, title: Option<&str>) {
-        let title = title.map(title_element).unwrap_or_default();
-        self.write(&format!(r#"<path class="{class}" d="{d}">{title}</path>"#));
+    /// Draws an outline, with a hover text if there is any.
+    pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
+        self.body.push(element("path", &[("class", class), ("d", d)], hover(title)));
     }
 
-    /// Opens a group whose parts share a hover text.
-    pub(crate) fn open(&mut self, title: Option<&str>) {
-        self.write("<g>");
-        self.write(&title.map(title_element).unwrap_or_default());
+    /// Opens a group whose parts share a hover text, if there is any.
+    pub(crate) fn open(&mut self, title: &str) {
+        self.before.push(std::mem::replace(&mut self.body, hover(title)));
     }
 
     /// Closes the group.
     pub(crate) fn close(&mut self) {
-        self.write("</g>");
+        let group = element("g", &[], std::mem::take(&mut self.body));
+        self.body = [self.before.pop().unwrap_or_default(), group].into();
     }
 
     /// Returns the chart, with the words that stand for it where it is not seen.
-    pub(crate) fn finish(self, class: &str, size: (f64, f64), label: &str) -> String {
-        let (width, height, label) = (n(size.0), n(size.1), escaped(label));
-        format!(
-            r#"<svg class="{class}" role="img" aria-label="{label}" viewBox="0 0 {width} {height}">{}</svg>"#,
-            self.body
-        )
-    }
-
-    fn write(&mut self, text: &str) {
-        self.body.push_str(text);
+    pub(crate) fn finish(self, class: &str, (width, height): (f64, f64), label: &str) -> Markup {
+        let size = format!("0 0 {} {}", n(width), n(height));
+        element("svg", &[("class", class), ("role", "img"), ("aria-label", label), ("viewBox", &size)], self.body)
     }
 }
 
-fn title_element(title: &str) -> String {
-    format!("<title>{}</title>", escaped(title))
+fn hover(title: &str) -> Markup {
+    element("title", &[], title).only_if(!title.is_empty())
 }
 
 /// Returns a coordinate: short, and never anything but a number.
@@ -103,22 +93,6 @@ pub(crate) fn n(value: f64) -> String {
         text.truncate(text.len() - 2);
     }
     if text == "-0" { "0".to_owned() } else { text }
-}
-
-/// Returns text that markup and attributes take literally.
-pub(crate) fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for c in words::clean(value).chars() {
-        match c {
-            '&' => text.push_str("&#38;"),
-            '<' => text.push_str("&#60;"),
-            '>' => text.push_str("&#62;"),
-            '"' => text.push_str("&#34;"),
-            '\'' => text.push_str("&#39;"),
-            c => text.push(c),
-        }
-    }
-    text
 }
 
 /// Returns the class that gives a series its hue.
@@ -143,16 +117,15 @@ pub(crate) fn outline(series: usize, at: (f64, f64), radius: f64) -> String {
 }
 
 /// Returns the mark of a series as a picture of its own, for legends; words stand beside it.
-pub(crate) fn key(series: usize) -> String {
+pub(crate) fn key(series: usize) -> Markup {
     key_of(&hue(series), series)
 }
 
 /// Returns a mark of the given classes and shape as a picture of its own.
-pub(crate) fn key_of(class: &str, shape: usize) -> String {
-    let outline = outline(shape, (7.0, 7.0), 4.6);
-    format!(
-        r#"<svg class="key" aria-hidden="true" viewBox="0 0 14 14"><path class="mark {class}" d="{outline}"/></svg>"#
-    )
+pub(crate) fn key_of(class: &str, shape: usize) -> Markup {
+    let mut svg = Svg::default();
+    svg.path(&format!("mark {class}"), &outline(shape, (7.0, 7.0), 4.6), "");
+    element("svg", &[("class", "key"), ("aria-hidden", "true"), ("viewBox", "0 0 14 14")], svg.body)
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> String {
@@ -200,11 +173,6 @@ mod tests {
         for (value, text) in [(1.25, "1.2"), (3.0, "3"), (-0.01, "0"), (f64::NAN, "0"), (f64::INFINITY, "0")] {
             assert_eq!(n(value), text);
         }
-    }
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(escaped("<b a=\"1\">&'\u{7}"), "&#60;b a=&#34;1&#34;&#62;&#38;&#39;");
     }
 
     #[test]

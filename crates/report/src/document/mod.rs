@@ -8,6 +8,7 @@ mod field;
 use journal::Key;
 use serde_json::{Map, Value};
 
+use crate::markup::Markup;
 pub use field::{Field, Style, Tone};
 
 /// Who reads a rendered document.
@@ -99,8 +100,8 @@ pub enum Block {
 pub struct Figure {
     /// What it is of: `2 copies`.
     pub label: String,
-    /// The mark that stands for it in charts, as SVG; may be empty.
-    pub mark: String,
+    /// The mark that stands for it in charts; may be empty.
+    pub mark: Markup,
     /// The number.
     pub value: String,
     /// Its unit; may be empty.
@@ -159,10 +160,10 @@ pub struct Chart {
     pub title: String,
     /// How to read it.
     pub caption: String,
-    /// Marks as SVG, and what they stand for.
-    pub legend: Vec<(String, String)>,
-    /// Labels and SVG; the label of a single drawing may be empty.
-    pub panels: Vec<(String, String)>,
+    /// Marks, and what they stand for.
+    pub legend: Vec<(Markup, String)>,
+    /// Drawings with their labels; that of a single drawing may be empty.
+    pub panels: Vec<(String, Markup)>,
 }
 
 /// A table. Rows of the same key form one array in JSON, also where people see several tables.

@@ -1,182 +1,210 @@
 //! HTML: one self-contained page, light and dark, that loads nothing and runs nothing.
 
-use anyhow::Result;
-use askama::Template;
-
-use words::clean;
-
 use super::Notes;
-use crate::document::{Block, Chart, Column, Document, Field, Figure, Pairs, Reader, Role, Row, RowKind, Table, Tone};
+use crate::document::{
+    Block, Chart, Column, Document, Field, Figure, Pair, Pairs, Reader, Role, Row, RowKind, Table, Tone,
+};
+use crate::markup::{Markup, element};
+
+const HEAD: &str = r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+"#;
+
+const STYLE: &str = include_str!("report.css");
 
 /// So many columns are less than the page's width.
 const FEW: usize = 7;
 
+/// So many facts are not folded.
+const OPEN: usize = 11;
+
 /// Returns the page.
-///
-/// # Errors
-/// The template cannot be rendered: a defect.
-pub(super) fn render(document: &Document) -> Result<String> {
+pub(super) fn render(document: &Document) -> String {
     let mut notes = Notes::default();
-    let mut sections = vec![Section::default()];
+    let mut sections = vec![(None, Markup::default())];
     for block in &document.blocks {
-        if let Block::Section(title) = block {
-            sections.push(Section { title: clean(title), parts: Vec::new() });
-        } else if let Some(section) = sections.last_mut() {
-            section.parts.extend(parts(block, &mut notes));
+        match (block, sections.last_mut()) {
+            (Block::Section(title), _) => sections.push((Some(title), Markup::default())),
+            (_, Some((_, inside))) => inside.push(part(block, &mut notes)),
+            _ => {}
         }
     }
-    sections.retain(|section| !section.parts.is_empty());
-    let notes = notes.texts.iter().map(|note| clean(note)).collect();
-    let page = Page { title: clean(&document.title), kind: clean(&document.kind), sections, notes };
-    // Nothing that disturbs text is left in any part of the page, drawings included.
-    Ok(page.render()?.lines().map(|line| clean(line) + "\n").collect())
+    let section = |(title, inside): (Option<&String>, Markup)| match title {
+        _ if inside.is_empty() => inside,
+        None => element("section", &[("class", "result"), ("aria-label", "Result")], inside),
+        Some(title) => element("section", &[], [element("h2", &[], title), inside]),
+    };
+    let note = |(place, note): (usize, &String)| element("li", &[("id", &format!("note-{}", place + 1))], note);
+    let list: Markup = notes.texts.iter().enumerate().map(note).collect();
+    let list = element("section", &[], [element("h2", &[], "Notes"), element("ol", &[], list)]);
+    let main: Markup = sections.into_iter().map(section).chain([list.only_if(!notes.texts.is_empty())]).collect();
+    let Document { title, kind, .. } = document;
+    let heading = element("p", &[("class", "tool")], element("bdi", &[], kind));
+    let footer = format!("{kind}; made from the run’s journal, without anything from elsewhere.");
+    let page: Markup = [
+        Markup::fixed(HEAD),
+        element("title", &[], &format!("{title} — unixmark")),
+        element("style", &[], Markup::fixed(STYLE)),
+        Markup::fixed("</head>\n<body>\n"),
+        element("header", &[], [heading, element("h1", &[], element("bdi", &[], title))]),
+        element("main", &[], main),
+        element("footer", &[], &footer),
+        Markup::fixed("\n</body>\n</html>\n"),
+    ]
+    .into();
+    page.into_string()
 }
 
-#[derive(Template)]
-#[template(path = "document.html")]
-struct Page<'a> {
-    title: String,
-    kind: String,
-    sections: Vec<Section<'a>>,
-    notes: Vec<String>,
-}
-
-#[derive(Default)]
-struct Section<'a> {
-    title: String,
-    parts: Vec<Part<'a>>,
-}
-
-/// Names with values, and where these come from.
-type Named = Vec<(String, String, String)>;
-
-enum Part<'a> {
-    Sentence(String),
-    Text(String, String),
-    Figures(String, &'a [Figure]),
-    /// How a run was made: a line of pairs.
-    Manner(Named),
-    /// Facts: a table that can be folded.
-    Facts(String, Named),
-    Table(Grid),
-    Chart(&'a Chart),
-    List(String, Vec<String>),
-}
-
-struct Grid {
-    name: String,
-    title: String,
-    remark: String,
-    /// Whether it is narrower than the page.
-    small: bool,
-    /// Whether fields have colours.
-    toned: bool,
-    head: Vec<(String, String)>,
-    rows: Vec<Line>,
-}
-
-struct Line {
-    name: String,
-    notes: Vec<usize>,
-    class: &'static str,
-    /// Why there is no result; empty where there is one.
-    reason: String,
-    cells: Vec<Cell>,
-}
-
-struct Cell {
-    text: String,
-    class: String,
-    /// What hovering shows.
-    more: String,
-    /// The length of a bar in per cent; empty without one.
-    bar: String,
-}
-
-fn parts<'a>(block: &'a Block, notes: &mut Notes) -> Vec<Part<'a>> {
+fn part(block: &Block, notes: &mut Notes) -> Markup {
     match block {
-        Block::Lead(sentences) => sentences.iter().map(|sentence| Part::Sentence(clean(sentence))).collect(),
-        Block::Text(show, lead, text) if show.is_for(Reader::Page) => vec![Part::Text(clean(lead), clean(text))],
-        Block::Figures(name, figures) if !figures.is_empty() => vec![Part::Figures(clean(name), figures)],
-        Block::Pairs(pairs) if !pairs.items.is_empty() => vec![named(pairs)],
-        Block::Table(table) if table.show.is_for(Reader::Page) => vec![Part::Table(grid(table, notes))],
-        Block::Chart(chart) if !chart.panels.is_empty() => vec![Part::Chart(chart)],
-        Block::List(list) if list.show.is_for(Reader::Page) => {
-            vec![Part::List(clean(&list.title), list.items.iter().map(|item| clean(item)).collect())]
+        Block::Lead(sentences) => sentences.iter().map(|text| element("p", &[("class", "sentence")], text)).collect(),
+        Block::Text(show, lead, text) if show.is_for(Reader::Page) => {
+            element("p", &[("class", "text")], [some("b", &[], lead), text.into()])
         }
-        _ => Vec::new(),
+        Block::Figures(name, figures) if !figures.is_empty() => {
+            let figures: Markup = figures.iter().map(figure).collect();
+            [some("h3", &[("class", "name")], name), element("ul", &[("class", "figures")], figures)].into()
+        }
+        Block::Pairs(pairs) if !pairs.items.is_empty() => named(pairs),
+        Block::Table(table) if table.show.is_for(Reader::Page) => grid(table, notes),
+        Block::Chart(drawing) if !drawing.panels.is_empty() => chart(drawing),
+        Block::List(list) if list.show.is_for(Reader::Page) && !list.items.is_empty() => {
+            let items: Markup = list.items.iter().map(|item| element("li", &[], item)).collect();
+            [some("h3", &[], &list.title), element("ul", &[("class", "warnings")], items)].into()
+        }
+        _ => Markup::default(),
     }
 }
 
-fn named(pairs: &Pairs) -> Part<'_> {
-    let shown = pairs.items.iter().filter(|pair| !pair.label.is_empty());
-    let items = shown.map(|pair| (clean(&pair.label), clean(&pair.value), clean(&pair.source))).collect();
-    if pairs.title.is_empty() { Part::Manner(items) } else { Part::Facts(clean(&pairs.title), items) }
+/// An element with text in it; nothing without text.
+fn some(tag: &'static str, attributes: &[(&'static str, &str)], text: &str) -> Markup {
+    element(tag, attributes, text).only_if(!text.is_empty())
 }
 
-fn grid(table: &Table, notes: &mut Notes) -> Grid {
+fn figure(figure: &Figure) -> Markup {
+    let Figure { label, mark, value, unit, spread, more } = figure;
+    let more = more.iter().map(|more| format!(" {more}")).collect::<String>();
+    let parts = [
+        element("span", &[("class", "copies")], [mark.clone(), (&format!(" {label}")).into()]),
+        element("span", &[("class", "figure")], [(&format!("{value} ")).into(), some("small", &[], unit)]),
+        element("span", &[("class", "interval")], [element("b", &[], spread), (&more).into()]),
+    ];
+    element("li", &[], parts)
+}
+
+/// How a run was made is a line of pairs; facts are a table that can be folded.
+fn named(pairs: &Pairs) -> Markup {
+    let shown: Vec<&Pair> = pairs.items.iter().filter(|pair| !pair.label.is_empty()).collect();
+    if pairs.title.is_empty() {
+        let pair = |pair: &&Pair| {
+            let parts = [element("dt", &[], &pair.label), element("dd", &[], &pair.value)];
+            element("div", &[("title", &pair.source)], parts)
+        };
+        return element("dl", &[("class", "manner")], shown.iter().map(pair).collect::<Markup>());
+    }
+    let row = |pair: &&Pair| {
+        let parts = [element("th", &[("scope", "row")], &pair.label), element("td", &[], &pair.value)];
+        element("tr", &[("title", &pair.source)], parts)
+    };
+    let rows = element("table", &[("class", "facts")], shown.iter().map(row).collect::<Markup>());
+    let open = if shown.len() <= OPEN { "open" } else { "" };
+    element("details", &[("open", open)], [element("summary", &[], &pairs.title), rows])
+}
+
+fn grid(table: &Table, notes: &mut Notes) -> Markup {
     let is_marks = |place: usize| table.rows.iter().any(|row| matches!(row.fields[place], Field::Marks(_)));
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|place| table.columns[*place].show.is_for(Reader::Page) && !is_marks(*place))
-        .collect();
-    let head: Vec<(String, String)> =
-        shown.iter().map(|place| &table.columns[*place]).map(|column| (clean(&column.head), class(column))).collect();
-    let is_toned = |row: &Row| row.fields.iter().any(|field| matches!(field, Field::Toned(..)));
-    Grid {
-        name: if table.title.is_empty() {
-            head.first().map_or(String::new(), |head| head.0.clone())
-        } else {
-            clean(&table.title)
-        },
-        title: table.title.clone(),
-        remark: clean(&table.remark),
-        small: shown.len() <= FEW,
-        toned: table.rows.iter().any(is_toned),
-        rows: table.rows.iter().map(|row| line(table, row, &shown, notes)).collect(),
-        head,
-    }
+    let here = table.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(Reader::Page));
+    let shown: Vec<(usize, &Column)> = here.filter(|(place, _)| !is_marks(*place)).collect();
+    let is_toned = table.rows.iter().flat_map(|row| &row.fields).any(|field| matches!(field, Field::Toned(..)));
+    let class = [("costs", true), (" small", shown.len() <= FEW), (" heat", is_toned)];
+    let class: String = class.into_iter().filter(|(_, has)| *has).map(|(class, _)| class).collect();
+    let first = shown.first().map_or("", |(_, column)| &column.head);
+    let name = if table.title.is_empty() { first } else { &table.title };
+    let is_bare = table.title.is_empty() && table.remark.is_empty();
+    let caption = [(if is_bare { name } else { &table.title }).into(), some("small", &[], &table.remark)];
+    let head =
+        |(_, column): &(usize, &Column)| element("th", &[("scope", "col"), ("class", class_of(column))], &column.head);
+    let heads = element("tr", &[], shown.iter().map(head).collect::<Markup>());
+    let rows: Markup = table.rows.iter().map(|row| line(row, &shown, notes)).collect();
+    let parts = [
+        element("caption", &[("class", if is_bare { "unseen" } else { "" })], caption),
+        element("thead", &[], heads),
+        element("tbody", &[], rows),
+    ];
+    let region = [("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", name)];
+    element("div", &region, element("table", &[("class", &class)], parts))
 }
 
-fn line(table: &Table, row: &Row, shown: &[usize], notes: &mut Notes) -> Line {
+fn line(row: &Row, shown: &[(usize, &Column)], notes: &mut Notes) -> Markup {
     let marks = row.fields.iter().filter_map(|field| if let Field::Marks(texts) = field { Some(texts) } else { None });
-    let notes = marks.flatten().map(|text| notes.number(text)).collect();
-    let mut cells = shown.iter().map(|place| cell(&table.columns[*place], &row.fields[*place]));
-    Line {
-        name: cells.next().map_or(String::new(), |cell| cell.text),
-        notes,
-        class: match row.kind {
-            RowKind::Plain => "",
-            RowKind::Strong | RowKind::Total => "strong",
-            RowKind::Gap(_) => "missing",
-        },
-        reason: if let RowKind::Gap(reason) = &row.kind { clean(reason) } else { String::new() },
-        cells: cells.collect(),
-    }
+    let marks: Markup = marks.flatten().map(|text| mark(notes.number(text))).collect();
+    let [(first, _), others @ ..] = shown else { return Markup::default() };
+    let name = element("th", &[("scope", "row")], [(&row.fields[*first].words()).into(), marks]);
+    let (class, cells) = match &row.kind {
+        RowKind::Gap(reason) => {
+            let reason = element("div", &[("class", "reason")], reason);
+            ("missing", element("td", &[("colspan", &others.len().to_string())], reason))
+        }
+        kind => {
+            let class = if *kind == RowKind::Plain { "" } else { "strong" };
+            (class, others.iter().map(|(place, column)| cell(column, &row.fields[*place])).collect())
+        }
+    };
+    element("tr", &[("class", class)], [name, cells])
 }
 
-fn class(column: &Column) -> String {
+/// The number of a footnote, as a link to it.
+fn mark(number: usize) -> Markup {
+    let (place, label) = (format!("#note-{number}"), format!("note {number}"));
+    element("sup", &[], element("a", &[("href", &place), ("aria-label", &label)], &number.to_string()))
+}
+
+fn cell(column: &Column, field: &Field) -> Markup {
+    let (tone, more) = match field {
+        Field::Toned(_, tone, more) if *tone == Tone::GAP => (" gone".to_owned(), more.as_str()),
+        Field::Toned(_, Tone(better @ 1..), more) => (format!(" b{}", better.min(&3)), more.as_str()),
+        Field::Toned(_, Tone(worse), more) => (format!(" t{}", worse.unsigned_abs().min(5)), more.as_str()),
+        _ => (String::new(), ""),
+    };
+    let inside = match field {
+        Field::Bar(share) if share.is_finite() => {
+            let width = format!("{:.1}", 100.0 * share.abs().min(1.0));
+            let bar =
+                element("rect", &[("class", "h0"), ("x", "0"), ("y", "0"), ("width", &width), ("height", "8")], "");
+            element("svg", &[("class", "bar"), ("aria-hidden", "true"), ("viewBox", "0 0 100 8")], bar)
+        }
+        field => (&field.words()).into(),
+    };
+    element("td", &[("class", format!("{}{tone}", class_of(column)).trim_start()), ("title", more)], inside)
+}
+
+fn class_of(column: &Column) -> &'static str {
     match column.role {
         Role::Number => "n",
         Role::Words => "",
         Role::Main => "n main",
         Role::MainWords => "main",
     }
-    .to_owned()
 }
 
-fn cell(column: &Column, field: &Field) -> Cell {
-    let plain = Cell { text: clean(&field.words()), class: class(column), more: String::new(), bar: String::new() };
-    match field {
-        Field::Bar(share) if share.is_finite() => Cell { bar: format!("{:.1}", 100.0 * share.abs().min(1.0)), ..plain },
-        Field::Toned(_, tone, more) => {
-            let tone = match tone.0 {
-                _ if *tone == Tone::GAP => "gone".to_owned(),
-                0 => "t0".to_owned(),
-                worse @ ..0 => format!("t{}", worse.unsigned_abs().min(5)),
-                better => format!("b{}", better.min(3)),
-            };
-            Cell { class: format!("{} {tone}", plain.class).trim_start().to_owned(), more: clean(more), ..plain }
+fn chart(chart: &Chart) -> Markup {
+    let Chart { title, caption, legend, panels } = chart;
+    let key = |(mark, text): &(Markup, String)| element("li", &[], [mark.clone(), (&format!(" {text}")).into()]);
+    let keys = element("ul", &[("class", "legend")], legend.iter().map(key).collect::<Markup>());
+    let figure = |(label, svg): &(String, Markup)| {
+        element("figure", &[], [element("figcaption", &[], element("b", &[], label)), svg.clone()])
+    };
+    let drawings = match &panels[..] {
+        [(label, svg)] if label.is_empty() => element("figure", &[], [svg.clone(), some("figcaption", &[], caption)]),
+        panels => {
+            let panels = element("div", &[("class", "panels")], panels.iter().map(figure).collect::<Markup>());
+            [some("p", &[("class", "text")], caption), panels].into()
         }
-        _ => plain,
-    }
+    };
+    [some("h3", &[], title), keys.only_if(legend.len() > 1), drawings].into()
 }

@@ -45,7 +45,7 @@ impl Format {
 pub fn render(document: &Document, format: Format) -> Result<String> {
     match format {
         Format::Text => Ok(text::render(document)),
-        Format::Html => html::render(document),
+        Format::Html => Ok(html::render(document)),
         Format::Json => json::render(document),
         Format::Csv => csv::render(document),
         Format::Markdown => Ok(markdown::render(document)),

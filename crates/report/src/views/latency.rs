@@ -12,6 +12,7 @@ use super::shared::sentences;
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
 use crate::charts::{key, percentiles, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, List, Show, Style, Table, Tone};
+use crate::markup::Markup;
 
 /// ns in a ms, the unit of every latency.
 const MS: f64 = 1e6;
@@ -316,7 +317,7 @@ fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Option<Block> {
     };
     let label = format!("{}: the {}", task.title(), task.what());
     let curves = percentiles::plot(format!("{label}, percentiles beside each load"), task.rows.iter().map(curve));
-    let mut panels: Vec<(String, String)> =
+    let mut panels: Vec<(String, Markup)> =
         curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT))).into_iter().collect();
     let kinds: [(&str, Points); 2] = [
         ("Worst of each second, ms", |_, latency| latency.seconds.clone()),

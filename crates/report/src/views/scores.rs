@@ -9,6 +9,7 @@ use super::shared::{name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
 use crate::document::{Block, Chart, Column, Columns, Field, Figure, Role, Row as Line, RowKind, Show, Style, Table};
+use crate::markup::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
 const NAME: usize = 38;
@@ -162,7 +163,7 @@ fn index_charts(results: &Results) -> Vec<Block> {
 }
 
 /// The marks of the levels of copies but the first `skip`.
-pub(super) fn legend(results: &Results, skip: usize) -> Vec<(String, String)> {
+pub(super) fn legend(results: &Results, skip: usize) -> Vec<(Markup, String)> {
     let levels = results.levels();
     levels.iter().enumerate().skip(skip).map(|(series, level)| (key(series), copies(*level))).collect()
 }

@@ -11,6 +11,7 @@ use crate::charts::key;
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series, medians};
 use crate::charts::scale::Scale;
 use crate::document::{Block, Chart};
+use crate::markup::Markup;
 
 /// Most points of a curve, and most curves of a chart: of more processors, the ends and the middle are drawn.
 const POINTS: usize = 500;
@@ -101,7 +102,7 @@ fn chart(burnin: &BurnIn, title: &str, mut curves: Vec<Curve>, limits: &[f64]) -
     let y = Axis::new(Scale::linear(low - room, high + room));
     let mut series: Vec<Series> = curves.iter().enumerate().map(|(number, curve)| curve_of(number, curve)).collect();
     let label = series.iter().map(|series| series.title.clone()).collect::<Vec<String>>().join("; ");
-    let mut legend: Vec<(String, String)> =
+    let mut legend: Vec<(Markup, String)> =
         curves.iter().enumerate().map(|(number, (name, _))| (key(number), name.clone())).collect();
     if !burnin.faults.is_empty() {
         series.push(faults(burnin, low - room));

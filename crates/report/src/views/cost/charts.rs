@@ -8,6 +8,7 @@ use super::{Family, Line, Series, mean};
 use crate::charts::plot::{self, Axis, Form, Mark, Plot};
 use crate::charts::{forest, key, scale::Scale};
 use crate::document::{Block, Chart, Field, Style};
+use crate::markup::Markup;
 use crate::views::comparisons::{self, measured};
 use crate::views::totals;
 
@@ -47,7 +48,7 @@ pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Option<Block> {
         let plot = over_copies(cost, format!("{name}: delta over copies; the table has the figures"), &own)?;
         Some((name, plot.panel(170.0)))
     };
-    let panels: Vec<(String, String)> = families.iter().filter_map(panel).collect();
+    let panels: Vec<(String, Markup)> = families.iter().filter_map(panel).collect();
     let caption =
         "The delta of each test in per cent at each number of copies, with its 95 % interval; a loss is below 0.";
     let legend = cost.conditions.iter().enumerate().map(|(place, condition)| (key(place), condition.name.clone()));

@@ -96,7 +96,7 @@ fn recorded() -> Results {
 /// How many fields of the map a page has.
 fn fields(page: &str) -> usize {
     let map = page.split(" heat\">").nth(1).unwrap().split("</table>").next().unwrap();
-    map.matches("<td class=\"").count()
+    map.matches("<td").count()
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn cells_without_a_result_say_why() {
     check(&page);
     // Two tasks beside four loads; the second was not asked for beside two of them.
     assert_eq!(fields(&page), 8);
-    assert_eq!(page.matches("<td class=\"\"></td>").count(), 2);
+    assert_eq!(page.matches("<td></td>").count(), 2);
     for (word, reason) in [("error", "killed by signal 4"), ("skipped", "needs the device /dev/dri")] {
         let field = page.split("<td class=\"gone\" title=\"").find(|part| part.contains(&format!(">{word}</td>")));
         assert!(field.unwrap().split('"').next().unwrap().contains(reason), "{reason}");
@@ -252,7 +252,7 @@ fn large_runs_have_a_bounded_page() {
 
 #[test]
 fn colours_carry_their_text() {
-    let css = include_str!("../../../templates/report.css");
+    let css = include_str!("../../../src/render/report.css");
     let (light, rest) = css.split_once("@media (prefers-color-scheme: dark)").unwrap();
     let dark = rest.split("\n* {").next().unwrap();
     for sheet in [light, dark] {
