@@ -7,10 +7,10 @@
 //! - `markup`: what both write HTML and SVG with.
 
 mod charts;
-pub mod document;
+mod document;
 mod markup;
 mod render;
-pub mod views;
+mod views;
 
 use anyhow::Result;
 

@@ -36,11 +36,8 @@ pub enum Style {
     Gain,
     /// Six decimals, as the 1994 thesis has.
     Millionth,
-    /// A whole number.
     Whole,
-    /// Bytes.
     Bytes,
-    /// Bytes per second.
     BytesPerSecond,
     /// Seconds, as a duration.
     Duration,
@@ -49,8 +46,6 @@ pub enum Style {
 }
 
 impl Style {
-    /// Returns the number in words.
-    #[must_use]
     pub fn words(self, value: f64) -> String {
         match self {
             Style::Score => words::score(value),
@@ -96,11 +91,9 @@ pub enum Field {
     Nothing,
     /// No number where one might be: `-`, null.
     Missing,
-    /// Words.
     Text(String),
     /// Words that programs know by another value.
     Worded(String, Value),
-    /// A count.
     Count(u64),
     /// A number; `-` and null where it is not finite.
     Number(f64, Style),
@@ -127,13 +120,11 @@ pub enum Field {
 }
 
 impl Field {
-    /// Returns a field of words.
     pub fn text(text: impl Into<String>) -> Field {
         Field::Text(text.into())
     }
 
     /// Returns a number, or [`Field::Missing`].
-    #[must_use]
     pub fn maybe(value: Option<f64>, style: Style) -> Field {
         value.map_or(Field::Missing, |value| Field::Number(value, style))
     }
@@ -145,7 +136,6 @@ impl Field {
     }
 
     /// Returns the words for people; footnotes and bars are the renderer's.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Field::Nothing | Field::Marks(_) | Field::Bar(_) | Field::Data(_) => String::new(),

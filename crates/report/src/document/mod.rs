@@ -6,7 +6,7 @@
 mod field;
 
 use journal::Key;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::markup::Markup;
 pub use field::{Field, Style, Tone};
@@ -41,8 +41,6 @@ pub enum Show {
 }
 
 impl Show {
-    /// Whether it is for this reader.
-    #[must_use]
     pub fn is_for(self, reader: Reader) -> bool {
         match self {
             Show::All => true,
@@ -64,7 +62,6 @@ pub struct Document {
     pub kind: String,
     /// What it is about: the run, the fleet run.
     pub title: String,
-    /// What it says, in order.
     pub blocks: Vec<Block>,
     /// The name of the run, with which every line of CSV begins; empty if rows name their own.
     pub run: String,
@@ -89,22 +86,18 @@ pub enum Block {
     Table(Table),
     /// Drawings, for pages; tables have their figures.
     Chart(Chart),
-    /// Sentences or items.
     List(List),
     /// Something only programs want, under a key.
     Data(&'static str, Value),
 }
 
-/// A large number.
 #[derive(Debug, Clone, Default)]
 pub struct Figure {
     /// What it is of: `2 copies`.
     pub label: String,
     /// The mark that stands for it in charts; may be empty.
     pub mark: Markup,
-    /// The number.
     pub value: String,
-    /// Its unit; may be empty.
     pub unit: String,
     /// Its interval: `±1.2%`.
     pub spread: String,
@@ -119,7 +112,6 @@ pub struct Pairs {
     pub key: &'static str,
     /// The heading on pages; at a terminal pairs have none.
     pub title: String,
-    /// The pairs, in order.
     pub items: Vec<Pair>,
 }
 
@@ -128,17 +120,14 @@ pub struct Pairs {
 pub struct Pair {
     /// Its name for programs.
     pub key: String,
-    /// Its name on pages.
     pub label: String,
     /// Its name at a terminal; where empty, it is not shown there.
     pub narrow: String,
-    /// The value.
     pub value: String,
     /// Where the value comes from; may be empty.
     pub source: String,
 }
 
-/// Sentences or items.
 #[derive(Debug, Clone, Default)]
 pub struct List {
     /// The array's name in JSON; empty where programs have it elsewhere.
@@ -147,9 +136,7 @@ pub struct List {
     pub title: String,
     /// What stands before each item at a terminal: `Note: `.
     pub lead: &'static str,
-    /// The items.
     pub items: Vec<String>,
-    /// Whom it is for.
     pub show: Show,
 }
 
@@ -158,7 +145,6 @@ pub struct List {
 pub struct Chart {
     /// The heading; may be empty.
     pub title: String,
-    /// How to read it.
     pub caption: String,
     /// Marks, and what they stand for.
     pub legend: Vec<(Markup, String)>,
@@ -175,11 +161,9 @@ pub struct Table {
     pub title: String,
     /// What a reader must know of it; may be empty.
     pub remark: String,
-    /// The columns.
     pub columns: Vec<Column>,
     /// The rows, each with as many fields as there are columns.
     pub rows: Vec<Row>,
-    /// Whom it is for.
     pub show: Show,
     /// Whether people see the columns' headings.
     pub headed: bool,
@@ -190,7 +174,6 @@ pub struct Table {
 pub struct Row {
     /// One per column.
     pub fields: Vec<Field>,
-    /// What kind of row it is.
     pub kind: RowKind,
 }
 
@@ -231,60 +214,45 @@ pub struct Column {
     pub head: String,
     /// Its heading in 80 columns; that of pages where it is empty.
     pub narrow: String,
-    /// What it holds.
     pub role: Role,
-    /// Whom it is for.
     pub show: Show,
     /// The columns it takes at least in text, the gap before it included.
     pub width: usize,
 }
 
 impl Column {
-    /// Returns a column of numbers.
-    #[must_use]
     pub fn number(key: &str, head: &str) -> Column {
         Column { key: key.to_owned(), head: head.to_owned(), ..Column::default() }
     }
 
-    /// Returns a column of words.
-    #[must_use]
     pub fn words(key: &str, head: &str) -> Column {
         Column { role: Role::Words, ..Column::number(key, head) }
     }
 
-    /// Returns a column that programs alone have.
-    #[must_use]
     pub fn data(key: &str) -> Column {
         Column { show: Show::Data, ..Column::words(key, key) }
     }
 
     /// Returns it with another heading in 80 columns.
-    #[must_use]
     pub fn narrow(self, narrow: &str) -> Column {
         Column { narrow: narrow.to_owned(), ..self }
     }
 
     /// Returns it as what the table is about.
-    #[must_use]
     pub fn main(self) -> Column {
         let role = if self.is_words() { Role::MainWords } else { Role::Main };
         Column { role, ..self }
     }
 
-    /// Returns it for these readers.
-    #[must_use]
     pub fn shown(self, show: Show) -> Column {
         Column { show, ..self }
     }
 
     /// Returns it with a least width in text, the gap before it included.
-    #[must_use]
     pub fn wide(self, width: usize) -> Column {
         Column { width, ..self }
     }
 
-    /// Whether it holds words.
-    #[must_use]
     pub fn is_words(&self) -> bool {
         matches!(self.role, Role::Words | Role::MainWords)
     }
@@ -297,63 +265,45 @@ pub struct Columns<'a, T: ?Sized>(Vec<(Column, Reading<'a, T>)>);
 type Reading<'a, T> = Box<dyn Fn(&T) -> Field + 'a>;
 
 impl<'a, T: ?Sized> Columns<'a, T> {
-    /// Returns a list without columns.
-    #[must_use]
     pub fn new() -> Columns<'a, T> {
         Columns(Vec::new())
     }
 
     /// Returns the list with one more column.
-    #[must_use]
     pub fn with(mut self, column: Column, field: impl Fn(&T) -> Field + 'a) -> Columns<'a, T> {
         self.0.push((column, Box::new(field)));
         self
     }
 
+    /// Returns the list with what programs alone have: an object whose keys become the row's, or null.
+    pub fn data(self, object: impl Fn(&T) -> Value + 'a) -> Columns<'a, T> {
+        self.with(Column::data(""), move |row| Field::Data(object(row)))
+    }
+
     /// Returns the list with the columns of another after its own.
-    #[must_use]
     pub fn and(mut self, other: Columns<'a, T>) -> Columns<'a, T> {
         self.0.extend(other.0);
         self
     }
 
     /// Returns the list with the columns of a cell's key, for programs: people see its name.
-    #[must_use]
     pub fn keyed(self, key: impl Fn(&T) -> &Key + Copy + 'a) -> Columns<'a, T> {
-        self.with(Column::data("test"), move |row| Field::text(&key(row).test))
-            .with(Column::data("copies"), move |row| Field::Count(u64::from(key(row).copies)))
-            .with(Column::data("load"), move |row| Field::text(&key(row).load))
-            .with(Column::data("condition"), move |row| Field::text(&key(row).condition))
+        self.data(move |row| json!(key(row)))
     }
 
-    /// Returns the list with the columns of a key that all rows share, for programs.
-    #[must_use]
-    pub fn all_of(self, key: &'a Key) -> Columns<'a, T> {
-        self.with(Column::data("test"), |_| Field::text(&key.test))
-            .with(Column::data("copies"), |_| Field::Count(u64::from(key.copies)))
-            .with(Column::data("load"), |_| Field::text(&key.load))
-            .with(Column::data("condition"), |_| Field::text(&key.condition))
-    }
-
-    /// Returns the fields of a row.
-    #[must_use]
     pub fn row(&self, item: &T) -> Row {
         Row { fields: self.0.iter().map(|(_, field)| field(item)).collect(), kind: RowKind::Plain }
     }
 
     /// Returns what programs have of a row.
-    #[must_use]
     pub fn object(&self, item: &T) -> Map<String, Value> {
         object(self.0.iter().map(|(column, _)| column), &self.row(item))
     }
 
-    /// Returns a table without rows.
-    #[must_use]
     pub fn table(&self) -> Table {
         Table { columns: self.0.iter().map(|(column, _)| column.clone()).collect(), headed: true, ..Table::default() }
     }
 
-    /// Returns a table of `items`.
     pub fn of<'t>(&self, items: impl IntoIterator<Item = &'t T>) -> Table
     where
         T: 't,
@@ -370,12 +320,14 @@ impl<T: ?Sized> Default for Columns<'_, T> {
 
 /// Returns what programs have of a row; the ends of its first estimate are `low` and `high`.
 pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -> Map<String, Value> {
-    let shown = columns.zip(&row.fields);
-    let shown = shown.filter(|(column, _)| !column.key.is_empty() && column.show.is_for(Reader::Program));
     let mut object = Map::new();
     let mut first = true;
-    for (column, field) in shown {
-        field.insert(&mut object, &column.key, first);
+    for (column, field) in columns.zip(&row.fields).filter(|(column, _)| column.show.is_for(Reader::Program)) {
+        match field {
+            Field::Data(Value::Object(own)) if column.key.is_empty() => object.extend(own.clone()),
+            _ if column.key.is_empty() => {}
+            field => field.insert(&mut object, &column.key, first),
+        }
         first &= !matches!(field, Field::Estimate(..));
     }
     object
@@ -383,19 +335,15 @@ pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -
 
 impl Table {
     /// Returns it under a heading, with what a reader must know of it.
-    #[must_use]
     pub fn titled(self, title: impl Into<String>, remark: impl Into<String>) -> Table {
         Table { title: title.into(), remark: remark.into(), ..self }
     }
 
     /// Returns it as the array `key` of JSON.
-    #[must_use]
     pub fn keyed(self, key: &'static str) -> Table {
         Table { key, ..self }
     }
 
-    /// Returns it for these readers.
-    #[must_use]
     pub fn shown(self, show: Show) -> Table {
         Table { show, ..self }
     }
@@ -410,7 +358,6 @@ impl Table {
     }
 
     /// Returns it with its first `most` rows, and a remark on how many there are.
-    #[must_use]
     pub fn at_most(mut self, most: usize) -> Table {
         let all = self.rows.len();
         if all > most {
@@ -421,7 +368,6 @@ impl Table {
     }
 
     /// Returns it with its first and last `ends` rows, and a remark on how many there are.
-    #[must_use]
     pub fn ends(mut self, ends: usize) -> Table {
         let all = self.rows.len();
         if all > 2 * ends {
@@ -435,28 +381,22 @@ impl Table {
         self.remark = if self.remark.is_empty() { remark } else { format!("{}; {remark}", self.remark) };
     }
 
-    /// Returns the block; `None` if there are no rows.
-    #[must_use]
     pub fn unless_empty(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self))
     }
 }
 
 impl List {
-    /// Returns the block; `None` if there are no items.
-    #[must_use]
     pub fn unless_empty(self) -> Option<Block> {
         (!self.items.is_empty()).then_some(Block::List(self))
     }
 }
 
 impl Document {
-    /// Appends blocks.
     pub fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
         self.blocks.extend(blocks);
     }
 
-    /// Appends a table.
     pub fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
     }

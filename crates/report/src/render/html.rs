@@ -126,7 +126,8 @@ fn grid(table: &Table, notes: &mut Notes) -> Markup {
     let first = shown.first().map_or("", |(_, column)| &column.head);
     let name = if table.title.is_empty() { first } else { &table.title };
     let is_bare = table.title.is_empty() && table.remark.is_empty();
-    let caption = [(if is_bare { name } else { &table.title }).into(), some("small", &[], &table.remark)];
+    let caption =
+        [(&format!("{} ", if is_bare { name } else { &table.title })).into(), some("small", &[], &table.remark)];
     let head =
         |(_, column): &(usize, &Column)| element("th", &[("scope", "col"), ("class", class_of(column))], &column.head);
     let heads = element("tr", &[], shown.iter().map(head).collect::<Markup>());

@@ -17,7 +17,6 @@ use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs
 const FORMAT: &str = "unixmark-comparison/2";
 
 /// Returns the report of a comparison, with what became of a `gate` for programs.
-#[must_use]
 pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let letters = letters(all);
     let mut document = Document {
@@ -211,16 +210,14 @@ fn means<'a>(all: &'a Comparisons) -> Vec<Block> {
 
 /// The columns of what could not be compared, for programs.
 fn missing_columns<'a>() -> Columns<'a, (Key, &'a NotCompared)> {
-    Columns::new()
-        .with(Column::data("run"), |row: &(Key, &'a NotCompared)| Field::text(&row.1.run))
-        .keyed(|row| &row.0)
-        .with(Column::data("label"), |row| Field::text(&row.1.cell.label))
-        .with(Column::data("measure"), |row| {
-            row.1.measure.map_or(Field::Missing, |measure| Field::text(measure.name()))
-        })
-        .with(Column::data("lost"), |row| Field::Flag(row.1.lost))
-        .with(Column::data("verdict"), |_| Field::text("missing"))
-        .with(Column::data("reason"), |row| Field::text(&row.1.reason))
+    Columns::new().data(|row: &(Key, &'a NotCompared)| json!({"run": row.1.run})).keyed(|row| &row.0).data(
+        |(_, gap)| {
+            json!({
+                "label": gap.cell.label, "measure": gap.measure.map(Measure::name), "lost": gap.lost,
+                "verdict": "missing", "reason": gap.reason,
+            })
+        },
+    )
 }
 
 fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {

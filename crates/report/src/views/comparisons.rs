@@ -3,7 +3,7 @@
 use analysis::{Comparison, Effect, Measure, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
-use serde_json::json;
+use serde_json::{Value, json};
 use words::{at_least, factor, figure};
 
 use super::shared::{coordinates, sentences, verdict_words};
@@ -126,8 +126,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         Sides { a, b } => Field::Worded(format!("{a}, {b}"), json!([a, b])),
     };
     Columns::new()
-        .with(Column::data("run"), |line: &Line<'a>| Field::text(&line.comparison.run))
-        .with(Column::data("against"), |line| Field::text(line.against))
+        .data(|line: &Line<'a>| json!({"run": line.comparison.run, "against": line.against}))
         .keyed(|line| &line.key)
         .with(Column::words("", "test").shown(Show::Narrow), |line| {
             Field::text(format!("{}, {}", line.id(), line.comparison.unit))
@@ -150,22 +149,17 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::words("verdict_text", "verdict").main().shown(Show::Wide), |line| {
             Field::Worded(line.verdict_in_full(), in_words(line.comparison).into())
         })
-        .and(behind())
+        .data(|line| behind(line.comparison))
 }
 
-/// What a difference and its verdict rest on, for programs.
-fn behind<'a>() -> Columns<'a, Line<'a>> {
-    let within = |one: &Comparison| if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
-    let could = |one: &Comparison| if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
-    Columns::new()
-        .with(Column::data("same_within"), move |line: &Line<'a>| Field::maybe(within(line.comparison), Style::Figure))
-        .with(Column::data("could_have_seen"), move |line| Field::maybe(could(line.comparison), Style::Figure))
-        .with(Column::data("p"), |line| Field::Number(line.comparison.p, Style::Figure))
-        .with(Column::data("q"), |line| Field::Number(line.comparison.q, Style::Figure))
-        .with(Column::data("method"), |line| Field::data(&line.comparison.method))
-        .with(Column::data("resolution"), |line| Field::maybe(line.comparison.resolution, Style::Figure))
-        .with(Column::data("pairs"), |line| Field::data(&line.comparison.pairs))
-        .with(Column::data("warnings"), |line| Field::Words(sentences(&line.comparison.warnings)))
+/// What a difference and its verdict rest on.
+fn behind(one: &Comparison) -> Value {
+    let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
+    let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
+    json!({
+        "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
+        "resolution": one.resolution, "pairs": one.pairs, "warnings": sentences(&one.warnings),
+    })
 }
 
 /// Returns the row of a comparison in a forest plot.

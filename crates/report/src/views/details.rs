@@ -7,22 +7,16 @@ use serde_json::{Map, Value as Json, json};
 use super::shared::name;
 use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
 
-/// Returns the columns that a row's details add for programs.
-pub(super) fn columns() -> Columns<'static, Row> {
-    let of = |row: &Row, json: fn(&Details) -> Option<Json>| {
-        row.details.as_deref().and_then(json).map_or(Field::Nothing, Field::Data)
-    };
-    Columns::new()
-        .with(Column::data("times"), move |row| of(row, |details| details.times.as_ref().map(times_json)))
-        .with(Column::data("undisturbed"), move |row| {
-            of(row, |details| {
-                details.best.map(|best| json!({"ns": best.ns, "clock": best.clock, "cycles": best.cycles}))
-            })
-        })
-        .with(Column::data("limit"), move |row| of(row, |details| details.limit.as_ref().map(|limit| json!(limit))))
-        .with(Column::data("values"), move |row| {
-            of(row, |details| (!details.values.is_empty()).then(|| values_json(&details.values)))
-        })
+/// Returns what programs have of a row's details: only what there is.
+pub(super) fn data(details: &Details) -> Json {
+    let best = details.best.map(|best| json!({"ns": best.ns, "clock": best.clock, "cycles": best.cycles}));
+    let parts = [
+        ("times", details.times.as_ref().map(times_json)),
+        ("undisturbed", best),
+        ("limit", details.limit.as_ref().map(|limit| json!(limit))),
+        ("values", (!details.values.is_empty()).then(|| values_json(&details.values))),
+    ];
+    parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect::<Map<String, Json>>().into()
 }
 
 fn times_json(times: &Times) -> Json {

@@ -15,7 +15,6 @@ const HEADINGS: [(Severity, &str); 3] = [
 ];
 
 /// Returns the findings, worst first, each with how to fix it.
-#[must_use]
 pub fn doctor(findings: &[Finding]) -> Document {
     let mut document = Document {
         format: FORMAT,

@@ -4,7 +4,7 @@
 use analysis::{Latency, Missing, PERCENTILES, Results, Row};
 use catalogue::NONE;
 use journal::{Key, Latency as Kind};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use stats::{Estimate, Histogram};
 use words::{Unique, copies, figure, plus_minus, share};
 
@@ -52,55 +52,41 @@ const CHARTS: &str = "All scales of ms are logarithmic, and lower is better. A c
 with marks at p50, p90, p95, p99 and p99.9, and dashed from there to the longest, a hollow mark. A second in which no frame \
 was done has no mark. A trial's mark is its own percentile.";
 
-/// What a latency has in a column.
-type Reading = fn(&Latency) -> Field;
-
-/// What programs have of a latency: times in ms, shares in per cent.
-const FIGURES: [(&str, Reading); 23] = [
-    ("latency", |latency| Field::data(&latency.kind)),
-    ("value_is", |latency| Field::text(latency.value)),
-    ("frames", |latency| Field::Count(latency.histogram.count())),
-    ("planned", |latency| Field::Count(latency.planned)),
-    ("mean", |latency| ms(latency, Histogram::mean)),
-    ("deviation", |latency| ms(latency, Histogram::deviation)),
-    ("min", |latency| ms(latency, Histogram::min)),
-    ("max", |latency| ms(latency, Histogram::max)),
-    ("percentiles", |latency| all_percentiles(latency, &latency.histogram)),
-    ("corrected", |latency| all_percentiles(latency, &latency.corrected)),
-    ("response", |latency| all_percentiles(latency, &latency.response)),
-    ("jitter", |latency| all_percentiles(latency, &latency.jitter)),
-    ("deadlines_met", |latency| shares(latency.deadlines_met)),
-    ("cpu_received", |latency| shares(latency.cpu_received)),
-    ("late", |latency| Field::Number(latency.late, Style::Share)),
-    ("dropped", |latency| Field::Number(latency.dropped, Style::Share)),
-    ("stall", |latency| Field::Number(latency.stall, Style::Figure)),
-    ("frames_per_second", |latency| latency.rates.map_or(Field::Nothing, |rates| Field::data(&rates))),
-    ("attribution", |latency| Field::data(&latency.attribution)),
-    ("over_time", |latency| Field::data(&latency.seconds)),
-    ("worst", |latency| Field::data(&latency.worst)),
-    ("trials", |latency| Field::data(&latency.trials)),
-    ("histogram", |latency| Field::data(&latency.histogram)),
-];
-
-/// Returns the columns that a row's latency adds for programs.
-pub(super) fn columns() -> Columns<'static, Row> {
-    FIGURES.into_iter().fold(Columns::new(), |columns, (key, field)| {
-        columns.with(Column::data(key), move |row: &Row| row.latency.as_deref().map_or(Field::Nothing, field))
-    })
+/// Returns what programs have of a latency: times in ms, shares in per cent.
+pub(super) fn data(latency: &Latency) -> Value {
+    let of = |value: fn(&Histogram) -> f64| ms(latency, value);
+    let percentiles = |histogram: &Histogram| {
+        latency.percentiles(histogram).map(|(name, ms)| (name.to_owned(), json!(ms))).collect::<Map<_, _>>()
+    };
+    let mut object = json!({
+        "latency": latency.kind, "value_is": latency.value, "frames": latency.histogram.count(),
+        "planned": latency.planned, "mean": of(Histogram::mean), "deviation": of(Histogram::deviation),
+        "min": of(Histogram::min), "max": of(Histogram::max), "percentiles": percentiles(&latency.histogram),
+        "corrected": percentiles(&latency.corrected), "response": percentiles(&latency.response),
+        "jitter": percentiles(&latency.jitter),
+    });
+    for (key, share) in [("deadlines_met", latency.deadlines_met), ("cpu_received", latency.cpu_received)] {
+        object[key] = json!(share.map(|share| share.value));
+        if let Some(Estimate { low, high, .. }) = share {
+            (object[format!("{key}_low")], object[format!("{key}_high")]) = (json!(low), json!(high));
+        }
+    }
+    let more = [("late", json!(latency.late)), ("dropped", json!(latency.dropped)), ("stall", json!(latency.stall))];
+    let rates = latency.rates.map(|rates| ("frames_per_second", json!(rates)));
+    let recorded = [
+        ("attribution", json!(latency.attribution)),
+        ("over_time", json!(latency.seconds)),
+        ("worst", json!(latency.worst)),
+        ("trials", json!(latency.trials)),
+        ("histogram", json!(latency.histogram)),
+    ];
+    more.into_iter().chain(rates).chain(recorded).for_each(|(key, value)| object[key] = value);
+    object
 }
 
-fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Field {
-    let some = latency.histogram.count() > 0;
-    Field::maybe(some.then(|| ns(&latency.histogram) / MS), Style::Figure)
-}
-
-fn all_percentiles(latency: &Latency, histogram: &Histogram) -> Field {
-    let percentiles = latency.percentiles(histogram).map(|(name, ms)| (name.to_owned(), Value::from(ms)));
-    Field::Data(Value::Object(percentiles.collect::<Map<String, Value>>()))
-}
-
-fn shares(estimate: Option<Estimate>) -> Field {
-    estimate.map_or(Field::Missing, |estimate| Field::Estimate(estimate, Style::Share))
+/// `None` without a frame.
+fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Option<f64> {
+    (latency.histogram.count() > 0).then(|| ns(&latency.histogram) / MS)
 }
 
 /// A row with its latency.
@@ -221,11 +207,12 @@ fn delays(task: &Task<'_>) -> Table {
             (false, false) => None,
         }
     };
-    let score = |value: f64| Field::maybe(Some(value).filter(|value| value.is_finite()), Style::Figure);
+    let maybe = |value: Option<f64>| Field::maybe(value, Style::Figure);
+    let score = move |value: f64| maybe(Some(value).filter(|value| value.is_finite()));
     let mut columns = of_load()
-        .with(Column::number("", "Mean").wide(8), |(_, latency)| ms(latency, Histogram::mean))
-        .with(Column::number("", "Spread").wide(8), |(_, latency)| ms(latency, Histogram::deviation))
-        .with(Column::number("", "Max").wide(8), |(_, latency)| ms(latency, Histogram::max));
+        .with(Column::number("", "Mean").wide(8), |(_, latency)| maybe(ms(latency, Histogram::mean)))
+        .with(Column::number("", "Spread").wide(8), |(_, latency)| maybe(ms(latency, Histogram::deviation)))
+        .with(Column::number("", "Max").wide(8), |(_, latency)| maybe(ms(latency, Histogram::max)));
     for (name, show) in PERCENTILES.into_iter().filter_map(|(_, name)| Some((name, show(name)?))) {
         let column = Column::number("", name).wide(8).shown(show);
         let column = if task.rows.iter().any(|(_, latency)| latency.value == name) { column.main() } else { column };

@@ -1,7 +1,7 @@
 //! What the loads did beside the tests, as a share of what they do alone: their own cost.
 
 use analysis::{Load, Results, Row};
-use serde_json::json;
+use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Unique, figure, share};
 
@@ -24,17 +24,12 @@ arrow is beyond the axis.";
 /// A row of the run beside a load.
 type Beside<'a> = (&'a Row, &'a Load);
 
-/// Returns the column that a row's load adds for programs.
-pub(super) fn columns() -> Columns<'static, Row> {
-    let background = |load: &Load| {
-        json!({
-            "label": load.label, "throughput": load.throughput, "unit": load.unit, "achieved": load.achieved,
-            "low": load.interval.low, "high": load.interval.high,
-        })
-    };
-    Columns::new().with(Column::data("background"), move |row: &Row| {
-        row.load.as_ref().map_or(Field::Nothing, |load| Field::Data(background(load)))
-    })
+/// Returns what programs have of a load.
+pub(super) fn data(load: &Load) -> Value {
+    json!({"background": {
+        "label": load.label, "throughput": load.throughput, "unit": load.unit, "achieved": load.achieved,
+        "low": load.interval.low, "high": load.interval.high,
+    }})
 }
 
 /// Returns the chart, and a table of the tests whose own tables do not have it; nothing without loads.

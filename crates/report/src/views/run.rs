@@ -15,7 +15,6 @@ use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 const FORMAT: &str = "unixmark-report/2";
 
 /// Returns the report of a run.
-#[must_use]
 pub fn run(results: &Results) -> Document {
     let run = &results.run;
     let mut document = Document {

@@ -1,6 +1,7 @@
 //! How tests scale: figures per copy, totals and gains by level, the Universal Scalability Law, and what is missing.
 
 use analysis::{Level, Missing, Results, Scaling};
+use journal::Key;
 use serde_json::json;
 use stats::Estimate;
 use words::{Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
@@ -93,10 +94,10 @@ fn totals(tests: &[Scaling]) -> Table {
             let copies = test.levels[*place].copies;
             Field::Worded(format!("{copies}{}", if *place < test.fitted { "" } else { "*" }), copies.into())
         })
-        .with(Column::data("load"), |(test, _)| Field::text(&test.key.load))
-        .with(Column::data("condition"), |(test, _)| Field::text(&test.key.condition))
-        .with(Column::data("metric"), |(test, _)| Field::data(&test.metric))
-        .with(Column::data("unit"), |(test, _)| Field::text(&test.unit))
+        .data(|(test, _)| {
+            let Key { load, condition, .. } = &test.key;
+            json!({"load": load, "condition": condition, "metric": test.metric, "unit": test.unit})
+        })
         .with(Column::number("total", "Total").main().wide(8), |at| Field::Estimate(level(at).total, Style::Short))
         .with(Column::words("total_unit", "Unit").shown(Show::Wide), |(test, _)| Field::text(&test.total_unit))
         .with(Column::number("", "±").wide(7), |at| Field::Spread(level(at).total))
@@ -122,8 +123,7 @@ fn totals(tests: &[Scaling]) -> Table {
                 level(at).normalised.zip(test.levels[0].normalised).map(|(here, first)| here.value / first.value);
             Field::maybe(gain, Style::Gain)
         })
-        .with(Column::data("in_law"), |(test, place)| Field::Flag(*place < test.fitted))
-        .with(Column::data("status"), |_| Field::text("ok"))
+        .data(|(test, place)| json!({"in_law": *place < test.fitted, "status": "ok"}))
         .of(&rows)
         .keyed("scaling")
 }
@@ -150,13 +150,14 @@ fn laws(tests: &[Scaling]) -> Table {
     Columns::new()
         .with(Column::data("test"), |test: &Scaling| Field::text(&test.key.test))
         .with(Column::words("label", "Law"), |test| Field::Worded(test.title(), test.label.as_str().into()))
-        .with(Column::data("load"), |test| Field::text(&test.key.load))
-        .with(Column::data("condition"), |test| Field::text(&test.key.condition))
-        .with(Column::data("total_unit"), |test| Field::text(&test.total_unit))
-        .with(Column::data("lambda"), |test| Field::maybe(test.law.map(|law| law.law.lambda), Style::Score))
-        .with(Column::data("sigma"), move |test| Field::data(&sigma(test)))
-        .with(Column::data("kappa"), move |test| Field::data(&kappa(test)))
-        .with(Column::data("peak"), move |test| Field::data(&peak(test)))
+        .data(move |test| {
+            let Key { load, condition, .. } = &test.key;
+            json!({
+                "load": load, "condition": condition, "total_unit": test.total_unit,
+                "lambda": test.law.map(|law| law.law.lambda), "sigma": sigma(test), "kappa": kappa(test),
+                "peak": peak(test),
+            })
+        })
         .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), Style::Coefficient))
         .with(Column::words("", "95 %"), move |test| ends(sigma(test), coefficient))
         .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| {
@@ -175,8 +176,7 @@ fn laws(tests: &[Scaling]) -> Table {
                 Field::Worded(words, json!({"copies": copies, "share": share}))
             })
         })
-        .with(Column::data("clock"), |test| Field::data(&test.clock))
-        .with(Column::data("fitted"), |test| Field::Count(test.fitted as u64))
+        .data(|test| json!({"clock": test.clock, "fitted": test.fitted}))
         .with(Column::words("notes", "Notes"), |test| Field::Marks(test.notes.clone()))
         .of(tests)
         .keyed("laws")

@@ -2,13 +2,14 @@
 
 use analysis::{Gain, Index, Missing, Part, Results, Row};
 use catalogue::Arithmetic;
+use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Unique, copies, plus_minus};
 
 use super::shared::{name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Figure, Role, Row as Line, RowKind, Show, Style, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Style, Table};
 use crate::markup::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -37,18 +38,17 @@ fn columns() -> Columns<'static, Row> {
         .with(Column::words("", "Trials").shown(Show::Narrow), |row| {
             Field::text(format!("{:>3} x {}", row.n, words::seconds(row.seconds)))
         })
-        .with(Column::data("control"), |row| Field::Flag(row.cell.control))
-        .with(Column::data("status"), |_| Field::text("ok"))
+        .data(|row| json!({"control": row.cell.control, "status": "ok"}))
         .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
 }
 
 /// Returns every row of a run, the controls of a cost run last, for programs.
 pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
     let all = columns()
-        .and(loads::columns())
-        .and(latency::columns())
-        .and(details::columns())
-        .with(Column::data("samples"), |row| Field::data(&row.samples));
+        .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
+        .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
+        .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
+        .data(|row| json!({"samples": row.samples}));
     all.of(rows.iter().chain(controls)).keyed("results").shown(Show::Data)
 }
 
@@ -125,27 +125,20 @@ fn index_table(index: &Index) -> Table {
 
 /// The indexes for programs.
 pub(super) fn index_data(indexes: &[Index]) -> Table {
-    let parts = |index: &Index| {
-        let part = |part: &Part| {
-            serde_json::json!({
-                "test": part.test, "label": part.label, "score": part.score, "baseline": part.baseline,
-                "index": part.index.value, "low": part.index.low, "high": part.index.high,
-            })
-        };
-        Field::Data(index.parts.iter().map(part).collect())
+    let part = |part: &Part| {
+        json!({
+            "test": part.test, "label": part.label, "score": part.score, "baseline": part.baseline,
+            "index": part.index.value, "low": part.index.low, "high": part.index.high,
+        })
     };
-    Columns::new()
-        .with(Column::data("category"), |index: &Index| Field::text(&index.id))
-        .with(Column::data("name"), |index| Field::text(&index.name))
-        .with(Column::data("copies"), |index| Field::Count(u64::from(index.copies)))
-        .with(Column::data("arithmetic"), |index| Field::data(&index.arithmetic))
-        .with(Column::data("score"), |index| Field::Estimate(index.score, Style::Tenth))
-        .with(Column::data("sum"), |index| Field::Number(index.sum, Style::Tenth))
-        .with(Column::data("complete"), |index| Field::Flag(index.complete))
-        .with(Column::data("tests"), parts)
-        .of(indexes)
-        .keyed("index")
-        .shown(Show::Data)
+    let index = move |index: &Index| {
+        json!({
+            "category": index.id, "name": index.name, "copies": index.copies, "arithmetic": index.arithmetic,
+            "score": index.score.value, "low": index.score.low, "high": index.score.high, "sum": index.sum,
+            "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
+        })
+    };
+    Columns::new().data(index).of(indexes).keyed("index").shown(Show::Data)
 }
 
 fn index_charts(results: &Results) -> Vec<Block> {
@@ -206,11 +199,8 @@ pub(super) fn gain_data(gains: &[Gain]) -> Table {
 fn gain_columns() -> Columns<'static, Gain> {
     Columns::new()
         .with(Column::words("label", "Test").wide(63), |gain: &Gain| Field::text(&gain.label))
-        .with(Column::data("from"), |gain| Field::Count(u64::from(gain.from)))
-        .with(Column::data("to"), |gain| Field::Count(u64::from(gain.to)))
-        .with(Column { role: Role::Main, ..Column::number("gain", "GAIN").wide(9) }, |gain| {
-            Field::Estimate(gain.gain, Style::Gain)
-        })
+        .data(|gain| json!({"from": gain.from, "to": gain.to}))
+        .with(Column::number("gain", "GAIN").main().wide(9), |gain| Field::Estimate(gain.gain, Style::Gain))
         .with(Column::number("", "±").wide(7), |gain| Field::Spread(gain.gain))
         .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::Number(gain.gain.low, Style::Gain))
         .with(Column::number("", "High").shown(Show::Pages), |gain| Field::Number(gain.gain.high, Style::Gain))

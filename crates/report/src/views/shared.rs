@@ -3,8 +3,9 @@
 use analysis::{Missing, Remark, Verdict};
 use catalogue::NONE;
 use journal::Key;
+use serde_json::json;
 
-use crate::document::{Block, Column, Columns, Field, List, Show, Table};
+use crate::document::{Block, Columns, List, Show, Table};
 
 /// Returns the sentences of remarks.
 pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
@@ -37,9 +38,7 @@ pub(crate) fn coordinates(key: &Key) -> String {
 pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing]) -> Table {
     Columns::new()
         .keyed(|gap: &Missing| &gap.key)
-        .with(Column::data("label"), |gap| Field::text(&gap.label))
-        .with(Column::data("status"), move |_| Field::text(status))
-        .with(Column::data("reason"), |gap| Field::text(&gap.reason))
+        .data(move |gap| json!({"label": gap.label, "status": status, "reason": gap.reason}))
         .of(gaps)
         .keyed(key)
         .shown(Show::Data)

@@ -1,6 +1,7 @@
 //! One test over many runs.
 
 use analysis::{Change, Latest, Point, Series, Trend};
+use serde_json::json;
 use stats::Estimate;
 use words::{copies, shortened};
 
@@ -14,7 +15,6 @@ const FORMAT: &str = "unixmark-trend/2";
 const ENOUGH: usize = 4;
 
 /// Returns the trend: a table per cell with a row for each run, and what became of the latest.
-#[must_use]
 pub fn trend(trend: &Trend) -> Document {
     let mut document = Document {
         format: FORMAT,
@@ -55,9 +55,8 @@ fn points(series: &Series) -> Table {
             let shown: String = point.started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect();
             Field::Worded(shown, point.started.as_str().into())
         })
-        .all_of(&series.key)
-        .with(Column::data("label"), |_| Field::text(&series.label))
-        .with(Column::data("unit"), |_| Field::text(&series.unit))
+        .data(|_| json!(series.key))
+        .data(|_| json!({"label": series.label, "unit": series.unit}))
         .with(Column::words("", ""), move |point| Field::Bar(score(point).value / most))
         .with(Column::number("value", "Score").main().wide(12), |point| Field::Estimate(score(point), Style::Score))
         .with(Column::number("", "±").wide(7), |point| Field::Spread(score(point)))
@@ -75,19 +74,15 @@ fn score(point: &Point) -> Estimate {
 
 /// The latest run of each cell beside those before it, for programs.
 fn latest(series: &[Series]) -> Table {
-    let of = |series: &Series, value: fn(&Latest) -> Field| series.latest.as_ref().map_or(Field::Missing, value);
-    Columns::new()
-        .keyed(|series: &Series| &series.key)
-        .with(Column::data("label"), |series| Field::text(&series.label))
-        .with(Column::data("unit"), |series| Field::text(&series.unit))
-        .with(Column::data("lower_is_better"), |series| Field::Flag(series.lower_is_better))
-        .with(Column::data("before"), move |series| of(series, |latest| Field::Count(latest.before as u64)))
-        .with(Column::data("median"), move |series| of(series, |latest| Field::Number(latest.median, Style::Score)))
-        .with(Column::data("delta"), move |series| of(series, |latest| Field::Number(latest.delta, Style::Signed)))
-        .with(Column::data("p"), move |series| of(series, |latest| Field::Number(latest.p, Style::Figure)))
-        .of(series)
-        .keyed("series")
-        .shown(Show::Data)
+    let latest = |series: &Series| {
+        let of = |value: fn(&Latest) -> f64| series.latest.as_ref().map(value);
+        json!({
+            "label": series.label, "unit": series.unit, "lower_is_better": series.lower_is_better,
+            "before": series.latest.as_ref().map(|latest| latest.before), "median": of(|latest| latest.median),
+            "delta": of(|latest| latest.delta), "p": of(|latest| latest.p),
+        })
+    };
+    Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Show::Data)
 }
 
 /// The latest against those before it.

@@ -4,12 +4,13 @@ mod charts;
 mod tables;
 
 use analysis::{BurnIn, Cooling, Held, Memory, Sensor};
+use catalogue::NONE;
 use journal::{Burned, Fault};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{count, duration, figure, percentage, whole};
 
-use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Field, Show, Table};
 
 /// Returns the verdict.
 pub(super) fn lead(burnin: &BurnIn) -> Block {
@@ -124,17 +125,14 @@ fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
             true => Field::Spread(figure.value),
             false => Field::Nothing,
         });
-    let programs = Columns::new()
-        .with(Column::data("test"), |_: &Figure| Field::text(&burnin.test))
-        .with(Column::data("label"), |_| Field::text(&burnin.label))
-        .with(Column::data("copies"), |_| Field::Count(u64::from(burnin.asked.threads)))
-        .with(Column::data("load"), |_| Field::text(catalogue::NONE))
-        .with(Column::data("condition"), |_| Field::text(catalogue::NONE))
-        .with(Column::data("metric"), |figure| Field::text(&figure.metric))
-        .with(Column::data("unit"), |figure| Field::text(figure.unit))
-        .with(Column::data("value"), |figure| Field::Estimate(figure.value, Style::Score))
-        .with(Column::data("status"), |figure| Field::text(if figure.bad { "error" } else { "ok" }))
-        .with(Column::data("reason"), |figure| Field::text(&figure.reason));
+    let programs = Columns::new().data(|figure: &Figure| {
+        json!({
+            "test": burnin.test, "label": burnin.label, "copies": burnin.asked.threads, "load": NONE,
+            "condition": NONE, "metric": figure.metric, "unit": figure.unit, "value": figure.value.value,
+            "low": figure.value.low, "high": figure.value.high,
+            "status": if figure.bad { "error" } else { "ok" }, "reason": figure.reason,
+        })
+    });
     let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Show::People);
     let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Show::Data);
     [Block::Table(Table { headed: false, ..people }), Block::Table(programs.keyed("burnin_figures"))]

@@ -71,7 +71,7 @@ fn data(cost: &Cost) -> Vec<Block> {
     let rows = |key, effects: Vec<&Effect>, control: bool| {
         let columns = comparisons::columns(["a", "b"])
             .with(Column::data("control"), move |_| Field::Flag(control))
-            .and(trail::columns());
+            .data(|line| line.effect.map_or(Value::Null, trail::data));
         Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Show::Data))
     };
     let total = |CostTotal { id, name, copies, load, mean: GeometricMean { rates, delta, worst } }: &CostTotal| {

@@ -3,51 +3,22 @@
 use analysis::{Condition, Effect, TrailFigures};
 use catalogue::NONE;
 use journal::Key;
+use serde_json::{Value, json};
 
-use super::{Line, coordinates, family, named};
+use super::{coordinates, family, named};
 use crate::document::{Column, Columns, Field, Show, Style, Table};
 
-/// Returns the columns that programs have of an effect.
-pub(super) fn columns<'a>() -> Columns<'a, Line<'a>> {
-    let of = |line: &Line<'a>, field: fn(&Effect) -> Field| line.effect.map_or(Field::Nothing, field);
-    let mut columns = Columns::new()
-        .with(Column::data("floor"), move |line: &Line<'a>| {
-            of(line, |effect| Field::maybe(effect.floor, Style::Signed))
-        })
-        .with(Column::data("confirmed"), move |line| {
-            of(line, |effect| effect.confirmed.map_or(Field::Missing, Field::Flag))
-        })
-        .with(Column::data("calls"), move |line| {
-            of(line, |effect| effect.calls.map_or(Field::Nothing, |calls| Field::Number(calls, Style::Figure)))
-        })
-        .with(Column::data("cpu_ns"), move |line| {
-            of(line, |effect| effect.cpu_ns.map_or(Field::Nothing, |both| Field::data(&both)))
-        });
-    for (key, figure) in FIGURES {
-        columns = columns.with(Column::data(key), move |line| {
-            line.effect.and_then(|effect| effect.trail.as_ref()).map_or(Field::Nothing, figure)
-        });
+/// Returns what programs have of an effect: counts and times where they were measured, and its trail.
+pub(super) fn data(effect: &Effect) -> Value {
+    let Effect { floor, confirmed, calls, cpu_ns, trail, .. } = effect;
+    let mut object = json!({"floor": floor, "confirmed": confirmed});
+    let known = [("calls", json!(calls)), ("cpu_ns", json!(cpu_ns))].into_iter().filter(|(_, value)| !value.is_null());
+    known.for_each(|(key, value)| object[key] = value);
+    if let (Some(object), Value::Object(trail)) = (object.as_object_mut(), json!(trail)) {
+        object.extend(trail);
     }
-    columns
+    object
 }
-
-/// What a trail comes to.
-type TrailField = fn(&TrailFigures) -> Field;
-
-/// A trail's figures for programs.
-const FIGURES: [(&str, TrailField); 11] = [
-    ("events", |trail| Field::Count(trail.events)),
-    ("bytes", |trail| Field::Count(trail.bytes)),
-    ("lost", |trail| Field::Count(trail.lost)),
-    ("events_per_op", |trail| Field::Number(trail.events_per, Style::Short)),
-    ("bytes_per_op", |trail| Field::Number(trail.bytes_per, Style::Short)),
-    ("bytes_per_event", |trail| Field::Number(trail.bytes_per_event, Style::Short)),
-    ("bytes_per_second", |trail| Field::Number(trail.bytes_per_second, Style::Short)),
-    ("waited", |trail| Field::Number(trail.waited, Style::Percent)),
-    ("backlog", |trail| Field::Count(u64::from(trail.backlog))),
-    ("queued", |trail| Field::Number(trail.queued, Style::Percent)),
-    ("outside_cpu", |trail| Field::Number(trail.outside_cpu, Style::Percent)),
-];
 
 /// Returns the trail of every cell; without rows if nothing was written.
 pub(super) fn trail(condition: &Condition) -> Table {

@@ -25,7 +25,6 @@ const MOST: usize = 40;
 const FEW: usize = 3;
 
 /// Returns the report of a fleet run with the states of its nodes.
-#[must_use]
 pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
     let mut document = Document {
         format: FORMAT,
@@ -156,9 +155,9 @@ fn of_test<'a, T>(report: &'a FleetReport, column: impl Fn(&T) -> Option<usize> 
     Columns::new()
         .with(Column::words("", "test").shown(Show::Narrow), move |row| any(report, column(row), id))
         .with(Column::words("", "Test").shown(Show::Pages), move |row| any(report, column(row), title))
-        .with(Column::data("column"), move |row| column(row).map_or(Field::Missing, |place| Field::Count(place as u64)))
-        .with(Column::data("test"), move |row| {
-            column(row).map_or(Field::Missing, |place| Field::text(&report.columns[place].key.test))
+        .data(move |row| {
+            let test = column(row).map(|place| &report.columns[place].key.test);
+            json!({"column": column(row), "test": test})
         })
 }
 
@@ -183,12 +182,10 @@ fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
 /// Parts of the fleet run that are not whole, or of which there is more to say.
 fn states(fleet: &Fleet) -> Vec<Block> {
     let why = |entry: &&Entry| entry.reason.iter().chain(&entry.notes).cloned().collect::<Vec<String>>();
-    let data = Columns::new()
-        .with(Column::data("node"), |entry: &&Entry| Field::text(&entry.id.node))
-        .with(Column::data("task"), |entry| Field::text(&entry.id.task))
-        .with(Column::data("state"), |entry| Field::text(entry.state.name()))
-        .with(Column::data("reason"), |entry| entry.reason.as_ref().map_or(Field::Missing, Field::text))
-        .with(Column::data("notes"), |entry| Field::Words(entry.notes.clone()));
+    let data = |entry: &&Entry| {
+        let Entry { id, state, reason, notes, .. } = entry;
+        json!({"node": id.node, "task": id.task, "state": state.name(), "reason": reason, "notes": notes})
+    };
     let all: Vec<&Entry> = fleet.entries.iter().collect();
     let mut odd: Vec<&Entry> =
         all.iter().copied().filter(|entry| entry.state != State::Whole || !entry.notes.is_empty()).collect();
@@ -199,7 +196,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
         .with(Column::words("", "Why"), move |entry| Field::Words(why(entry)));
     let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
     let title = format!("Delivered: {whole} of {} whole", all.len());
-    let mut blocks = vec![Block::Table(data.of(&all).keyed("states").shown(Show::Data))];
+    let mut blocks = vec![Block::Data("states", all.iter().map(data).collect())];
     blocks.extend(shown.of(&odd).titled(title, "").shown(Show::People).at_most(MOST).unless_empty());
     blocks
 }
@@ -249,16 +246,14 @@ fn table_of(table: Table, title: &str, key: &'static str) -> Vec<Block> {
 fn traits(report: &FleetReport) -> Vec<Block> {
     let columns = Columns::new()
         .with(Column::words("", "fact"), |found: &Trait| Field::text(&found.name))
-        .with(Column::data("name"), |found| Field::text(&found.name))
-        .with(Column::data("label"), |found| Field::text(&found.label))
+        .data(|found| json!({"name": found.name, "label": found.label}))
         .with(Column::words("value", "value").main(), |found| Field::text(&found.value))
         .with(Column::number("", "slow").main(), |found| Field::text(format!("{}/{}", found.slow_with, found.slow)))
         .with(Column::number("", "others"), |found| Field::text(format!("{}/{}", found.others_with, found.others)))
-        .with(Column::data("slow_with"), |found| Field::Count(found.slow_with as u64))
-        .with(Column::data("slow"), |found| Field::Count(found.slow as u64))
-        .with(Column::data("others_with"), |found| Field::Count(found.others_with as u64))
-        .with(Column::data("others"), |found| Field::Count(found.others as u64))
-        .with(Column::data("p"), |found| Field::Number(found.p, Style::Figure))
+        .data(|found| {
+            let Trait { slow_with, slow, others_with, others, p, .. } = found;
+            json!({"slow_with": slow_with, "slow": slow, "others_with": others_with, "others": others, "p": p})
+        })
         .with(Column::number("q", "q"), |found| Field::Worded(probability(found.q), found.q.into()));
     table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
 }
@@ -272,9 +267,7 @@ fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
         .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64))
         .with(Column::number("delta", "change %").main(), |change| Field::Estimate(change.delta, Style::Signed))
         .with(Column::number("", "95 %"), |change| Field::Interval(change.delta, Style::Signed))
-        .with(Column::data("p"), |change| Field::Number(change.p, Style::Figure))
-        .with(Column::data("q"), |change| Field::Number(change.q, Style::Figure))
-        .with(Column::data("method"), |change| Field::data(&change.method))
+        .data(|change| json!({"p": change.p, "q": change.q, "method": change.method}))
         .with(Column::words("verdict", "verdict").main(), |change| {
             Field::Worded(verdict_words(change.verdict, "%"), change.verdict.word().into())
         })
@@ -305,8 +298,7 @@ fn groups(report: &FleetReport) -> Vec<Block> {
     let columns = Columns::new()
         .with(Column::words("name", "group"), |group: &Group| Field::text(&group.name))
         .with(Column::number("nodes", "nodes"), |group| Field::Count(group.nodes as u64))
-        .with(Column::data("judged"), |group| Field::Flag(group.judged))
-        .with(Column::data("overall"), |group| Field::maybe(group.overall, Style::Gain))
+        .data(|group| json!({"judged": group.judged, "overall": group.overall}))
         .with(Column::number("", "typical %").main(), |group| {
             Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), Style::Signed)
         });
@@ -324,8 +316,7 @@ fn tests(report: &FleetReport) -> Vec<Block> {
         .keyed(|test: &Test| &test.key)
         .with(Column::words("", "test").shown(Show::Narrow), |test| Field::text(format!("{}, {}", id(test), test.unit)))
         .with(Column::words("", "Test").shown(Show::Pages), |test| Field::text(title(test)))
-        .with(Column::data("label"), |test| Field::text(&test.label))
-        .with(Column::data("metric"), |test| Field::data(&test.metric))
+        .data(|test| json!({"label": test.label, "metric": test.metric}))
         .with(Column::number("nodes", "Nodes").shown(Show::Wide), |test| Field::Count(test.nodes as u64))
         .with(Column::number("typical", "typical").main(), |test| Field::Estimate(test.typical, Style::Compact))
         .with(Column::words("unit", "Unit").shown(Show::Wide), |test| Field::text(&test.unit))
@@ -375,17 +366,13 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
     };
     let mut columns = Columns::new()
         .with(Column::words("", "node"), |node: &Node| Field::text(short(node)))
-        .with(Column::data("node"), |node| Field::text(&node.name))
-        .with(Column::data("group"), |node| Field::Count(node.group as u64))
-        .with(Column::data("whole"), |node| Field::Flag(node.whole))
+        .data(|node| json!({"node": node.name, "group": node.group, "whole": node.whole}))
         .with(Column::number("", "place"), move |node| Field::text(place(node)))
         .with(Column::data("rank"), |node| Field::data(&Some(node.rank).filter(|rank| rank.0 > 0)))
         .with(Column::data("overall"), |node| Field::Estimate(node.overall, Style::Gain))
         .with(Column::number("", "overall %").main(), |node| Field::Number(overall(node).value, Style::Signed))
         .with(Column::number("", "95 %"), |node| Field::Interval(overall(node), Style::Signed))
-        .with(Column::data("p"), |node| Field::Number(node.p, Style::Figure))
-        .with(Column::data("q"), |node| Field::Number(node.q, Style::Figure))
-        .with(Column::data("named"), |node| node.named.map_or(Field::Missing, |named| Field::text(named.name())))
+        .data(|node| json!({"p": node.p, "q": node.q, "named": node.named.map(Named::name)}))
         .with(Column::words("", ""), move |node| Field::text(mark(node)));
     if several {
         columns = columns
@@ -400,49 +387,32 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
     vec![Block::Table(nodes), Block::Table(figures(report)), Block::Table(shown)]
 }
 
-/// A node's figure at one test, or its deviation at all tests together.
-struct Figure<'a> {
-    node: &'a Node,
-    column: Option<usize>,
-    value: Option<Estimate>,
-    deviation: Estimate,
-    p: f64,
-    q: f64,
-    named: Option<Named>,
-}
-
 /// Returns every figure of every node, for programs: a row each, after the row of all tests together.
 fn figures(report: &FleetReport) -> Table {
-    let mut rows = Vec::new();
-    for node in &report.nodes {
-        let Node { p, q, named, .. } = *node;
-        rows.push(Figure { node, column: None, value: None, deviation: overall(node), p, q, named });
-        for (column, value) in node.values.iter().enumerate() {
-            let Some(FigureValue { value, deviation, p, q, named }) = *value else { continue };
-            rows.push(Figure { node, column: Some(column), value: Some(value), deviation, p, q, named });
-        }
-    }
-    let column = |row: &Figure<'_>| row.column.map(|place| &report.columns[place]);
-    let of = move |row: &Figure<'_>, field: fn(&Test) -> Field| column(row).map_or(Field::Missing, field);
-    let score = |score: Estimate| Field::Estimate(score, Style::Score);
-    let named = |named: Named| Field::text(named.name());
-    Columns::new()
-        .with(Column::data("node"), |row: &Figure<'_>| Field::text(&row.node.name))
-        .with(Column::data("group"), |row| Field::text(&report.groups[row.node.group].name))
-        .with(Column::data("column"), |row| row.column.map_or(Field::Missing, |place| Field::Count(place as u64)))
-        .with(Column::data("test"), move |row| of(row, |column| Field::text(&column.key.test)))
-        .with(Column::data("copies"), move |row| of(row, |column| Field::Count(u64::from(column.key.copies))))
-        .with(Column::data("load"), move |row| of(row, |column| Field::text(&column.key.load)))
-        .with(Column::data("condition"), move |row| of(row, |column| Field::text(&column.key.condition)))
-        .with(Column::data("unit"), move |row| of(row, |column| Field::text(&column.unit)))
-        .with(Column::data("value"), move |row| score(row.value.unwrap_or(Estimate::alone(f64::NAN))))
-        .with(Column::data("deviation"), |row| Field::Estimate(row.deviation, Style::Signed))
-        .with(Column::data("p"), |row| Field::Number(row.p, Style::Figure))
-        .with(Column::data("q"), |row| Field::Number(row.q, Style::Figure))
-        .with(Column::data("named"), move |row| row.named.map_or(Field::Missing, named))
-        .of(&rows)
-        .keyed("figures")
-        .shown(Show::Data)
+    let figure = |(node, column, value): &(&Node, Option<usize>, Option<FigureValue>)| {
+        let place = column.map(|column| &report.columns[column]);
+        let key = place.map(|test| &test.key);
+        let score = value.map(|value| value.value);
+        let all =
+            FigureValue { value: node.overall, deviation: overall(node), p: node.p, q: node.q, named: node.named };
+        let FigureValue { deviation, p, q, named, .. } = value.unwrap_or(all);
+        json!({
+            "node": node.name, "group": report.groups[node.group].name, "column": column,
+            "test": key.map(|key| &key.test), "copies": key.map(|key| key.copies),
+            "load": key.map(|key| &key.load), "condition": key.map(|key| &key.condition),
+            "unit": place.map(|test| &test.unit), "value": score.map(|score| score.value),
+            "low": score.map(|score| score.low), "high": score.map(|score| score.high),
+            "deviation": deviation.value, "deviation_low": deviation.low, "deviation_high": deviation.high,
+            "p": p, "q": q, "named": named.map(Named::name),
+        })
+    };
+    let of_node = |node| {
+        let values = |node: &Node| node.values.clone().into_iter().enumerate();
+        let known = values(node).filter_map(move |(column, value)| Some((node, Some(column), Some(value?))));
+        [(node, None, None)].into_iter().chain(known)
+    };
+    let rows: Vec<_> = report.nodes.iter().flat_map(of_node).collect();
+    Columns::new().data(figure).of(&rows).keyed("figures").shown(Show::Data)
 }
 
 /// Facts that are not the same on all nodes, without those of which nearly each node has its own.

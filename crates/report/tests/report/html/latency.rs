@@ -253,7 +253,7 @@ fn large_runs_have_a_bounded_page() {
 #[test]
 fn colours_carry_their_text() {
     let css = include_str!("../../../src/render/report.css");
-    let (light, rest) = css.split_once("@media (prefers-color-scheme: dark)").unwrap();
+    let (light, rest) = css.split_once("@media screen and (prefers-color-scheme: dark)").unwrap();
     let dark = rest.split("\n* {").next().unwrap();
     for sheet in [light, dark] {
         let colour = |name: &str| {
