@@ -106,7 +106,7 @@ fn too_few_frames_for_a_p99_are_told() {
     let place = place(&[run("a", 5), run("b", 6)]);
     let report = json(&place, "a b");
     assert_eq!(report["missing"][0]["measure"], "p99");
-    assert!(report["missing"][0]["reason"].as_str().unwrap().contains("360 frames in all, and a p99 takes 1000"));
+    assert!(report["missing"][0]["reason"].as_str().unwrap().contains("360 frames in all, and a p99 needs 1000"));
 }
 
 #[test]

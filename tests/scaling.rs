@@ -161,7 +161,7 @@ fn many_levels_fit_into_every_report() {
             "{copies}: {text}"
         );
     }
-    assert!(text.contains("fitted up to 32 copies; beyond lie SMT siblings (from 33"), "{text}");
+    assert!(text.contains("fitted up to 32 copies; beyond that are SMT siblings (from 33"), "{text}");
     let html = render(&results, Format::Html).unwrap();
     testing::page::check(&html);
     assert!(

@@ -372,7 +372,7 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
     assert!(sentence.contains(" of Test of t0 takes ") && sentence.contains("x as long"), "{sentence}");
     let few = interactive(&[100.0, 300.0], 480).cost(&catalogue());
     assert_eq!(effects(&few).len(), 2);
-    assert_eq!(few.missing[0].reason, "p99 takes 1000 frames in a trial, and these have 480");
+    assert_eq!(few.missing[0].reason, "p99 needs 1000 frames per trial; these have 480");
 }
 
 #[test]

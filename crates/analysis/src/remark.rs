@@ -141,12 +141,12 @@ impl Display for Remark {
             Remark::Steal { percent } => write!(f, "the hypervisor took {percent} % of the processors' time (steal)"),
             Remark::Foreign { percent } => write!(f, "other processes used {percent} % of the processors' time"),
             Remark::FewFrames { percentile, carried } => {
-                let few = if *carried { "" } else { ", and even a median takes 20" };
-                write!(f, "too few frames for a p99, which takes 1000: the value is {percentile}{few}")
+                let few = if *carried { "" } else { ", and even a median needs 20" };
+                write!(f, "too few frames for a p99, which needs 1000: the value is {percentile}{few}")
             }
             Remark::FrameBroke { late_ms } => write!(
                 f,
-                "a frame came {late_ms:.3} ms late, beyond the limit that ends the run; the worst frames are its last second"
+                "a frame was {late_ms:.3} ms late, beyond the limit that ends the run; the worst frames cover its last second"
             ),
             Remark::LoadUnsteady { windows, of } => {
                 write!(f, "the load had not become steady before {windows} of {of} windows")
@@ -159,7 +159,7 @@ impl Display for Remark {
             Remark::CutShort => f.write_str("the run was cut short: this is what it had measured by then"),
             Remark::Interrupted => f.write_str("the run was interrupted: this is what it had measured by then"),
             Remark::Hopeless { reason } => {
-                write!(f, "the run ended, since every further trial would have failed: {reason}")
+                write!(f, "the run ended because every further trial would have failed: {reason}")
             }
             Remark::Quick => f.write_str("a quick run shows that things work; its figures are too few to compare"),
             Remark::InRun { run, remark } => write!(f, "{run}: {remark}"),

@@ -72,17 +72,17 @@ impl Cause {
         let evidence: Vec<&str> = self.thermal.iter().chain(&self.power).map(String::as_str).collect();
         let evidence = evidence.join("; ");
         match self.kind() {
-            "thermal" => format!("The reason is heat: {evidence}."),
-            "power" => format!("The reason is a limit of power: {evidence}."),
-            "thermal and power" => format!("The reasons are heat and a limit of power: {evidence}."),
+            "thermal" => format!("The cause is heat: {evidence}."),
+            "power" => format!("The cause is a power limit: {evidence}."),
+            "thermal and power" => format!("The causes are heat and a power limit: {evidence}."),
             _ if is_virtual => {
-                "This virtual machine does not tell why: its host may be hot, at a limit of power, or busy with others."
+                "The cause is unknown: this is a virtual machine, and its host may be hot, power-limited or busy."
                     .to_owned()
             }
             _ if self.has_sensors => {
-                "The machine does not tell why: it is not near a limit that it knows of.".to_owned()
+                "The cause is unknown: no sensor was near its limit.".to_owned()
             }
-            _ => "The machine has no sensors that tell why.".to_owned(),
+            _ => "The cause is unknown: this machine has no sensors for it.".to_owned(),
         }
     }
 }
@@ -123,7 +123,7 @@ fn near_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
         (highest >= limit - NEAR).then_some((name, highest, limit))
     });
     let (name, highest, limit) = near.max_by(|a, b| (a.1 - a.2).total_cmp(&(b.1 - b.2)))?;
-    Some(format!("{name} came to {highest:.0} °C, of {limit:.0} °C that it may have"))
+    Some(format!("{name} reached {highest:.0} °C; its limit is {limit:.0} °C"))
 }
 
 /// A domain whose power stands at what it may take in the long run.
@@ -131,7 +131,7 @@ fn at_limit(fallen: &[&Sample], limits: &SensorLimits) -> Option<String> {
     limits.power.iter().find_map(|(name, limit)| {
         let watts = power(fallen, name)?;
         let held = (watts / limit - 1.0).abs() <= AT_LIMIT;
-        held.then(|| format!("{name} takes {watts:.0} W, of {limit:.0} W that it may in the long run"))
+        held.then(|| format!("{name} draws {watts:.0} W; its long-term limit is {limit:.0} W"))
     })
 }
 
@@ -147,7 +147,7 @@ fn less_power(load: &[&Sample], fell: f64, limits: &SensorLimits) -> Option<Stri
         hottest.fold(f64::NEG_INFINITY, f64::max) < limit - 3.0 * NEAR
     });
     (cool && then < 0.95 * first)
-        .then(|| format!("{name} went from {first:.0} W to {then:.0} W without being hot, which is likely a limit"))
+        .then(|| format!("{name} went from {first:.0} W to {then:.0} W without being hot: probably a power limit"))
 }
 
 fn power(samples: &[&Sample], name: &str) -> Option<f64> {

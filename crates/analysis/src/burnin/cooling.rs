@@ -132,7 +132,7 @@ impl Cooling {
     pub(super) fn verdict(&self, journal: &Journal) -> String {
         let mut text = match (&self.fall, &self.clock, &self.throughput) {
             (_, None, None) => {
-                "It was too short to tell anything: the first seconds are what later ones are held against.".to_owned()
+                "Too short to judge: later seconds are compared with the first ones.".to_owned()
             }
             (Some(fall), clock, throughput) => {
                 let what = if clock.is_some() { "clock" } else { "throughput" };
@@ -158,13 +158,13 @@ impl Cooling {
             ),
         };
         if let Some(at) = self.dip {
-            text += &format!(" After {at:.0} s it was lower for a while, and came back.");
+            text += &format!(" After {at:.0} s it dipped for a while and recovered.");
         }
         let fallen: Vec<&Core> = self.cores.iter().filter(|core| core.fell.is_some()).collect();
         if self.fall.is_none() && !fallen.is_empty() {
             let cpus: Vec<String> = fallen.iter().take(8).map(|core| core.cpu.to_string()).collect();
             let more = if fallen.len() > 8 { ", …" } else { "" };
-            text += &format!(" The clock of CPU {}{more} alone fell.", cpus.join(", "));
+            text += &format!(" Only the clock of CPU {}{more} fell.", cpus.join(", "));
         }
         if let Some(at) = self.slowed {
             text += &format!(
@@ -173,7 +173,7 @@ impl Cooling {
             );
         }
         if self.wrong > 0 {
-            text = format!("{}: this machine computes wrongly under load. {text}", plural(self.wrong, "wrong result"));
+            text = format!("{}: this machine computes wrong results under load. {text}", plural(self.wrong, "wrong result"));
         }
         text
     }

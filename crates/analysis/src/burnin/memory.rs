@@ -97,7 +97,7 @@ impl Memory {
             0 if self.passes == 0 && self.unfinished.is_none() => "Nothing was tested yet.".to_owned(),
             0 => format!("No fault in {over}."),
             count => format!(
-                "{} in {over}: this memory, or what lies between it and the program, is not to be trusted.",
+                "{} in {over}: do not trust this memory, or the path between it and the program.",
                 plural(count, "fault")
             ),
         };

@@ -82,7 +82,7 @@ const COMMON: [Common; 5] = [
     },
     Common {
         what: "procedures",
-        advice: "they do not measure alike: use the same --procedure",
+        advice: "they measure differently: use the same --procedure",
         grave: true,
         value: |results| results.run.procedure.name().to_owned(),
     },
@@ -138,7 +138,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     warnings.extend(whole_runs(runs));
     if design == Design::Rounds && !alternating(runs) {
         warnings.push(
-            "the runs did not alternate, so that a round shares no drift: make them in the order they are named"
+            "the runs did not alternate, so rounds do not share drift: make them in the order given"
                 .to_owned(),
         );
     }

@@ -70,12 +70,12 @@ impl Comparisons {
         let last = self.runs.iter().filter_map(time).max();
         let mut doubts = Vec::new();
         if second.runs.iter().filter_map(time).any(|began| last.is_some_and(|last| began < last)) {
-            doubts.push("the second look is not later than the first, so that it may share its luck".to_owned());
+            doubts.push("the second look is not later than the first, so it may share its luck".to_owned());
         }
         for (first, again) in self.runs.iter().zip(&second.runs) {
             let hash = |one: &super::Compared| one.results.run.build.as_ref().map(|build| build.hash.clone());
             if hash(first) != hash(again) {
-                doubts.push(format!("the build of {0} is another in the second look than in the first", first.letter));
+                doubts.push(format!("the second look ran another build of {0} than the first", first.letter));
             }
         }
         doubts

@@ -21,7 +21,7 @@ pub(super) fn dependence(runs: &[Compared]) -> Option<Serial> {
 /// By how much weaker a comparison without shared blocks is.
 fn weaker(serial: Option<&Serial>) -> String {
     let Some(serial) = serial else {
-        return "by how much weaker that is cannot be told: no cell has six trials that differ".to_owned();
+        return "how much weaker is unknown: no cell has six trials that differ".to_owned();
     };
     let Serial { autocorrelation, half_width, values, length, worth, widening } = serial;
     // Noise looks like a little of it.
@@ -48,7 +48,7 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, serial: Option
         }
         Design::Rounds => {}
         Design::Blocks => notes.push(
-            "both conditions were measured in the same blocks, so that differences are those within a block".to_owned(),
+            "both conditions were measured in the same blocks, so differences are within blocks".to_owned(),
         ),
     }
     let comparisons: Vec<&Comparison> = comparisons.iter().collect();
@@ -64,12 +64,12 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
         format!("fewer than six {what}: Student's t, which assumes log-normal noise")
     };
     let texts = [
-        "Welch's t, which assumes log-normal noise, where trials are too few for the exact rank test".to_owned(),
+        "too few trials for the exact rank test: Welch's t, which assumes log-normal noise".to_owned(),
         few(Design::Rounds),
         few(Design::Blocks),
-        "p99 of all trials' frames together, with an interval by resampling trials, where single ones have too few"
+        "p99 of all trials' frames together, its interval by resampling trials, since single trials have too few frames"
             .to_owned(),
-        "no interval, where a side has fewer than two trials or they do not differ at all".to_owned(),
+        "no interval: a side has fewer than two trials, or they do not differ at all".to_owned(),
     ];
     let place = |one: &Comparison| match (one.method, one.design) {
         // Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.

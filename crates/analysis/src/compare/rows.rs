@@ -69,7 +69,7 @@ impl Side<'_> {
             _ => {
                 let frames = row.latency.as_deref().map_or(0, |latency| latency.histogram.count());
                 let wanted = if measure == Measure::P99 { 1000 } else { 20 };
-                format!("{letter} has {frames} frames in all, and a {} takes {wanted}", measure.name())
+                format!("{letter} has {frames} frames in all, and a {} needs {wanted}", measure.name())
             }
         })
     }

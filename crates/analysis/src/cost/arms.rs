@@ -129,7 +129,7 @@ impl<'a> Arms<'a> {
         } else if cell.metric == Metric::Latency && !has(Measure::P99) {
             let frames = |trial: &&Trial| latency::frames(trial).map(|frames| frames.latency.count()).sum::<u64>();
             let most = self.of(cell).iter().map(frames).max().unwrap_or(0);
-            gaps.push(Missing::of(cell, &format!("p99 takes 1000 frames in a trial, and these have {most}")));
+            gaps.push(Missing::of(cell, &format!("p99 needs 1000 frames per trial; these have {most}")));
         }
         (found, gaps)
     }

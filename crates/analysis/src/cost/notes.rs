@@ -28,7 +28,7 @@ pub(super) fn notes(
     notes.extend(blocks(&comparisons));
     if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
         notes
-            .push("the time was spent before all intervals were narrow: more of it (--budget) narrows them".to_owned());
+            .push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
     }
     notes.extend((!comparisons.is_empty() || !floor.is_empty()).then(|| control(floor)));
     notes.extend(drift(arms, rows));

@@ -61,7 +61,7 @@ fn known(delivered: &[Delivered<'_>], name: &str) -> Result<()> {
     let names: BTreeSet<&str> =
         delivered.iter().flat_map(|node| &node.summary.facts).map(|fact| fact.name.as_str()).chain(OWN).collect();
     Err(match nearest(name, names.into_iter()) {
-        Some(near) => anyhow!("no node tells the fact '{name}'; did you mean '{near}'?"),
-        None => anyhow!("no node tells the fact '{name}'; try kernel.release, cpu.microcode or none"),
+        Some(near) => anyhow!("no node has the fact '{name}'; did you mean '{near}'?"),
+        None => anyhow!("no node has the fact '{name}'; try kernel.release, cpu.microcode or none"),
     })
 }

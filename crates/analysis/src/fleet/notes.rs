@@ -16,7 +16,7 @@ pub(super) fn notes(report: &FleetReport) -> Vec<String> {
         let few: Vec<&str> = small.iter().take(3).copied().collect();
         let more = if small.len() > 3 { ", …" } else { "" };
         notes.push(format!(
-            "groups of fewer than {FEWEST} nodes name nobody; there are {}: {}{more}; `--by none` compares all nodes",
+            "no node is flagged in groups of fewer than {FEWEST} nodes; there are {}: {}{more}; `--by none` compares all nodes",
             small.len(),
             few.join(" · ")
         ));
@@ -64,7 +64,7 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
         warnings.push(format!("nodes measured by different procedures: {}", several(&procedures)));
     }
     if procedures.contains_key("quick") {
-        warnings.push("quick runs have few trials: a slow node must be slower by more to be told".to_owned());
+        warnings.push("quick runs have few trials: a node must be slower by more to be flagged".to_owned());
     }
     let tools = kinds(&|node| Some(node.summary.run.tool.clone()));
     if tools.len() > 1 {
@@ -90,5 +90,5 @@ pub(super) fn since(before: &[Delivered<'_>], after: &[Delivered<'_>]) -> Vec<St
         ("another version of the tool", |summary| Some(&summary.run.tool)),
     ];
     let unlike = kinds.into_iter().filter(|(_, what)| all(before, *what) != all(after, *what));
-    unlike.map(|(words, _)| format!("the fleet run before measured with {words}")).collect()
+    unlike.map(|(words, _)| format!("the earlier fleet run measured with {words}")).collect()
 }

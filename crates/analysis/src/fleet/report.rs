@@ -25,7 +25,7 @@ impl FleetReport {
     /// with what its nodes delivered.
     ///
     /// # Errors
-    /// No node tells the fact that should make the groups.
+    /// No node has the fact that should make the groups.
     pub fn new(
         run: &str,
         delivered: &[Delivered<'_>],

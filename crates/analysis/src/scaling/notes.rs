@@ -19,7 +19,7 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
     let (first, last) = (levels[0].copies, levels[levels.len() - 1].copies);
     let (behind, ahead): (Vec<_>, Vec<_>) = run.borders.iter().partition(|(copies, _)| *copies < first);
     for (_, what) in behind {
-        notes.push(format!("every level is across {what}: the law is not of like copies alone"));
+        notes.push(format!("every level spans {what}: the law mixes unlike copies"));
     }
     let Some(border) = ahead.iter().filter(|border| border.0 < last).min_by_key(|border| border.0) else {
         return (levels.len(), notes);
@@ -30,7 +30,7 @@ pub(super) fn within_borders(run: &Run, levels: &[Level]) -> (usize, Vec<String>
         .filter(|other| other.0 < last)
         .map(|(n, what)| format!("{what} (from {} copies)", n + 1))
         .collect();
-    notes.push(format!("the law is fitted up to {}; beyond lie {}", copies(border.0), beyond.join(", ")));
+    notes.push(format!("the law is fitted up to {}; beyond that are {}", copies(border.0), beyond.join(", ")));
     (fitted, notes)
 }
 
@@ -47,10 +47,10 @@ pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
     let mut notes = Vec::new();
     match levels.len() {
         2 => {
-            notes.push("two levels: Amdahl's law; what copies cost each other (kappa) is not known of them".to_owned())
+            notes.push("two levels fit Amdahl's law only; kappa, what copies cost each other, needs three".to_owned())
         }
-        3 => notes.push("three levels determine the law: nothing is left to judge it by".to_owned()),
-        few if few < MANY => notes.push(format!("{few} levels: a law should be fitted to six or more")),
+        3 => notes.push("three levels determine the law exactly: its fit cannot be judged".to_owned()),
+        few if few < MANY => notes.push(format!("{few} levels: fit the law to six or more")),
         _ => {}
     }
     let (worst, miss) = law.worst;
@@ -76,7 +76,7 @@ pub(super) fn of_clock(clock: Clock, cell: &Cell, levels: &[Level]) -> String {
         (Clock::Unknown, Some(test)) => {
             return format!("not normalised by the clock: measure {test} at the same levels");
         }
-        (Clock::Unknown, None) => return "not normalised by the clock, which is not known of it".to_owned(),
+        (Clock::Unknown, None) => return "not normalised by the clock, which is unknown".to_owned(),
     };
     let clocks: Vec<f64> = levels.iter().filter_map(|level| level.clock).collect();
     let (least, most) =

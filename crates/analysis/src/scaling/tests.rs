@@ -127,13 +127,13 @@ fn the_law_ends_at_the_first_border() {
     let scaling = &scaled(&journal(&[(RATE, levels)], &borders))[0];
     assert_eq!((scaling.fitted, scaling.levels.len()), (3, 5));
     assert!(scaling.law.unwrap().law.sigma.abs() < 1e-4);
-    assert!(told(scaling, "across 2 NUMA nodes"));
-    let said = "up to 3 copies; beyond lie SMT siblings (from 4 copies), more copies than processors (from 6 copies)";
+    assert!(told(scaling, "spans 2 NUMA nodes"));
+    let said = "up to 3 copies; beyond that are SMT siblings (from 4 copies), more copies than processors (from 6 copies)";
     assert!(told(scaling, said), "{:?}", scaling.notes);
     // Beyond the border from the start.
     let levels = vec![level(4, 60_000), level(8, 50_000)];
     let scaling = &scaled(&journal(&[(RATE, levels)], &[(3, "SMT siblings")]))[0];
-    assert!(scaling.fitted == 2 && told(scaling, "every level is across SMT siblings"));
+    assert!(scaling.fitted == 2 && told(scaling, "every level spans SMT siblings"));
     // One level before it.
     let levels = vec![level(1, 60_000), level(2, 50_000)];
     let scaling = &scaled(&journal(&[(RATE, levels)], &[(1, "SMT siblings")]))[0];
