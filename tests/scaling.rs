@@ -85,7 +85,7 @@ fn claims_that_do_not_hold_are_warned_of() {
         ["disk_total_gain_4_threads", "memory_total_gain_4_threads", "memory_50MB_total_gain_3_threads", "\\u001b[31m"]
     {
         let told = warned("memory_50MB_total_gain_4_threads", strange);
-        assert!(told.contains("is not understood: nothing was held against it") && !told.contains('\u{1b}'), "{told}");
+        assert!(told.contains("is not understood: it was not checked") && !told.contains('\u{1b}'), "{told}");
     }
 }
 

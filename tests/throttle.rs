@@ -227,7 +227,11 @@ fn causes_by_evidence() {
     assert_eq!(cause(&with_evidence(SensorLimits::default(), counts("edac.mc0.ce"))), "unknown");
     assert_eq!(cause(&with_evidence(SensorLimits::default(), brake)), "thermal");
     let nothing = with_evidence(SensorLimits::default(), |_, _| {});
-    assert!(nothing.verdict.ends_with("The cause is unknown: this machine has no sensors for it."), "{}", nothing.verdict);
+    assert!(
+        nothing.verdict.ends_with("The cause is unknown: this machine has no sensors for it."),
+        "{}",
+        nothing.verdict
+    );
 }
 
 #[test]

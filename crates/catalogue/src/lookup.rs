@@ -46,7 +46,7 @@ impl Catalogue {
                 if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
             if let Some(test) = loads.iter().flatten().find(|test| test.roles == [Role::Burn]) {
                 bail!(
-                    "'{}' says more than a load may: it is for `unixmark burnin`; try another of `unixmark list loads`",
+                    "'{}' cannot run as a load beside tests: it is for `unixmark burnin`; try another of `unixmark list loads`",
                     test.id
                 );
             }
@@ -112,7 +112,7 @@ impl Test {
     fn with(&self, id: &str, words: &str) -> Result<Test> {
         let words: Vec<String> = words.split(':').map(str::to_owned).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
-            bail!("'{word}' in '{id}' is no argument; try {}:name=value", self.id);
+            bail!("'{word}' in '{id}' is not an argument; try {}:name=value", self.id);
         }
         let mut test = self.clone();
         test.label = format!("{} {}", self.label, words.join(" "));

@@ -84,9 +84,7 @@ fn check_switch(switch: &Switch, catalogue: &Catalogue, path: &Path) -> Result<(
     match switch.means {
         Means::File if switch.files.is_empty() => bail!("{at} without files to write; add files = [\"/path\"]"),
         Means::Command if [&switch.enter, &switch.verify, &switch.leave].contains(&&None) => {
-            bail!(
-                "{at} that lacks one of enter, verify and leave; a condition that cannot be proved or put back is none"
-            )
+            bail!("{at} without enter, verify or leave; a condition needs all three, to be proved and undone")
         }
         Means::File | Means::Command | Means::Argument => Ok(()),
         _ => bail!("{at} of a means that is not for users; try means = \"command\" or \"file\""),
@@ -101,7 +99,7 @@ fn complete(test: &mut Test, catalogue: &Catalogue, path: &Path) -> Result<()> {
     match catalogue.tests.iter().find(|known| known.program == test.program && known.define.is_empty()) {
         Some(known) => test.sources.clone_from(&known.sources),
         None => bail!(
-            "your catalogue {} has a row '{}' with the program '{}', which is none of the catalogue's; try an absolute path",
+            "your catalogue {} has a row '{}' with the program '{}', which is not one of the catalogue's; try an absolute path",
             path.display(),
             test.id,
             test.program

@@ -84,7 +84,9 @@ fn folder() -> Result<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = from("XDG_STATE_HOME").or_else(|| from("HOME").map(|home| home.join(".local/state")));
     Ok(state
-        .context("neither HOME nor XDG_STATE_HOME is set, so there is no place to write down how to undo changes")?
+        .context(
+            "neither HOME nor XDG_STATE_HOME is set, so there is no place to record how changes are undone; set one",
+        )?
         .join("unixmark"))
 }
 
@@ -96,7 +98,10 @@ impl Ledger {
     pub fn open() -> Result<Ledger> {
         let folder = folder()?;
         fs::create_dir_all(&folder).with_context(|| {
-            format!("{} cannot be made, and how to undo changes must be written down first", folder.display())
+            format!(
+                "{} cannot be created, and undos must be recorded there before anything is changed",
+                folder.display()
+            )
         })?;
         let path = folder.join(FILE);
         if path.exists() {
@@ -118,7 +123,7 @@ impl Ledger {
     pub fn record(&mut self, step: &Undo) -> Result<(), String> {
         self.append(step).map_err(|error| {
             format!(
-                "how to undo it cannot be written down ({error:#}), so nothing was changed; make room in {}",
+                "its undo cannot be recorded ({error:#}), so nothing was changed; make room in {}",
                 self.path.display()
             )
         })

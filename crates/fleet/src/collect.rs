@@ -108,7 +108,7 @@ type Delivered = (Vec<u8>, Journal);
 fn delivered(path: &Path) -> Result<(Attempt, Delivered)> {
     let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let journal = journal::parse(&bytes[..], path)?;
-    let attempt = journal.run.fleet.clone().context("it is of no fleet run: it was made without --fleet")?;
+    let attempt = journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;
     Ok((attempt, (bytes, journal)))
 }
 

@@ -267,7 +267,8 @@ fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Ve
 /// Reads a part of the fleet run `run`.
 fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
     let summary = archive::summary(&path, catalogue)?;
-    let attempt = summary.run.fleet.clone().with_context(|| format!("{} is of no fleet run", path.display()))?;
+    let attempt =
+        summary.run.fleet.clone().with_context(|| format!("{} is not part of a fleet run", path.display()))?;
     if attempt.run != run {
         bail!("{} is of the fleet run '{}'", path.display(), attempt.run);
     }
@@ -321,7 +322,7 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
     if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
-        notes.push("its programs are of another build than most nodes'".to_owned());
+        notes.push("its programs are a different build from most nodes'".to_owned());
     }
     if !expected.is_empty() && !expected.contains(&id.node) {
         notes.push("nobody expected it".to_owned());

@@ -90,7 +90,7 @@ fn put(draft: &mut Draft<'_>, threads: &[u32], (label, unit, figures): &(String,
 fn check(draft: &mut Draft<'_>, scaling: &[Scaling], number: usize, name: &str, claimed: &Number) {
     let known = claim(name).and_then(|claim| quotient(&claim, scaling));
     let Some((ours, claimed_value)) = known.zip(claimed.as_f64()) else {
-        draft.warn(format!("the claim '{}' is not understood: nothing was held against it", quoted(name)));
+        draft.warn(format!("the claim '{}' is not understood: it was not checked", quoted(name)));
         return;
     };
     let text = claimed.to_string();

@@ -204,7 +204,7 @@ impl Serialize for Word {
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Word, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Word::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is no word in hexadecimal")))
+        Word::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("'{text}' is not a hexadecimal number")))
     }
 }
 

@@ -63,7 +63,7 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
     if unknown > 0 {
         journal.warnings.push(Warning {
             cell: None,
-            text: format!("{unknown} lines of kinds this version does not know were passed over"),
+            text: format!("{unknown} lines of kinds unknown to this version were ignored"),
         });
     }
     Ok(journal)

@@ -62,7 +62,7 @@ impl Store {
             format!("the results directory {} cannot be made; try --results DIR", self.root.display())
         })?;
         let space = rustix::fs::statvfs(&self.root)
-            .with_context(|| format!("the results directory {} cannot be looked at", self.root.display()))?;
+            .with_context(|| format!("the results directory {} cannot be read", self.root.display()))?;
         if space.f_bavail.saturating_mul(space.f_frsize) < ROOM {
             bail!(
                 "the results directory {} has less than {} MiB free; make room or try --results DIR",

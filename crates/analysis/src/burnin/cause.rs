@@ -79,9 +79,7 @@ impl Cause {
                 "The cause is unknown: this is a virtual machine, and its host may be hot, power-limited or busy."
                     .to_owned()
             }
-            _ if self.has_sensors => {
-                "The cause is unknown: no sensor was near its limit.".to_owned()
-            }
+            _ if self.has_sensors => "The cause is unknown: no sensor was near its limit.".to_owned(),
             _ => "The cause is unknown: this machine has no sensors for it.".to_owned(),
         }
     }

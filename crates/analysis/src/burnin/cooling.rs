@@ -131,9 +131,7 @@ impl Cooling {
     /// Returns what there is to say first.
     pub(super) fn verdict(&self, journal: &Journal) -> String {
         let mut text = match (&self.fall, &self.clock, &self.throughput) {
-            (_, None, None) => {
-                "Too short to judge: later seconds are compared with the first ones.".to_owned()
-            }
+            (_, None, None) => "Too short to judge: later seconds are compared with the first ones.".to_owned(),
             (Some(fall), clock, throughput) => {
                 let what = if clock.is_some() { "clock" } else { "throughput" };
                 let kept = clock.as_ref().or(throughput.as_ref()).map_or(f64::NAN, |held| held.ratio.value);
@@ -173,7 +171,10 @@ impl Cooling {
             );
         }
         if self.wrong > 0 {
-            text = format!("{}: this machine computes wrong results under load. {text}", plural(self.wrong, "wrong result"));
+            text = format!(
+                "{}: this machine computes wrong results under load. {text}",
+                plural(self.wrong, "wrong result")
+            );
         }
         text
     }

@@ -137,10 +137,8 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));
     if design == Design::Rounds && !alternating(runs) {
-        warnings.push(
-            "the runs did not alternate, so rounds do not share drift: make them in the order given"
-                .to_owned(),
-        );
+        warnings
+            .push("the runs did not alternate, so rounds do not share drift: make them in the order given".to_owned());
     }
     (warnings, unlike)
 }

@@ -47,9 +47,9 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, serial: Option
             notes.push(weaker(serial));
         }
         Design::Rounds => {}
-        Design::Blocks => notes.push(
-            "both conditions were measured in the same blocks, so differences are within blocks".to_owned(),
-        ),
+        Design::Blocks => {
+            notes.push("both conditions were measured in the same blocks, so differences are within blocks".to_owned())
+        }
     }
     let comparisons: Vec<&Comparison> = comparisons.iter().collect();
     notes.extend(blind(&comparisons));

@@ -27,8 +27,7 @@ pub(super) fn notes(
     let mut notes = Vec::new();
     notes.extend(blocks(&comparisons));
     if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
-        notes
-            .push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
+        notes.push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
     }
     notes.extend((!comparisons.is_empty() || !floor.is_empty()).then(|| control(floor)));
     notes.extend(drift(arms, rows));

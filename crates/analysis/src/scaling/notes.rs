@@ -46,9 +46,7 @@ pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
     };
     let mut notes = Vec::new();
     match levels.len() {
-        2 => {
-            notes.push("two levels fit Amdahl's law only; kappa, what copies cost each other, needs three".to_owned())
-        }
+        2 => notes.push("two levels fit Amdahl's law only; kappa, what copies cost each other, needs three".to_owned()),
         3 => notes.push("three levels determine the law exactly: its fit cannot be judged".to_owned()),
         few if few < MANY => notes.push(format!("{few} levels: fit the law to six or more")),
         _ => {}

@@ -128,7 +128,8 @@ fn the_law_ends_at_the_first_border() {
     assert_eq!((scaling.fitted, scaling.levels.len()), (3, 5));
     assert!(scaling.law.unwrap().law.sigma.abs() < 1e-4);
     assert!(told(scaling, "spans 2 NUMA nodes"));
-    let said = "up to 3 copies; beyond that are SMT siblings (from 4 copies), more copies than processors (from 6 copies)";
+    let said =
+        "up to 3 copies; beyond that are SMT siblings (from 4 copies), more copies than processors (from 6 copies)";
     assert!(told(scaling, said), "{:?}", scaling.notes);
     // Beyond the border from the start.
     let levels = vec![level(4, 60_000), level(8, 50_000)];

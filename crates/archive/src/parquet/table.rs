@@ -154,7 +154,7 @@ impl Values {
 
     fn write(&self, column: &mut SerializedColumnWriter, rows: std::ops::Range<usize>) -> Result<()> {
         let count = rows.len();
-        let why = "it has not as many values as the table has rows";
+        let why = "its number of values is not that of the table's rows";
         match self {
             Values::Same(value) => repeat::<ByteArrayType>(column, value.as_ref(), count),
             Values::When(value) => repeat::<Int64Type>(column, value.as_ref(), count),

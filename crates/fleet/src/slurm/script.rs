@@ -19,7 +19,7 @@ for base in "${TMPDIR:-/tmp}" /var/tmp; do
 	here=
 done
 if [ -z "$here" ]; then
-	echo "no directory on this node takes the tool: make room in /tmp, and have executables run there" >&2
+	echo "no directory on this node can hold the tool: make room in /tmp and allow executables there" >&2
 	exit 3
 fi
 export XDG_CACHE_HOME="$here/cache" UNIXMARK_RESULTS="$here/results"

@@ -68,7 +68,7 @@ fn tell(node: &str, record: &Record, jobs: &Result<Vec<Job>>) -> Option<(bool, S
         (None, None, Ok(_)) => (false, format!("its job {id} has ended, and Slurm has forgotten how")),
         (None, None, Err(error)) => {
             let awaited = Timestamp::now() < record.submission.until;
-            (awaited, format!("its job {id} is not known of: {error:#}"))
+            (awaited, format!("the state of its job {id} is unknown: {error:#}"))
         }
     })
 }
@@ -79,7 +79,7 @@ fn going(job: &Job) -> String {
     match state.as_str() {
         _ if job.is_held() => format!("its job {id} was requeued and is held until {start}"),
         "PENDING" => format!("its job {id} waits: {reason}"),
-        "RUNNING" => format!("its job {id} runs since {start}"),
+        "RUNNING" => format!("its job {id} has been running since {start}"),
         _ => format!("its job {id} is {state}"),
     }
 }
