@@ -257,7 +257,7 @@ fn an_unblocked_comparison_says_how_weak_it_is() {
     assert!(flat.contains(&told) && flat.contains(&format!("about {:.1} times as wide", number("widening"))), "{flat}");
     // Rounds share their drift; three trials show none.
     assert!(json(&place, "--paired a b")["serial"].is_null());
-    assert!(text(&place, "c d").contains("cannot be told"));
+    assert!(text(&place, "c d").contains("how much weaker is unknown"));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn damage_is_told_with_its_line() {
     assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("line 4: a damaged line"));
     lines[3] = "{\"type\":\"weather\",\"sky\":\"grey\"}".to_owned();
     let journal = read(text(&lines).as_bytes()).unwrap();
-    assert!(journal.warnings.last().unwrap().text.contains("1 lines of kinds this version does not know"));
+    assert!(journal.warnings.last().unwrap().text.contains("1 line of a kind unknown to this version was ignored"));
     lines[0] = lines[0].replace("unixmark-run/1", "unixmark-run/9");
     assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("try a newer unixmark"));
     assert!(format!("{:#}", read(b"hello\n").unwrap_err()).contains("not a unixmark run"));

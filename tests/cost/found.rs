@@ -428,7 +428,7 @@ fn a_machine_that_drifts_is_told_of() {
         made.measure(&mut machine, 0..12, Order::Whole, |_| 0.0);
         made.journal.end = Some(End { reason: Ended::Budget, seconds: 60.0 });
         let notes = made.cost(&catalogue()).notes;
-        assert!(notes.iter().any(|note| note.contains("the time was spent")));
+        assert!(notes.iter().any(|note| note.contains("the budget was spent")));
         notes.into_iter().find(|note| note.starts_with("the machine drifted"))
     };
     // 0.2 % per trial of which a block has nine.

@@ -63,7 +63,10 @@ pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
     if unknown > 0 {
         journal.warnings.push(Warning {
             cell: None,
-            text: format!("{unknown} lines of kinds unknown to this version were ignored"),
+            text: match unknown {
+                1 => "1 line of a kind unknown to this version was ignored".to_owned(),
+                _ => format!("{unknown} lines of kinds unknown to this version were ignored"),
+            },
         });
     }
     Ok(journal)
