@@ -14,7 +14,7 @@ mod wrap;
 
 pub use clean::{clean, shell, shortened, visible};
 pub use file::write_whole;
-pub use list::{Unique, copies, count, listed};
+pub use list::{Grouped, Unique, copies, count, listed};
 pub use nearest::nearest;
 pub use number::{
     at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus, score,

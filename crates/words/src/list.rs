@@ -52,6 +52,23 @@ pub trait Unique: Iterator + Sized {
 
 impl<I: Iterator> Unique for I {}
 
+/// Values by key, both in the order of their first appearance.
+pub trait Grouped<K: PartialEq, V>: Iterator<Item = (K, V)> + Sized {
+    /// Returns each key with its values.
+    fn grouped(self) -> Vec<(K, Vec<V>)> {
+        let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+        for (key, value) in self {
+            match groups.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, values)) => values.push(value),
+                None => groups.push((key, vec![value])),
+            }
+        }
+        groups
+    }
+}
+
+impl<K: PartialEq, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +83,6 @@ mod tests {
         assert_eq!(listed(&names, 9), "a, b, c and d");
         assert_eq!(listed(&names, 2), "a, b and 2 more");
         assert_eq!(["b", "a", "b"].into_iter().unique(), ["b", "a"]);
+        assert_eq!([("b", 1), ("a", 2), ("b", 3)].into_iter().grouped(), [("b", vec![1, 3]), ("a", vec![2])]);
     }
 }

@@ -334,6 +334,11 @@ pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -
 }
 
 impl Table {
+    /// Returns the columns that the reader sees, with their places.
+    pub fn columns_for(&self, reader: Reader) -> Vec<(usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(reader)).collect()
+    }
+
     /// Returns it under a heading, with what a reader must know of it.
     pub fn titled(self, title: impl Into<String>, remark: impl Into<String>) -> Table {
         Table { title: title.into(), remark: remark.into(), ..self }
@@ -383,6 +388,50 @@ impl Table {
 
     pub fn unless_empty(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self))
+    }
+}
+
+impl Block {
+    /// Returns the heading of a section.
+    pub fn section(title: impl Into<String>) -> Block {
+        Block::Section(title.into())
+    }
+
+    /// Returns a paragraph for people.
+    pub fn text(text: impl Into<String>) -> Block {
+        Block::Text(Show::People, String::new(), text.into())
+    }
+
+    /// Returns a list for people.
+    pub fn items(items: Vec<String>) -> Block {
+        Block::List(List { items, show: Show::People, ..List::default() })
+    }
+
+    /// Whether there is anything in it for the reader; to programs an empty table says something too.
+    pub fn is_for(&self, reader: Reader) -> bool {
+        match self {
+            Block::Text(show, ..) => show.is_for(reader),
+            Block::Table(table) => table.show.is_for(reader) && (reader == Reader::Program || !table.rows.is_empty()),
+            Block::List(list) => list.show.is_for(reader) && !list.items.is_empty(),
+            Block::Pairs(pairs) => !pairs.items.is_empty(),
+            Block::Figures(_, figures) => reader == Reader::Page && !figures.is_empty(),
+            Block::Chart(chart) => reader == Reader::Page && !chart.panels.is_empty(),
+            Block::Data(..) => reader == Reader::Program,
+            Block::Section(_) | Block::Lead(_) => true,
+        }
+    }
+
+    /// Returns how to read a report, below it.
+    pub fn notes(items: Vec<String>) -> Block {
+        Block::List(List { lead: "Note: ", items, show: Show::People, ..List::default() })
+    }
+}
+
+impl Chart {
+    /// Returns the chart of a single drawing, if there is one.
+    pub fn of(drawing: Option<Markup>, caption: impl Into<String>, legend: Vec<(Markup, String)>) -> Chart {
+        let panels = drawing.into_iter().map(|drawing| (String::new(), drawing)).collect();
+        Chart { title: String::new(), caption: caption.into(), legend, panels }
     }
 }
 

@@ -27,7 +27,7 @@ const OPEN: usize = 11;
 pub(super) fn render(document: &Document) -> String {
     let mut notes = Notes::default();
     let mut sections = vec![(None, Markup::default())];
-    for block in &document.blocks {
+    for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
         match (block, sections.last_mut()) {
             (Block::Section(title), _) => sections.push((Some(title), Markup::default())),
             (_, Some((_, inside))) => inside.push(part(block, &mut notes)),
@@ -63,21 +63,19 @@ pub(super) fn render(document: &Document) -> String {
 fn part(block: &Block, notes: &mut Notes) -> Markup {
     match block {
         Block::Lead(sentences) => sentences.iter().map(|text| element("p", &[("class", "sentence")], text)).collect(),
-        Block::Text(show, lead, text) if show.is_for(Reader::Page) => {
-            element("p", &[("class", "text")], [some("b", &[], lead), text.into()])
-        }
-        Block::Figures(name, figures) if !figures.is_empty() => {
+        Block::Text(_, lead, text) => element("p", &[("class", "text")], [some("b", &[], lead), text.into()]),
+        Block::Figures(name, figures) => {
             let figures: Markup = figures.iter().map(figure).collect();
             [some("h3", &[("class", "name")], name), element("ul", &[("class", "figures")], figures)].into()
         }
-        Block::Pairs(pairs) if !pairs.items.is_empty() => named(pairs),
-        Block::Table(table) if table.show.is_for(Reader::Page) => grid(table, notes),
-        Block::Chart(drawing) if !drawing.panels.is_empty() => chart(drawing),
-        Block::List(list) if list.show.is_for(Reader::Page) && !list.items.is_empty() => {
+        Block::Pairs(pairs) => named(pairs),
+        Block::Table(table) => grid(table, notes),
+        Block::Chart(drawing) => chart(drawing),
+        Block::List(list) => {
             let items: Markup = list.items.iter().map(|item| element("li", &[], item)).collect();
             [some("h3", &[], &list.title), element("ul", &[("class", "warnings")], items)].into()
         }
-        _ => Markup::default(),
+        Block::Section(_) | Block::Data(..) => Markup::default(),
     }
 }
 
@@ -118,8 +116,8 @@ fn named(pairs: &Pairs) -> Markup {
 
 fn grid(table: &Table, notes: &mut Notes) -> Markup {
     let is_marks = |place: usize| table.rows.iter().any(|row| matches!(row.fields[place], Field::Marks(_)));
-    let here = table.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(Reader::Page));
-    let shown: Vec<(usize, &Column)> = here.filter(|(place, _)| !is_marks(*place)).collect();
+    let mut shown = table.columns_for(Reader::Page);
+    shown.retain(|(place, _)| !is_marks(*place));
     let is_toned = table.rows.iter().flat_map(|row| &row.fields).any(|field| matches!(field, Field::Toned(..)));
     let class = [("costs", true), (" small", shown.len() <= FEW), (" heat", is_toned)];
     let class: String = class.into_iter().filter(|(_, has)| *has).map(|(class, _)| class).collect();

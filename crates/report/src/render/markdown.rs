@@ -10,7 +10,7 @@ pub(super) fn render(document: &Document) -> String {
     let mut page = Page::default();
     page.line(&format!("# {}\n", escaped(&document.title)));
     page.line(&format!("{}\n", escaped(&document.kind)));
-    for block in &document.blocks {
+    for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
         page.block(block);
     }
     for (number, note) in page.notes.texts.iter().enumerate() {
@@ -42,22 +42,20 @@ impl Page {
             Block::Lead(sentences) => {
                 sentences.iter().for_each(|sentence| self.line(&format!("**{}**\n", escaped(sentence))));
             }
-            Block::Text(show, lead, content) if show.is_for(Reader::Page) => {
+            Block::Text(_, lead, content) => {
                 self.line(&format!("{}{}\n", escaped(lead), escaped(content)));
             }
             Block::Figures(name, figures) => self.figures(name, figures),
             Block::Pairs(pairs) => self.pairs(pairs),
-            Block::Table(table) if table.show.is_for(Reader::Page) => self.table(table),
-            Block::List(list) if list.show.is_for(Reader::Page) => {
+            Block::Table(table) => self.table(table),
+            Block::List(list) => {
                 if !list.title.is_empty() {
                     self.line(&format!("### {}\n", escaped(&list.title)));
                 }
                 list.items.iter().for_each(|item| self.line(&format!("- {}", escaped(item))));
-                if !list.items.is_empty() {
-                    self.line("");
-                }
+                self.line("");
             }
-            _ => {}
+            Block::Chart(_) | Block::Data(..) => {}
         }
     }
 
@@ -92,8 +90,8 @@ impl Page {
             self.line(&format!("{}\n", escaped(&table.remark)));
         }
         let is_picture = |place: usize| table.rows.iter().all(|row| matches!(row.fields[place], Field::Bar(_)));
-        let shown = table.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(Reader::Page));
-        let shown: Vec<(usize, &Column)> = shown.filter(|(place, _)| !is_picture(*place)).collect();
+        let mut shown = table.columns_for(Reader::Page);
+        shown.retain(|(place, _)| !is_picture(*place));
         let heads: Vec<String> = shown.iter().map(|(_, column)| escaped(&column.head)).collect();
         let edges: String = shown.iter().map(|(_, column)| if column.is_words() { "---|" } else { "---:|" }).collect();
         self.line(&format!("| {} |\n|{edges}", heads.join(" | ")));

@@ -22,7 +22,7 @@ pub(super) fn render(document: &Document) -> String {
     let mut page = Page::default();
     page.text.line(&format!("{} — {}", document.title, document.kind));
     page.text.line("");
-    for block in &document.blocks {
+    for block in document.blocks.iter().filter(|block| block.is_for(Reader::Terminal)) {
         page.block(block);
     }
     if !page.notes.texts.is_empty() || !page.after.0.is_empty() {
@@ -85,15 +85,15 @@ impl Page {
                     self.text.line("");
                 }
             }
-            Block::Text(show, lead, content) if show.is_for(Reader::Terminal) => {
+            Block::Text(_, lead, content) => {
                 self.begin("");
                 self.gap();
                 self.text.wrap(lead, content);
             }
             Block::Pairs(pairs) => self.pairs(pairs),
-            Block::Table(table) if table.show.is_for(Reader::Terminal) => self.table(table),
-            Block::List(list) if list.show.is_for(Reader::Terminal) => self.list(list),
-            _ => {}
+            Block::Table(table) => self.table(table),
+            Block::List(list) => self.list(list),
+            Block::Figures(..) | Block::Chart(_) | Block::Data(..) => {}
         }
     }
 

@@ -8,10 +8,10 @@ use journal::{Key, Run};
 use serde_json::{Value, json};
 
 use super::comparisons::{self, Line};
-use super::shared::{coordinates, listed_under};
+use super::shared::coordinates;
 use super::totals::{self, Mean};
 use crate::charts::forest::Forest;
-use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Style, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-comparison/2";
@@ -38,13 +38,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document.extend(not_compared(all));
     document.extend(means(all));
     document.extend(all.thesis.iter().flat_map(thesis));
-    document.blocks.push(Block::Section("How to read the comparison".to_owned()));
-    document.blocks.push(Block::List(List {
-        lead: "Note: ",
-        items: notes(all),
-        show: Show::People,
-        ..List::default()
-    }));
+    document.extend([Block::section("How to read the comparison"), Block::notes(notes(all))]);
     document
 }
 
@@ -145,7 +139,7 @@ fn differences(all: &Comparisons) -> Vec<Block> {
     };
     let items = all.differences.iter().map(item).collect();
     let data = Block::Data("differences", all.differences.iter().map(json).collect());
-    [data].into_iter().chain(listed_under("The systems differ in".to_owned(), items)).collect()
+    vec![data, Block::section("The systems differ in"), Block::items(items)]
 }
 
 fn line<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> Line<'a> {
@@ -195,17 +189,13 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         rows: own.iter().map(comparisons::row).collect(),
         means: totals.map(|total| totals::row(&Mean { name: "Geometric mean".to_owned(), of: &total.mean })).collect(),
     };
-    let mut blocks = vec![Block::Section(contest(letter, all)), Block::Table(table)];
-    blocks.extend(comparisons::chart(plot));
-    blocks
+    vec![Block::Section(contest(letter, all)), Block::Table(table), comparisons::chart(plot)]
 }
 
 fn means<'a>(all: &'a Comparisons) -> Vec<Block> {
     let mean = |total: &'a Total| Mean { name: contest(&total.run, all), of: &total.mean };
     let means: Vec<Mean<'_>> = all.totals.iter().map(mean).collect();
-    let heading = Block::Section("All rates together".to_owned());
-    let table = totals::table(&means).titled("", "").unless_empty();
-    table.map_or_else(Vec::new, |table| vec![heading, table])
+    vec![Block::section("All rates together"), Block::Table(totals::table(&means).titled("", ""))]
 }
 
 /// The columns of what could not be compared, for programs.
@@ -237,7 +227,7 @@ fn not_compared(all: &Comparisons) -> Vec<Block> {
         format!("{}{}{measure}{run}: {}", gap.cell.key.test, coordinates(&gap.cell.key), gap.reason)
     };
     let items = all.missing.iter().map(item).collect();
-    listed_under("Not compared".to_owned(), items)
+    vec![Block::section("Not compared"), Block::items(items)]
 }
 
 /// The headings of the deltas: `Delta-1`, `Delta-2` and `Delta-3`, which for more than two rounds is the spread.
@@ -275,7 +265,6 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
         });
     }
     let rows = columns.of(&tables.rows).shown(Show::People);
-    let mut blocks = vec![Block::Section("Rate of A less that of B, % of B".to_owned()), Block::Table(rows)];
     let largest = tables.figure4.first().map_or(f64::NAN, |bar| bar.loss);
     let bars = Columns::new()
         .with(Column::words("", "test"), |bar: &Bar| name(&bar.cell, bar.measure))
@@ -288,15 +277,11 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
         .shown(Show::People)
         .titled("", "by the largest loss; loss of rate in %, and how many times as long the same work takes");
     let beyond = tables.beyond;
-    blocks.extend(match bars.unless_empty() {
-        Some(bars) => {
-            vec![Block::Section(format!("Figure 4: tests that lose more than {beyond} % in any round")), bars]
-        }
-        None => {
-            vec![Block::Text(Show::People, String::new(), format!("Figure 4: no test loses more than {beyond} %."))]
-        }
-    });
-    blocks
+    let figure = match tables.figure4.is_empty() {
+        true => Block::text(format!("Figure 4: no test loses more than {beyond} %.")),
+        false => Block::Section(format!("Figure 4: tests that lose more than {beyond} % in any round")),
+    };
+    vec![Block::section("Rate of A less that of B, % of B"), Block::Table(rows), figure, Block::Table(bars)]
 }
 
 /// The tables for programs, with the conditions that were asked for.

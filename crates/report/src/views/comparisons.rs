@@ -4,7 +4,7 @@ use analysis::{Comparison, Effect, Measure, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
-use words::{at_least, factor, figure};
+use words::{Grouped, Unique, at_least, factor, figure};
 
 use super::shared::{coordinates, sentences, verdict_words};
 use crate::charts::forest;
@@ -182,8 +182,8 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
     forest::Row { label: line.title(), at: one.delta, verdict: Some(one.verdict), words, title, control: None }
 }
 
-/// Returns the chart of a forest plot; `None` without any difference.
-pub(super) fn chart(drawing: forest::Forest) -> Option<Block> {
+/// Returns the chart of a forest plot.
+pub(super) fn chart(drawing: forest::Forest) -> Block {
     let threshold = drawing.threshold;
     let has_control = drawing.rows.iter().any(|row| row.control.is_some());
     let mut caption = format!(
@@ -196,25 +196,15 @@ pub(super) fn chart(drawing: forest::Forest) -> Option<Block> {
     if !drawing.means.is_empty() {
         caption += " Diamonds are geometric means.";
     }
-    let panels = vec![(String::new(), drawing.draw()?)];
-    Some(Block::Chart(Chart { title: String::new(), caption, legend: forest::legend(has_control), panels }))
+    Block::Chart(Chart::of(drawing.draw(), caption, forest::legend(has_control)))
 }
 
 /// Returns the remarks on single comparisons, each once with the tests it touches.
 pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<String> {
-    let mut found: Vec<(&analysis::Remark, Vec<&Key>)> = Vec::new();
-    for one in comparisons {
-        for remark in &one.warnings {
-            match found.iter_mut().find(|known| known.0 == remark) {
-                Some((_, keys)) if keys.contains(&&one.cell.key) => {}
-                Some((_, keys)) => keys.push(&one.cell.key),
-                None => found.push((remark, vec![&one.cell.key])),
-            }
-        }
-    }
-    let named =
-        |keys: &[&Key]| -> Vec<String> { keys.iter().map(|key| format!("{}{}", key.test, coordinates(key))).collect() };
-    found.iter().map(|(remark, keys)| format!("{remark} ({})", named(keys).join("; "))).collect()
+    let of = |one: &'a Comparison| one.warnings.iter().map(move |remark| (remark, &one.cell.key));
+    let found = comparisons.into_iter().flat_map(of).grouped();
+    let named = |keys: Vec<&Key>| keys.into_iter().map(|key| format!("{}{}", key.test, coordinates(key))).unique();
+    found.into_iter().map(|(remark, keys)| format!("{remark} ({})", named(keys).join("; "))).collect()
 }
 
 /// Returns how to read deltas and verdicts; `floor` is what they must exceed beside the threshold in per cent.

@@ -45,8 +45,7 @@ type Line<'a, T> = (&'a Row, &'a T);
 
 /// Returns the tables that have any row.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let tables = [times(results), undisturbed(results), limits(results), values(results)];
-    tables.into_iter().filter_map(Table::unless_empty).collect()
+    [times(results), undisturbed(results), limits(results), values(results)].map(Block::Table).into()
 }
 
 fn lines<'a, T>(results: &'a Results, of: impl Fn(&'a Details) -> Vec<&'a T>) -> Vec<Line<'a, T>> {

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use stats::{Estimate, Histogram};
 use words::{Unique, copies, figure, plus_minus, share};
 
-use super::shared::sentences;
+use super::shared::{gaps, sentences};
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
 use crate::charts::{key, percentiles, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, List, Show, Style, Table, Tone};
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table, Tone};
 use crate::markup::Markup;
 
 /// ns in a ms, the unit of every latency.
@@ -144,12 +144,8 @@ pub(super) fn beside(load: &str) -> String {
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
 fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
     let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
-    let kinds = [("skipped", &results.skipped), ("error", &results.errors)];
-    let gaps: Vec<(&'static str, &Missing)> = kinds
-        .into_iter()
-        .flat_map(|(kind, list)| list.iter().map(move |gap| (kind, gap)))
-        .filter(|gap| gap.1.latency)
-        .collect();
+    let mut gaps = gaps(results);
+    gaps.retain(|(_, gap)| gap.latency);
     let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
     let cells = cells.chain(gaps.iter().map(|(_, gap)| (gap.label.as_str(), &gap.key)));
     let mut tasks: Vec<Task<'_>> = Vec::new();
@@ -180,19 +176,19 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Section("Latency".to_owned()), Block::Table(map(&tasks, &loads))];
     for task in &tasks {
-        blocks.push(Block::Section(format!("{}: {} in ms", task.title(), task.what())));
-        blocks.push(Block::Table(delays(task)));
-        blocks.extend(frames(task).unless_empty());
+        let title = format!("{}: {} in ms", task.title(), task.what());
+        blocks.extend([Block::Section(title), Block::Table(delays(task))]);
+        blocks.push(Block::Table(frames(task)));
         blocks.extend(rates(task));
-        blocks.extend(marks(task).unless_empty());
-        blocks.extend(charts(task, &loads, tasks.len()));
+        blocks.extend([Block::Table(marks(task)), charts(task, &loads, tasks.len())]);
     }
-    blocks.push(Block::Section("What the columns show".to_owned()));
-    for (show, text) in [(Show::People, COLUMNS), (Show::People, FRAMES), (Show::Pages, CHARTS)] {
-        blocks.push(Block::Text(show, String::new(), text.to_owned()));
-    }
-    let items = vec![NOT_INTERBENCH.to_owned()];
-    blocks.push(Block::List(List { lead: "Note: ", items, show: Show::People, ..List::default() }));
+    blocks.extend([
+        Block::section("What the columns show"),
+        Block::text(COLUMNS),
+        Block::text(FRAMES),
+        Block::Text(Show::Pages, String::new(), CHARTS.to_owned()),
+        Block::notes(vec![NOT_INTERBENCH.to_owned()]),
+    ]);
     blocks
 }
 
@@ -296,7 +292,7 @@ fn rates(task: &Task<'_>) -> Option<Block> {
 type Points = fn(&Row, &Latency) -> Vec<(f64, f64)>;
 
 /// Percentiles, and latencies over the run.
-fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Option<Block> {
+fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
     let number = |row: &Row| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
     let curve = |(row, latency): &Beside<'_>| {
         let (number, name) = (number(row), beside(&row.cell.key.load));
@@ -338,7 +334,7 @@ fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Option<Block> {
     let measured = |load: &str| task.rows.iter().any(|(row, _)| row.cell.key.load == load);
     let shown = loads.iter().enumerate().filter(|(_, load)| measured(load));
     let legend = shown.map(|(number, load)| (key(number), (*load).to_owned())).collect();
-    (!panels.is_empty()).then(|| Block::Chart(Chart { legend, panels, ..Chart::default() }))
+    Block::Chart(Chart { legend, panels, ..Chart::default() })
 }
 
 fn over_time(number: usize, name: String, points: Vec<(f64, f64)>) -> Series {

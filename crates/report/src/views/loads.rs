@@ -38,8 +38,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let section = Block::Section("What the loads did".to_owned());
-    [section, chart(results, &rows)].into_iter().chain(table(&rows).unless_empty()).collect()
+    vec![Block::section("What the loads did"), Block::Chart(chart(results, &rows)), Block::Table(table(&rows))]
 }
 
 fn table(rows: &[Beside<'_>]) -> Table {
@@ -72,7 +71,7 @@ fn interval(load: &Load) -> Estimate {
     }
 }
 
-fn chart(results: &Results, rows: &[Beside<'_>]) -> Block {
+fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
     let values = rows.iter().map(|(_, load)| load.achieved).filter(|value| value.is_finite());
     let most = values.fold(LEAST, f64::max).min(MOST);
     let ends = rows.iter().map(|(_, load)| load.interval.high).filter(|end| end.is_finite() && *end <= most * 1.5);
@@ -110,12 +109,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Block {
         ..Rows::default()
     };
     let legend = shown.iter().map(|number| (key(*number), loads[*number].to_owned()));
-    Block::Chart(Chart {
-        title: String::new(),
-        caption: CAPTION.to_owned(),
-        legend: if apart { legend.collect() } else { Vec::new() },
-        panels: vec![(String::new(), drawing.draw())],
-    })
+    Chart::of(Some(drawing.draw()), CAPTION, if apart { legend.collect() } else { Vec::new() })
 }
 
 fn hover((row, load): &Beside<'_>) -> String {

@@ -4,7 +4,7 @@ use analysis::{Findings, Results};
 use catalogue::Arithmetic;
 use journal::{Ended, Procedure};
 use serde_json::{Map, Value, json};
-use words::Unique;
+use words::Grouped;
 
 use super::shared::{missing, sentences};
 use super::{burnin, cost, details, latency, loads, scaling, scores};
@@ -145,12 +145,9 @@ fn facts_by_name(results: &Results) -> Value {
 
 /// The facts by group, and what is needed to repeat the run: for pages.
 fn system(results: &Results) -> Vec<Block> {
-    let mut blocks = vec![Block::Section("System".to_owned())];
-    for group in results.facts.iter().map(|fact| &fact.group).unique() {
-        let facts = results.facts.iter().filter(|fact| fact.group == *group);
-        let pair =
-            |fact: &journal::Fact| Pair { label: fact.label.clone(), value: fact.value.clone(), ..Pair::default() };
-        blocks.push(Block::Pairs(Pairs { title: group.clone(), items: facts.map(pair).collect(), ..Pairs::default() }));
+    let mut blocks = vec![Block::section("System")];
+    for (group, facts) in results.facts.iter().map(|fact| (&fact.group, fact)).grouped() {
+        blocks.push(named(group, facts.into_iter().map(|fact| (fact.label.as_str(), fact.value.to_string()))));
     }
     let run = &results.run;
     let mut items = vec![("Run", run.name.clone()), ("Host", run.host.clone()), ("Tool", run.tool.clone())];
@@ -164,20 +161,20 @@ fn system(results: &Results) -> Vec<Block> {
     }
     let again = ["unixmark", "report", &run.name, "--format", "html"].map(str::to_owned);
     items.push(("This report again", words::shell(&again)));
-    let pair = |(label, value): (&str, String)| Pair { label: label.to_owned(), value, ..Pair::default() };
-    let items = items.into_iter().map(pair).collect();
-    blocks.push(Block::Pairs(Pairs { title: "To repeat it".to_owned(), items, ..Pairs::default() }));
+    blocks.push(named("To repeat it", items.into_iter()));
     blocks
 }
 
+/// Labels and values under a title.
+fn named<'a>(title: &str, items: impl Iterator<Item = (&'a str, String)>) -> Block {
+    let pair = |(label, value): (&str, String)| Pair { label: label.to_owned(), value, ..Pair::default() };
+    Block::Pairs(Pairs { title: title.to_owned(), items: items.map(pair).collect(), ..Pairs::default() })
+}
+
 /// Every trial's score over time.
-fn trials(results: &Results) -> Vec<Block> {
-    let panels = spread::panels(results);
-    if panels.is_empty() {
-        return Vec::new();
-    }
+fn trials(results: &Results) -> [Block; 2] {
     let caption = "Each trial's score against the median of its cell, over the time of the run: drift, outliers and second \
                    modes show here.";
-    let chart = Chart { title: String::new(), caption: caption.to_owned(), legend: scores::legend(results, 0), panels };
-    vec![Block::Section("Trials".to_owned()), Block::Chart(chart)]
+    let chart = Chart::of(None, caption, scores::legend(results, 0));
+    [Block::section("Trials"), Block::Chart(Chart { panels: spread::panels(results), ..chart })]
 }

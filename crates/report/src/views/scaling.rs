@@ -4,9 +4,9 @@ use analysis::{Level, Missing, Results, Scaling};
 use journal::Key;
 use serde_json::json;
 use stats::Estimate;
-use words::{Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
+use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
 
-use super::shared::name;
+use super::shared::{self, name};
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
 use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
@@ -39,17 +39,13 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let tests = results.scaling();
     let mut blocks = vec![Block::Section("Scaling".to_owned())];
     if tests.is_empty() {
-        blocks.push(Block::Text(
-            Show::People,
-            String::new(),
-            "No test has results at two levels of copies.".to_owned(),
-        ));
+        blocks.push(Block::text("No test has results at two levels of copies."));
     } else {
         blocks.extend([Block::Table(per_copy(tests)), Block::Table(totals(tests)), Block::Table(laws(tests))]);
     }
-    blocks.extend(gaps(results).unless_empty());
+    blocks.push(Block::Table(gaps(results)));
     if !tests.is_empty() {
-        blocks.push(Block::Text(Show::People, String::new(), LEGEND.to_owned()));
+        blocks.push(Block::text(LEGEND));
         let label = |test: &Scaling| {
             let law = law_in_words(test).map_or_else(String::new, |law| format!(": {law}"));
             format!("{}, {}{law}", test.title(), test.total_unit)
@@ -207,15 +203,12 @@ fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
     let columns = Columns::new().with(Column::words("", "Missing"), nothing).with(Column::words("", ""), nothing);
     let mut table = Table { headed: false, ..columns.table().shown(Show::People) };
-    for (kind, list) in [("skipped", &results.skipped), ("error", &results.errors)] {
-        let rates = || list.iter().filter(|gap| !gap.latency);
-        for (label, reason) in rates().map(|gap| (name(&gap.label, &gap.key), &gap.reason)).unique() {
-            let same = rates().filter(|gap| name(&gap.label, &gap.key) == label && gap.reason == *reason);
-            let levels: Vec<u32> = same.map(|gap| gap.key.copies).collect();
-            let listed: Vec<String> = levels.iter().map(u32::to_string).collect();
-            let noun = if levels == [1] { "copy" } else { "copies" };
-            table.add_gap(label, format!("{kind} with {} {noun}: {reason}", listed.join(", ")));
-        }
+    let rates = shared::gaps(results).into_iter().filter(|(_, gap)| !gap.latency);
+    let reasons = rates.map(|(kind, gap)| ((name(&gap.label, &gap.key), kind, &gap.reason), gap.key.copies)).grouped();
+    for ((label, kind, reason), levels) in reasons {
+        let listed: Vec<String> = levels.iter().map(u32::to_string).collect();
+        let noun = if levels == [1] { "copy" } else { "copies" };
+        table.add_gap(label, format!("{kind} with {} {noun}: {reason}", listed.join(", ")));
     }
     table
 }

@@ -4,9 +4,9 @@ use analysis::{Gain, Index, Missing, Part, Results, Row};
 use catalogue::Arithmetic;
 use serde_json::{Value, json};
 use stats::Estimate;
-use words::{Unique, copies, plus_minus};
+use words::{Grouped, Unique, copies, plus_minus};
 
-use super::shared::{name, sentences};
+use super::shared::{gaps, name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
 use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Style, Table};
@@ -56,15 +56,11 @@ pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let mut blocks = Vec::new();
     for level in results.lists() {
-        blocks.push(Block::Section(heading(results, level)));
-        blocks.push(Block::Table(scores(results, level)));
-        for index in results.indexes().iter().filter(|index| index.copies == level) {
-            blocks.push(Block::Table(index_table(index)));
-        }
+        blocks.extend([Block::Section(heading(results, level)), Block::Table(scores(results, level))]);
+        let indexes = results.indexes().iter().filter(|index| index.copies == level);
+        blocks.extend(indexes.map(|index| Block::Table(index_table(index))));
     }
-    blocks.extend(index_charts(results));
-    blocks.extend(gains(results));
-    blocks
+    [blocks, index_charts(results), gains(results)].concat()
 }
 
 /// UnixBench's words.
@@ -79,11 +75,9 @@ fn heading(results: &Results, level: u32) -> String {
 fn scores(results: &Results, level: u32) -> Table {
     let rows = results.listed().filter(|row| row.cell.key.copies == level);
     let mut table = Table { headed: false, ..columns().of(rows).shown(Show::People) };
-    let here = |gap: &&Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
-    for (kind, gaps) in [("skipped", &results.skipped), ("error", &results.errors)] {
-        for gap in gaps.iter().filter(here) {
-            table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
-        }
+    let here = |gap: &Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
+    for (kind, gap) in gaps(results).into_iter().filter(|(_, gap)| here(gap)) {
+        table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
     }
     table
 }
@@ -149,8 +143,8 @@ fn index_charts(results: &Results) -> Vec<Block> {
         let caption = "The scale is logarithmic. A mark is a test’s index and its whiskers the 95 % interval; the vertical \
                        line is the whole index, its band the interval. Where no whiskers are seen, the interval is smaller \
                        than the mark; a hollow mark with dashed ends has no interval.";
-        let panels = vec![(String::new(), drawing::index(results, &levels)?)];
-        Some(Block::Chart(Chart { title, caption: caption.to_owned(), legend: legend(results, 0), panels }))
+        let chart = Chart::of(drawing::index(results, &levels), caption, legend(results, 0));
+        Some(Block::Chart(Chart { title, ..chart }))
     };
     ids.into_iter().filter_map(chart).collect()
 }
@@ -162,32 +156,19 @@ pub(super) fn legend(results: &Results, skip: usize) -> Vec<(Markup, String)> {
 }
 
 fn gains(results: &Results) -> Vec<Block> {
-    let gains = results.gains();
     let mut blocks = Vec::new();
-    for (from, to) in gains.iter().map(|gain| (gain.from, gain.to)).unique() {
-        let here = gains.iter().filter(|gain| (gain.from, gain.to) == (from, to));
-        let mut table = gain_columns().of(here).shown(Show::People);
-        table.headed = false;
-        for row in &mut table.rows {
-            let is_index = |index: &Index| matches!(&row.fields[0], Field::Text(label) if *label == index.title());
-            if results.indexes().iter().any(is_index) {
+    for ((from, to), gains) in results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped() {
+        let mut table = Table { headed: false, ..gain_columns().of(gains.iter().copied()).shown(Show::People) };
+        for (row, gain) in table.rows.iter_mut().zip(gains) {
+            if results.indexes().iter().any(|index| index.title() == gain.label) {
                 row.kind = RowKind::Strong;
             }
         }
-        blocks.push(Block::Section(format!("Gain from {} to {to}", copies(from))));
-        blocks.push(Block::Table(table));
+        blocks.extend([Block::Section(format!("Gain from {} to {to}", copies(from))), Block::Table(table)]);
     }
-    if let Some(drawing) = drawing::gains(results) {
-        let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and \
-                       every copy as fast as the first.";
-        let panels = vec![(String::new(), drawing)];
-        blocks.push(Block::Chart(Chart {
-            title: String::new(),
-            caption: caption.to_owned(),
-            legend: legend(results, 1),
-            panels,
-        }));
-    }
+    let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and every \
+                   copy as fast as the first.";
+    blocks.push(Block::Chart(Chart::of(drawing::gains(results), caption, legend(results, 1))));
     blocks
 }
 
@@ -216,33 +197,26 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         spread: plus_minus(estimate.spread()),
         more,
     };
-    if !results.indexes().is_empty() {
-        let title = |index: &Index| match index.arithmetic {
-            Arithmetic::Geometric => index.title(),
-            Arithmetic::Arithmetic => format!("{}: average", index.title()),
-        };
-        let titles = results.indexes().iter().map(title).unique();
-        let figure = |index: &Index| {
-            let mut more = vec![range(&index.score)];
-            if index.arithmetic == Arithmetic::Arithmetic {
-                more.push(format!("sum of {} items {}", index.parts.len(), words::score(index.sum)));
+    let of_index = |index: &Index| {
+        let (title, range) = (index.title(), range(&index.score));
+        let (title, more) = match index.arithmetic {
+            Arithmetic::Geometric => (title, vec![range]),
+            Arithmetic::Arithmetic => {
+                let sum = format!("sum of {} items {}", index.parts.len(), words::score(index.sum));
+                (format!("{title}: average"), vec![range, sum])
             }
-            of(index.copies, &index.score, "", more)
         };
-        let levels =
-            |name: &String| results.indexes().iter().filter(|known| title(known) == *name).map(figure).collect();
-        return titles.into_iter().map(|title| Block::Figures(title.clone(), levels(&title))).collect();
-    }
-    let rates: Vec<&Row> = results.listed().collect();
-    let names = rates.iter().map(|row| name(&row.cell.label, &row.cell.key)).unique();
-    if names.len() > FEW {
-        return Vec::new();
-    }
-    let own = |title: &String| {
-        let rows = rates.iter().filter(|row| name(&row.cell.label, &row.cell.key) == *title);
-        rows.map(|row| of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)])).collect()
+        (title, of(index.copies, &index.score, "", more))
     };
-    names.into_iter().map(|name| Block::Figures(name.clone(), own(&name))).collect()
+    let of_row = |row: &Row| {
+        let figure = of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
+        (name(&row.cell.label, &row.cell.key), figure)
+    };
+    let figures = match results.indexes() {
+        [] => Some(results.listed().map(of_row).grouped()).filter(|names| names.len() <= FEW).unwrap_or_default(),
+        indexes => indexes.iter().map(of_index).grouped(),
+    };
+    figures.into_iter().map(|(title, figures)| Block::Figures(title, figures)).collect()
 }
 
 /// Returns the ends of an interval in words.

@@ -1,11 +1,11 @@
 //! What several views say alike.
 
-use analysis::{Missing, Remark, Verdict};
+use analysis::{Missing, Remark, Results, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::json;
 
-use crate::document::{Block, Columns, List, Show, Table};
+use crate::document::{Columns, Show, Table};
 
 /// Returns the sentences of remarks.
 pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
@@ -34,6 +34,12 @@ pub(crate) fn coordinates(key: &Key) -> String {
     text
 }
 
+/// Returns the cells without a result, each with its kind.
+pub(crate) fn gaps(results: &Results) -> Vec<(&'static str, &Missing)> {
+    let skipped = results.skipped.iter().map(|gap| ("skipped", gap));
+    skipped.chain(results.errors.iter().map(|gap| ("error", gap))).collect()
+}
+
 /// Returns cells without a result as the array `key` of JSON; `status` is their line's in CSV.
 pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing]) -> Table {
     Columns::new()
@@ -42,12 +48,6 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
         .of(gaps)
         .keyed(key)
         .shown(Show::Data)
-}
-
-/// Returns a list under a heading of its own, for people; nothing without items.
-pub(crate) fn listed_under(title: String, items: Vec<String>) -> Vec<Block> {
-    let list = List { items, show: Show::People, ..List::default() }.unless_empty();
-    list.map_or_else(Vec::new, |list| vec![Block::Section(title), list])
 }
 
 /// Returns a verdict in few words: `same within 0.4%`, `undecided (12%)`, which is the difference that would have been

@@ -121,8 +121,7 @@ fn chart(burnin: &BurnIn, title: &str, mut curves: Vec<Curve>, limits: &[f64]) -
         series,
         ..Plot::default()
     };
-    let panels = vec![(String::new(), plot.chart(230.0))];
-    Some(Block::Chart(Chart { title: title.to_owned(), legend, panels, ..Chart::default() }))
+    Some(Block::Chart(Chart { title: title.to_owned(), ..Chart::of(Some(plot.chart(230.0)), "", legend) }))
 }
 
 fn curve_of(number: usize, (name, points): &Curve) -> Series {

@@ -26,7 +26,7 @@ fn parts<T>(
 ) -> Vec<Block> {
     let people = columns.of(some.iter().copied()).titled(title, if some.len() < all.len() { remark } else { "" });
     let programs = columns.of(all.iter().copied()).keyed(key).shown(Show::Data);
-    people.shown(Show::People).unless_empty().into_iter().chain([Block::Table(programs)]).collect()
+    vec![Block::Table(people.shown(Show::People)), Block::Table(programs)]
 }
 
 fn processors(burnin: &BurnIn) -> Vec<Block> {

@@ -12,8 +12,8 @@ use crate::markup::Markup;
 use crate::views::comparisons::{self, measured};
 use crate::views::totals;
 
-/// Returns the forest plot of a condition; `None` without any difference.
-pub(super) fn forest(cost: &Cost, condition: &Condition) -> Option<Block> {
+/// Returns the forest plot of a condition.
+pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
     let control = |effect: &Effect| {
         let mut controls = cost.floor.iter().map(|floor| &floor.comparison);
         controls.find(|control| control.is_akin(&effect.comparison))
@@ -40,7 +40,7 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Option<Block> {
 }
 
 /// Returns a panel per test that was measured at several levels of copies, with a curve per condition.
-pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Option<Block> {
+pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Block {
     let families: Vec<&Family<'_>> = series.iter().map(|series| &series.family).unique();
     let panel = |family: &&Family<'_>| {
         let name = measured(family.2, &family.0.under(NONE), family.1);
@@ -52,8 +52,7 @@ pub(super) fn by_copies(cost: &Cost, series: &[Series<'_>]) -> Option<Block> {
     let caption =
         "The delta of each test in per cent at each number of copies, with its 95 % interval; a loss is below 0.";
     let legend = cost.conditions.iter().enumerate().map(|(place, condition)| (key(place), condition.name.clone()));
-    let chart = Chart { title: String::new(), caption: caption.to_owned(), legend: legend.collect(), panels };
-    (!chart.panels.is_empty()).then_some(Block::Chart(chart))
+    Block::Chart(Chart { panels, ..Chart::of(None, caption, legend.collect()) })
 }
 
 /// The axis reaches at least to twice the threshold on either side, so that noise looks small.

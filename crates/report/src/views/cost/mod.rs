@@ -3,16 +3,16 @@
 mod charts;
 mod trail;
 
-use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Measure, Missing, Results, Verdict};
+use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Measure, Results, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
-use words::{Unique, listed};
+use words::{Grouped, Unique, listed};
 
 use super::comparisons::{self, Line, measured, unit};
-use super::shared::{coordinates, listed_under};
+use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
-use crate::document::{Block, Column, Columns, Field, List, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
 
 /// What a second look adds to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
@@ -36,26 +36,23 @@ pub(super) fn sentences(cost: &Cost) -> Vec<String> {
 /// Returns what conditions cost, condition by condition, what it rests on, and how to read it.
 pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     let mut blocks = data(cost);
-    blocks.extend(section("Delta under each condition, %", matrix(cost)));
+    blocks.extend([Block::section("Delta under each condition, %"), Block::Table(matrix(cost))]);
     blocks.extend(cost.conditions.iter().flat_map(|condition| of_condition(cost, condition)));
-    blocks.extend(section("All rates together", means(cost)));
+    blocks.extend([Block::section("All rates together"), Block::Table(means(cost))]);
     for condition in &cost.conditions {
-        blocks.extend(section(&format!("One system call under {}", condition.name), trail::calls(condition)));
-        blocks.extend(section(&format!("Trail of {}", condition.name), trail::trail(condition)));
+        blocks.push(Block::Section(format!("One system call under {}", condition.name)));
+        blocks.push(Block::Table(trail::calls(condition)));
+        blocks.push(Block::Section(format!("Trail of {}", condition.name)));
+        blocks.push(Block::Table(trail::trail(condition)));
     }
     blocks.extend(by_copies(cost));
     blocks.extend(check(cost));
-    blocks.extend(evidence(cost));
-    blocks.extend(not_measured(results, cost));
-    blocks.push(Block::Section("How to read the costs".to_owned()));
-    blocks.push(Block::List(List { lead: "Note: ", items: notes(cost), show: Show::People, ..List::default() }));
+    for Condition { name, evidence, .. } in &cost.conditions {
+        blocks.extend([Block::Section(format!("What proves {name}")), Block::items(evidence.clone())]);
+    }
+    blocks.extend([Block::section("Not measured"), Block::items(not_measured(results, cost))]);
+    blocks.extend([Block::section("How to read the costs"), Block::notes(notes(cost))]);
     blocks
-}
-
-/// A table under a heading; nothing without rows.
-fn section(title: &str, table: Table) -> Vec<Block> {
-    let heading = Block::Section(title.to_owned());
-    table.unless_empty().map_or_else(Vec::new, |table| vec![heading, table])
 }
 
 fn effects(cost: &Cost) -> impl Iterator<Item = &Effect> {
@@ -148,10 +145,9 @@ fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let found = lines(&condition.effects, cost);
     let table = comparisons::columns(["against", "under"]).of(&found);
     let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Show::People);
-    let mut blocks = vec![Block::Section(format!("Cost of {}", condition.name)), Block::Table(table)];
-    blocks.extend(charts::forest(cost, condition));
-    blocks.extend(beyond(cost, condition));
-    blocks
+    let section = Block::Section(format!("Cost of {}", condition.name));
+    let blocks = [section, Block::Table(table), charts::forest(cost, condition)];
+    blocks.into_iter().chain(beyond(cost, condition)).collect()
 }
 
 /// What differences are against, and over how many blocks.
@@ -171,14 +167,13 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let (mut decided, open): (Vec<Line<'_>>, Vec<Line<'_>>) =
         over.partition(|line| line.comparison.verdict.is_decided());
     decided.sort_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value));
-    let none =
-        decided.is_empty().then(|| format!("No test changes significantly by more than {threshold} % under {name}."));
+    let none = format!("No test changes significantly by more than {threshold} % under {name}.");
     let by_estimate = |show: Show, name: fn(&Line<'_>) -> String| {
         let names: Vec<String> = open.iter().map(name).collect();
         let text = format!("Beyond {threshold} % by estimate, but undecided: {}.", names.join(", "));
-        (!names.is_empty()).then(|| Block::Text(show, String::new(), text))
+        Block::Text(show, String::new(), text)
     };
-    let open = [by_estimate(Show::Narrow, |line| line.id()), by_estimate(Show::Pages, |line| line.title())];
+    let by_estimate = [by_estimate(Show::Narrow, |line| line.id()), by_estimate(Show::Pages, |line| line.title())];
     let mut table = Columns::new()
         .with(Column::words("", "test"), |line: &Line<'_>| Field::Text(line.id()))
         // A loss of all is the whole bar.
@@ -191,8 +186,8 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
         .shown(Show::Narrow)
         .titled("", format!("Beyond {threshold} % under {name}, the largest loss first; +: a gain"));
     table.headed = false;
-    let none = none.map(|text| Block::Text(Show::People, String::new(), text));
-    table.unless_empty().into_iter().chain(none).chain(open.into_iter().flatten()).collect()
+    let found = if decided.is_empty() { Block::text(none) } else { Block::Table(table) };
+    [found].into_iter().chain(by_estimate.into_iter().filter(|_| !open.is_empty())).collect()
 }
 
 /// The geometric means over tests.
@@ -222,23 +217,18 @@ struct Series<'a> {
 }
 
 /// Returns the series of all conditions, each by growing copies.
-fn series(cost: &Cost) -> Vec<Series<'_>> {
-    let mut found: Vec<Series<'_>> = Vec::new();
-    for (place, condition) in cost.conditions.iter().enumerate() {
-        for effect in &condition.effects {
-            let (key, measure, label) = family(&effect.comparison);
-            let family = (Key { copies: 1, ..key }, measure, label);
-            match found.iter_mut().find(|series| series.place == place && series.family == family) {
-                Some(series) => series.effects.push(effect),
-                None => found.push(Series { place, condition: &condition.name, family, effects: vec![effect] }),
-            }
-        }
-    }
-    found.retain(|series| series.effects.len() > 1);
-    for series in &mut found {
-        series.effects.sort_by_key(|effect| effect.comparison.cell.key.copies);
-    }
-    found
+fn series<'a>(cost: &'a Cost) -> Vec<Series<'a>> {
+    let own = |effect: &'a Effect| {
+        let (key, measure, label) = family(&effect.comparison);
+        ((Key { copies: 1, ..key }, measure, label), effect)
+    };
+    let of = |(place, condition): (usize, &'a Condition)| {
+        condition.effects.iter().map(own).grouped().into_iter().map(move |(family, mut effects)| {
+            effects.sort_by_key(|effect| effect.comparison.cell.key.copies);
+            Series { place, condition: &condition.name, family, effects }
+        })
+    };
+    cost.conditions.iter().enumerate().flat_map(of).filter(|series| series.effects.len() > 1).collect()
 }
 
 fn by_copies(cost: &Cost) -> Vec<Block> {
@@ -256,11 +246,8 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
             found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
         });
     }
-    let mut blocks = section("Delta by copies, %", columns.of(&series).titled("", MARKS).shown(Show::People));
-    if !blocks.is_empty() {
-        blocks.extend(charts::by_copies(cost, &series));
-    }
-    blocks
+    let table = columns.of(&series).titled("", MARKS).shown(Show::People);
+    vec![Block::section("Delta by copies, %"), Block::Table(table), charts::by_copies(cost, &series)]
 }
 
 /// What two equal arms show: how far apart two arms of the same condition are.
@@ -295,35 +282,17 @@ fn check(cost: &Cost) -> Vec<Block> {
     );
     let table = comparisons::columns(["first", "second"]).of(&lines(&cost.floor, cost)).shown(Show::Pages);
     let table = table.titled("", remark(&cost.against, &cost.floor));
-    let heading = Block::Section("A/A check".to_owned());
-    let lead = Block::Text(Show::People, String::new(), text);
-    [heading, lead].into_iter().chain(table.unless_empty()).collect()
-}
-
-/// What proves each condition.
-fn evidence(cost: &Cost) -> Vec<Block> {
-    let list =
-        |condition: &Condition| listed_under(format!("What proves {}", condition.name), condition.evidence.clone());
-    cost.conditions.iter().flat_map(list).collect()
+    vec![Block::section("A/A check"), Block::Text(Show::People, String::new(), text), Block::Table(table)]
 }
 
 /// What could not be measured, each reason once with what it touches.
-fn not_measured(results: &Results, cost: &Cost) -> Vec<Block> {
-    let gaps =
-        results.skipped.iter().map(|gap| ("skipped", gap)).chain(results.errors.iter().map(|gap| ("error", gap)));
-    let gaps: Vec<(&str, &Missing)> = gaps.collect();
+fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
+    let gaps = gaps(results);
     // A cell without a result is not compared either.
     let others = cost.missing.iter().filter(|gap| gaps.iter().all(|(_, other)| other.key != gap.key));
-    let mut known: Vec<(String, Vec<&Key>)> = Vec::new();
-    for (kind, gap) in gaps.iter().copied().chain(others.map(|gap| ("not compared", gap))) {
-        let reason = format!("{kind}: {}", gap.reason);
-        match known.iter_mut().find(|known| known.0 == reason) {
-            Some((_, keys)) => keys.push(&gap.key),
-            None => known.push((reason, vec![&gap.key])),
-        }
-    }
-    let items = known.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys))).collect();
-    listed_under("Not measured".to_owned(), items)
+    let all = gaps.iter().copied().chain(others.map(|gap| ("not compared", gap)));
+    let reasons = all.map(|(kind, gap)| (format!("{kind}: {}", gap.reason), &gap.key)).grouped();
+    reasons.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys))).collect()
 }
 
 /// Which tests under which conditions: `syscall, execl x2 under audit=all`.

@@ -8,7 +8,7 @@ use super::{overall, short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
 use crate::charts::scale::Scale;
 use crate::charts::{key, svg::hue};
-use crate::document::{Block, Chart, Column, Columns, Field, RowKind, Show, Style, Tone};
+use crate::document::{Chart, Column, Columns, Field, RowKind, Show, Style, Table, Tone};
 
 /// Nodes that the map of a large fleet shows.
 const MAP: usize = 48;
@@ -21,7 +21,7 @@ const TICKS: [f64; 15] =
     [0.0, -2.0, 2.0, -10.0, 10.0, -50.0, 50.0, -5.0, 5.0, -20.0, 20.0, 100.0, 300.0, -90.0, 1000.0];
 
 /// Every node in every test, as deviations with colours; of a large fleet the flagged nodes and others evenly.
-pub(super) fn table(report: &FleetReport) -> Option<Block> {
+pub(super) fn table(report: &FleetReport) -> Table {
     let places = chosen(report);
     let tone = |deviation: f64| match deviation {
         d if d < -40.0 => Tone(-5),
@@ -67,7 +67,7 @@ pub(super) fn table(report: &FleetReport) -> Option<Block> {
             row.kind = RowKind::Strong;
         }
     }
-    table.unless_empty()
+    table
 }
 
 /// The nodes of the map, worst first.
@@ -93,7 +93,7 @@ fn chosen(report: &FleetReport) -> Vec<usize> {
     places
 }
 
-pub(super) fn chart(report: &FleetReport) -> Option<Block> {
+pub(super) fn chart(report: &FleetReport) -> Chart {
     let row = |(place, test): (usize, &Test)| {
         let mark = |node: &Node| {
             let value = node.values[place]?;
@@ -116,7 +116,6 @@ pub(super) fn chart(report: &FleetReport) -> Option<Block> {
     };
     let rows: Vec<Row> = report.columns.iter().enumerate().map(row).collect();
     let values: Vec<f64> = rows.iter().flat_map(|row| &row.marks).map(|mark| mark.at.value).collect();
-    values.first()?;
     let text = |at: f64| if at == 0.0 { "median".to_owned() } else { format!("{} %", words::signed(at)) };
     let tests = words::count(rows.len(), "test");
     let drawing = Rows {
@@ -137,10 +136,7 @@ pub(super) fn chart(report: &FleetReport) -> Option<Block> {
         "A dot per node, in per cent from the fleet's median, worse to the left; the scale is linear in the middle and \
          logarithmic beyond. With {DENSE} nodes and more, their density. Flagged nodes stand out, with their names."
     );
-    Some(Block::Chart(Chart {
-        title: "Every node in every test".to_owned(),
-        caption,
-        legend: report.groups.iter().enumerate().take(LANES).map(legend).collect(),
-        panels: vec![(String::new(), drawing.draw())],
-    }))
+    let legend = report.groups.iter().enumerate().take(LANES).map(legend).collect();
+    let drawing = values.first().map(|_| drawing.draw());
+    Chart { title: "Every node in every test".to_owned(), ..Chart::of(drawing, caption, legend) }
 }

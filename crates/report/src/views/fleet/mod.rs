@@ -46,8 +46,7 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
     document.extend(report.against.iter().flat_map(|against| changes(report, against)));
     document.extend(groups(report));
     document.extend(tests(report));
-    document.extend(map::table(report));
-    document.extend(map::chart(report));
+    document.extend([Block::Table(map::table(report)), Block::Chart(map::chart(report))]);
     document.extend(ranking(report));
     document.extend(differing(report));
     let warnings = report.warnings.clone();
@@ -197,7 +196,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
     let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
     let title = format!("Delivered: {whole} of {} whole", all.len());
     let mut blocks = vec![Block::Data("states", all.iter().map(data).collect())];
-    blocks.extend(shown.of(&odd).titled(title, "").shown(Show::People).at_most(MOST).unless_empty());
+    blocks.push(Block::Table(shown.of(&odd).titled(title, "").shown(Show::People).at_most(MOST)));
     blocks
 }
 
@@ -239,8 +238,7 @@ fn flagged(report: &FleetReport) -> Vec<Block> {
 /// Returns a table for people, of limited length, and whole for programs.
 fn table_of(table: Table, title: &str, key: &'static str) -> Vec<Block> {
     let data = Block::Table(table.clone().keyed(key).shown(Show::Data));
-    let shown = table.titled(title, "").shown(Show::People).at_most(MOST).unless_empty();
-    [data].into_iter().chain(shown).collect()
+    vec![data, Block::Table(table.titled(title, "").shown(Show::People).at_most(MOST))]
 }
 
 fn traits(report: &FleetReport) -> Vec<Block> {
@@ -442,7 +440,7 @@ fn differing(report: &FleetReport) -> Vec<Block> {
         ..List::default()
     };
     let data = Block::Data("differing", report.differing.iter().map(json).collect());
-    [data].into_iter().chain(list.unless_empty()).collect()
+    vec![data, Block::List(list)]
 }
 
 #[cfg(test)]
