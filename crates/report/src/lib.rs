@@ -5,6 +5,8 @@
 //! - `render`: one per format; each knows documents and no subject.
 //! - `charts`: drawings as SVG, made by views, shown by pages.
 //! - `markup`: what both write HTML and SVG with.
+//!
+//! An error is a value that cannot be rendered: a defect.
 
 mod charts;
 mod document;
@@ -21,41 +23,26 @@ use journal::Finding;
 pub use render::{Format, render};
 
 /// Returns the report of a run.
-///
-/// # Errors
-/// A template or a value cannot be rendered: a defect.
 pub fn report(results: &Results, format: Format) -> Result<String> {
     render(&views::run(results), format)
 }
 
 /// Returns what runs compared come to, with what became of a `gate`.
-///
-/// # Errors
-/// A template or a value cannot be rendered: a defect.
 pub fn comparison(comparisons: &Comparisons, gate: Option<&Gate>, format: Format) -> Result<String> {
     render(&views::compare(comparisons, gate), format)
 }
 
 /// Returns the report of a fleet run, with the states of its nodes.
-///
-/// # Errors
-/// A template or a value cannot be rendered: a defect.
 pub fn fleet(fleet: &Fleet, report: &FleetReport, format: Format) -> Result<String> {
     render(&views::fleet(fleet, report), format)
 }
 
 /// Returns one test over many runs.
-///
-/// # Errors
-/// A template or a value cannot be rendered: a defect.
 pub fn trend(trend: &Trend, format: Format) -> Result<String> {
     render(&views::trend(trend), format)
 }
 
 /// Returns what will spoil a run here.
-///
-/// # Errors
-/// A template or a value cannot be rendered: a defect.
 pub fn doctor(findings: &[Finding], format: Format) -> Result<String> {
     render(&views::doctor(findings), format)
 }

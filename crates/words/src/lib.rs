@@ -18,7 +18,7 @@ pub use list::{Grouped, Unique, copies, count, listed};
 pub use nearest::nearest;
 pub use number::{
     at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus, score,
-    share, short, signed, signed_fine, whole,
+    share, short, signed, signed_fine, tenth, whole,
 };
 pub use size::{bytes, bytes_per_second};
 pub use time::{clock, duration, nanoseconds, seconds, uptime};

@@ -108,6 +108,12 @@ pub fn whole(value: f64) -> String {
     if value.is_finite() { format!("{value:.0}") } else { NOTHING.to_owned() }
 }
 
+/// Returns a number with one decimal, as UnixBench's index block has.
+#[must_use]
+pub fn tenth(value: f64) -> String {
+    if value.is_finite() { format!("{value:.1}") } else { NOTHING.to_owned() }
+}
+
 /// Returns a difference with its sign and a tenth, in at most six characters: `-10.2`, `+1234`. Zero has no sign.
 #[must_use]
 pub fn signed(value: f64) -> String {

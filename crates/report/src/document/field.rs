@@ -5,74 +5,8 @@ use serde_json::{Map, Value};
 
 use stats::Estimate;
 
-/// How a number is written for people; programs get all its digits. `words` has the formatters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// UnixBench's one decimal, more figures where it is small.
-    Score,
-    /// One decimal, as UnixBench's index block has.
-    Tenth,
-    /// Three figures.
-    Figure,
-    /// Three figures, however small.
-    Fine,
-    /// Four figures in seven columns.
-    Short,
-    /// In eight columns.
-    Compact,
-    /// Three figures of a coefficient.
-    Coefficient,
-    /// A share of 1, in per cent.
-    Percent,
-    /// A share in per cent, without a sign.
-    Share,
-    /// A difference with its sign.
-    Signed,
-    /// A difference with its sign, hundredths below one.
-    SignedFine,
-    /// A quotient: `6.77x`.
-    Factor,
-    /// A gain: `1.40x`.
-    Gain,
-    /// Six decimals, as the 1994 thesis has.
-    Millionth,
-    Whole,
-    Bytes,
-    BytesPerSecond,
-    /// Seconds, as a duration.
-    Duration,
-    /// Nanoseconds in a unit that suits them.
-    Nanoseconds,
-}
-
-impl Style {
-    pub fn words(self, value: f64) -> String {
-        match self {
-            Style::Score => words::score(value),
-            Style::Tenth if !value.is_finite() => words::NOTHING.to_owned(),
-            Style::Tenth => format!("{value:.1}"),
-            Style::Figure => words::figure(value),
-            Style::Fine => words::fine(value),
-            Style::Short => words::short(value),
-            Style::Compact => words::compact(value),
-            Style::Coefficient => words::coefficient(value),
-            Style::Percent => words::percent(value),
-            Style::Share => words::share(value),
-            Style::Signed => words::signed(value),
-            Style::SignedFine => words::signed_fine(value),
-            Style::Factor => words::factor(value),
-            Style::Gain => words::gain(value),
-            Style::Millionth => words::millionths(value),
-            Style::Whole => words::whole(value),
-            Style::Bytes if !value.is_finite() => words::NOTHING.to_owned(),
-            // Sizes are whole and not negative.
-            Style::Bytes => words::bytes(value as u64),
-            Style::BytesPerSecond => words::bytes_per_second(value),
-            Style::Duration => words::duration(value),
-            Style::Nanoseconds => words::nanoseconds(value),
-        }
-    }
-}
+/// How a number is written for people; programs get all its digits. `words` has them all.
+pub type Style = fn(f64) -> String;
 
 /// How good a figure is, which pages show as a colour: from -5, far worse, to 3, far better; 0 is ordinary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -142,9 +76,9 @@ impl Field {
             Field::Missing => words::NOTHING.to_owned(),
             Field::Text(text) | Field::Worded(text, _) => text.clone(),
             Field::Count(count) => count.to_string(),
-            Field::Number(value, style) | Field::Estimate(Estimate { value, .. }, style) => style.words(*value),
+            Field::Number(value, style) | Field::Estimate(Estimate { value, .. }, style) => style(*value),
             Field::Suffixed(value, ..) if !value.is_finite() => words::NOTHING.to_owned(),
-            Field::Suffixed(value, style, suffix) => format!("{}{suffix}", style.words(*value)),
+            Field::Suffixed(value, style, suffix) => format!("{}{suffix}", style(*value)),
             Field::Spread(estimate) => words::plus_minus(estimate.spread()),
             Field::Interval(estimate, style) => interval(estimate, *style),
             Field::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -197,10 +131,10 @@ fn nest(object: &mut Map<String, Value>, key: &str, value: Value) {
 
 /// Returns the ends of an interval: `-11.0..-9.4`; `-∞..+∞` where it has none.
 fn interval(estimate: &Estimate, style: Style) -> String {
-    match (estimate.bounded(), style) {
-        (true, _) => format!("{}..{}", style.words(estimate.low), style.words(estimate.high)),
-        (false, Style::Signed | Style::SignedFine) => "-∞..+∞".to_owned(),
-        (false, _) => "±∞".to_owned(),
+    match estimate.bounded() {
+        true => format!("{}..{}", style(estimate.low), style(estimate.high)),
+        false if style(1.0).starts_with('+') => "-∞..+∞".to_owned(),
+        false => "±∞".to_owned(),
     }
 }
 
@@ -212,15 +146,15 @@ mod tests {
     fn programs_get_what_people_see_and_all_digits() {
         let mut object = Map::new();
         let estimate = Estimate { value: 0.031_25, low: 0.03, high: f64::INFINITY };
-        Field::Estimate(estimate, Style::Score).insert(&mut object, "value", true);
-        Field::Estimate(estimate, Style::Gain).insert(&mut object, "gain", false);
-        Field::Number(2.0, Style::Figure).insert(&mut object, "percentiles.p50", false);
+        Field::Estimate(estimate, words::score).insert(&mut object, "value", true);
+        Field::Estimate(estimate, words::gain).insert(&mut object, "gain", false);
+        Field::Number(2.0, words::figure).insert(&mut object, "percentiles.p50", false);
         let text = Value::Object(object).to_string();
         assert_eq!(
             text,
             r#"{"value":0.03125,"low":0.03,"high":null,"gain":0.03125,"gain_low":0.03,"gain_high":null,"percentiles":{"p50":2.0}}"#
         );
-        assert_eq!(Field::Estimate(estimate, Style::Score).words(), "0.0312");
-        assert_eq!(Field::Interval(estimate, Style::Signed).words(), "-∞..+∞");
+        assert_eq!(Field::Estimate(estimate, words::score).words(), "0.0312");
+        assert_eq!(Field::Interval(estimate, words::signed).words(), "-∞..+∞");
     }
 }

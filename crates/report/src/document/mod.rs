@@ -9,7 +9,7 @@ use journal::Key;
 use serde_json::{Map, Value, json};
 
 use crate::markup::Markup;
-pub use field::{Field, Style, Tone};
+pub use field::{Field, Tone};
 
 /// Who reads a rendered document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -442,6 +442,12 @@ impl List {
 }
 
 impl Document {
+    /// Returns a document without blocks.
+    pub fn new(format: &'static str, kind: &str, title: &str, lines: &'static [&'static str]) -> Document {
+        let (kind, title) = (kind.to_owned(), title.to_owned());
+        Document { format, kind, title, lines, ..Document::default() }
+    }
+
     pub fn extend(&mut self, blocks: impl IntoIterator<Item = Block>) {
         self.blocks.extend(blocks);
     }

@@ -11,7 +11,7 @@ use super::comparisons::{self, Line};
 use super::shared::coordinates;
 use super::totals::{self, Mean};
 use crate::charts::forest::Forest;
-use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-comparison/2";
@@ -19,14 +19,9 @@ const FORMAT: &str = "unixmark-comparison/2";
 /// Returns the report of a comparison, with what became of a `gate` for programs.
 pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let letters = letters(all);
-    let mut document = Document {
-        format: FORMAT,
-        kind: "unixmark compare".to_owned(),
-        title: "Comparison".to_owned(),
-        blocks: vec![Block::Lead(letters.iter().map(|letter| sentence(all, letter)).collect()), runs(all)],
-        run: String::new(),
-        lines: &["comparisons", "missing"],
-    };
+    let mut document = Document::new(FORMAT, "unixmark compare", "Comparison", &["comparisons", "missing"]);
+    let lead = letters.iter().map(|letter| sentence(all, letter)).collect();
+    document.extend([Block::Lead(lead), runs(all)]);
     let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);
     document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
@@ -160,7 +155,7 @@ fn columns(all: &Comparisons) -> Columns<'_, Line<'_>> {
     for (place, heading) in headings(tables.rounds).iter().enumerate() {
         let key = heading.to_lowercase().replace('-', "");
         columns = columns.with(Column::data(&key), move |line| {
-            Field::maybe(row(line).and_then(|row| deltas(row).get(place).copied().flatten()), Style::Millionth)
+            Field::maybe(row(line).and_then(|row| deltas(row).get(place).copied().flatten()), words::millionths)
         });
     }
     columns
@@ -260,7 +255,7 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
                 (Some(0.0), Some(resolution)) if place < row.deltas.len() => {
                     Field::Text(format!("0 ± {}", words::at_least(resolution)))
                 }
-                (delta, _) => Field::maybe(delta, Style::Millionth),
+                (delta, _) => Field::maybe(delta, words::millionths),
             }
         });
     }
@@ -269,9 +264,9 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
     let bars = Columns::new()
         .with(Column::words("", "test"), |bar: &Bar| name(&bar.cell, bar.measure))
         .with(Column::number("", "loss of rate, %").narrow("loss").main(), |bar| {
-            Field::Number(bar.loss, Style::Millionth)
+            Field::Number(bar.loss, words::millionths)
         })
-        .with(Column::number("", "time"), |bar| Field::Number(bar.time_factor, Style::Factor))
+        .with(Column::number("", "time"), |bar| Field::Number(bar.time_factor, words::factor))
         .with(Column::words("", ""), move |bar| Field::Bar(bar.loss / largest))
         .of(&tables.figure4)
         .shown(Show::People)

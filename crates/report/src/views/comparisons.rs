@@ -8,7 +8,7 @@ use words::{Grouped, Unique, at_least, factor, figure};
 
 use super::shared::{coordinates, sentences, verdict_words};
 use crate::charts::forest;
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Style};
+use crate::document::{Block, Chart, Column, Columns, Field, Show};
 
 /// From this time factor on, a verdict in words has it.
 const LARGE: f64 = 2.0;
@@ -51,18 +51,18 @@ impl<'a> Line<'a> {
             Some(resolution) if delta.value == 0.0 => {
                 Field::text(format!("0±{}{}", at_least(*resolution), unit(*measure)))
             }
-            _ => Field::Suffixed(delta.value, Style::SignedFine, unit(*measure)),
+            _ => Field::Suffixed(delta.value, words::signed_fine, unit(*measure)),
         }
     }
 
     /// Returns the interval of the difference: `-0.12..+0.03`.
     pub(super) fn interval(&self) -> Field {
-        Field::Interval(self.comparison.delta, Style::SignedFine)
+        Field::Interval(self.comparison.delta, words::signed_fine)
     }
 
     /// Returns how many times as long the same work takes: `6.77x`.
     pub(super) fn time(&self) -> Field {
-        Field::maybe(self.comparison.time_factor(), Style::Factor)
+        Field::maybe(self.comparison.time_factor(), words::factor)
     }
 
     /// Returns the verdict in few words, and what a second look adds: `undecided (3.6%)`, `slower, twice`.
@@ -136,11 +136,11 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         })
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
         .with(Column::words("unit", "unit").shown(Show::Wide), |line| Field::text(&line.comparison.unit))
-        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, Style::Compact))
-        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, Style::Compact))
+        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, words::compact))
+        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, words::compact))
         .with(Column::number("n", "n").shown(Show::Wide), move |line| n(line.comparison))
         .with(Column::number("", "delta").main(), Line::delta)
-        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.delta, Style::SignedFine))
+        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.delta, words::signed_fine))
         .with(Column::number("", "95 %"), Line::interval)
         .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
         .with(Column::number("time_factor", "time"), Line::time)

@@ -5,7 +5,7 @@ use catalogue::Metric;
 use serde_json::{Map, Value as Json, json};
 
 use super::shared::name;
-use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Field, Show, Table};
 
 /// Returns what programs have of a row's details: only what there is.
 pub(super) fn data(details: &Details) -> Json {
@@ -67,11 +67,11 @@ fn times(results: &Results) -> Table {
     let time = |name: &'static str| {
         move |line: &Line<'_, Times>| {
             let found = line.1.quantiles.iter().find(|known| known.0 == name);
-            Field::maybe(found.map(|known| known.1.value), Style::Nanoseconds)
+            Field::maybe(found.map(|known| known.1.value), words::nanoseconds)
         }
     };
     of_cell::<Times>()
-        .with(Column::number("", "least").wide(9), |line| Field::Number(line.1.least.value, Style::Nanoseconds))
+        .with(Column::number("", "least").wide(9), |line| Field::Number(line.1.least.value, words::nanoseconds))
         .with(Column::number("", "p10").wide(9), time("p10"))
         .with(Column::number("", "p50").main().wide(9), time("p50"))
         .with(Column::number("", "±").wide(7), |line| {
@@ -94,11 +94,11 @@ fn undisturbed(results: &Results) -> Table {
         Metric::Rate | Metric::Latency => row.cell.scale * row.cell.timebase * 1e9 / best.ns.value,
     };
     of_cell::<Best>()
-        .with(Column::number("", "at best").main().wide(9), move |line| Field::Number(at_best(line), Style::Fine))
+        .with(Column::number("", "at best").main().wide(9), move |line| Field::Number(at_best(line), words::fine))
         .with(Column::words("", "unit"), |line| Field::text(&line.0.cell.unit))
         .with(Column::number("", "±").wide(7), |line| Field::Spread(line.1.ns))
-        .with(Column::number("", "GHz").wide(6), |line| Field::Number(line.1.clock.value, Style::Fine))
-        .with(Column::number("", "cycles").wide(8), |line| Field::Number(line.1.cycles.value, Style::Fine))
+        .with(Column::number("", "GHz").wide(6), |line| Field::Number(line.1.clock.value, words::fine))
+        .with(Column::number("", "cycles").wide(8), |line| Field::Number(line.1.cycles.value, words::fine))
         .of(&lines(results, |details| details.best.iter().collect()))
         .shown(Show::People)
         .titled(
@@ -110,10 +110,10 @@ fn undisturbed(results: &Results) -> Table {
 
 fn limits(results: &Results) -> Table {
     of_cell::<Limit>()
-        .with(Column::number("", "reached").wide(9), |line| Field::Number(line.1.reached, Style::Figure))
-        .with(Column::number("", "limit").wide(7), |line| Field::Number(line.1.limit, Style::Figure))
+        .with(Column::number("", "reached").wide(9), |line| Field::Number(line.1.reached, words::figure))
+        .with(Column::number("", "limit").wide(7), |line| Field::Number(line.1.limit, words::figure))
         .with(Column::words("", "unit"), |line| Field::text(&line.1.unit))
-        .with(Column::number("", "share").main().wide(8), |line| Field::Number(line.1.share, Style::Percent))
+        .with(Column::number("", "share").main().wide(8), |line| Field::Number(line.1.share, words::percent))
         .with(Column::words("", "notes"), |line| Field::Marks(vec![format!("limit: {}", line.1.source)]))
         .of(&lines(results, |details| details.limit.iter().collect()))
         .shown(Show::People)
@@ -123,7 +123,7 @@ fn limits(results: &Results) -> Table {
 fn values(results: &Results) -> Table {
     of_cell::<Value>()
         .with(Column::words("", "name"), |line| Field::text(&line.1.name))
-        .with(Column::number("", "value").main().wide(9), |line| Field::Number(line.1.value.value, Style::Figure))
+        .with(Column::number("", "value").main().wide(9), |line| Field::Number(line.1.value.value, words::figure))
         .with(Column::words("", "unit"), |line| Field::text(&line.1.unit))
         .with(Column::number("", "±").wide(7), |line| Field::Spread(line.1.value))
         // Programs' sizes and widths are in the JSON report.

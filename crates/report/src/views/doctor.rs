@@ -16,14 +16,7 @@ const HEADINGS: [(Severity, &str); 3] = [
 
 /// Returns the findings, worst first, each with how to fix it.
 pub fn doctor(findings: &[Finding]) -> Document {
-    let mut document = Document {
-        format: FORMAT,
-        kind: "unixmark doctor".to_owned(),
-        title: "This machine".to_owned(),
-        blocks: Vec::new(),
-        run: String::new(),
-        lines: &["findings"],
-    };
+    let mut document = Document::new(FORMAT, "unixmark doctor", "This machine", &["findings"]);
     if findings.is_empty() {
         document.blocks.push(Block::Lead(vec!["Nothing here will spoil a run.".to_owned()]));
     }

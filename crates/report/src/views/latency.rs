@@ -11,7 +11,7 @@ use words::{Unique, copies, figure, plus_minus, share};
 use super::shared::{gaps, sentences};
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
 use crate::charts::{key, percentiles, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table, Tone};
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Table, Tone};
 use crate::markup::Markup;
 
 /// ns in a ms, the unit of every latency.
@@ -203,7 +203,7 @@ fn delays(task: &Task<'_>) -> Table {
             (false, false) => None,
         }
     };
-    let maybe = |value: Option<f64>| Field::maybe(value, Style::Figure);
+    let maybe = |value: Option<f64>| Field::maybe(value, words::figure);
     let score = move |value: f64| maybe(Some(value).filter(|value| value.is_finite()));
     let mut columns = of_load()
         .with(Column::number("", "Mean").wide(8), |(_, latency)| maybe(ms(latency, Histogram::mean)))
@@ -214,10 +214,10 @@ fn delays(task: &Task<'_>) -> Table {
         let column = if task.rows.iter().any(|(_, latency)| latency.value == name) { column.main() } else { column };
         columns = columns.with(column, move |(row, latency)| match latency.value == name {
             true => score(row.score.value),
-            false => Field::maybe(latency.percentile(name), Style::Figure),
+            false => Field::maybe(latency.percentile(name), words::figure),
         });
     }
-    let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), Style::Share);
+    let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), words::share);
     let mut table = columns
         .with(Column::number("", "±").wide(6), |(row, _)| Field::Spread(row.score))
         .with(Column::number("", "Low").shown(Show::Wide), move |(row, _)| score(row.score.low))
@@ -225,7 +225,7 @@ fn delays(task: &Task<'_>) -> Table {
         .with(Column::number("", "% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
         .with(Column::number("", "% met").narrow("%Met").wide(6), move |(_, latency)| share(latency.deadlines_met))
         .with(Column::number("", "Load %").narrow("Load%").wide(6), |(row, _)| {
-            Field::maybe(row.load.as_ref().map(|load| load.achieved), Style::Share)
+            Field::maybe(row.load.as_ref().map(|load| load.achieved), words::share)
         })
         .with(Column::words("", "Notes").shown(Show::Wide), |(row, _)| Field::Marks(sentences(&row.warnings)))
         .of(&task.rows)
@@ -243,22 +243,22 @@ fn of_load<'a>() -> Columns<'a, Beside<'a>> {
 
 fn frames(task: &Task<'_>) -> Table {
     let highest = |latency: &Latency, histogram: &Histogram| {
-        Field::maybe(latency.percentiles(histogram).last().map(|(_, ms)| ms), Style::Figure)
+        Field::maybe(latency.percentiles(histogram).last().map(|(_, ms)| ms), words::figure)
     };
     of_load()
         .with(Column::number("", "Trials").shown(Show::Wide), |(row, _)| Field::Count(row.n as u64))
         .with(Column::number("", "Planned").shown(Show::Wide), |(_, latency)| Field::Count(latency.planned))
-        .with(Column::number("", "% late").narrow("%Late").wide(7), |(_, l)| Field::Number(l.late, Style::Share))
-        .with(Column::number("", "% drop").narrow("%Drop").wide(7), |(_, l)| Field::Number(l.dropped, Style::Share))
-        .with(Column::number("", "Stall").wide(8), |(_, latency)| Field::Number(latency.stall, Style::Figure))
+        .with(Column::number("", "% late").narrow("%Late").wide(7), |(_, l)| Field::Number(l.late, words::share))
+        .with(Column::number("", "% drop").narrow("%Drop").wide(7), |(_, l)| Field::Number(l.dropped, words::share))
+        .with(Column::number("", "Stall").wide(8), |(_, latency)| Field::Number(latency.stall, words::figure))
         .with(Column::number("", "Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
         .with(Column::number("", "Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
         .with(Column::number("", "Omitted").wide(8), move |(_, latency)| highest(latency, &latency.corrected))
         .with(Column::number("", "Queued").wide(8), |(_, latency)| {
-            Field::maybe(latency.attribution.runqueue_wait_ms, Style::Figure)
+            Field::maybe(latency.attribution.runqueue_wait_ms, words::figure)
         })
         .with(Column::number("", "Steal").wide(8), |(_, latency)| {
-            Field::maybe(latency.attribution.steal_ms, Style::Figure)
+            Field::maybe(latency.attribution.steal_ms, words::figure)
         })
         .with(Column::number("", "Load did").shown(Show::Wide), |(row, _)| {
             row.load.as_ref().map_or(Field::Missing, |load| Field::Text(super::loads::throughput(load)))

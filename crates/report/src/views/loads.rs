@@ -8,7 +8,7 @@ use words::{Unique, figure, share};
 use super::latency::{self, beside, title};
 use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
 
 /// Most marks of the chart with a lane each; more share the lane of their load.
 const LANES: usize = 160;
@@ -48,11 +48,11 @@ fn table(rows: &[Beside<'_>]) -> Table {
         })
         .with(Column::words("", "Load"), |(row, _)| Field::text(&row.cell.key.load))
         .with(Column::number("", "Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
-        .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, Style::Share))
+        .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
         .with(Column::number("", "±").wide(7), |(_, load)| Field::Spread(load.interval))
-        .with(Column::number("", "Low").shown(Show::Pages), |(_, load)| Field::Number(interval(load).low, Style::Share))
+        .with(Column::number("", "Low").shown(Show::Pages), |(_, load)| Field::Number(interval(load).low, words::share))
         .with(Column::number("", "High").shown(Show::Pages), |(_, load)| {
-            Field::Number(interval(load).high, Style::Share)
+            Field::Number(interval(load).high, words::share)
         })
         .of(rows.iter().filter(|(row, _)| row.latency.is_none()))
         .shown(Show::People)

@@ -14,17 +14,15 @@ use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-report/2";
 
+/// The tables whose rows are the lines of CSV.
+const LINES: [&str; 8] =
+    ["results", "comparisons", "controls", "burnin_figures", "scaling", "laws", "skipped", "errors"];
+
 /// Returns the report of a run.
 pub fn run(results: &Results) -> Document {
     let run = &results.run;
-    let mut document = Document {
-        format: FORMAT,
-        kind: run.tool.clone(),
-        title: run.name.clone(),
-        blocks: Vec::new(),
-        run: run.name.clone(),
-        lines: &["results", "comparisons", "controls", "burnin_figures", "scaling", "laws", "skipped", "errors"],
-    };
+    let mut document = Document::new(FORMAT, &run.tool, &run.name, &LINES);
+    document.run.clone_from(&run.name);
     document.extend(lead(results));
     document.extend(states(results).into_iter().map(|state| Block::Text(Show::Pages, String::new(), state)));
     document.extend(scores::figures(results));

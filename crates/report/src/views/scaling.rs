@@ -9,7 +9,7 @@ use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_mi
 use super::shared::{self, name};
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Style, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
 
 /// Places of a line, and most levels that a chart has marks for.
 const POINTS: usize = 60;
@@ -66,7 +66,7 @@ fn per_copy(tests: &[Scaling]) -> Table {
     let columns = levels.into_iter().fold(columns, |columns, copies| {
         columns.with(Column::number("", &copies.to_string()).main().wide(9), move |test| {
             let level = test.levels.iter().find(|level| level.copies == copies);
-            Field::maybe(level.map(|level| level.per_copy.value), Style::Short)
+            Field::maybe(level.map(|level| level.per_copy.value), words::short)
         })
     });
     columns.of(tests).shown(Show::People)
@@ -94,30 +94,30 @@ fn totals(tests: &[Scaling]) -> Table {
             let Key { load, condition, .. } = &test.key;
             json!({"load": load, "condition": condition, "metric": test.metric, "unit": test.unit})
         })
-        .with(Column::number("total", "Total").main().wide(8), |at| Field::Estimate(level(at).total, Style::Short))
+        .with(Column::number("total", "Total").main().wide(8), |at| Field::Estimate(level(at).total, words::short))
         .with(Column::words("total_unit", "Unit").shown(Show::Wide), |(test, _)| Field::text(&test.total_unit))
         .with(Column::number("", "±").wide(7), |at| Field::Spread(level(at).total))
-        .with(Column::number("gain", "Gain").main().wide(7), |at| Field::Estimate(level(at).gain, Style::Gain))
+        .with(Column::number("gain", "Gain").main().wide(7), |at| Field::Estimate(level(at).gain, words::gain))
         .with(
             Column::number("", "±").wide(7),
             |at| if at.1 == 0 { Field::Nothing } else { Field::Spread(level(at).gain) },
         )
         .with(Column::number("step", "Step").wide(7), |at| {
-            level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, Style::Gain))
+            level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, words::gain))
         })
         .with(Column::number("efficiency", "Efficiency").narrow("Effic.").wide(7), |at| {
-            Field::Estimate(level(at).efficiency, Style::Percent)
+            Field::Estimate(level(at).efficiency, words::percent)
         })
-        .with(Column::number("fairness", "Fair").wide(7), |at| Field::maybe(level(at).fairness, Style::Percent))
-        .with(Column::number("clock", "GHz").wide(6), |at| Field::maybe(level(at).clock, Style::Figure))
+        .with(Column::number("fairness", "Fair").wide(7), |at| Field::maybe(level(at).fairness, words::percent))
+        .with(Column::number("clock", "GHz").wide(6), |at| Field::maybe(level(at).clock, words::figure))
         .with(Column::number("n", "Trials").shown(Show::Wide), |at| Field::Count(level(at).n as u64))
-        .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, Style::Score))
-        .with(Column::data("normalised"), move |at| estimate(level(at).normalised, Style::Score))
+        .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, words::score))
+        .with(Column::data("normalised"), move |at| estimate(level(at).normalised, words::score))
         .with(Column::data("normalised_gain"), |at| {
             let (test, _) = at;
             let gain =
                 level(at).normalised.zip(test.levels[0].normalised).map(|(here, first)| here.value / first.value);
-            Field::maybe(gain, Style::Gain)
+            Field::maybe(gain, words::gain)
         })
         .data(|(test, place)| json!({"in_law": *place < test.fitted, "status": "ok"}))
         .of(&rows)
@@ -154,16 +154,16 @@ fn laws(tests: &[Scaling]) -> Table {
                 "peak": peak(test),
             })
         })
-        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), Style::Coefficient))
+        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), words::coefficient))
         .with(Column::words("", "95 %"), move |test| ends(sigma(test), coefficient))
         .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| {
-            value(kappa(test), Style::Coefficient)
+            value(kappa(test), words::coefficient)
         })
         .with(Column::words("", "95 %").shown(people), move |test| ends(kappa(test), coefficient))
-        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), Style::Figure))
+        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), words::figure))
         .with(Column::words("", "95 %").shown(people), move |test| ends(peak(test), figure))
         .with(Column::number("r2", "R²").shown(pages), move |test| {
-            Field::maybe(judged(test).map(|law| law.r2), Style::Coefficient)
+            Field::maybe(judged(test).map(|law| law.r2), words::coefficient)
         })
         .with(Column::words("worst", "Worst").shown(pages), move |test| {
             judged(test).map_or(Field::Nothing, |law| {

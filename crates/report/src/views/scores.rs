@@ -9,7 +9,7 @@ use words::{Grouped, Unique, copies, plus_minus};
 use super::shared::{gaps, name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Style, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table};
 use crate::markup::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -26,11 +26,11 @@ fn columns() -> Columns<'static, Row> {
             Field::Worded(name(&row.cell.label, &row.cell.key), row.cell.label.as_str().into())
         })
         .with(Column::data("metric"), |row| Field::data(&row.cell.metric))
-        .with(Column::number("value", "Score").main().wide(12), |row| Field::Estimate(row.score, Style::Score))
+        .with(Column::number("value", "Score").main().wide(12), |row| Field::Estimate(row.score, words::score))
         .with(Column::words("unit", "Unit").wide(6), |row| Field::text(&row.cell.unit))
         .with(Column::number("", "±").wide(7), |row| Field::Spread(row.score))
-        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::Number(row.score.low, Style::Score))
-        .with(Column::number("", "High").shown(Show::Pages), |row| Field::Number(row.score.high, Style::Score))
+        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::Number(row.score.low, words::score))
+        .with(Column::number("", "High").shown(Show::Pages), |row| Field::Number(row.score.high, words::score))
         .with(Column::number("n", "Trials").shown(Show::Wide), |row| Field::Count(row.n as u64))
         .with(Column::number("seconds", "Window").shown(Show::Wide), |row| {
             Field::Worded(words::seconds(row.seconds), row.seconds.into())
@@ -91,25 +91,25 @@ fn index_table(index: &Index) -> Table {
     };
     let mut table = Columns::new()
         .with(Column::words("", &heading).wide(NAME), |part: &Part| Field::text(&part.label))
-        .with(Column::number("", "BASELINE").wide(12), |part| Field::Number(part.baseline, Style::Tenth))
-        .with(Column::number("", "RESULT").wide(13), |part| Field::Number(part.score, Style::Score))
-        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Number(part.index.value, Style::Tenth))
+        .with(Column::number("", "BASELINE").wide(12), |part| Field::Number(part.baseline, words::tenth))
+        .with(Column::number("", "RESULT").wide(13), |part| Field::Number(part.score, words::score))
+        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Number(part.index.value, words::tenth))
         .with(Column::number("", "±").narrow(" ").wide(7), |part| Field::Spread(part.index))
         .of(&index.parts)
         .shown(Show::People);
     let dash = || Field::text("---");
     for (label, score) in &index.others {
-        let fields = vec![Field::text(label), dash(), Field::Number(*score, Style::Score), dash(), Field::Nothing];
+        let fields = vec![Field::text(label), dash(), Field::Number(*score, words::score), dash(), Field::Nothing];
         table.rows.push(Line { fields, kind: RowKind::Plain });
     }
     let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
         table.rows.push(Line { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
     };
-    let whole = || (Field::Number(index.score.value, Style::Tenth), Field::Spread(index.score));
+    let whole = || (Field::Number(index.score.value, words::tenth), Field::Spread(index.score));
     match index.arithmetic {
         Arithmetic::Geometric => total(index.title(), whole().0, whole().1, RowKind::Total),
         Arithmetic::Arithmetic => {
-            let sum = Field::Number(index.sum, Style::Tenth);
+            let sum = Field::Number(index.sum, words::tenth);
             total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
             total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
         }
@@ -181,10 +181,10 @@ fn gain_columns() -> Columns<'static, Gain> {
     Columns::new()
         .with(Column::words("label", "Test").wide(63), |gain: &Gain| Field::text(&gain.label))
         .data(|gain| json!({"from": gain.from, "to": gain.to}))
-        .with(Column::number("gain", "GAIN").main().wide(9), |gain| Field::Estimate(gain.gain, Style::Gain))
+        .with(Column::number("gain", "GAIN").main().wide(9), |gain| Field::Estimate(gain.gain, words::gain))
         .with(Column::number("", "±").wide(7), |gain| Field::Spread(gain.gain))
-        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::Number(gain.gain.low, Style::Gain))
-        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::Number(gain.gain.high, Style::Gain))
+        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::Number(gain.gain.low, words::gain))
+        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::Number(gain.gain.high, words::gain))
 }
 
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.

@@ -4,7 +4,7 @@ use analysis::{GeometricMean, Worst};
 use words::{count, signed_fine};
 
 use crate::charts::forest::Row;
-use crate::document::{Column, Columns, Field, Show, Style, Table};
+use crate::document::{Column, Columns, Field, Show, Table};
 
 /// A geometric mean with its name.
 pub(super) struct Mean<'a> {
@@ -14,11 +14,11 @@ pub(super) struct Mean<'a> {
 
 impl Mean<'_> {
     fn delta(&self) -> Field {
-        Field::Suffixed(self.of.delta.value, Style::SignedFine, "%")
+        Field::Suffixed(self.of.delta.value, words::signed_fine, "%")
     }
 
     fn interval(&self) -> Field {
-        Field::Interval(self.of.delta, Style::SignedFine)
+        Field::Interval(self.of.delta, words::signed_fine)
     }
 
     fn worst(&self, name: fn(&Worst) -> &str) -> String {

@@ -6,7 +6,7 @@ use stats::Estimate;
 use words::{copies, shortened};
 
 use super::shared::name;
-use crate::document::{Block, Column, Columns, Document, Field, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Show, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-trend/2";
@@ -16,22 +16,13 @@ const ENOUGH: usize = 4;
 
 /// Returns the trend: a table per cell with a row for each run, and what became of the latest.
 pub fn trend(trend: &Trend) -> Document {
-    let mut document = Document {
-        format: FORMAT,
-        kind: "unixmark trend".to_owned(),
-        title: trend.test.clone(),
-        blocks: vec![Block::Data("test", trend.test.as_str().into())],
-        run: String::new(),
-        lines: &["points"],
-    };
+    let mut document = Document::new(FORMAT, "unixmark trend", &trend.test, &["points"]);
+    document.blocks.push(Block::Data("test", trend.test.as_str().into()));
     for series in &trend.series {
-        document.blocks.push(Block::Section(heading(series)));
-        let latest = match &series.latest {
-            Some(latest) => sentence(latest, series),
-            None => "One run: there is nothing to compare it with.".to_owned(),
-        };
-        document.blocks.push(Block::Lead(vec![latest]));
-        document.table(points(series));
+        let latest = series.latest.as_ref().map(|latest| sentence(latest, series));
+        let latest = latest.unwrap_or_else(|| "One run: there is nothing to compare it with.".to_owned());
+        let lead = Block::Lead(vec![latest]);
+        document.extend([Block::Section(heading(series)), lead, Block::Table(points(series))]);
     }
     document.table(latest(&trend.series));
     document
@@ -58,7 +49,7 @@ fn points(series: &Series) -> Table {
         .data(|_| json!(series.key))
         .data(|_| json!({"label": series.label, "unit": series.unit}))
         .with(Column::words("", ""), move |point| Field::Bar(score(point).value / most))
-        .with(Column::number("value", "Score").main().wide(12), |point| Field::Estimate(score(point), Style::Score))
+        .with(Column::number("value", "Score").main().wide(12), |point| Field::Estimate(score(point), words::score))
         .with(Column::number("", "±").wide(7), |point| Field::Spread(score(point)))
         .with(Column::words("", "Run").shown(Show::Narrow), |point| Field::text(shortened(&point.run, 20)))
         .with(Column::words("run", "Run").shown(Show::Wide), |point| Field::text(&point.run))

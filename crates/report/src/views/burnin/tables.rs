@@ -4,7 +4,7 @@ use analysis::{BurnIn, Core, Held, Pattern, Sensor};
 use journal::{Fault, Pass};
 use words::{duration, whole};
 
-use crate::document::{Block, Column, Columns, Field, List, Show, Style};
+use crate::document::{Block, Column, Columns, Field, List, Show};
 
 /// Rows that people see, and faults in 80 columns, each of which takes some lines.
 const MOST: usize = 40;
@@ -45,11 +45,11 @@ fn processors(burnin: &BurnIn) -> Vec<Block> {
         .with(Column::number("sustained", "Last quarter").wide(14), clock(|held| ghz(held.sustained.value)))
         .with(
             Column::number("kept", "Kept").main().wide(8),
-            clock(|held| Field::Number(held.ratio.value, Style::Percent)),
+            clock(|held| Field::Number(held.ratio.value, words::percent)),
         )
         .with(Column::number("lowest", "Lowest").wide(10), clock(|held| ghz(held.lowest)))
         .with(Column::number("fell", "Fell after").wide(12), |core| match core.fell {
-            Some(at) => Field::Number(at, Style::Duration),
+            Some(at) => Field::Number(at, words::duration),
             None => Field::Worded("never".to_owned(), serde_json::Value::Null),
         })
         .with(Column::number("wrong", "Wrong").wide(7), |core| Field::Count(core.wrong));
@@ -58,11 +58,11 @@ fn processors(burnin: &BurnIn) -> Vec<Block> {
 }
 
 fn ghz(value: f64) -> Field {
-    Field::Suffixed(value, Style::Figure, " GHz")
+    Field::Suffixed(value, words::figure, " GHz")
 }
 
 fn sensors(burnin: &BurnIn) -> Vec<Block> {
-    let value = |value: fn(&Sensor) -> Option<f64>| move |sensor: &Sensor| Field::maybe(value(sensor), Style::Tenth);
+    let value = |value: fn(&Sensor) -> Option<f64>| move |sensor: &Sensor| Field::maybe(value(sensor), words::tenth);
     let table = Columns::new()
         .with(Column::words("name", "Sensor"), |sensor: &Sensor| Field::text(&sensor.name))
         .with(Column::words("unit", "Unit"), |sensor| Field::text(sensor.unit))
@@ -82,12 +82,14 @@ fn passes(burnin: &BurnIn) -> Vec<Block> {
     let some: Vec<&Pass> = kept.map(|(_, pass)| *pass).take(2 * MOST).collect();
     let columns = Columns::new()
         .with(Column::words("pass", "Pass").wide(6), |pass: &Pass| Field::Count(pass.pass))
-        .with(Column::data("at"), |pass| Field::Number(pass.at, Style::Duration))
-        .with(Column::number("seconds", "Took").wide(12), |pass| Field::Number(pass.seconds, Style::Duration))
+        .with(Column::data("at"), |pass| Field::Number(pass.at, words::duration))
+        .with(Column::number("seconds", "Took").wide(12), |pass| Field::Number(pass.seconds, words::duration))
         .with(Column::number("bytes", "Moved").wide(10), |pass| {
             Field::Worded(words::bytes(pass.bytes), pass.bytes.into())
         })
-        .with(Column::number("rate", "Rate").main().wide(12), |pass| Field::Number(pass.rate(), Style::BytesPerSecond))
+        .with(Column::number("rate", "Rate").main().wide(12), |pass| {
+            Field::Number(pass.rate(), words::bytes_per_second)
+        })
         .with(Column::number("faults", "Faults").wide(8), |pass| Field::Count(pass.faults));
     let remark = format!("{} of {}: those with faults, and the last", some.len(), passes.len());
     parts(&columns, "passes", "Passes", &passes, &some, &remark)
@@ -123,7 +125,7 @@ fn faults(burnin: &BurnIn) -> Vec<Block> {
             let words = |(_, celsius): &(String, f64)| whole(*celsius);
             fault.temperature.as_ref().map_or(Field::Missing, |it| Field::Worded(words(it), serde_json::json!(it)))
         })
-        .with(Column::number("at", "After"), |fault| Field::Number(fault.at, Style::Duration));
+        .with(Column::number("at", "After"), |fault| Field::Number(fault.at, words::duration));
     let some = &faults[..faults.len().min(MOST)];
     let mut blocks = parts(&columns, "faults", "Faults", &faults, some, &format!("the first {MOST} of {all}"));
     if let Some(Block::Table(table)) = blocks.first_mut()

@@ -7,7 +7,7 @@ use words::{Unique, copies};
 use super::{Family, Line, Series, mean};
 use crate::charts::plot::{self, Axis, Form, Mark, Plot};
 use crate::charts::{forest, key, scale::Scale};
-use crate::document::{Block, Chart, Field, Style};
+use crate::document::{Block, Chart, Field};
 use crate::markup::Markup;
 use crate::views::comparisons::{self, measured};
 use crate::views::totals;
@@ -21,8 +21,8 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
     let row = |effect: &Effect| {
         let mut row = comparisons::row(&Line::of(effect, &cost.against));
         row.control = control(effect).map(|one| {
-            let interval = Field::Interval(one.delta, Style::SignedFine).words();
-            let delta = Field::Suffixed(one.delta.value, Style::SignedFine, comparisons::unit(one.measure)).words();
+            let interval = Field::Interval(one.delta, words::signed_fine).words();
+            let delta = Field::Suffixed(one.delta.value, words::signed_fine, comparisons::unit(one.measure)).words();
             (one.delta, format!("A/A control: {delta} ({interval}), {}", one.verdict.word()))
         });
         row

@@ -12,7 +12,7 @@ use words::{Grouped, Unique, listed};
 use super::comparisons::{self, Line, measured, unit};
 use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
-use crate::document::{Block, Column, Columns, Field, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Field, Show, Table};
 
 /// What a second look adds to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
@@ -138,7 +138,7 @@ fn mark(one: &Comparison) -> String {
         _ => ' ',
     };
     let unit = if one.measure == Measure::Met { "pt" } else { "" };
-    format!("{}{mark}", Field::Suffixed(one.delta.value, Style::SignedFine, unit).words())
+    format!("{}{mark}", Field::Suffixed(one.delta.value, words::signed_fine, unit).words())
 }
 
 fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
@@ -256,7 +256,7 @@ fn check(cost: &Cost) -> Vec<Block> {
         let (key, measure, _) = family(one);
         measured(&key.test, &key, measure)
     };
-    let delta = |one: &Comparison| Field::Suffixed(one.delta.value, Style::SignedFine, unit(one.measure)).words();
+    let delta = |one: &Comparison| Field::Suffixed(one.delta.value, words::signed_fine, unit(one.measure)).words();
     let known = || cost.floor.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
     let text = largest.map_or_else(
@@ -275,7 +275,7 @@ fn check(cost: &Cost) -> Vec<Block> {
                 "Two identical arms of {} in every block show {shown}; the largest is {} ({}) in {}.",
                 cost.against,
                 delta(largest),
-                Field::Interval(largest.delta, Style::SignedFine).words(),
+                Field::Interval(largest.delta, words::signed_fine).words(),
                 name(largest)
             )
         },

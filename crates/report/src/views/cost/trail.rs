@@ -6,7 +6,7 @@ use journal::Key;
 use serde_json::{Value, json};
 
 use super::{coordinates, family, named};
-use crate::document::{Column, Columns, Field, Show, Style, Table};
+use crate::document::{Column, Columns, Field, Show, Table};
 
 /// Returns what programs have of an effect: counts and times where they were measured, and its trail.
 pub(super) fn data(effect: &Effect) -> Value {
@@ -23,9 +23,9 @@ pub(super) fn data(effect: &Effect) -> Value {
 /// Returns the trail of every cell; without rows if nothing was written.
 pub(super) fn trail(condition: &Condition) -> Table {
     type Row<'a> = (&'a Key, &'a str, &'a TrailFigures);
-    let short = |figure: fn(&TrailFigures) -> f64| move |row: &Row<'_>| Field::Number(figure(row.2), Style::Short);
+    let short = |figure: fn(&TrailFigures) -> f64| move |row: &Row<'_>| Field::Number(figure(row.2), words::short);
     let share =
-        |figure: fn(&TrailFigures) -> f64| move |row: &Row<'_>| Field::Number(100.0 * figure(row.2), Style::Tenth);
+        |figure: fn(&TrailFigures) -> f64| move |row: &Row<'_>| Field::Number(100.0 * figure(row.2), words::tenth);
     let trails = condition.effects.iter().filter_map(|effect| Some((&effect.comparison.cell, effect.trail.as_ref()?)));
     let mut rows: Vec<Row<'_>> = trails.map(|(cell, trail)| (&cell.key, &*cell.label, trail)).collect();
     // A latency's measures share one trail.
@@ -62,22 +62,22 @@ pub(super) fn calls(condition: &Condition) -> Table {
     let calls = |effect: &Effect| effect.calls.filter(|calls| *calls > 0.0).unwrap_or(1.0);
     let per = move |figure: fn(&TrailFigures) -> f64| {
         move |effect: &&Effect| {
-            Field::maybe(effect.trail.as_ref().map(|trail| figure(trail) / calls(effect)), Style::Short)
+            Field::maybe(effect.trail.as_ref().map(|trail| figure(trail) / calls(effect)), words::short)
         }
     };
     let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls();
     let rows: Vec<&Effect> = condition.effects.iter().filter(of_calls).collect();
     named(|effect: &&Effect| family(&effect.comparison))
         .with(Column::number("", "ns against"), move |effect| {
-            Field::Number(effect.comparison.a / calls(effect), Style::Figure)
+            Field::Number(effect.comparison.a / calls(effect), words::figure)
         })
         .with(Column::number("", "ns under"), move |effect| {
-            Field::Number(effect.comparison.b / calls(effect), Style::Figure)
+            Field::Number(effect.comparison.b / calls(effect), words::figure)
         })
         .with(Column::number("", "added ns").main(), move |effect| {
-            Field::Number((effect.comparison.b - effect.comparison.a) / calls(effect), Style::Signed)
+            Field::Number((effect.comparison.b - effect.comparison.a) / calls(effect), words::signed)
         })
-        .with(Column::number("", "time"), |effect| Field::maybe(effect.comparison.time_factor(), Style::Factor))
+        .with(Column::number("", "time"), |effect| Field::maybe(effect.comparison.time_factor(), words::factor))
         .with(Column::number("", "events"), per(|trail| trail.events_per))
         .with(Column::number("", "B"), per(|trail| trail.bytes_per))
         .of(&rows)

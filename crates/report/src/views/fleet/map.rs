@@ -8,7 +8,7 @@ use super::{overall, short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
 use crate::charts::scale::Scale;
 use crate::charts::{key, svg::hue};
-use crate::document::{Chart, Column, Columns, Field, RowKind, Show, Style, Table, Tone};
+use crate::document::{Chart, Column, Columns, Field, RowKind, Show, Table, Tone};
 
 /// Nodes that the map of a large fleet shows.
 const MAP: usize = 48;
@@ -38,7 +38,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
         Column::number("", "all together"),
         move |node| {
             let value = overall(node).value;
-            Field::Toned(Box::new(Field::Number(value, Style::Signed)), tone(value), String::new())
+            Field::Toned(Box::new(Field::Number(value, words::signed)), tone(value), String::new())
         },
     );
     for (place, test) in report.columns.iter().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
                 words::signed(value.deviation.value)
             );
             Field::Toned(
-                Box::new(Field::Number(value.deviation.value, Style::Signed)),
+                Box::new(Field::Number(value.deviation.value, words::signed)),
                 tone(value.deviation.value),
                 more,
             )

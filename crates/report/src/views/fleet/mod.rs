@@ -13,7 +13,7 @@ use stats::Estimate;
 use words::{count, listed, shortened};
 
 use super::shared::{coordinates, name as labelled, verdict_words};
-use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Style, Table};
+use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-fleet-report/2";
@@ -26,14 +26,10 @@ const FEW: usize = 3;
 
 /// Returns the report of a fleet run with the states of its nodes.
 pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
-    let mut document = Document {
-        format: FORMAT,
-        kind: "unixmark fleet report".to_owned(),
-        title: format!("Fleet run {}", report.run),
-        blocks: vec![Block::Lead(vec![headline(report)]), heading(fleet, report)],
-        run: report.run.clone(),
-        lines: &["figures"],
-    };
+    let title = format!("Fleet run {}", report.run);
+    let mut document = Document::new(FORMAT, "unixmark fleet report", &title, &["figures"]);
+    document.run.clone_from(&report.run);
+    document.extend([Block::Lead(vec![headline(report)]), heading(fleet, report)]);
     document.extend([
         Block::Data("run", json!(report.run)),
         Block::Data("by", json!(report.by)),
@@ -204,7 +200,7 @@ fn states(fleet: &Fleet) -> Vec<Block> {
 fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
     let figure = |outlier: &Outlier| {
         let value = outlier.column.and_then(|column| report.nodes[outlier.node].values[column]);
-        value.map_or(Field::Nothing, |value| Field::Number(value.value.value, Style::Compact))
+        value.map_or(Field::Nothing, |value| Field::Number(value.value.value, words::compact))
     };
     Columns::new()
         .with(Column::words("", "node"), |outlier: &Outlier| Field::text(short(&report.nodes[outlier.node])))
@@ -212,9 +208,9 @@ fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
         .and(of_test(report, |outlier: &Outlier| outlier.column))
         .with(Column::words("named", "").shown(Show::Wide), |outlier| Field::text(outlier.named.name()))
         .with(Column::number("", "figure"), figure)
-        .with(Column::number("deviation", "dev. %").main(), |outlier| Field::Estimate(outlier.deviation, Style::Signed))
-        .with(Column::number("", "95 %"), |outlier| Field::Interval(outlier.deviation, Style::Signed))
-        .with(Column::data("p"), |outlier| Field::Number(outlier.p, Style::Figure))
+        .with(Column::number("deviation", "dev. %").main(), |outlier| Field::Estimate(outlier.deviation, words::signed))
+        .with(Column::number("", "95 %"), |outlier| Field::Interval(outlier.deviation, words::signed))
+        .with(Column::data("p"), |outlier| Field::Number(outlier.p, words::figure))
         .with(Column::number("q", "q").shown(Show::Wide), |outlier| Field::Text(probability(outlier.q)))
 }
 
@@ -258,13 +254,13 @@ fn traits(report: &FleetReport) -> Vec<Block> {
 
 fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
     let size = |change: &Change| match change.verdict {
-        Verdict::Same(size) | Verdict::Undecided(size) => Field::Number(size, Style::Figure),
+        Verdict::Same(size) | Verdict::Undecided(size) => Field::Number(size, words::figure),
         _ => Field::Missing,
     };
     let columns = of_test(report, |change: &Change| change.column)
         .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64))
-        .with(Column::number("delta", "change %").main(), |change| Field::Estimate(change.delta, Style::Signed))
-        .with(Column::number("", "95 %"), |change| Field::Interval(change.delta, Style::Signed))
+        .with(Column::number("delta", "change %").main(), |change| Field::Estimate(change.delta, words::signed))
+        .with(Column::number("", "95 %"), |change| Field::Interval(change.delta, words::signed))
         .data(|change| json!({"p": change.p, "q": change.q, "method": change.method}))
         .with(Column::words("verdict", "verdict").main(), |change| {
             Field::Worded(verdict_words(change.verdict, "%"), change.verdict.word().into())
@@ -298,7 +294,7 @@ fn groups(report: &FleetReport) -> Vec<Block> {
         .with(Column::number("nodes", "nodes"), |group| Field::Count(group.nodes as u64))
         .data(|group| json!({"judged": group.judged, "overall": group.overall}))
         .with(Column::number("", "typical %").main(), |group| {
-            Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), Style::Signed)
+            Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), words::signed)
         });
     let table = columns.of(&report.groups);
     match report.groups.len() {
@@ -316,7 +312,7 @@ fn tests(report: &FleetReport) -> Vec<Block> {
         .with(Column::words("", "Test").shown(Show::Pages), |test| Field::text(title(test)))
         .data(|test| json!({"label": test.label, "metric": test.metric}))
         .with(Column::number("nodes", "Nodes").shown(Show::Wide), |test| Field::Count(test.nodes as u64))
-        .with(Column::number("typical", "typical").main(), |test| Field::Estimate(test.typical, Style::Compact))
+        .with(Column::number("typical", "typical").main(), |test| Field::Estimate(test.typical, words::compact))
         .with(Column::words("unit", "Unit").shown(Show::Wide), |test| Field::text(&test.unit))
         .with(Column::data("typical_of"), |test| Field::data(&test.typical_of));
     for (column, of) in [
@@ -324,7 +320,7 @@ fn tests(report: &FleetReport) -> Vec<Block> {
         spread("between", "between %", |test| test.spread.between),
         spread("groups", "groups %", |test| test.spread.groups.unwrap_or(f64::NAN)),
     ] {
-        columns = columns.with(column, move |test: &Test| Field::Number(of(test), Style::Figure));
+        columns = columns.with(column, move |test: &Test| Field::Number(of(test), words::figure));
     }
     let slowest = |test: &Test| {
         let place = report.columns.iter().position(|other| std::ptr::eq(other, test));
@@ -367,9 +363,9 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         .data(|node| json!({"node": node.name, "group": node.group, "whole": node.whole}))
         .with(Column::number("", "place"), move |node| Field::text(place(node)))
         .with(Column::data("rank"), |node| Field::data(&Some(node.rank).filter(|rank| rank.0 > 0)))
-        .with(Column::data("overall"), |node| Field::Estimate(node.overall, Style::Gain))
-        .with(Column::number("", "overall %").main(), |node| Field::Number(overall(node).value, Style::Signed))
-        .with(Column::number("", "95 %"), |node| Field::Interval(overall(node), Style::Signed))
+        .with(Column::data("overall"), |node| Field::Estimate(node.overall, words::gain))
+        .with(Column::number("", "overall %").main(), |node| Field::Number(overall(node).value, words::signed))
+        .with(Column::number("", "95 %"), |node| Field::Interval(overall(node), words::signed))
         .data(|node| json!({"p": node.p, "q": node.q, "named": node.named.map(Named::name)}))
         .with(Column::words("", ""), move |node| Field::text(mark(node)));
     if several {
