@@ -64,7 +64,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     for (format, words) in [
         ("csv", "alpha-2026-03-20-01,alpha,kernel: 6.1.0 -> 6.12.0"),
         ("markdown", "| kernel: 6.1.0 -&gt; 6.12.0 |"),
-        ("html", "kernel: 6.1.0 -&#62; 6.12.0</td>"),
+        ("html", "kernel: 6.1.0 -&gt; 6.12.0</td>"),
     ] {
         let report = stdout(&run(&format!("syscall --format {format}")));
         assert!(report.contains(words), "{format}: {report}");

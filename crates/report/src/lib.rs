@@ -4,13 +4,11 @@
 //! - [`views`]: one per question; each knows its subject and no format.
 //! - `render`: one per format; each knows documents and no subject.
 //! - `charts`: drawings as SVG, made by views, shown by pages.
-//! - `markup`: what both write HTML and SVG with.
 //!
 //! An error is a value that cannot be rendered: a defect.
 
 mod charts;
 mod document;
-mod markup;
 mod render;
 mod views;
 

@@ -1,4 +1,4 @@
-//! A strict reader of pages: it proves that their markup is only what the template wrote.
+//! A strict reader of pages: it proves that their markup is only what the renderer wrote.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ fn attributes(tag: &str) -> (String, Vec<(String, String)>) {
 }
 
 fn decoded(text: &str) -> String {
-    let named = [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")];
+    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")];
     let left = named.iter().fold(text.to_owned(), |text, (from, _)| text.replace(from, ""));
     assert!(!left.contains('&'), "a bare ampersand in {text:?}");
     named.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))

@@ -6,7 +6,7 @@ use stats::Estimate;
 use super::rows::{self, Form, Mark, Rows, Tick};
 use super::scale::Scale;
 use super::svg::key_of;
-use crate::markup::Markup;
+use maud::Markup;
 
 /// A plot of differences in per cent or points, negative if worse.
 pub(crate) struct Forest {

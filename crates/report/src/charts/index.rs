@@ -9,7 +9,7 @@ use super::merged;
 use super::rows::{Guide, Mark, Row, Rows, Tick};
 use super::scale::Scale;
 use super::svg::hue;
-use crate::markup::Markup;
+use maud::Markup;
 
 /// From this many times the fewest copies on, gains have a logarithmic axis.
 const MANY: u32 = 8;

@@ -2,7 +2,7 @@
 
 use super::scale::{Scale, tick};
 use super::svg::{Anchor, Svg, hue, length, n, outline};
-use crate::markup::Markup;
+use maud::{Markup, html};
 
 /// Room for the numbers of the vertical axis, and at the other edges; at the top more where guides have words there.
 const LEFT: f64 = 50.0;
@@ -124,7 +124,7 @@ impl Plot {
 
     /// Returns the drawings for wide windows and for narrow ones.
     pub(crate) fn chart(&self, height: f64) -> Markup {
-        [self.draw("chart wide", (1000.0, height)), self.draw("chart narrow", (420.0, height))].into()
+        html! { (self.draw("chart wide", (1000.0, height))) (self.draw("chart narrow", (420.0, height))) }
     }
 
     fn draw(&self, class: &str, (width, height): (f64, f64)) -> Markup {

@@ -7,7 +7,7 @@ use stats::Estimate;
 
 use super::scale::{Scale, tick};
 use super::svg::{Anchor, BOLD, Svg, hue, length, n, outline};
-use crate::markup::Markup;
+use maud::{Markup, html};
 
 /// A chart of rows.
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ impl Mark {
 impl Rows {
     /// Returns the drawings, for wide windows and for narrow ones.
     pub(crate) fn draw(&self) -> Markup {
-        [true, false].map(|wide| Drawing::new(self, wide).finish()).into()
+        html! { @for wide in [true, false] { (Drawing::new(self, wide).finish()) } }
     }
 
     fn marks(&self) -> impl Iterator<Item = &Mark> {

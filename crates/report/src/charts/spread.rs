@@ -5,8 +5,8 @@ use super::index::series;
 use super::merged;
 use super::plot::{Axis, Mark, Plot, Series};
 use super::scale::Scale;
-use crate::markup::Markup;
 use analysis::{Results, Row, Sample};
+use maud::Markup;
 use stats::median;
 use words::{Unique, copies};
 

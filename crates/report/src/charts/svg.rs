@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::markup::{Markup, element};
+use maud::{Markup, html};
 
 /// Hues that the style sheet has, and shapes that [`outline`] draws.
 const HUES: usize = 6;
@@ -14,9 +14,9 @@ pub(crate) const BOLD: f64 = 1.12;
 /// The part of a chart that is written so far.
 #[derive(Debug, Default)]
 pub(crate) struct Svg {
-    body: Markup,
+    body: Vec<Markup>,
     /// What stands before each group that is open.
-    before: Vec<Markup>,
+    before: Vec<Vec<Markup>>,
 }
 
 /// Where a text stands at its point.
@@ -36,19 +36,19 @@ impl Svg {
     /// Draws a rectangle.
     pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(n);
-        let attributes = [("class", class), ("x", &x), ("y", &y), ("width", &width), ("height", &height)];
-        self.body.push(element("rect", &attributes, ""));
+        self.body.push(html! { rect class=(class) x=(x) y=(y) width=(width) height=(height) {} });
     }
 
     /// Writes text, if there is any.
     pub(crate) fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
         let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            Anchor::Start => None,
+            Anchor::Middle => Some("middle"),
+            Anchor::End => Some("end"),
         };
-        let attributes = [("class", class), ("x", &n(at.0)), ("y", &n(at.1)), ("text-anchor", anchor)];
-        self.body.push(element("text", &attributes, text).only_if(!text.is_empty()));
+        if !text.is_empty() {
+            self.body.push(html! { text class=(class) x=(n(at.0)) y=(n(at.1)) text-anchor=[anchor] { (text) } });
+        }
     }
 
     /// Writes text cut to `width`, whole on hover.
@@ -61,29 +61,30 @@ impl Svg {
 
     /// Draws an outline, with a hover text if there is any.
     pub(crate) fn path(&mut self, class: &str, d: &str, title: &str) {
-        self.body.push(element("path", &[("class", class), ("d", d)], hover(title)));
+        self.body.push(html! { path class=(class) d=(d) { (hover(title)) } });
     }
 
     /// Opens a group whose parts share a hover text, if there is any.
     pub(crate) fn open(&mut self, title: &str) {
-        self.before.push(std::mem::replace(&mut self.body, hover(title)));
+        self.before.push(std::mem::replace(&mut self.body, vec![hover(title)]));
     }
 
     /// Closes the group.
     pub(crate) fn close(&mut self) {
-        let group = element("g", &[], std::mem::take(&mut self.body));
-        self.body = [self.before.pop().unwrap_or_default(), group].into();
+        let group = html! { g { @for part in &self.body { (part) } } };
+        self.body = self.before.pop().unwrap_or_default();
+        self.body.push(group);
     }
 
     /// Returns the chart, with the words that stand for it where it is not seen.
     pub(crate) fn finish(self, class: &str, (width, height): (f64, f64), label: &str) -> Markup {
         let size = format!("0 0 {} {}", n(width), n(height));
-        element("svg", &[("class", class), ("role", "img"), ("aria-label", label), ("viewBox", &size)], self.body)
+        html! { svg class=(class) role="img" aria-label=(label) viewBox=(size) { @for part in &self.body { (part) } } }
     }
 }
 
 fn hover(title: &str) -> Markup {
-    element("title", &[], title).only_if(!title.is_empty())
+    html! { @if !title.is_empty() { title { (title) } } }
 }
 
 /// Returns a coordinate: short, and never anything but a number.
@@ -125,7 +126,7 @@ pub(crate) fn key(series: usize) -> Markup {
 pub(crate) fn key_of(class: &str, shape: usize) -> Markup {
     let mut svg = Svg::default();
     svg.path(&format!("mark {class}"), &outline(shape, (7.0, 7.0), 4.6), "");
-    element("svg", &[("class", "key"), ("aria-hidden", "true"), ("viewBox", "0 0 14 14")], svg.body)
+    html! { svg.key aria-hidden="true" viewBox="0 0 14 14" { @for part in &svg.body { (part) } } }
 }
 
 fn circle(x: f64, y: f64, radius: f64) -> String {

@@ -8,8 +8,8 @@ mod field;
 use journal::Key;
 use serde_json::{Map, Value, json};
 
-use crate::markup::Markup;
 pub use field::{Field, Tone};
+use maud::Markup;
 
 /// Who reads a rendered document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::shared::{gaps, sentences};
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
 use crate::charts::{key, percentiles, scale::Scale};
 use crate::document::{Block, Chart, Column, Columns, Field, Show, Table, Tone};
-use crate::markup::Markup;
+use maud::Markup;
 
 /// ns in a ms, the unit of every latency.
 const MS: f64 = 1e6;

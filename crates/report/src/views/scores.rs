@@ -10,7 +10,7 @@ use super::shared::{gaps, name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
 use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table};
-use crate::markup::Markup;
+use maud::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
 const NAME: usize = 38;

@@ -11,7 +11,7 @@ use crate::charts::key;
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series, medians};
 use crate::charts::scale::Scale;
 use crate::document::{Block, Chart};
-use crate::markup::Markup;
+use maud::Markup;
 
 /// Most points of a curve, and most curves of a chart: of more processors, the ends and the middle are drawn.
 const POINTS: usize = 500;

@@ -8,9 +8,9 @@ use super::{Family, Line, Series, mean};
 use crate::charts::plot::{self, Axis, Form, Mark, Plot};
 use crate::charts::{forest, key, scale::Scale};
 use crate::document::{Block, Chart, Field};
-use crate::markup::Markup;
 use crate::views::comparisons::{self, measured};
 use crate::views::totals;
+use maud::Markup;
 
 /// Returns the forest plot of a condition.
 pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
