@@ -14,11 +14,11 @@ mod wrap;
 
 pub use clean::{clean, shell, shortened, visible};
 pub use file::write_whole;
-pub use list::{Grouped, Unique, copies, count, listed};
+pub use list::{Grouped, Unique, copies, count, listed, merged};
 pub use nearest::nearest;
 pub use number::{
-    at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus, score,
-    share, short, signed, signed_fine, tenth, whole,
+    at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus,
+    probability, score, share, short, signed, signed_fine, tenth, whole,
 };
 pub use size::{bytes, bytes_per_second};
 pub use time::{clock, duration, nanoseconds, seconds, uptime};

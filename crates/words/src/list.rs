@@ -69,6 +69,25 @@ pub trait Grouped<K: PartialEq, V>: Iterator<Item = (K, V)> + Sized {
 
 impl<K: PartialEq, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
+/// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the first list
+/// lacks is in its place all the same.
+#[must_use]
+pub fn merged<T: PartialEq + Copy>(lists: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
+    let mut all: Vec<T> = Vec::new();
+    for list in lists {
+        let mut after = 0;
+        for item in list {
+            let place = all.iter().position(|known| *known == item);
+            let place = place.unwrap_or_else(|| {
+                all.insert(after, item);
+                after
+            });
+            after = place + 1;
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,6 +102,7 @@ mod tests {
         assert_eq!(listed(&names, 9), "a, b, c and d");
         assert_eq!(listed(&names, 2), "a, b and 2 more");
         assert_eq!(["b", "a", "b"].into_iter().unique(), ["b", "a"]);
+        assert_eq!(merged([vec!["a", "c"], vec!["a", "b", "c"]]), ["a", "b", "c"]);
         assert_eq!([("b", 1), ("a", 2), ("b", 3)].into_iter().grouped(), [("b", vec![1, 3]), ("a", vec![2])]);
     }
 }

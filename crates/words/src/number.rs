@@ -108,6 +108,17 @@ pub fn whole(value: f64) -> String {
     if value.is_finite() { format!("{value:.0}") } else { NOTHING.to_owned() }
 }
 
+/// Returns a p or q value in a few characters: `0.040`, `1e-4`.
+#[must_use]
+pub fn probability(value: f64) -> String {
+    match value {
+        value if value >= 0.0995 => format!("{value:.2}"),
+        value if value >= 0.000_95 => format!("{value:.3}"),
+        value if value < 1e-99 => "<1e-99".to_owned(),
+        value => format!("{value:.0e}"),
+    }
+}
+
 /// Returns a number with one decimal, as UnixBench's index block has.
 #[must_use]
 pub fn tenth(value: f64) -> String {
@@ -269,6 +280,13 @@ mod tests {
     fn bounds_round_away_from_zero() {
         for (number, text) in [(0.04, "0.1"), (0.4, "0.4"), (0.41, "0.5"), (9.95, "10"), (12.01, "13"), (5e3, "∞")] {
             assert_eq!(at_least(number), text);
+        }
+    }
+
+    #[test]
+    fn probabilities_are_short() {
+        for (value, shown) in [(1.0, "1.00"), (0.04, "0.040"), (0.0001, "1e-4"), (0.0, "<1e-99")] {
+            assert_eq!(probability(value), shown);
         }
     }
 }

@@ -20,7 +20,6 @@ pub(crate) struct Forest {
     pub(crate) means: Vec<Row>,
 }
 
-/// One difference.
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) at: Estimate,
@@ -127,7 +126,6 @@ impl Axis {
     }
 }
 
-/// `-50 %`, `0`.
 fn tick(percent: f64) -> String {
     if percent == 0.0 { "0".to_owned() } else { format!("{percent:+} %").replace('-', "−") }
 }

@@ -3,9 +3,8 @@
 use analysis::{Index, Results};
 use catalogue::NONE;
 use stats::Estimate;
-use words::{Unique, copies, gain as times, plus_minus, score as number};
+use words::{Unique, copies, gain as times, merged, plus_minus, score as number};
 
-use super::merged;
 use super::rows::{Guide, Mark, Row, Rows, Tick};
 use super::scale::Scale;
 use super::svg::hue;

@@ -12,21 +12,3 @@ pub(crate) mod spread;
 pub(crate) mod svg;
 
 pub(crate) use svg::key;
-
-/// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the first list
-/// lacks is in its place all the same.
-pub(crate) fn merged<T: PartialEq + Copy>(lists: impl IntoIterator<Item = Vec<T>>) -> Vec<T> {
-    let mut all: Vec<T> = Vec::new();
-    for list in lists {
-        let mut after = 0;
-        for item in list {
-            let place = all.iter().position(|known| *known == item);
-            let place = place.unwrap_or_else(|| {
-                all.insert(after, item);
-                after
-            });
-            after = place + 1;
-        }
-    }
-    all
-}

@@ -17,26 +17,21 @@ const INSET: f64 = 4.0;
 /// From this many marks on, they are small, and each series has one hover text.
 const MANY: usize = 240;
 
-/// A chart of points and lines.
 #[derive(Debug, Default)]
 pub(crate) struct Plot {
     /// The words for who does not see it.
     pub(crate) label: String,
-    /// The horizontal axis.
     pub(crate) x: Axis,
-    /// The vertical axis.
     pub(crate) y: Axis,
     /// Values of the vertical axis that have a line across, with words.
     pub(crate) across: Vec<(f64, String)>,
     /// Values of the horizontal axis that have a line from top to bottom, with words.
     pub(crate) down: Vec<(f64, String)>,
-    /// What is drawn.
     pub(crate) series: Vec<Series>,
     /// How many marks may have hover texts of their own, where a page has many such charts.
     pub(crate) hovers: Option<usize>,
 }
 
-/// An axis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Axis {
     /// From values to places.
@@ -52,16 +47,13 @@ pub(crate) struct Series {
     pub(crate) number: usize,
     /// What it is, on hover.
     pub(crate) title: String,
-    /// Its lines.
     pub(crate) lines: Vec<Line>,
-    /// Its marks.
     pub(crate) marks: Vec<Mark>,
 }
 
 /// A line through points; it is broken where a point is off the vertical axis.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
-    /// The points.
     pub(crate) points: Vec<(f64, f64)>,
     /// Whether it is something other than a result.
     pub(crate) dashed: bool,
@@ -72,11 +64,9 @@ pub(crate) struct Line {
 /// A mark; one off the vertical axis is an open triangle at its edge.
 #[derive(Debug, Default)]
 pub(crate) struct Mark {
-    /// Where it is.
     pub(crate) at: (f64, f64),
     /// The ends of its interval.
     pub(crate) interval: Option<(f64, f64)>,
-    /// Its form.
     pub(crate) form: Form,
     /// What it is, on hover.
     pub(crate) title: String,

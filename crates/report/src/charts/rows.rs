@@ -9,7 +9,6 @@ use super::scale::{Scale, tick};
 use super::svg::{Anchor, BOLD, Svg, hue, length, n, outline};
 use maud::{Markup, html};
 
-/// A chart of rows.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     /// What stands for the chart where it is not seen.
@@ -21,7 +20,6 @@ pub(crate) struct Rows {
     pub(crate) axes: [&'static str; 2],
     /// A shaded part of the axis, and why.
     pub(crate) shade: Option<(f64, f64, String)>,
-    /// Vertical lines.
     pub(crate) guides: Vec<Guide>,
     /// The value that stems grow from, if there are stems.
     pub(crate) origin: Option<f64>,
@@ -49,7 +47,6 @@ pub(crate) struct Guide {
     pub(crate) text: String,
 }
 
-/// One row.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) label: String,
@@ -64,7 +61,6 @@ pub(crate) struct Mark {
     pub(crate) lane: usize,
     /// Its hue, and whether it is hollow.
     pub(crate) class: String,
-    /// Its shape, by the number of a series.
     pub(crate) shape: usize,
     pub(crate) form: Form,
     /// The value; NaN if there is none, and the words say why.
@@ -156,7 +152,6 @@ impl Rows {
     }
 }
 
-/// One drawing, in pixels.
 struct Drawing<'a> {
     chart: &'a Rows,
     svg: Svg,

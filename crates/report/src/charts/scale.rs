@@ -29,7 +29,6 @@ impl Default for Scale {
 }
 
 impl Scale {
-    /// Returns a linear axis.
     pub(crate) fn linear(low: f64, high: f64) -> Scale {
         let high = if high > low { high } else { low + 1.0 };
         Scale { kind: Kind::Linear, low, high, from: 0.0, to: 1.0 }

@@ -2,13 +2,12 @@
 //! that drift, outliers and second modes are seen.
 
 use super::index::series;
-use super::merged;
 use super::plot::{Axis, Mark, Plot, Series};
 use super::scale::Scale;
 use analysis::{Results, Row, Sample};
 use maud::Markup;
 use stats::median;
-use words::{Unique, copies};
+use words::{Unique, copies, merged};
 
 /// Most points of a panel, and of all panels: they bound the page, however long the run was.
 const PANEL: usize = 400;

@@ -33,7 +33,6 @@ impl Svg {
         self.path(class, &format!("M{} {}L{} {}", n(from.0), n(from.1), n(to.0), n(to.1)), "");
     }
 
-    /// Draws a rectangle.
     pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
         let [x, y, width, height] = [x, y, width.max(0.0), height.max(0.0)].map(n);
         self.body.push(html! { rect class=(class) x=(x) y=(y) width=(width) height=(height) {} });
@@ -69,7 +68,6 @@ impl Svg {
         self.before.push(std::mem::replace(&mut self.body, vec![hover(title)]));
     }
 
-    /// Closes the group.
     pub(crate) fn close(&mut self) {
         let group = html! { g { @for part in &self.body { (part) } } };
         self.body = self.before.pop().unwrap_or_default();

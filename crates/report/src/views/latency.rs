@@ -71,17 +71,14 @@ pub(super) fn data(latency: &Latency) -> Value {
             (object[format!("{key}_low")], object[format!("{key}_high")]) = (json!(low), json!(high));
         }
     }
-    let more = [("late", json!(latency.late)), ("dropped", json!(latency.dropped)), ("stall", json!(latency.stall))];
-    let rates = latency.rates.map(|rates| ("frames_per_second", json!(rates)));
-    let recorded = [
-        ("attribution", json!(latency.attribution)),
-        ("over_time", json!(latency.seconds)),
-        ("worst", json!(latency.worst)),
-        ("trials", json!(latency.trials)),
-        ("histogram", json!(latency.histogram)),
-    ];
-    more.into_iter().chain(rates).chain(recorded).for_each(|(key, value)| object[key] = value);
-    object
+    let rates = latency.rates.map_or(Value::Null, |rates| json!({"frames_per_second": rates}));
+    let others = json!({
+        "attribution": latency.attribution, "over_time": latency.seconds, "worst": latency.worst,
+        "trials": latency.trials, "histogram": latency.histogram,
+    });
+    let late = json!({"late": latency.late, "dropped": latency.dropped, "stall": latency.stall});
+    let parts = [object, late, rates, others].into_iter().filter_map(|part| part.as_object().cloned());
+    parts.flatten().collect::<Map<String, Value>>().into()
 }
 
 /// `None` without a frame.

@@ -98,10 +98,10 @@ fn totals(tests: &[Scaling]) -> Table {
         .with(Column::words("total_unit", "Unit").shown(Show::Wide), |(test, _)| Field::text(&test.total_unit))
         .with(Column::number("", "±").wide(7), |at| Field::Spread(level(at).total))
         .with(Column::number("gain", "Gain").main().wide(7), |at| Field::Estimate(level(at).gain, words::gain))
-        .with(
-            Column::number("", "±").wide(7),
-            |at| if at.1 == 0 { Field::Nothing } else { Field::Spread(level(at).gain) },
-        )
+        .with(Column::number("", "±").wide(7), |at| match at.1 {
+            0 => Field::Nothing,
+            _ => Field::Spread(level(at).gain),
+        })
         .with(Column::number("step", "Step").wide(7), |at| {
             level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, words::gain))
         })
@@ -113,13 +113,12 @@ fn totals(tests: &[Scaling]) -> Table {
         .with(Column::number("n", "Trials").shown(Show::Wide), |at| Field::Count(level(at).n as u64))
         .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, words::score))
         .with(Column::data("normalised"), move |at| estimate(level(at).normalised, words::score))
-        .with(Column::data("normalised_gain"), |at| {
-            let (test, _) = at;
-            let gain =
-                level(at).normalised.zip(test.levels[0].normalised).map(|(here, first)| here.value / first.value);
-            Field::maybe(gain, words::gain)
+        .data(|at| {
+            let (test, place) = at;
+            let both = level(at).normalised.zip(test.levels[0].normalised);
+            let gain = both.map(|(here, first)| here.value / first.value);
+            json!({"normalised_gain": gain, "in_law": *place < test.fitted, "status": "ok"})
         })
-        .data(|(test, place)| json!({"in_law": *place < test.fitted, "status": "ok"}))
         .of(&rows)
         .keyed("scaling")
 }
@@ -139,7 +138,7 @@ fn laws(tests: &[Scaling]) -> Table {
     let (any_kappa, any_judged) =
         (tests.iter().any(|it| kappa(it).is_some()), tests.iter().any(|it| judged(it).is_some()));
     let (people, pages) = (shown(any_kappa, Show::People), shown(any_judged, Show::Wide));
-    let value = |estimate: Option<Estimate>, style| Field::maybe(estimate.map(|it| it.value), style);
+    let value = |estimate: Option<Estimate>, style: fn(f64) -> String| Field::maybe(estimate.map(|it| it.value), style);
     let ends = |estimate: Option<Estimate>, words: fn(f64) -> String| {
         estimate.map_or(Field::Nothing, |estimate| Field::Text(range(&estimate, words)))
     };
@@ -154,16 +153,14 @@ fn laws(tests: &[Scaling]) -> Table {
                 "peak": peak(test),
             })
         })
-        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), words::coefficient))
+        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), coefficient))
         .with(Column::words("", "95 %"), move |test| ends(sigma(test), coefficient))
-        .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| {
-            value(kappa(test), words::coefficient)
-        })
+        .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| value(kappa(test), coefficient))
         .with(Column::words("", "95 %").shown(people), move |test| ends(kappa(test), coefficient))
-        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), words::figure))
+        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), figure))
         .with(Column::words("", "95 %").shown(people), move |test| ends(peak(test), figure))
         .with(Column::number("r2", "R²").shown(pages), move |test| {
-            Field::maybe(judged(test).map(|law| law.r2), words::coefficient)
+            Field::maybe(judged(test).map(|law| law.r2), coefficient)
         })
         .with(Column::words("worst", "Worst").shown(pages), move |test| {
             judged(test).map_or(Field::Nothing, |law| {

@@ -33,19 +33,11 @@ pub(super) fn table(means: &[Mean<'_>]) -> Table {
         .with(Column::number("", "rates"), |mean| Field::Count(mean.of.rates as u64))
         .with(Column::number("", "delta").main(), Mean::delta)
         .with(Column::number("", "95 %"), Mean::interval)
-        .with(Column::words("", "worst").shown(Show::Narrow), |mean| Field::Text(mean.worst(id)))
-        .with(Column::words("", "worst").shown(Show::Pages), |mean| Field::Text(mean.worst(label)))
+        .with(Column::words("", "worst").shown(Show::Narrow), |mean| Field::Text(mean.worst(|worst| &worst.key.test)))
+        .with(Column::words("", "worst").shown(Show::Pages), |mean| Field::Text(mean.worst(|worst| &worst.label)))
         .of(means)
         .shown(Show::People)
         .titled("", "blocks resampled for all tests at once")
-}
-
-fn id(worst: &Worst) -> &str {
-    &worst.key.test
-}
-
-fn label(worst: &Worst) -> &str {
-    &worst.label
 }
 
 /// Returns the row of a mean in a forest plot.
@@ -57,7 +49,7 @@ pub(super) fn row(mean: &Mean<'_>) -> Row {
         label: mean.name.clone(),
         at: mean.of.delta,
         verdict: None,
-        title: format!("{} of {rates}: {delta} ({interval}); worst: {}", mean.name, mean.worst(label)),
+        title: format!("{} of {rates}: {delta} ({interval}); worst: {}", mean.name, mean.worst(|worst| &worst.label)),
         words: [delta, interval, time, rates],
         control: None,
     }

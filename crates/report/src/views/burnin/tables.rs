@@ -2,6 +2,7 @@
 
 use analysis::{BurnIn, Core, Held, Pattern, Sensor};
 use journal::{Fault, Pass};
+use serde_json::{Value, json};
 use words::{duration, whole};
 
 use crate::document::{Block, Column, Columns, Field, List, Show};
@@ -39,22 +40,23 @@ fn processors(burnin: &BurnIn) -> Vec<Block> {
     }
     let clock = |value: fn(&Held) -> Field| move |core: &Core| core.clock.as_ref().map_or(Field::Missing, value);
     let columns = Columns::new()
-        .with(Column::data("thread"), |core: &Core| Field::Count(u64::from(core.thread)))
+        .data(|core: &Core| json!({"thread": core.thread}))
         .with(Column::words("cpu", "CPU").wide(6), |core| Field::Count(u64::from(core.cpu)))
         .with(Column::number("initial", "First").wide(10), clock(|held| ghz(held.initial.value)))
         .with(Column::number("sustained", "Last quarter").wide(14), clock(|held| ghz(held.sustained.value)))
-        .with(
-            Column::number("kept", "Kept").main().wide(8),
-            clock(|held| Field::Number(held.ratio.value, words::percent)),
-        )
+        .with(Column::number("kept", "Kept").main().wide(8), clock(|held| percent(held.ratio.value)))
         .with(Column::number("lowest", "Lowest").wide(10), clock(|held| ghz(held.lowest)))
         .with(Column::number("fell", "Fell after").wide(12), |core| match core.fell {
             Some(at) => Field::Number(at, words::duration),
-            None => Field::Worded("never".to_owned(), serde_json::Value::Null),
+            None => Field::Worded("never".to_owned(), Value::Null),
         })
         .with(Column::number("wrong", "Wrong").wide(7), |core| Field::Count(core.wrong));
     let remark = format!("the {MOST} that kept least, of {}", cores.len());
     parts(&columns, "processors", "Clock of each processor", &cores, &least, &remark)
+}
+
+fn percent(share: f64) -> Field {
+    Field::Number(share, words::percent)
 }
 
 fn ghz(value: f64) -> Field {
@@ -123,7 +125,7 @@ fn faults(burnin: &BurnIn) -> Vec<Block> {
         .with(Column::number("retest", "Read again"), |fault| Field::text(fault.retest.to_string()))
         .with(Column::number("temperature", "°C"), |fault| {
             let words = |(_, celsius): &(String, f64)| whole(*celsius);
-            fault.temperature.as_ref().map_or(Field::Missing, |it| Field::Worded(words(it), serde_json::json!(it)))
+            fault.temperature.as_ref().map_or(Field::Missing, |it| Field::Worded(words(it), json!(it)))
         })
         .with(Column::number("at", "After"), |fault| Field::Number(fault.at, words::duration));
     let some = &faults[..faults.len().min(MOST)];

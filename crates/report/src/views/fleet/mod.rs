@@ -204,24 +204,14 @@ fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
     };
     Columns::new()
         .with(Column::words("", "node"), |outlier: &Outlier| Field::text(short(&report.nodes[outlier.node])))
-        .with(Column::data("node"), |outlier| Field::text(&report.nodes[outlier.node].name))
+        .data(|outlier| json!({"node": report.nodes[outlier.node].name}))
         .and(of_test(report, |outlier: &Outlier| outlier.column))
         .with(Column::words("named", "").shown(Show::Wide), |outlier| Field::text(outlier.named.name()))
         .with(Column::number("", "figure"), figure)
         .with(Column::number("deviation", "dev. %").main(), |outlier| Field::Estimate(outlier.deviation, words::signed))
         .with(Column::number("", "95 %"), |outlier| Field::Interval(outlier.deviation, words::signed))
         .with(Column::data("p"), |outlier| Field::Number(outlier.p, words::figure))
-        .with(Column::number("q", "q").shown(Show::Wide), |outlier| Field::Text(probability(outlier.q)))
-}
-
-/// Returns a p or q value in a few characters.
-fn probability(value: f64) -> String {
-    match value {
-        value if value >= 0.0995 => format!("{value:.2}"),
-        value if value >= 0.000_95 => format!("{value:.3}"),
-        value if value < 1e-99 => "<1e-99".to_owned(),
-        value => format!("{value:.0e}"),
-    }
+        .with(Column::number("q", "q").shown(Show::Wide), |outlier| Field::Text(words::probability(outlier.q)))
 }
 
 /// The nodes that are unlike the others, and what they are so at.
@@ -248,7 +238,7 @@ fn traits(report: &FleetReport) -> Vec<Block> {
             let Trait { slow_with, slow, others_with, others, p, .. } = found;
             json!({"slow_with": slow_with, "slow": slow, "others_with": others_with, "others": others, "p": p})
         })
-        .with(Column::number("q", "q"), |found| Field::Worded(probability(found.q), found.q.into()));
+        .with(Column::number("q", "q"), |found| Field::Worded(words::probability(found.q), found.q.into()));
     table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
 }
 
@@ -437,16 +427,4 @@ fn differing(report: &FleetReport) -> Vec<Block> {
     };
     let data = Block::Data("differing", report.differing.iter().map(json).collect());
     vec![data, Block::List(list)]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::probability;
-
-    #[test]
-    fn probabilities_are_short() {
-        for (value, shown) in [(1.0, "1.00"), (0.04, "0.040"), (0.0001, "1e-4"), (0.0, "<1e-99")] {
-            assert_eq!(probability(value), shown);
-        }
-    }
 }
