@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
 use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
-use stats::Estimate;
+use stats::{Estimate, Mean};
 use words::Unique;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
@@ -122,6 +122,17 @@ pub struct Row {
     pub details: Option<Box<Details>>,
     /// The whole of an interactive test's latency; the score is one percentile of it.
     pub latency: Option<Box<Latency>>,
+}
+
+impl Row {
+    /// Returns the coefficient of variation of the trials: their standard deviation over their mean, as a share; NaN of
+    /// fewer than two.
+    #[must_use]
+    pub fn variation(&self) -> f64 {
+        let values: Vec<f64> = self.samples.iter().map(|sample| sample.value).collect();
+        let mean = Mean::of(&values);
+        mean.error * (values.len() as f64).sqrt() / mean.value
+    }
 }
 
 /// One trial's score.

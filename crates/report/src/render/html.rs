@@ -67,9 +67,7 @@ pub(super) fn render(document: &Document) -> String {
 fn part(block: &Block, notes: &mut Notes) -> Markup {
     match block {
         Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (text) } } },
-        Block::Text(_, lead, text) => {
-            html! { p.text { @if !lead.is_empty() { b { (lead) } } (text) } }
-        }
+        Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (text) } },
         Block::Figures(name, figures) => html! {
             @if !name.is_empty() { h3.name { (name) } }
             ul.figures { @for figure in figures { (self::figure(figure)) } }
@@ -150,18 +148,13 @@ fn line(row: &Row, shown: &[(usize, &Column)], notes: &mut Notes) -> Markup {
     };
     html! {
         tr class=[class] {
-            th scope="row" { (row.fields[*first].words()) @for number in marks { (mark(number)) } }
+            th scope="row" { (row.fields[*first].words()) @for place in marks { sup { a href={ "#note-" (place) } aria-label={ "note " (place) } { (place) } } } }
             @match &row.kind {
                 RowKind::Gap(reason) => td colspan=(others.len()) { div.reason { (reason) } },
                 _ => @for (place, column) in others { (cell(column, &row.fields[*place])) },
             }
         }
     }
-}
-
-/// The number of a footnote, as a link to it.
-fn mark(number: usize) -> Markup {
-    html! { sup { a href={ "#note-" (number) } aria-label={ "note " (number) } { (number) } } }
 }
 
 fn cell(column: &Column, field: &Field) -> Markup {

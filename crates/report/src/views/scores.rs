@@ -32,11 +32,16 @@ fn columns() -> Columns<'static, Row> {
         .with(Column::number("", "Low").shown(Show::Pages), |row| Field::Number(row.score.low, words::score))
         .with(Column::number("", "High").shown(Show::Pages), |row| Field::Number(row.score.high, words::score))
         .with(Column::number("n", "Trials").shown(Show::Wide), |row| Field::Count(row.n as u64))
+        .with(Column::number("variation", "CV").shown(Show::Wide), |row| Field::Number(row.variation(), words::percent))
         .with(Column::number("seconds", "Window").shown(Show::Wide), |row| {
             Field::Worded(words::seconds(row.seconds), row.seconds.into())
         })
         .with(Column::words("", "Trials").shown(Show::Narrow), |row| {
-            Field::text(format!("{:>3} x {}", row.n, words::seconds(row.seconds)))
+            let variation = match row.variation() {
+                share if share.is_finite() => format!(" σ{}%", words::whole(100.0 * share)),
+                _ => String::new(),
+            };
+            Field::text(format!("{:>2} x {}{variation}", row.n, words::seconds(row.seconds)))
         })
         .data(|row| json!({"control": row.cell.control, "status": "ok"}))
         .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
