@@ -230,7 +230,8 @@ fn a_fake_program_gives_a_table() {
     let report = place.json("latest");
     assert_eq!(report["run"]["view"], "scaling");
     let level = &report["scaling"][2];
-    assert_eq!((&level["copies"], &level["total"], &level["fairness"]), (&4.into(), &50_000.0.into(), &1.0.into()));
+    assert_eq!((&level["copies"], &level["fairness"]), (&4.into(), &1.0.into()));
+    assert!((level["total"].as_f64().unwrap() - 50_000.0).abs() < 1e-6, "{level}");
     assert_eq!(report["laws"][0]["sigma"]["value"], 0.0);
     place.assert_clean();
 }

@@ -3,7 +3,7 @@
 use super::{Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
-use stats::{Estimate, Sampled, mean, mean_half_width};
+use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
 
 /// One index at one level of copies.
 #[derive(Debug, Clone)]
@@ -49,6 +49,11 @@ impl Index {
     pub fn title(&self) -> String {
         let part = if self.complete { "" } else { " (Partial Only)" };
         format!("{} Index Score{part}", self.name)
+    }
+
+    /// Whether it is of the same tests.
+    pub(crate) fn has_parts_of(&self, other: &Index) -> bool {
+        self.parts.iter().map(|part| &part.test).eq(other.parts.iter().map(|part| &part.test))
     }
 }
 
@@ -157,8 +162,7 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
     if let [only] = parts {
         return Estimate { value, ..only.index };
     }
-    let values: Vec<Vec<f64>> =
-        rows.iter().map(|row| row.samples.iter().map(|sample| sample.value).collect()).collect();
+    let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
     let samples: Vec<Sampled<'_>> = values.iter().map(|values| Sampled { values, statistic }).collect();
     Estimate::within(value, mean_half_width(&samples))

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Remark, Row, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
-use stats::{Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval};
+use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
 
 /// The percentiles that reports show, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
@@ -229,8 +229,8 @@ fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
         .iter()
         .map(|trial| Histogram::sum(frames(trial).map(|frames| &frames.latency)).counts().collect())
         .collect();
-    let places: Vec<f64> = (0..histograms.len()).map(|place| place as f64).collect();
-    let value = merged_quantile(&histograms, &places, share);
+    let places: ByBlock = (0..histograms.len()).map(|place| (place as u32, place as f64)).collect();
+    let value = merged_quantile(&histograms, &without_blocks(&places), share);
     if value.is_nan() {
         return Estimate::alone(f64::NAN);
     }

@@ -6,6 +6,7 @@ mod compare;
 mod cost;
 mod details;
 pub mod fleet;
+mod gain;
 mod index;
 mod latency;
 mod remark;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
 use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
-use stats::{Estimate, Mean};
+use stats::{ByBlock, Estimate, Mean};
 use words::Unique;
 
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
@@ -30,6 +31,7 @@ pub use compare::{
 };
 pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures, enough as enough_cost, suspects};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
+pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use remark::Remark;
@@ -161,17 +163,13 @@ pub struct Missing {
     pub reason: String,
 }
 
-/// A score at several copies over that at the fewest.
-#[derive(Debug, Clone)]
-pub struct Gain {
-    /// The test, or the index of this name.
-    pub label: String,
-    /// The fewest copies.
-    pub from: u32,
-    /// The copies compared with them.
-    pub to: u32,
-    /// The quotient of the scores.
-    pub gain: Estimate,
+impl Row {
+    /// Returns the trials' values by block, in its order.
+    pub(crate) fn by_block(&self) -> ByBlock {
+        let mut values: ByBlock = self.samples.iter().map(|sample| (sample.block, sample.value)).collect();
+        values.sort_by_key(|(block, _)| *block);
+        values
+    }
 }
 
 impl Missing {
@@ -243,7 +241,7 @@ impl Results {
             View::Scores => {
                 let baseline = baseline.or(journal.run.baseline.as_ref());
                 let indexes = index::indexes(&self.rows, &journal.run, catalogue, baseline);
-                Findings::Scores { gains: gains(&self.rows, &indexes), indexes }
+                Findings::Scores { gains: gain::gains(&self.rows, &indexes, journal.run.is_classic()), indexes }
             }
         }
     }
@@ -428,30 +426,4 @@ fn ordered<'a>(cells: &'a [Cell], catalogue: &Catalogue) -> Vec<&'a Cell> {
     let mut cells: Vec<&Cell> = cells.iter().collect();
     cells.sort_by_key(|cell| (cell.key.copies, place(cell), cell.id));
     cells
-}
-
-fn gains(rows: &[Row], indexes: &[Index]) -> Vec<Gain> {
-    let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
-    let gain = |label: &str, to: u32, more: &Estimate, less: &Estimate| Gain {
-        label: label.to_owned(),
-        from,
-        to,
-        gain: more.over(less),
-    };
-    let mut gains = Vec::new();
-    for row in rows.iter().filter(|row| row.cell.key.copies > from && row.cell.metric == Metric::Rate) {
-        let same = |other: &&Row| other.cell.key == Key { copies: from, ..row.cell.key.clone() };
-        if let Some(one) = rows.iter().find(same) {
-            gains.push(gain(&row.cell.label, row.cell.key.copies, &row.score, &one.score));
-        }
-    }
-    for index in indexes.iter().filter(|index| index.copies > from) {
-        let one = indexes
-            .iter()
-            .find(|other| other.id == index.id && other.copies == from && other.parts.len() == index.parts.len());
-        if let Some(one) = one {
-            gains.push(gain(&index.title(), index.copies, &index.score, &one.score));
-        }
-    }
-    gains
 }

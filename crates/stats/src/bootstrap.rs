@@ -3,7 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::quantile_975;
+use super::blocks::in_block;
+use super::{quantile_975, without_blocks};
 
 /// Resamples; the error of the standard error itself is then 1/√(2·1000) = 2.2 %.
 const RESAMPLES: usize = 1000;
@@ -15,15 +16,53 @@ const DRAWS: usize = 4_000_000;
 /// One sample and the statistic that is taken of it.
 pub struct Sampled<'a> {
     /// One value per block, in block order.
-    pub values: &'a [f64],
+    pub values: &'a [(u32, f64)],
     /// The statistic, a logarithm.
     pub statistic: &'a dyn Fn(&[f64]) -> f64,
+}
+
+/// Draws the same blocks of several samples.
+pub(super) struct Blocks {
+    numbers: Vec<u32>,
+    random: Pcg64Mcg,
+}
+
+impl Blocks {
+    /// The blocks that any of the samples has.
+    pub(super) fn new<'a>(samples: impl Iterator<Item = &'a [(u32, f64)]>) -> Blocks {
+        let mut numbers: Vec<u32> = samples.flatten().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        Blocks { numbers, random: Pcg64Mcg::seed_from_u64(1) }
+    }
+
+    /// Returns as many blocks as there are, with replacement.
+    pub(super) fn draw(&mut self) -> Vec<u32> {
+        let count = self.numbers.len();
+        (0..count).map(|_| self.numbers[self.random.random_range(0..count)]).collect()
+    }
+
+    /// Returns what `values` have in the drawn blocks. A sample without some of the blocks takes the draws that fall on
+    /// those it has, and draws for itself what is missing.
+    pub(super) fn take(&mut self, drawn: &[u32], values: &[(u32, f64)]) -> Vec<f64> {
+        let n = values.len();
+        let mut taken: Vec<f64> = drawn.iter().filter_map(|block| in_block(values, *block)).take(n).collect();
+        while taken.len() < n {
+            taken.push(values[self.random.random_range(0..n)].1);
+        }
+        taken
+    }
+}
+
+/// How much a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n of what samples do.
+pub(super) fn stretch(count: usize) -> f64 {
+    (count as f64 / (count as f64 - 1.0)).sqrt()
 }
 
 /// Returns the half-width of the 95 % interval of the mean of the samples' statistics; infinite
 /// where a sample has fewer than two values.
 ///
-/// Blocks are resampled jointly: a resample draws the same blocks of every sample, so that noise
+/// Blocks are resampled jointly: a resample draws the same blocks of every sample, by their numbers, so that noise
 /// that hits all of a block is counted once and not averaged away (Davison & Hinkley, Bootstrap
 /// Methods, §3.8). Deviations are scaled by √(n/(n−1)), and the quantile is Student's with the
 /// degrees of freedom of Welch and Satterthwaite, since percentile bootstraps of few blocks are too
@@ -34,27 +73,17 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
         return f64::INFINITY;
     }
     let count = samples.len() as f64;
-    let longest = samples.iter().map(|sample| sample.values.len()).max().unwrap_or(0);
-    let centres: Vec<f64> = samples.iter().map(|sample| (sample.statistic)(sample.values)).collect();
-    let drawn: usize = samples.iter().map(|sample| sample.values.len()).sum();
-    let resamples = resamples(drawn);
-    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let centres: Vec<f64> = samples.iter().map(|sample| (sample.statistic)(&without_blocks(sample.values))).collect();
+    let resamples = resamples(samples.iter().map(|sample| sample.values.len()).sum());
+    let mut blocks = Blocks::new(samples.iter().map(|sample| sample.values));
     let mut sum_of_squares = 0.0;
     let mut own = vec![0.0; samples.len()];
     for _ in 0..resamples {
-        let draws: Vec<usize> = (0..longest).map(|_| random.random_range(0..longest)).collect();
+        let draw = blocks.draw();
         let mut deviation = 0.0;
         for (number, sample) in samples.iter().enumerate() {
-            let n = sample.values.len();
-            // A sample that ended early has the first blocks only: it takes the draws that fall on
-            // those, and draws for itself what is missing.
-            let mut drawn: Vec<f64> =
-                draws.iter().filter(|draw| **draw < n).take(n).map(|draw| sample.values[*draw]).collect();
-            while drawn.len() < n {
-                drawn.push(sample.values[random.random_range(0..n)]);
-            }
-            let scale = (n as f64 / (n as f64 - 1.0)).sqrt();
-            let one = ((sample.statistic)(&drawn) - centres[number]) * scale / count;
+            let drawn = blocks.take(&draw, sample.values);
+            let one = ((sample.statistic)(&drawn) - centres[number]) * stretch(drawn.len()) / count;
             own[number] += one * one;
             deviation += one;
         }

@@ -1,5 +1,6 @@
 //! Statistics, pure: numbers in, numbers out.
 
+mod blocks;
 mod bootstrap;
 mod fdr;
 mod fisher;
@@ -19,6 +20,7 @@ mod walsh;
 
 use serde::{Deserialize, Serialize};
 
+pub use blocks::{ByBlock, block_differences, without_blocks};
 pub use bootstrap::{Sampled, mean_half_width};
 pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;

@@ -1,10 +1,9 @@
 //! The Universal Scalability Law, fitted to throughputs at several numbers of copies.
 
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
-
-use super::bootstrap::resamples;
-use super::{Estimate, NORMAL_975, mean, median, quantile_975};
+use super::bootstrap::{Blocks, resamples, stretch};
+use super::{
+    ByBlock, Estimate, NORMAL_975, block_differences, mean, median, pseudo_median, quantile_975, without_blocks,
+};
 
 /// Steps of Gauss and Newton, at most; a handful serve.
 const STEPS: u32 = 50;
@@ -49,10 +48,10 @@ impl Usl {
 pub struct Throughput<'a> {
     /// How many copies.
     pub copies: f64,
-    /// The total: the median of the trials.
+    /// The total: of the levels after the first, that of the first times the gain (docs/methodology.md).
     pub total: f64,
-    /// The total of each trial.
-    pub trials: &'a [f64],
+    /// The total of each trial, by its block.
+    pub trials: &'a [(u32, f64)],
 }
 
 /// A law with its intervals.
@@ -78,16 +77,20 @@ pub struct UslFit {
 /// N/X(N) = (1 + σ(N−1) + κN(N−1))/λ is linear in 1/λ, σ/λ and κ/λ: they are fitted by least squares of relative errors,
 /// and from there by Gauss–Newton on ln X, so that too much and too little weigh alike. Nothing holds σ or κ above zero.
 ///
-/// Intervals come from resampling the trials of each level and fitting again: percentiles of 1000 such laws, drawn apart by
-/// Student's quantile over the normal one, since bootstraps of few trials are too narrow (docs/methodology.md). A level with
-/// one trial leaves no interval.
+/// Every block has a speed of its own that all of its trials share. It is in the differences between the levels of a block no
+/// more, and of these alone are gains, and so the totals, and the intervals: whole blocks are resampled 1000 times, the gains
+/// over the first level are found again (Hodges & Lehmann 1963) and the law is fitted to those. The percentiles of these laws
+/// are drawn apart by √(n/(n−1)) and by Student's quantile over the normal one, since bootstraps of few blocks are too narrow
+/// (docs/methodology.md). A level that shares fewer than two blocks with the first leaves no interval.
 #[must_use]
 pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     let parameters = levels.len().min(3);
     let points: Vec<(f64, f64)> = levels.iter().map(|level| (level.copies, level.total)).collect();
     let law = solve(&points, parameters)?;
-    let again = refits(levels, parameters);
-    let degrees: usize = levels.iter().map(|level| level.trials.len().saturating_sub(1)).sum();
+    let gains = gains(levels);
+    let again = refits(levels, &gains, parameters);
+    // Resamples of whole blocks show no more than the blocks do, however many levels each has.
+    let degrees = gains.iter().map(|gain| gain.len().saturating_sub(1)).min().unwrap_or(0);
     // What percentiles of resamples stand for is the normal quantile.
     let wider = quantile_975(degrees as f64) / NORMAL_975;
     let interval = |value: f64, of: &dyn Fn(&Usl) -> f64| match &again {
@@ -183,21 +186,34 @@ fn least_squares(rows: &[[f64; 3]], targets: &[f64], columns: usize) -> Option<[
     Some(x)
 }
 
-/// The laws of resampled trials; nothing where there are too few trials, or too few laws.
-fn refits(levels: &[Throughput<'_>], parameters: usize) -> Option<Vec<Usl>> {
-    if levels.iter().any(|level| level.trials.len() < 2) {
+/// The logarithms of the gains of the levels after the first over it, in each block that both have.
+fn gains(levels: &[Throughput<'_>]) -> Vec<ByBlock> {
+    let logs =
+        |level: &Throughput<'_>| -> ByBlock { level.trials.iter().map(|(at, total)| (*at, total.ln())).collect() };
+    let mut levels = levels.iter().map(logs);
+    let Some(first) = levels.next() else { return Vec::new() };
+    levels.map(|level| block_differences(&level, &first)).collect()
+}
+
+/// The laws of resampled blocks; `None` if a level shares fewer than two blocks with the first, or too few have a law.
+fn refits(levels: &[Throughput<'_>], gains: &[ByBlock], parameters: usize) -> Option<Vec<Usl>> {
+    if gains.iter().any(|gain| gain.len() < 2) {
         return None;
     }
-    let count = resamples(levels.iter().map(|level| level.trials.len()).sum());
-    let mut random = Pcg64Mcg::seed_from_u64(1);
-    let mut drawn = |level: &Throughput<'_>| {
-        let n = level.trials.len();
-        let trials: Vec<f64> = (0..n).map(|_| level.trials[random.random_range(0..n)]).collect();
-        let deviation = (median(&trials) / median(level.trials)).ln();
-        (level.copies, level.total * deviation.exp())
+    let count = resamples(gains.iter().map(Vec::len).sum());
+    let mut blocks = Blocks::new(gains.iter().map(Vec::as_slice));
+    let centres: Vec<f64> = gains.iter().map(|gain| pseudo_median(&without_blocks(gain))).collect();
+    let mut refit = || {
+        let draw = blocks.draw();
+        let mut points = vec![(levels[0].copies, levels[0].total)];
+        for ((level, gain), centre) in levels[1..].iter().zip(gains).zip(&centres) {
+            let drawn = blocks.take(&draw, gain);
+            let deviation = (pseudo_median(&drawn) - centre) * stretch(drawn.len());
+            points.push((level.copies, level.total * deviation.exp()));
+        }
+        solve(&points, parameters)
     };
-    let laws: Vec<Usl> =
-        (0..count).filter_map(|_| solve(&levels.iter().map(&mut drawn).collect::<Vec<_>>(), parameters)).collect();
+    let laws: Vec<Usl> = (0..count).filter_map(|_| refit()).collect();
     (laws.len() as f64 >= ENOUGH * count as f64).then_some(laws)
 }
 

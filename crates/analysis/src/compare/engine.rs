@@ -39,8 +39,8 @@ use super::{Comparison, Measure, Pair, Verdict};
 use catalogue::Metric;
 use journal::Cell;
 use stats::{
-    Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, paired_half_width, paired_shift,
-    two_sample_half_width, two_sample_shift,
+    ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, paired_half_width, paired_shift,
+    two_sample_half_width, two_sample_shift, without_blocks,
 };
 
 /// The false discovery rate of a report's verdicts.
@@ -96,15 +96,15 @@ impl<T: Serialize> Serialize for Sides<T> {
 }
 
 /// A side's values in their own unit, by the number of the block or round, from 1.
-pub(crate) type Values = Vec<(u32, f64)>;
+pub(crate) type Values = ByBlock;
 
 /// What a shift is computed of: numbers that are larger where it is better.
 #[derive(Debug, Clone)]
 pub(crate) enum Data {
     /// Differences within blocks, rounds or nodes.
-    Paired(Vec<f64>),
+    Paired(ByBlock),
     /// What is measured against, and what is judged.
-    Apart([Vec<f64>; 2]),
+    Apart([ByBlock; 2]),
     /// The difference of two means, and how their errors were found.
     Means(Mean, Method),
 }
@@ -112,8 +112,8 @@ pub(crate) enum Data {
 impl Data {
     fn shift(&self) -> Shift {
         match self {
-            Data::Paired(differences) => paired_shift(differences),
-            Data::Apart([base, judged]) => two_sample_shift(base, judged),
+            Data::Paired(differences) => paired_shift(&without_blocks(differences)),
+            Data::Apart([base, judged]) => two_sample_shift(&without_blocks(base), &without_blocks(judged)),
             Data::Means(difference, method) => difference.shift(*method),
         }
     }
@@ -121,8 +121,8 @@ impl Data {
     /// Half the width of the interval that leaves out the truth with probability `level`.
     fn half_width(&self, level: f64) -> f64 {
         match self {
-            Data::Paired(differences) => paired_half_width(differences, level),
-            Data::Apart([base, judged]) => two_sample_half_width(base, judged, level),
+            Data::Paired(differences) => paired_half_width(&without_blocks(differences), level),
+            Data::Apart([base, judged]) => two_sample_half_width(&without_blocks(base), &without_blocks(judged), level),
             Data::Means(difference, _) => difference.half_width(level),
         }
     }
@@ -145,24 +145,23 @@ impl Observed {
     pub(crate) fn new(design: Design, metric: Metric, measure: Measure, values: &Sides<Values>) -> Observed {
         let better = |value: f64| measure.goodness(metric, value);
         let medians = |sides: Sides<Vec<f64>>| sides.map(|values| median(&values));
+        let turn = |values: &Values| values.iter().map(|(block, value)| (*block, better(*value))).collect();
         if design == Design::Apart {
-            let values = values.as_ref().map(|values| values.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
-            let turned = values.as_ref().map(|values| values.iter().map(|value| better(*value)).collect());
             return Observed {
                 design,
                 n: values.as_ref().map(Vec::len),
-                shown: medians(values),
+                shown: medians(values.as_ref().map(|values| without_blocks(values))),
                 pairs: Vec::new(),
-                data: Data::Apart(design.base_first(turned)),
+                data: Data::Apart(design.base_first(values.as_ref().map(turn))),
             };
         }
         let both = shared(values);
-        let differences = both.iter().map(|(_, sides)| {
+        let differences = both.iter().map(|(number, sides)| {
             let [base, judged] = design.base_first(*sides);
-            better(judged) - better(base)
+            (*number, better(judged) - better(base))
         });
-        let differences: Vec<f64> = differences.collect();
-        let pair = |((round, sides), difference): (&(u32, Sides<f64>), &f64)| Pair {
+        let differences: ByBlock = differences.collect();
+        let pair = |((round, sides), (_, difference)): (&(u32, Sides<f64>), &(u32, f64))| Pair {
             round: *round,
             a: sides.a,
             b: sides.b,
@@ -236,7 +235,8 @@ impl Difference {
         let control = control.map(|control| larger_end(&control.delta()));
         let Data::Apart([base, _]) = &self.data else { return control };
         let (first, second) = base.split_at(base.len() / 2);
-        let drift = larger_end(&self.measure.delta(&two_sample_shift(first, second).estimate));
+        let drift = two_sample_shift(&without_blocks(first), &without_blocks(second)).estimate;
+        let drift = larger_end(&self.measure.delta(&drift));
         Some(control.map_or(drift, |control| control.max(drift)))
     }
 

@@ -3,7 +3,7 @@
 use super::Measure;
 use super::engine::{Data, Design, Draft};
 use journal::{Cell, Key};
-use stats::{Estimate, Sampled, mean, mean_half_width, median, paired_shift, pseudo_median};
+use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width, median, paired_shift, pseudo_median};
 
 /// The fewest rates that have a mean.
 const FEWEST: usize = 2;
@@ -67,14 +67,14 @@ fn by_round(rates: &[&Draft]) -> Estimate {
         Data::Paired(differences) => Some(differences),
         _ => None,
     });
-    let whole: Vec<&Vec<f64>> = whole.collect();
-    let means: Vec<f64> = (0..all.len()).map(|place| mean(whole.iter().map(|rate| rate[place]))).collect();
+    let whole: Vec<&ByBlock> = whole.collect();
+    let means: Vec<f64> = (0..all.len()).map(|place| mean(whole.iter().map(|rate| rate[place].1))).collect();
     paired_shift(&means).estimate
 }
 
 fn resampled(rates: &[&Draft]) -> Estimate {
     let value = mean(rates.iter().map(|rate| rate.difference.shift.estimate.value));
-    let [mut paired, mut base, mut judged]: [Vec<&[f64]>; 3] = Default::default();
+    let [mut paired, mut base, mut judged]: [Vec<&[(u32, f64)]>; 3] = Default::default();
     for rate in rates {
         match &rate.difference.data {
             Data::Paired(differences) => paired.push(differences),
@@ -86,7 +86,7 @@ fn resampled(rates: &[&Draft]) -> Estimate {
             Data::Means(..) => {}
         }
     }
-    let half = |samples: &[&[f64]], statistic: fn(&[f64]) -> f64| {
+    let half = |samples: &[&[(u32, f64)]], statistic: fn(&[f64]) -> f64| {
         if samples.is_empty() {
             return 0.0;
         }

@@ -77,7 +77,7 @@ impl Side<'_> {
     /// Returns every trial's value of a measure, none of them 0; `None` if a trial has none.
     fn trials(&self, measure: Measure) -> Option<Values> {
         let Some(latency) = &self.row.latency else {
-            let values: Values = self.row.samples.iter().map(|sample| (sample.block + 1, sample.value)).collect();
+            let values: Values = self.row.by_block().into_iter().map(|(block, value)| (block + 1, value)).collect();
             // An imported report has the score alone.
             let values = if values.is_empty() { vec![(1, self.row.score.value)] } else { values };
             return values.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0).then_some(values);

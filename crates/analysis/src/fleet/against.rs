@@ -80,7 +80,9 @@ fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) ->
     let mut found: Vec<(Option<usize>, usize, Difference)> = std::iter::once((None, together))
         .chain((0..columns).map(|column| (Some(column), of_column(column))))
         .filter(|(_, logs)| !logs.is_empty())
-        .map(|(column, logs)| (column, logs.len(), Difference::new(Measure::Score, Data::Paired(logs))))
+        .map(|(column, logs)| {
+            (column, logs.len(), Difference::new(Measure::Score, Data::Paired((0..).zip(logs).collect())))
+        })
         .collect();
     engine::judge(found.iter_mut().map(|(.., difference)| difference), threshold, Power::OfInterval);
     let change = |(column, nodes, difference): (Option<usize>, usize, Difference)| Change {

@@ -5,10 +5,11 @@ mod notes;
 use serde::Serialize;
 
 use super::details::CLOCK;
+use super::gain::quotient;
 use super::{Remark, Row, score};
 use catalogue::Metric;
 use journal::{Cell, Key, Run, Trial};
-use stats::{Estimate, Throughput, UslFit, fit_usl, mean, median};
+use stats::{ByBlock, Estimate, Throughput, UslFit, fit_usl, mean, median, without_blocks};
 use words::Unique;
 
 /// One test at several numbers of copies.
@@ -147,8 +148,42 @@ impl<'a> Measured<'a> {
         }
     }
 
-    fn totals(&self) -> Vec<f64> {
-        self.row.samples.iter().map(|sample| self.total(sample.value)).collect()
+    /// The total with its interval, of this level alone.
+    fn estimate(&self) -> Estimate {
+        let score = &self.row.score;
+        match self.row.cell.metric {
+            _ if !score.bounded() => Estimate::alone(self.total(score.value)),
+            // The longest time is the least throughput.
+            Metric::Time => {
+                Estimate { value: self.total(score.value), low: self.total(score.high), high: self.total(score.low) }
+            }
+            Metric::Rate | Metric::Latency => *score,
+        }
+    }
+
+    /// What one copy has of a total; of a time, the time itself.
+    fn per_copy(&self, total: &Estimate) -> Estimate {
+        match self.row.cell.metric {
+            Metric::Time if !total.bounded() => Estimate::alone(self.total(total.value)),
+            Metric::Time => {
+                Estimate { value: self.total(total.value), low: self.total(total.high), high: self.total(total.low) }
+            }
+            Metric::Rate | Metric::Latency => scaled(total, 1.0 / f64::from(self.row.cell.key.copies)),
+        }
+    }
+
+    /// This level's total over that of another: within blocks, or of `totals`, this one's and the other's, if they share
+    /// none. The other has no total if it is this level.
+    fn gain(&self, less: &Measured<'_>, totals: (&Estimate, Option<&Estimate>)) -> Estimate {
+        match totals {
+            (_, None) => Estimate { value: 1.0, low: 1.0, high: 1.0 },
+            (own, Some(other)) => quotient(&self.totals(), &less.totals()).unwrap_or_else(|| own.over(other)),
+        }
+    }
+
+    /// The totals of its trials, by block.
+    fn totals(&self) -> ByBlock {
+        self.row.samples.iter().map(|sample| (sample.block, self.total(sample.value))).collect()
     }
 }
 
@@ -246,40 +281,37 @@ fn clocks(group: &[&Measured<'_>], all: &[Measured<'_>], whose: Clock) -> Option
 }
 
 /// The levels, and the totals of their trials as the law is fitted to them.
-fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, Vec<Vec<f64>>) {
+///
+/// Gains are from the differences within blocks, and the totals of the levels after the first are that of the first times the
+/// gain, so that the columns and the law are of one estimator.
+fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, Vec<ByBlock>) {
     let first = group[0];
     let reference = clocks.map(|clocks| median(&clocks[0]));
     let mut levels: Vec<Level> = Vec::new();
-    let mut trials = Vec::new();
+    let mut trials: Vec<ByBlock> = Vec::new();
     for (place, one) in group.iter().enumerate() {
-        let (cell, score) = (&one.row.cell, &one.row.score);
-        let copies = f64::from(cell.key.copies);
-        let ends = [score.low, score.high].map(|end| one.total(end));
-        let total = match cell.metric {
-            _ if !score.bounded() => Estimate::alone(one.total(score.value)),
-            // The longest time is the least throughput.
-            Metric::Time => Estimate { value: one.total(score.value), low: ends[1], high: ends[0] },
-            _ => *score,
-        };
-        let share = |by: f64| Estimate { value: score.value / by, low: score.low / by, high: score.high / by };
+        let copies = f64::from(one.row.cell.key.copies);
+        let own = one.estimate();
+        let gain = one.gain(first, (&own, levels.first().map(|first| &first.total)));
+        let step = levels.last().map(|before| one.gain(group[place - 1], (&own, Some(&before.total))));
+        let total = levels.first().map_or(own, |first| moved(&own, first.total.value * gain.value));
         let mut totals = one.totals();
         let mut normalised = None;
         if let Some((clocks, reference)) = clocks.map(|clocks| &clocks[place]).zip(reference) {
-            totals = totals.iter().zip(clocks).map(|(total, clock)| total * reference / clock).collect();
-            normalised = Some(score::of_rates(&totals));
+            totals.iter_mut().zip(clocks).for_each(|((_, total), clock)| *total *= reference / clock);
+            let own = score::of_rates(&without_blocks(&totals));
+            let before = trials.first().zip(levels.first().and_then(|first| first.normalised));
+            let value = before.and_then(|(less, first)| Some(first.value * quotient(&totals, less)?.value));
+            normalised = Some(value.map_or(own, |value| moved(&own, value)));
         }
-        let gain = match levels.first() {
-            Some(first) => total.over(&first.total),
-            None => Estimate { value: 1.0, low: 1.0, high: 1.0 },
-        };
         let times = copies / f64::from(first.row.cell.key.copies);
         levels.push(Level {
-            copies: cell.key.copies,
-            per_copy: if cell.metric == Metric::Time { *score } else { share(copies) },
+            copies: one.row.cell.key.copies,
+            per_copy: one.per_copy(&total),
             total,
             gain,
-            step: levels.last().map(|before| total.over(&before.total)),
-            efficiency: Estimate { value: gain.value / times, low: gain.low / times, high: gain.high / times },
+            step,
+            efficiency: scaled(&gain, 1.0 / times),
             clock: clocks.map(|clocks| median(&clocks[place])),
             normalised,
             fairness: one.fairness,
@@ -288,6 +320,15 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
         trials.push(totals);
     }
     (levels, trials)
+}
+
+fn scaled(estimate: &Estimate, by: f64) -> Estimate {
+    Estimate { value: estimate.value * by, low: estimate.low * by, high: estimate.high * by }
+}
+
+/// An estimate at another value, with the same shares to its ends.
+fn moved(estimate: &Estimate, value: f64) -> Estimate {
+    scaled(estimate, value / estimate.value)
 }
 
 #[cfg(test)]

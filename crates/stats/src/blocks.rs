@@ -1,0 +1,33 @@
+//! Values by the number of the block that they were measured in.
+
+/// Values by the number of their block, in its order.
+pub type ByBlock = Vec<(u32, f64)>;
+
+/// Returns `values` − `base` in every block that both have.
+#[must_use]
+pub fn block_differences(values: &[(u32, f64)], base: &[(u32, f64)]) -> ByBlock {
+    values.iter().filter_map(|(block, value)| Some((*block, value - in_block(base, *block)?))).collect()
+}
+
+/// Returns the value in a block, if there is one; `values` are in the order of their blocks.
+pub(super) fn in_block(values: &[(u32, f64)], block: u32) -> Option<f64> {
+    values.binary_search_by_key(&block, |(number, _)| *number).ok().map(|place| values[place].1)
+}
+
+/// Returns the values alone.
+#[must_use]
+pub fn without_blocks(values: &[(u32, f64)]) -> Vec<f64> {
+    values.iter().map(|(_, value)| *value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_one_side_lacks_are_left_out() {
+        let (values, base) = ([(1, 5.0), (2, 7.0), (4, 9.0)], [(2, 1.0), (3, 2.0), (4, 3.0)]);
+        assert_eq!(block_differences(&values, &base), [(2, 6.0), (4, 6.0)]);
+        assert_eq!(without_blocks(&values), [5.0, 7.0, 9.0]);
+    }
+}
