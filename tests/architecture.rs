@@ -1,4 +1,5 @@
 //! ARCHITECTURE.md describes the code as it is: its tables and lists are compared with the sources.
+
 #![cfg(test)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -138,7 +139,8 @@ fn quoted(text: &str) -> Vec<String> {
 fn code_where(matches: impl Fn(&str) -> bool) -> BTreeSet<PathBuf> {
     let rust = files(&CODE).into_iter().filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let is_test = |path: &PathBuf| {
-        path.file_stem().is_some_and(|name| name == "tests") || path.iter().any(|folder| folder == "tests")
+        path.file_stem().is_some_and(|name| name == "tests")
+            || path.iter().any(|name| name == "tests" || name == "testing")
     };
     let code_files = rust.filter(|path| !is_test(path));
     code_files.filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()

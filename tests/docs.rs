@@ -1,4 +1,5 @@
 //! The documents' `$` lines do what they say.
+
 #![cfg(test)]
 
 use std::os::unix::fs::symlink;
@@ -9,7 +10,7 @@ use std::path::Path;
 fn guide() {
     let place = tempfile::tempdir().unwrap();
     for folder in ["docs", "tests"] {
-        symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), place.path().join(folder)).unwrap();
+        symlink(testing::file(folder), place.path().join(folder)).unwrap();
     }
     std::env::set_current_dir(place.path()).unwrap();
     trycmd::TestCases::new()

@@ -1,6 +1,6 @@
 /*
  * The world a frame lives in: a clock, something that wakes it, and work. A test double stands in for it in
- * tests/frames/world.c.
+ * tests/programs/world.c.
  */
 #ifndef WORLD_H
 #define WORLD_H

@@ -7,8 +7,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use catalogue::Test;
 
-use crate::common;
-
 pub const UNIXBENCH: &[&str] = &["-O3", "-ffast-math", "-march=native", "-mtune=native"];
 pub const PLAIN: &[&str] = &["-O2"];
 pub const SANITIZED: &[&str] = &["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -50,7 +48,7 @@ impl Build {
                 succeeds(self.compiler().args(["-c", &unit, "-o"]).arg(&object));
                 object
             };
-            common::kit().into_iter().map(object).collect()
+            testing::kit().into_iter().map(object).collect()
         })
     }
 
@@ -70,7 +68,7 @@ impl Build {
 
     fn compiler(self) -> Command {
         let mut command = Command::new(self.cc);
-        command.current_dir(super::root().join("programs")).args(self.flags).args(STRICT).args(["-I", "."]);
+        command.current_dir(testing::file("programs")).args(self.flags).args(STRICT).args(["-I", "."]);
         command
     }
 

@@ -30,7 +30,7 @@ impl Hand {
     }
 
     pub fn of(test: &Test, binary: &Path, more: &[&str]) -> Hand {
-        let programs = super::root().join("programs").display().to_string();
+        let programs = testing::file("programs").display().to_string();
         let place = |word: &String| word.replace("{programs}", &programs).replace("{copies}", "1");
         let mut args: Vec<String> = test.args.iter().chain(&test.standard.args).map(place).collect();
         if test.copies == Copies::Threads {

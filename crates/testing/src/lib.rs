@@ -1,20 +1,50 @@
 //! What the tests of several crates share.
-#![allow(clippy::unwrap_used, reason = "only tests use it")]
+#![allow(clippy::unwrap_used, clippy::new_without_default, missing_docs, reason = "only tests use it")]
 
 pub mod page;
+mod place;
 mod skip;
+mod turn;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use rand::RngExt;
+
+pub use place::{Place, build, contents, processes_with, stderr, stdout};
 pub use skip::{all_must_run, has, is_root, skip};
+pub use turn::Machine;
 
 /// The path of a file of the repository.
-pub fn file(path: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().nth(2).unwrap_or(folder).join(path)
+pub fn file(path: impl AsRef<Path>) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join(path)
 }
 
 /// The directory of a recorded run.
 pub fn recorded(run: &str) -> PathBuf {
     file("tests/runs").join(run)
+}
+
+/// A program that behaves as its name says.
+pub fn fake(name: &str) -> PathBuf {
+    file("tests/fakes").join(name)
+}
+
+/// What every program is linked with: the C files that lie in `programs/` itself.
+pub fn kit() -> Vec<String> {
+    let entries = std::fs::read_dir(file("programs")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".c")).collect()
+}
+
+/// A standard normal number (Box and Muller 1958).
+pub fn normal(random: &mut impl rand::Rng) -> f64 {
+    let (u, v): (f64, f64) = (1.0 - random.random::<f64>(), random.random());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+/// The directory of a Python that has a package (`tests/python.sh`); pip's complaint where it cannot be had.
+pub fn python(package: &str) -> Result<PathBuf, String> {
+    let output = Command::new("sh").arg(file("tests/python.sh")).arg(package).output().unwrap();
+    if output.status.success() { Ok(PathBuf::from(stdout(&output).trim())) } else { Err(stderr(&output)) }
 }

@@ -1,8 +1,11 @@
 //! Every form of a report: what recorded runs look like, and that a page is safe, complete and bounded whatever a journal holds.
+
 #![cfg(test)]
 
 extern crate unixmark_report as report;
 
+mod cut;
 mod formats;
 mod golden;
 mod html;
+mod scaling;

@@ -1,0 +1,9 @@
+//! What journals come to: by simulation, and in journals that are made up.
+#![cfg(test)]
+
+extern crate unixmark_analysis as analysis;
+
+mod cost;
+mod fleet;
+mod shared_machine;
+mod throttle;

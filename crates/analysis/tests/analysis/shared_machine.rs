@@ -1,0 +1,115 @@
+//! What the intervals of a run promise holds on a machine with neighbours, shown by simulation.
+//!
+//! The noise is that of recorded journals (an index run of 24 cells in 12 blocks, on a virtual machine): of the logarithm of
+//! one trial, 12 % are a speed of the whole machine that wanders with a correlation time of 20 s, 5.9 % are the trial's own
+//! (its processes, its resource) and 5.5 % its slices'.
+
+use analysis::{Gain, Results};
+use catalogue::Catalogue;
+use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Trial, View};
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use stats::Estimate;
+use testing::normal;
+
+/// A machine whose speed wanders (Ornstein and Uhlenbeck 1930).
+struct Machine {
+    random: Pcg64Mcg,
+    /// Correlation time in seconds.
+    tau: f64,
+    /// Standard deviations of the logarithm: of the speed that all trials share, and of one trial's own.
+    common: f64,
+    own: f64,
+    at: f64,
+    speed: f64,
+}
+
+impl Machine {
+    /// The recorded one, but for its correlation time.
+    fn recorded(seed: u64, tau: f64) -> Machine {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let speed = normal(&mut random);
+        Machine { random, tau, common: 0.12, own: 0.059_f64.hypot(0.055), at: 0.0, speed }
+    }
+
+    /// The logarithm of how fast a trial is that begins so many seconds after the one before.
+    fn trial(&mut self, after: f64) -> f64 {
+        let kept = (-after / self.tau).exp();
+        self.at += after;
+        self.speed = kept * self.speed + (1.0 - kept * kept).sqrt() * normal(&mut self.random);
+        self.common * self.speed + self.own * normal(&mut self.random)
+    }
+}
+
+/// A run of the system index at one copy and two, in random blocks, without a trial here and there where `failing`.
+fn run(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: bool) -> Results {
+    let mut journal = Journal::default();
+    journal.run.procedure = Procedure::Standard;
+    journal.run.view = View::Scores;
+    journal.run.cpus = 2;
+    for copies in [1, 2] {
+        for test in catalogue.tests.iter().filter(|test| test.baseline.contains_key("system")) {
+            journal.cells.push(Cell {
+                id: journal.cells.len(),
+                key: Key::plain(&test.id, copies),
+                label: test.id.clone(),
+                unit: "lps".to_owned(),
+                timebase: 1.0,
+                scale: 1.0,
+                category: "system".to_owned(),
+                ..Cell::default()
+            });
+        }
+    }
+    for block in 0..blocks {
+        let mut order: Vec<usize> = (0..journal.cells.len()).collect();
+        order.shuffle(&mut machine.random);
+        for cell in order {
+            let copies = journal.cells[cell].key.copies;
+            // Two copies do 1.5 times as much as one.
+            let rate = 1e6 * f64::midpoint(1.0, f64::from(copies)) * machine.trial(1.1).exp();
+            let copy = Copy { slices: vec![(0, 1_000_000_000, rate as u64)], ..Copy::default() };
+            let copies = if failing && machine.random.random::<f64>() < 0.02 { Vec::new() } else { vec![copy] };
+            journal.trials.push(Trial { cell, block, at: machine.at, copies, ..Trial::default() });
+        }
+    }
+    journal.end = Some(End { reason: Ended::Complete, seconds: machine.at });
+    Results::new(&journal, catalogue, None)
+}
+
+fn covers(interval: &Estimate, truth: f64) -> bool {
+    interval.low <= truth && truth <= interval.high
+}
+
+/// Returns how many of some intervals cover, and the median of the halves of their widths, as shares.
+fn coverage(found: &[Estimate], truth: f64) -> (f64, f64) {
+    let covered = found.iter().filter(|interval| covers(interval, truth)).count() as f64 / found.len() as f64;
+    let halves: Vec<f64> = found.iter().map(|interval| (interval.high / interval.low).ln() / 2.0).collect();
+    (covered, stats::median(&halves))
+}
+
+/// The gain of an index is known four times as well as its level, and covers; so do those of single tests.
+#[test]
+fn gains_are_from_differences_within_blocks() {
+    let catalogue = Catalogue::load().unwrap();
+    for (tau, failing) in [(10.0, false), (20.0, true), (40.0, false)] {
+        let (mut of_index, mut of_tests, mut in_quadrature) = (Vec::new(), Vec::new(), Vec::new());
+        for seed in 0..600 {
+            let results = run(&mut Machine::recorded(seed, tau), &catalogue, 12, failing);
+            let (tests, indexes): (Vec<&Gain>, Vec<&Gain>) =
+                results.gains().iter().partition(|gain| !gain.label.contains("Index"));
+            assert_eq!((tests.len(), indexes.len()), (12, 1));
+            of_tests.extend(tests.iter().map(|gain| gain.gain));
+            of_index.push(indexes[0].gain);
+            let [one, two] = results.indexes() else { panic!() };
+            in_quadrature.push(two.score.over(&one.score));
+        }
+        let (tests, index, before) =
+            (coverage(&of_tests, 1.5), coverage(&of_index, 1.5), coverage(&in_quadrature, 1.5));
+        println!("tau {tau}: tests {tests:?}, index {index:?}, in quadrature {before:?}");
+        assert!((0.94..0.97).contains(&tests.0), "tau {tau}: {tests:?}");
+        assert!((0.93..0.98).contains(&index.0), "tau {tau}: {index:?}");
+        assert!(index.1 < 0.5 * before.1, "tau {tau}: {index:?}, {before:?}");
+    }
+}

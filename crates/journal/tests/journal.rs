@@ -1,0 +1,126 @@
+//! A journal is whole at every length: cut at any byte it is a shorter run.
+#![cfg(test)]
+
+extern crate unixmark_journal as journal;
+
+use std::path::PathBuf;
+
+use catalogue::Catalogue;
+use journal::{Cell, Record, Trial, Writer};
+
+fn recorded() -> PathBuf {
+    testing::file("tests/runs/index/run.jsonl")
+}
+
+/// Writes `bytes` as a journal and reads it.
+fn read(bytes: &[u8]) -> anyhow::Result<journal::Journal> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("run.jsonl"), bytes).unwrap();
+    journal::read(folder.path())
+}
+
+#[test]
+fn cut_at_every_byte() {
+    let whole = std::fs::read(recorded()).unwrap();
+    let full = read(&whole).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let mut last = 0;
+    for length in 0..=whole.len() {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let journal = journal::read(folder.path());
+        if length < first {
+            assert!(format!("{:#}", journal.unwrap_err()).contains("cut short before its first line"), "at {length}");
+            continue;
+        }
+        let journal = journal.unwrap_or_else(|error| panic!("cut at {length}: {error:#}"));
+        assert!(journal.trials.len() >= last, "a longer journal has no fewer trials");
+        assert_eq!(journal.trials[..], full.trials[..journal.trials.len()]);
+        last = journal.trials.len();
+    }
+    assert_eq!(last, full.trials.len());
+}
+
+#[test]
+fn damage_is_reported_with_its_line() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+    lines[3] = "{\"type\":\"fact\",\"name\":3}".to_owned();
+    let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("line 4: a damaged line"));
+    lines[3] = "{\"type\":\"weather\",\"sky\":\"grey\"}".to_owned();
+    let journal = read(text(&lines).as_bytes()).unwrap();
+    assert!(journal.warnings.last().unwrap().text.contains("1 line of a kind unknown to this version was ignored"));
+    lines[0] = lines[0].replace("unixmark-run/1", "unixmark-run/9");
+    assert!(format!("{:#}", read(text(&lines).as_bytes()).unwrap_err()).contains("try a newer unixmark"));
+    assert!(format!("{:#}", read(b"hello\n").unwrap_err()).contains("not a unixmark run"));
+    assert!(read(b"").is_err() && read(&[0xff, 0xfe, b'\n']).is_err());
+}
+
+#[test]
+fn an_unknown_field_is_passed_over() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let newer = whole.replace("{\"type\":\"trial\",", "{\"type\":\"trial\",\"of_the_future\":[1,2],");
+    assert_ne!(newer, whole);
+    assert_eq!(read(newer.as_bytes()).unwrap().trials, read(whole.as_bytes()).unwrap().trials);
+}
+
+#[test]
+fn what_could_only_be_measured_first_is_known_of_old_and_new_journals() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let first = |condition: &str| {
+        let cell = whole.replace("\"condition\":\"none\"", &format!("\"condition\":\"{condition}\""));
+        read(cell.as_bytes()).unwrap().cells[0].first
+    };
+    assert!(first("thp=never+audit=never-on") && !first("audit=off") && !first("none"));
+    assert!(first("later=never-on\",\"first\":true,\"comment\":\""));
+    let catalogue = Catalogue::load().unwrap();
+    let names = ["audit=never-on", "audit=all", "thp=never+audit=all"].map(str::to_owned);
+    let test = catalogue.test("syscall").unwrap();
+    let conditions = catalogue.expand_conditions(&names).unwrap();
+    let cells: Vec<Cell> = conditions.iter().map(|condition| Cell::new(0, test, 1, None, condition)).collect();
+    assert_eq!(cells.iter().map(|cell| cell.first).collect::<Vec<_>>(), [true, false, false]);
+    let phrases: Vec<Option<&str>> = cells.iter().map(|cell| cell.phrase.as_deref()).collect();
+    assert_eq!(phrases, [None, Some("Auditing every system call"), None]);
+}
+
+/// A journal that does not say by which clock, whether a count is a call, or whether fractions are cut off, has it by
+/// category and unit, as it was when it was written; a new one says the same of every test of the catalogue.
+#[test]
+fn properties_of_tests_are_known_of_old_and_new_journals() {
+    let catalogue = Catalogue::load().unwrap();
+    let none = &catalogue.expand_conditions(&["none".to_owned()]).unwrap()[0];
+    for test in catalogue.tests.iter().filter(|test| test.is_rate()) {
+        let new = Cell::new(0, test, 1, None, none);
+        let old = Cell { truncate: None, clock: None, calls: false, ..new.clone() };
+        let properties = |cell: &Cell| (cell.clock().map(str::to_owned), cell.is_of_calls());
+        assert_eq!(properties(&new), properties(&old), "{}", test.id);
+        assert!(test.value.is_some() || new.is_truncated() == old.is_truncated(), "{}", test.id);
+    }
+    let cell = |id: &str| Cell::new(0, catalogue.test(id).unwrap(), 1, None, none);
+    assert!(cell("fstime").is_truncated() && cell("call-getpid").is_of_calls() && !cell("pipe").is_of_calls());
+    assert_eq!((cell("mutex").clock(), cell("pipe").clock()), (Some("core-clock"), None));
+    // A program of the user's own in KBps keeps its fractions.
+    assert!(!Cell { truncate: Some(false), unit: "KBps".to_owned(), ..Cell::default() }.is_truncated());
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = read(&std::fs::read(recorded()).unwrap()).unwrap();
+    let mut writer = Writer::create(folder.path()).unwrap();
+    writer.append(&Record::Run(Box::new(known.run.clone()))).unwrap();
+    for cell in &known.cells {
+        writer.append(&Record::Cell(Box::new(cell.clone()))).unwrap();
+    }
+    let odd = Trial { cell: 0, error: Some("quotes \" and \n lines, \u{1f980}".to_owned()), ..Trial::default() };
+    for trial in known.trials.iter().chain([&odd]) {
+        writer.append(&Record::Trial(Box::new(trial.clone()))).unwrap();
+    }
+    writer.sync().unwrap();
+    let again = journal::read(folder.path()).unwrap();
+    assert_eq!(again.trials[..known.trials.len()], known.trials[..]);
+    assert_eq!(again.trials.last(), Some(&odd));
+    assert!(Writer::create(folder.path()).is_err(), "a journal is never written over");
+}

@@ -1,0 +1,128 @@
+//! The tool with results and scratch of its own, and what it leaves behind.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{Machine, fake};
+
+/// A place for one test: results, scratch and cache below one directory that goes with it.
+pub struct Place {
+    pub root: TempDir,
+    _machine: Machine,
+}
+
+impl Place {
+    /// A place for a test that others may disturb.
+    pub fn new() -> Place {
+        Place::on(Machine::shared())
+    }
+
+    /// A place for a test that wants the machine for itself, as it looks at times.
+    pub fn alone() -> Place {
+        Place::on(Machine::alone())
+    }
+
+    fn on(machine: Machine) -> Place {
+        let root = tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
+        std::fs::create_dir(root.path().join("scratch")).unwrap();
+        Place { root, _machine: machine }
+    }
+
+    pub fn results(&self) -> PathBuf {
+        self.root.path().join("results")
+    }
+
+    pub fn scratch(&self) -> PathBuf {
+        self.root.path().join("scratch")
+    }
+
+    /// The tool with `words`, split at white space.
+    pub fn unixmark(&self, words: &str) -> Command {
+        let mut command = Command::cargo_bin("unixmark").unwrap();
+        command.env("UNIXMARK_RESULTS", self.results()).env_remove("NO_COLOR").args(words.split_whitespace());
+        command
+    }
+
+    /// `run` with the quick procedure in this place's scratch directory.
+    pub fn run(&self, words: &str) -> Output {
+        let scratch = self.scratch();
+        self.unixmark(&format!("run --procedure quick --dir {} {words}", scratch.display())).output().unwrap()
+    }
+
+    /// `run` with a fake program.
+    pub fn fake(&self, name: &str, words: &str) -> Output {
+        self.run(&format!("--program {} -c 1 -i 2 --patience 1s {words}", fake(name).display()))
+    }
+
+    pub fn json(&self, run: &str) -> Value {
+        let output = self.unixmark(&format!("report {run} --format json")).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    pub fn journal(&self) -> PathBuf {
+        let runs: Vec<_> = std::fs::read_dir(self.results()).unwrap().collect();
+        assert_eq!(runs.len(), 1);
+        runs.into_iter().next().unwrap().unwrap().path().join("run.jsonl")
+    }
+
+    /// Nothing of a run may stay in the scratch directory.
+    pub fn assert_clean(&self) {
+        let left: Vec<_> = std::fs::read_dir(self.scratch()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+}
+
+/// The only build in a cache whose name begins like this.
+pub fn build(cache: &Path, prefix: &str) -> PathBuf {
+    let entries = std::fs::read_dir(cache.join("unixmark")).unwrap().map(|entry| entry.unwrap().path());
+    let matches = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+    let builds: Vec<PathBuf> = entries.filter(matches).collect();
+    assert_eq!(builds.len(), 1, "{builds:?}");
+    builds[0].clone()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The processes of which /proc shows `mark` in the command line or the working directory.
+pub fn processes_with(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.bytes().all(|b| b.is_ascii_digit()) || name == std::process::id().to_string() {
+            continue;
+        }
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        let folder = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+        if command.contains(mark) || folder.to_string_lossy().contains(mark) {
+            found.push(format!("{name}: {command} in {}", folder.display()));
+        }
+    }
+    found
+}
+
+/// Names and contents of every file below a directory, if it is there.
+pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(contents(&path));
+        } else {
+            found.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,7 +1,0 @@
-//! What conditions cost: that the verdicts of a run hold what they promise, by simulation, and what is said of a run that is
-//! written here.
-#![cfg(test)]
-
-mod found;
-mod made;
-mod simulation;

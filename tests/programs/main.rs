@@ -1,0 +1,9 @@
+//! The programs in C, each driven by hand: answers, relations and counts, never speeds.
+#![cfg(test)]
+
+mod builds;
+mod chains;
+mod frames;
+mod hand;
+mod loads;
+mod rates;

@@ -1,0 +1,368 @@
+//! The real programs: they compile clean, run clean under sanitizers, give right answers, do the work
+//! they claim, and keep to the protocol. Relations and counts, never speeds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use catalogue::{Catalogue, Need, Processor, Test};
+
+use crate::builds::{Build, MEASURED, PLAIN, SANITIZED, UNIXBENCH};
+use crate::hand::{Hand, answers, verify};
+use testing::Machine;
+
+/// Every test whose program is in C; the others have tests/tool/graphics.rs.
+fn tests() -> impl Iterator<Item = Arc<Test>> {
+    Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_ours_in_c())
+}
+
+/// One test per binary.
+fn binaries() -> Vec<Arc<Test>> {
+    let mut seen = BTreeMap::new();
+    for test in tests() {
+        seen.entry(test.binary().to_owned()).or_insert(test);
+    }
+    seen.into_values().collect()
+}
+
+/// One rate test per binary; the others are in frames.rs, chains.rs and loads.rs.
+fn rates() -> impl Iterator<Item = Arc<Test>> {
+    binaries().into_iter().filter(|test| test.is_rate())
+}
+
+/// Whether what the program of the test needs is installed.
+fn runnable(test: &Test) -> bool {
+    test.needs.iter().all(|need| if let Need::Tool { name, .. } = need { testing::has(name) } else { true })
+}
+
+/// Does `work` on every item, eight at a time: most of them wait for a window's end.
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let _shared = Machine::shared();
+            work(item);
+        }
+    };
+    std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(worker))));
+}
+
+/// Whether a relation between counts holds: a disturbed window must not fail it, so that it may be looked for three times. What the
+/// last look found is told.
+fn holds(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
+    look().or_else(|_| look()).or_else(|_| look())
+}
+
+#[test]
+fn no_warnings_from_either_compiler() {
+    let mut items = Vec::new();
+    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
+        let build = Build { cc, flags: UNIXBENCH };
+        build.reads_as_gnu2x(&[], testing::kit());
+        items.extend(binaries().into_iter().map(|test| (build, test)));
+    }
+    // Warnings that need the optimiser come with the usual standard; the next one is only read.
+    each(&items, |(build, test)| {
+        build.of(test);
+        build.reads_as_gnu2x(&test.define, test.units().collect());
+    });
+}
+
+#[test]
+fn every_test_gives_right_answers_under_sanitizers() {
+    let build = Build { cc: "gcc", flags: SANITIZED };
+    let tests: Vec<_> = tests().filter(|test| test.is_rate()).collect();
+    each(&tests, |test| {
+        let binary = build.of(test);
+        if runnable(test) {
+            answers(test, &binary, 50);
+        }
+    });
+}
+
+#[test]
+fn every_test_gives_right_answers_as_it_is_measured() {
+    let firsts: BTreeSet<String> = rates().map(|test| test.id.clone()).collect();
+    let mut items = Vec::new();
+    for (cc, flags) in [("gcc", UNIXBENCH), ("gcc", PLAIN), ("clang", UNIXBENCH), ("clang", PLAIN)] {
+        if !testing::has(cc) {
+            continue;
+        }
+        // Other compilers and flags than those that are measured with matter where the work is the processor's alone; of the other
+        // programs one row each is enough.
+        let build = Build { cc, flags };
+        let wanted = |test: &Test| {
+            let alone = ["cpu", "memory"].contains(&test.category.as_str());
+            build == MEASURED || alone || (flags == UNIXBENCH && firsts.contains(&test.id))
+        };
+        items.extend(tests().filter(|test| test.is_rate() && wanted(test)).map(|test| (build, test)));
+    }
+    let catalogue = Catalogue::load().unwrap();
+    let processor = processor(&catalogue);
+    each(&items, |(build, test)| {
+        let binary = build.of(test);
+        if runnable(test) {
+            let said = answers(test, &binary, 100);
+            bounded(test, &said, &format!("{build:?}"), (&catalogue, processor));
+        }
+    });
+}
+
+/// Work that is optimised away is faster than the processor can be: by the clock that a program measured beside it, none is. A
+/// tenth is allowed to the clock, which other guests of the machine change in the middle.
+fn bounded(test: &Test, said: &str, build: &str, (catalogue, processor): (&Catalogue, Option<&Processor>)) {
+    let value = |name: &str| {
+        let mut lines =
+            said.lines().filter_map(|line| line.strip_prefix("value ")?.strip_prefix(name)?.strip_prefix(' '));
+        lines.next()?.split(' ').next()?.parse::<f64>().ok()
+    };
+    let (Some(best), Some(clock)) = (value("best"), value("clock")) else { return };
+    let cycles = best * clock;
+    assert!(cycles > 1.0 / 512.0, "{build}: {} does a unit of its work in {cycles} cycles", test.id);
+    let Some(figure) = catalogue.figures.iter().find(|figure| Some(&figure.id) == test.limit.as_ref()) else { return };
+    let known = processor.and_then(|processor| processor.limits.get(&figure.id));
+    // What one addition takes is known of every processor.
+    let least = match known.or((figure.id == "add_latency").then_some(&1.0)) {
+        Some(limit) if figure.is_cycles() => *limit,
+        Some(limit) => 1.0 / limit,
+        None => return,
+    };
+    assert!(cycles > least * 0.9, "{build}: {} takes {cycles} cycles and cannot take less than {least}", test.id);
+}
+
+fn processor(catalogue: &Catalogue) -> Option<&Processor> {
+    let facts = ::machine::facts(&::machine::Machine::here(), Path::new("/"));
+    let fact = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone());
+    catalogue.processor(&fact("cpu.vendor")?, &fact("cpu.stepping")?)
+}
+
+/// A wrong answer is noticed: of a kernel of the processor, of memory that is not what was written, of a block of a file.
+#[test]
+fn a_planted_error_is_found() {
+    let catalogue = Catalogue::load().unwrap();
+    for (id, check) in [("float-fma", "right"), ("sin", "sum"), ("copy-l1", "after"), ("disk-read-4k", "wrong_blocks")]
+    {
+        let test = catalogue.test(id).unwrap();
+        let binary = MEASURED.of(test);
+        for (word, good) in [("wrong=0", true), ("wrong=1", false)] {
+            let said = Hand::of(test, &binary, &[word]).go(100, 2);
+            if let Some(why) = said.lines().find(|line| line.starts_with("skip ")) {
+                testing::skip(&format!("{id}: {why}"));
+                continue;
+            }
+            let line = said
+                .lines()
+                .find_map(|line| line.strip_prefix(&format!("check {check} ")))
+                .unwrap_or_else(|| panic!("{said}"));
+            assert_eq!(test.checks[check].accepts(line.parse().unwrap()), good, "{id} {word}: {line}");
+        }
+    }
+}
+
+/// Threads are copies: each is told, and what they count together is what one program does.
+#[test]
+fn threads_are_told_one_by_one() {
+    let test = Catalogue::load().unwrap().test("atomic-shared").unwrap().clone();
+    let binary = MEASURED.of(&test);
+    let said = Hand::start(&binary, &["threads=3".to_owned(), "cpu=0".to_owned()]).go(100, 3);
+    let copies: Vec<&str> = said.lines().filter(|line| line.starts_with("copy ")).collect();
+    assert_eq!(copies, ["copy 0", "copy 1", "copy 2"], "{said}");
+    assert_eq!(said.matches("slice ").count(), 9, "{said}");
+}
+
+#[test]
+fn the_end_of_stdin_ends_every_program() {
+    let tests: Vec<_> = rates().filter(|test| runnable(test)).collect();
+    each(&tests, |test| {
+        let binary = MEASURED.of(test);
+        // While it waits for go.
+        let mut hand = Hand::of(test, &binary, &[]);
+        drop(hand.child.stdin.take());
+        assert!(hand.ends_within(Duration::from_secs(5)), "{} waits for ever", test.id);
+        // In the middle of a window of a hundred seconds.
+        let mut hand = Hand::of(test, &binary, &[]);
+        let mut stdin = hand.child.stdin.take().unwrap();
+        stdin.write_all(b"go 0 1000000000 100\n").unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        drop(stdin);
+        assert!(hand.ends_within(Duration::from_secs(5)), "{} goes on without its tool", test.id);
+        let mut said = String::new();
+        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.is_empty() || said == "ready\n", "{} reports an unfinished window: {said}", test.id);
+    });
+}
+
+#[test]
+fn a_load_reports_what_it_achieved() {
+    let catalogue = Catalogue::load().unwrap();
+    for id in ["syscall", "execl", "shell1", "whetstone-double"] {
+        let test = catalogue.test(id).unwrap();
+        let binary = MEASURED.of(test);
+        let mut hand = Hand::of(test, &binary, &[]);
+        let mut stdin = hand.child.stdin.take().unwrap();
+        stdin.write_all(b"go 0 250000000 0\n").unwrap();
+        std::thread::sleep(Duration::from_millis(400));
+        drop(stdin);
+        assert!(hand.ends_within(Duration::from_secs(5)), "{id}");
+        let mut said = String::new();
+        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.ends_with("done\n") && said.matches("slice ").count() == 1, "{id}: {said}");
+        verify(test, &said);
+    }
+}
+
+/// A script that fails is an error, not a fast pass.
+#[test]
+fn a_failing_script_is_noticed() {
+    let test = Catalogue::load().unwrap().test("shell8").unwrap().clone();
+    let binary = MEASURED.of(&test);
+    let script = testing::file("programs/shell/multi.sh").display().to_string();
+    // The scripts write to the current directory: on /proc they cannot, whoever runs them.
+    let mut child = Command::new(binary);
+    child.args(["--", &script, "2"]).current_dir("/proc").stdin(Stdio::null());
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("error ") && said.contains("multi.sh ended with wait status"), "{said}");
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    let catalogue = Catalogue::load().unwrap();
+    for (id, word, mark) in [
+        ("pipe", "nonsense=1", "nonsense"),
+        ("syscall", "mode=sideways", "mode"),
+        ("hanoi", "disks=-1", "disks"),
+        ("fstime", "block=lots", "block"),
+        ("null", "nice=99", "nice"),
+    ] {
+        let test = catalogue.test(id).unwrap();
+        let binary = MEASURED.of(test);
+        let mut hand = Hand::start(&binary, &[word.to_owned()]);
+        let mut said = String::new();
+        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        hand.child.wait().unwrap();
+        assert!(said.starts_with("error ") && said.contains(mark), "{id} {word}: {said}");
+    }
+}
+
+/// UnixBench's arithmetic tests are optimised away; ours take longer the more they have to do.
+#[test]
+fn arithmetic_takes_longer_the_more_steps_it_has() {
+    let catalogue = Catalogue::load().unwrap();
+    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
+        let build = Build { cc, flags: UNIXBENCH };
+        let tests =
+            ["arithoh", "short", "int", "long", "float", "double", "register"].map(|id| catalogue.test(id).unwrap());
+        each(&tests, |test| drop(build.of(test)));
+        let _alone = Machine::alone();
+        for test in tests {
+            let count = |steps: &str| verify(test, &Hand::of(test, &build.of(test), &[steps]).go(25, 2)) as f64;
+            let relation = holds(|| {
+                let ratio = count("steps=17") / count("steps=170");
+                let right = (3.0..30.0).contains(&ratio);
+                right.then_some(()).ok_or_else(|| format!("ten times the steps take {ratio} times as long"))
+            });
+            assert_eq!(relation, Ok(()), "{cc}, {}", test.id);
+        }
+    }
+}
+
+/// The divisions are really in the code: a type with its divide takes longer than the empty loop.
+#[test]
+fn arithmetic_divides() {
+    let catalogue = Catalogue::load().unwrap();
+    let types = ["short", "int", "long", "float", "double", "register"].map(|id| catalogue.test(id).unwrap());
+    let empty = catalogue.test("arithoh").unwrap();
+    each(&types, |test| drop((MEASURED.of(test), MEASURED.of(empty))));
+    let _alone = Machine::alone();
+    let count = |test: &Test| verify(test, &Hand::of(test, &MEASURED.of(test), &[]).go(25, 2)) as f64;
+    for test in types {
+        let relation = holds(|| {
+            let ratio = count(empty) / count(test);
+            (ratio > 1.5).then_some(()).ok_or_else(|| format!("{ratio} times the empty loop"))
+        });
+        assert_eq!(relation, Ok(()), "{}", test.id);
+    }
+}
+
+#[test]
+fn counts_grow_with_the_window() {
+    let catalogue = Catalogue::load().unwrap();
+    let mut tests = catalogue.expand(&["index".to_owned()]).unwrap();
+    tests.retain(|test| test.value.is_none() && test.id != "shell8");
+    each(&tests, |test| drop(MEASURED.of(test)));
+    let _alone = Machine::alone();
+    for test in &tests {
+        let count = |slices| verify(test, &Hand::of(test, &MEASURED.of(test), &[]).go(100, slices)) as f64;
+        let relation = holds(|| {
+            let (short, long) = (count(1), count(6));
+            (long / short > 3.0).then_some(()).ok_or_else(|| format!("{short} in 0.1 s, {long} in 0.6 s"))
+        });
+        assert_eq!(relation, Ok(()), "{}", test.id);
+    }
+}
+
+/// What `LC_ALL=C` tools say of the data, against the shape UnixBench's has.
+#[test]
+fn the_shell_tests_data_has_unixbench_s_shape() {
+    let text = std::fs::read_to_string(testing::file("programs/shell/sort.txt")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut distinct = lines.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let lengths = |from: usize, to: usize| lines.iter().filter(|line| (from..to).contains(&line.len())).count();
+    assert_eq!((text.len(), lines.len(), text.split_whitespace().count(), distinct.len()), (8546, 362, 1200, 273));
+    assert_eq!(
+        [lengths(0, 20), lengths(20, 40), lengths(40, 60), lengths(60, 80), lengths(80, 1000)],
+        [196, 90, 56, 19, 1]
+    );
+    assert_eq!(lines.iter().map(|line| line.len()).max(), Some(82));
+    let with: Vec<&&str> = lines.iter().filter(|line| line.contains("the")).collect();
+    assert_eq!((with.len(), with.iter().map(|line| line.len() + 1).sum::<usize>()), (35, 924));
+    assert!(text.is_ascii());
+    let mut od = Command::new("sh");
+    let od = od.args(["-c", "LC_ALL=C sort sort.txt | od"]).current_dir(testing::file("programs/shell")).output();
+    let od = String::from_utf8(od.unwrap().stdout).unwrap();
+    assert_eq!((od.lines().count(), od.len()), (536, 34_013));
+}
+
+/// The portable programs answer to every name, from a multi-call binary of less than 4 MB. Four runs at once, since a run waits most
+/// of its time; what was too slow beside others is run again alone.
+#[test]
+fn the_portable_build_has_every_program() {
+    let all: Vec<_> = Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate()).collect();
+    let parts: Vec<Vec<String>> =
+        (0..4).map(|part| all.iter().skip(part).step_by(4).map(|test| test.id.clone()).collect()).collect();
+    let slow = Mutex::new(Vec::new());
+    each(&parts, |part| slow.lock().unwrap().extend(portable(part)));
+    let slow = slow.into_inner().unwrap();
+    assert!(slow.len() < 10, "{slow:?}");
+    let _alone = Machine::alone();
+    assert!(slow.is_empty() || portable(&slow).is_empty(), "{slow:?}");
+}
+
+/// Runs tests with the portable build; returns those that completed nothing within their window.
+fn portable(tests: &[String]) -> Vec<String> {
+    let place = testing::Place::new();
+    let cache = place.root.path().join("cache");
+    let mut tool = place.unixmark("run -c 1 -i 1 -q --procedure quick --build portable --dir");
+    let output = tool.arg(place.scratch()).args(tests).env("XDG_CACHE_HOME", &cache).output().unwrap();
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", testing::stderr(&output));
+    let report = place.json("latest");
+    let told = ["results", "skipped", "errors"].map(|rows| report[rows].as_array().unwrap().len());
+    assert_eq!(told.iter().sum::<usize>(), tests.len(), "{report}");
+    assert_eq!(report["run"]["build"]["name"], "portable");
+    let folder = testing::build(&cache, "portable-");
+    for program in std::fs::read_dir(folder.join("bin")).unwrap() {
+        assert!(program.unwrap().metadata().unwrap().len() < 4 << 20);
+    }
+    let slow = |error: &serde_json::Value| {
+        assert!(error["reason"].as_str().unwrap().contains("nothing was completed within the window"), "{error}");
+        error["test"].as_str().unwrap().to_owned()
+    };
+    report["errors"].as_array().unwrap().iter().map(slow).collect()
+}

@@ -1,0 +1,408 @@
+//! Conditions for real: what is switched is on, says so, and is off again. No costs are measured here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use ::conditions::{Entered, FinishedTrial, Ledger, Refusal, Settings, available, enter};
+use ::machine::{Lock, Machine};
+use catalogue::{Catalogue, Condition, Means, Test};
+use journal::{Copy, Evidence, Trial, Usage};
+
+fn condition(name: &str) -> Arc<Condition> {
+    let found = Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap();
+    assert_eq!(found.len(), 1, "{name}");
+    Arc::clone(&found[0])
+}
+
+/// A machine whose conditions are this test's alone.
+struct Alone {
+    ledger: Ledger,
+    settings: Settings,
+    folder: tempfile::TempDir,
+    _lock: Lock,
+    _machine: testing::Machine,
+}
+
+impl Alone {
+    fn begin() -> Alone {
+        let machine = testing::Machine::alone();
+        let deadline = Instant::now() + Duration::from_secs(300);
+        let lock = loop {
+            match ::conditions::lock() {
+                Ok(lock) => break lock,
+                Err(error) if Instant::now() > deadline => panic!("{error:#}"),
+                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        };
+        let folder = tempfile::Builder::new().prefix("unixmark-test-").tempdir_in("/var/tmp").unwrap();
+        let scratch = folder.path().join("scratch");
+        fs::create_dir(&scratch).unwrap();
+        let settings = Settings { scratch, ..Settings::default() };
+        Alone { ledger: Ledger::open().unwrap(), settings, folder, _lock: lock, _machine: machine }
+    }
+
+    /// Enters a condition; nothing, and why, where it cannot be had here.
+    fn enter(&mut self, name: &str) -> Option<Entered> {
+        let folder = self.folder.path().join("trial");
+        fs::create_dir_all(&folder).unwrap();
+        match enter(&condition(name), &Machine::here(), &self.settings, &mut self.ledger, &folder) {
+            Ok(entered) => Some(entered),
+            Err(Refusal::Unavailable(why)) => {
+                testing::skip(&format!("{name}: {why}"));
+                self.leave();
+                None
+            }
+            Err(Refusal::Failed(why) | Refusal::Fatal(why)) => panic!("{name}: {why}"),
+        }
+    }
+
+    fn leave(&mut self) {
+        let path = self.ledger.path().to_path_buf();
+        self.ledger.put_back().unwrap();
+        assert!(!path.exists(), "nothing is left to be put back");
+    }
+}
+
+fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
+    entered
+        .prove(&FinishedTrial { trial, start: 0, end: 1, companion })
+        .map(Option::unwrap_or_default)
+        .map_err(|refusal| refusal.to_string())
+}
+
+/// A trial of one program that reported values.
+fn trial(values: &[(&str, f64)]) -> Trial {
+    let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value, String::new()))).collect();
+    let copy = Copy { values, usage: Some(Usage::default()), ..Copy::default() };
+    Trial { copies: vec![copy], ..Trial::default() }
+}
+
+/// What is mounted by conditions: others may mount what they like meanwhile.
+fn mounts(alone: &Alone) -> Vec<String> {
+    let folder = alone.folder.path().to_string_lossy().into_owned();
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let ours = |line: &&str| line.contains(&folder) || line.contains("tracefs");
+    text.lines().filter(ours).map(str::to_owned).collect()
+}
+
+// --- the rows ---
+
+#[test]
+fn every_row_can_be_had_or_says_why_not() {
+    let catalogue = Catalogue::load().unwrap();
+    for switch in catalogue.switches.iter().filter(|switch| switch.means != Means::Audit) {
+        let any = ["cc", "sysctl", "file", "arg"].contains(&switch.id.as_str());
+        let name = match switch.id.as_str() {
+            "cc" => "cc=no-such-compiler",
+            "sysctl" => "sysctl:no.such=1",
+            "file" => "file:/no/such=1",
+            "arg" => "arg:no_such=1",
+            id => id,
+        };
+        for condition in catalogue.expand_conditions(&[name.to_owned()]).unwrap() {
+            for (switch, level) in &condition.parts {
+                let answer = available(switch, level, &Machine::here());
+                assert!(!any || switch.id == "arg" || answer.is_err(), "{name}");
+                let why = answer.err().unwrap_or_default();
+                assert!(why.is_empty() || why.split_whitespace().count() > 3, "{name}: {why}");
+                assert!(!why.contains('\n'), "{name}: {why}");
+            }
+        }
+    }
+}
+
+// --- files ---
+
+#[test]
+fn a_file_is_written_proved_and_restored_to_the_byte() {
+    let mut alone = Alone::begin();
+    let file = alone.folder.path().join("setting");
+    for text in ["old\n", "a [b] c\nd [e]\n", " spaced  \n\n"] {
+        fs::write(&file, text).unwrap();
+        let mut entered = alone.enter(&format!("file:{}=new", file.display())).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
+        assert!(evidence.notes[0].ends_with("setting = new"), "{evidence:?}");
+        fs::write(&file, "somebody's").unwrap();
+        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "somebody else has changed it");
+        alone.leave();
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    }
+    // A choice as the kernel shows it.
+    fs::write(&file, "always [madvise] never\n").unwrap();
+    drop(alone.enter(&format!("file:{}=never", file.display())).unwrap());
+    alone.leave();
+    assert_eq!(fs::read_to_string(&file).unwrap(), "madvise");
+}
+
+#[test]
+fn a_sysctl_is_as_it_was() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    let file = "/proc/sys/kernel/printk_ratelimit_burst";
+    let before = fs::read_to_string(file).unwrap();
+    let other = before.trim().parse::<u32>().unwrap() + 1;
+    if let Some(mut entered) = alone.enter(&format!("sysctl:kernel.printk_ratelimit_burst={other}")) {
+        assert_eq!(fs::read_to_string(file).unwrap().trim(), other.to_string());
+        prove(&mut entered, &Trial::default(), None).unwrap();
+        alone.leave();
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), before);
+}
+
+// --- file systems, control groups, tracing ---
+
+#[test]
+fn a_file_system_is_there_and_gone_again() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    for name in ["fs=tmpfs", "fs=ext4", "fs=overlay", "fs=tmpfs"] {
+        let before = mounts(&alone);
+        let Some(mut entered) = alone.enter(name) else { continue };
+        let place = entered.staging.folder.clone().unwrap();
+        fs::write(place.join("file"), "words").unwrap();
+        assert!(mounts(&alone).iter().any(|line| line.contains(&*place.to_string_lossy())));
+        prove(&mut entered, &Trial::default(), None).unwrap();
+        alone.leave();
+        assert_eq!(mounts(&alone), before, "{name}");
+        assert!(!place.join("file").exists(), "{name}");
+        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: it is off");
+    }
+}
+
+#[test]
+fn a_control_group_has_had_work_and_is_gone() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    for name in ["cgroup-cpu=50", "cgroup-memory=64", "cgroup-cpu=100+cgroup-memory=256"] {
+        let Some(mut entered) = alone.enter(name) else { continue };
+        let groups = entered.staging.cgroups.clone();
+        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: nobody has been in it");
+        let join: String = groups.iter().map(|group| format!("echo $$ >{}/cgroup.procs; ", group.display())).collect();
+        // Work of more than a period, and pages.
+        let work = format!("{join} i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done");
+        assert!(Command::new("sh").args(["-c", &work]).status().unwrap().success(), "{name}");
+        let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
+        assert!(!evidence.figures.is_empty());
+        alone.leave();
+        assert!(!groups.is_empty() && groups.iter().all(|group| !group.exists()), "{name}");
+    }
+}
+
+#[test]
+fn system_calls_are_traced() {
+    if !testing::is_root() {
+        return;
+    }
+    let mut alone = Alone::begin();
+    let before = mounts(&alone);
+    if let Some(mut entered) = alone.enter("ftrace") {
+        assert!(Command::new("true").status().unwrap().success());
+        let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
+        assert!(evidence.figures["events"].0 > 10.0, "{evidence:?}");
+        alone.leave();
+        assert!(!Path::new("/sys/kernel/tracing/instances/unixmark").exists());
+    }
+    assert_eq!(mounts(&alone), before);
+}
+
+// --- builds ---
+
+#[test]
+fn builds_are_asked_for() {
+    let mut alone = Alone::begin();
+    for (name, build) in [("cc=cc", "cc=cc"), ("build=portable", "build=portable")] {
+        let Some(entered) = alone.enter(name) else { continue };
+        assert_eq!(entered.staging.build.as_deref(), Some(build));
+        alone.leave();
+    }
+}
+
+// --- what the programs prove themselves ---
+
+#[test]
+fn a_claim_must_be_made_and_hold() {
+    let mut alone = Alone::begin();
+    let mut claims = |name: &str, values: &[(&str, f64)]| {
+        let mut entered = alone.enter(name).unwrap();
+        prove(&mut entered, &trial(values), None)
+    };
+    assert!(claims("seccomp=allow", &[("seccomp", 2.0)]).is_ok());
+    assert!(claims("seccomp=allow", &[("seccomp", 0.0)]).is_err(), "the mode is none");
+    assert!(claims("seccomp=allow", &[]).unwrap_err().contains("'seccomp'"));
+    assert!(claims("landlock=16", &[("landlock", 1.0)]).unwrap_err().contains("not 16"));
+    assert!(claims("nice=10", &[("nice", 10.0)]).is_ok());
+    assert!(claims("arg:slowed=5", &[("slowed", 2.0)]).unwrap_err().contains("slowed"));
+    assert!(claims("arg:mode=exec", &[]).unwrap().notes[0].contains("mode"));
+    assert!(claims("seccomp=allow+nice=5", &[("seccomp", 2.0)]).is_err(), "one of two");
+    let mut entered = alone.enter("namespaces").unwrap();
+    assert_eq!(entered.staging.args, ["namespaces=1"]);
+    assert!(prove(&mut entered, &Trial::default(), None).is_err(), "no program has reported");
+}
+
+/// The programs, compiled once.
+fn binary(id: &str) -> PathBuf {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    let build = || {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conditions");
+        fs::create_dir_all(&folder).unwrap();
+        let tests = Catalogue::load().unwrap().tests;
+        let wanted = |test: &&Arc<Test>| test.category == "watch" || ["syscall", "execl"].contains(&test.id.as_str());
+        let built = tests.iter().filter(wanted).map(|test| (test.id.clone(), compile(test, &folder)));
+        built.collect()
+    };
+    BUILT.get_or_init(build)[id].clone()
+}
+
+fn compile(test: &Test, folder: &Path) -> PathBuf {
+    let binary = folder.join(test.binary());
+    let programs = testing::file("programs");
+    let mut command = Command::new("cc");
+    command.current_dir(programs).args(["-O2", "-I", "."]).args(test.units()).args(testing::kit()).arg("-o");
+    let output = command.arg(&binary).args(["-Wl,--as-needed", "-lm"]).output().unwrap();
+    assert!(output.status.success(), "{}: {}", test.id, String::from_utf8_lossy(&output.stderr));
+    binary
+}
+
+/// Runs a program as its condition has it run, for three slices, and returns what it says.
+fn run(entered: &Entered, id: &str, folder: &Path) -> String {
+    let mut words = entered.staging.prefix.clone();
+    words.push(binary(id).display().to_string());
+    words.extend(entered.staging.args.iter().cloned());
+    let mut child = spawn(&words, folder);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"go 0 100000000 3\n").unwrap();
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success(), "{words:?}: {said}");
+    said
+}
+
+fn spawn(words: &[String], folder: &Path) -> Child {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+}
+
+/// What the `value` lines say.
+fn values(said: &str) -> Vec<(&str, f64)> {
+    said.lines()
+        .filter_map(|line| {
+            let mut words = line.strip_prefix("value ")?.split(' ');
+            Some((words.next()?, words.next()?.parse().ok()?))
+        })
+        .collect()
+}
+
+/// The real programs prove what the rows have them do; also one that replaces itself again and again.
+#[test]
+fn programs_prove_what_they_do_to_themselves() {
+    let mut alone = Alone::begin();
+    let folder = alone.folder.path().to_path_buf();
+    for name in [
+        "seccomp=allow",
+        "seccomp=argument",
+        "landlock=1",
+        "landlock=16",
+        "namespaces",
+        "nice=19",
+        "arg:slowed=20",
+        "strace",
+        "strace-exec",
+    ] {
+        for id in ["syscall", "execl"] {
+            let Some(mut entered) = alone.enter(name) else { continue };
+            let said = run(&entered, id, &folder);
+            if let Some(why) = said.lines().find_map(|line| line.strip_prefix("skip ")) {
+                // A count that no timer reads cannot be slowed.
+                if (name, id) != ("arg:slowed=20", "execl") {
+                    testing::skip(&format!("{name}: {why}"));
+                }
+                continue;
+            }
+            assert!(said.starts_with("ready\n") && said.ends_with("done\n"), "{name}: {said}");
+            prove(&mut entered, &trial(&values(&said)), None)
+                .unwrap_or_else(|why| panic!("{name}, {id}: {why}: {said}"));
+            // Without the condition the same is not proved; an argument of the user's is believed to programs that take it.
+            if name.starts_with("arg") {
+                continue;
+            }
+            let said = run(&Entered::default(), id, &folder);
+            assert!(prove(&mut entered, &trial(&values(&said)), None).is_err(), "{name}: {said}");
+        }
+    }
+    alone.leave();
+}
+
+// --- companions ---
+
+/// Lets a companion count while a program works, and returns what it counted.
+fn count(entered: &Entered, alone: &Alone) -> f64 {
+    let folder = entered.staging.folder.clone().unwrap_or_else(|| alone.folder.path().to_path_buf());
+    let (id, more) = entered.staging.companion.clone().unwrap();
+    let test = Catalogue::load().unwrap().test(&id).unwrap().clone();
+    let mut words = vec![binary(&id).display().to_string()];
+    words.extend(test.args.iter().chain(&more).cloned());
+    if !test.command.is_empty() {
+        words.push("--".to_owned());
+        words.extend(test.command.iter().cloned());
+    }
+    let mut child = spawn(&words, &folder);
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut ready = [0; 6];
+    stdout.read_exact(&mut ready).unwrap();
+    if &ready != b"ready\n" {
+        let mut rest = String::from_utf8_lossy(&ready).into_owned();
+        stdout.read_to_string(&mut rest).unwrap();
+        panic!("{id}: {rest}");
+    }
+    stdin.write_all(b"go 0 0 0\nmark\n").unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    for number in 0..20 {
+        fs::write(folder.join(format!("file-{number}")), "words").unwrap();
+    }
+    drop(stdin);
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success() && said.ends_with("done\n"), "{id}: {said}");
+    let line = said.lines().find(|line| line.starts_with("slice ")).unwrap();
+    line.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn companions_count_what_happens() {
+    let mut alone = Alone::begin();
+    let before = mounts(&alone);
+    for name in ["inotify", "fanotify=notify", "fanotify=permission", "fs=tmpfs+fanotify=permission", "bpf", "perf"] {
+        let Some(mut entered) = alone.enter(name) else { continue };
+        let counted = count(&entered, &alone);
+        assert!(counted >= 20.0, "{name}: 20 files were written, and it counted {counted}");
+        let evidence = prove(&mut entered, &Trial::default(), Some(counted)).unwrap();
+        assert_eq!(evidence.figures["events"].0, counted);
+        assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: no count is no proof");
+        alone.leave();
+        assert_eq!(mounts(&alone), before, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_go_together_is_refused() {
+    let mut alone = Alone::begin();
+    for name in ["inotify+fanotify=notify", "strace+strace-exec", "fs=tmpfs+fs=overlay"] {
+        let folder = alone.folder.path().to_path_buf();
+        let result = enter(&condition(name), &Machine::here(), &alone.settings, &mut alone.ledger, &folder);
+        assert!(matches!(result, Err(Refusal::Unavailable(_))), "{name}");
+        alone.leave();
+    }
+}

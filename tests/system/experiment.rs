@@ -1,0 +1,338 @@
+//! Conditions through the command a user types: entered, proved and left; tools that are killed at every step; two at once;
+//! no rights; a full disk.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use testing::{Place, stderr, stdout};
+
+const LEDGER: &str = "/var/lib/unixmark/undo.jsonl";
+const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
+
+/// A place with conditions of the user's own.
+struct Bench {
+    place: Place,
+    swappiness: String,
+}
+
+impl Bench {
+    /// Nothing where these tests cannot switch anything.
+    fn new() -> Option<Bench> {
+        if !testing::is_root() {
+            return None;
+        }
+        let place = Place::alone();
+        let root = place.root.path().display().to_string();
+        let text = OWN.replace("ROOT", &root);
+        fs::write(place.root.path().join("catalogue.toml"), text).unwrap();
+        Some(Bench { place, swappiness: fs::read_to_string(SWAPPINESS).unwrap() })
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        command.args(words.split_whitespace());
+        command.env("UNIXMARK_RESULTS", self.place.results());
+        command.env("UNIXMARK_CATALOGUE", self.place.root.path().join("catalogue.toml"));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn cost(&self, words: &str) -> Output {
+        self.command(&format!("cost --quick --dir {} {words}", self.place.scratch().display())).output().unwrap()
+    }
+
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        self.place.root.path().join(name)
+    }
+
+    /// Waits until nothing is switched any more: the guardian needs a moment.
+    fn is_put_back(&self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while Path::new(LEDGER).exists() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(!Path::new(LEDGER).exists(), "the ledger is still there");
+        assert!(!self.file("flag").exists(), "the user's condition was not left");
+        assert_eq!(fs::read_to_string(SWAPPINESS).unwrap(), self.swappiness);
+    }
+}
+
+const OWN: &str = r#"
+[[condition]]
+id = "flag"
+label = "a flag"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "cat ROOT/flag"
+leave = "rm -f ROOT/flag"
+doc = "A file of the test's."
+
+[[condition]]
+id = "liar"
+label = "never on"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "echo it is not there >&2; false"
+leave = "rm -f ROOT/flag"
+doc = "It cannot be proved."
+
+[[condition]]
+id = "fades"
+label = "on at first"
+means = "command"
+enter = "echo 1 > ROOT/flag"
+verify = "mv ROOT/flag ROOT/gone"
+leave = "rm -f ROOT/flag ROOT/gone"
+doc = "It is on when entered and not after the trial."
+
+[[condition]]
+id = "dies-entering"
+label = "kills the tool while it enters"
+means = "command"
+enter = "echo up > ROOT/flag; kill -9 $PPID; sleep 1"
+verify = "true"
+leave = "rm -f ROOT/flag"
+doc = "x"
+
+[[condition]]
+id = "dies-verifying"
+label = "kills the tool while it verifies"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "kill -9 $PPID; sleep 1"
+leave = "rm -f ROOT/flag"
+doc = "x"
+
+[[condition]]
+id = "dies-leaving"
+label = "kills the tool while it leaves"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "true"
+leave = "test -e ROOT/died || { touch ROOT/died; kill -9 $PPID; sleep 1; }; rm -f ROOT/flag"
+doc = "x"
+
+[[condition]]
+id = "dies-with-guardian"
+label = "kills the tool and its guardian"
+means = "command"
+enter = "echo up > ROOT/flag; pkill -9 -P $PPID -f unixmark-[g]uardian; kill -9 $PPID; sleep 1"
+verify = "true"
+leave = "rm -f ROOT/flag"
+doc = "x"
+"#;
+
+#[test]
+fn conditions_are_entered_proved_and_left() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.cost("swappiness=10+flag,swappiness=100 -i 2 syscall");
+    assert!(output.status.success(), "{}", stderr(&output));
+    bench.is_put_back();
+    let report = bench.place.json("latest");
+    let names: Vec<&str> =
+        report["comparisons"].as_array().unwrap().iter().map(|one| one["condition"].as_str().unwrap()).collect();
+    assert_eq!(names, ["swappiness=10+flag", "swappiness=100"]);
+    let proof = report["cost"]["conditions"][0]["evidence"].to_string();
+    assert!(proof.contains("/proc/sys/vm/swappiness = 10") && proof.contains("up"), "{proof}");
+    assert_eq!(report["cost"]["against"], "none");
+}
+
+#[test]
+fn what_is_not_proved_is_an_error_row() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.cost("liar,fades -i 2 syscall");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    bench.is_put_back();
+    let report = bench.place.json("latest");
+    assert_eq!(report["comparisons"].as_array().unwrap().len(), 0);
+    let reason = |place: usize| report["errors"][place]["reason"].as_str().unwrap().to_owned();
+    assert!(
+        reason(0).contains("liar could not be switched: its verify command says that it is not on"),
+        "{}",
+        reason(0)
+    );
+    assert!(reason(1).contains("fades was not in effect, so its cost was not measured"), "{}", reason(1));
+}
+
+#[test]
+fn a_tool_killed_at_any_step_leaves_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    for step in ["dies-entering", "dies-verifying", "dies-leaving"] {
+        // The guardian puts back the sysctl that was set before, as well.
+        let output = bench.cost(&format!("swappiness=10+{step} -i 2 syscall"));
+        assert_eq!(output.status.code(), None, "{step} did not kill it: {}", stderr(&output));
+        bench.is_put_back();
+    }
+    // While it measures, at any moment.
+    for moment in [200, 400, 600, 800, 1100, 1500] {
+        let words = format!("cost --quick --dir {} swappiness=10+flag -i 9 syscall", bench.place.scratch().display());
+        let mut child = bench.command(&words).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        bench.is_put_back();
+    }
+}
+
+#[test]
+fn where_the_guardian_died_too_restore_puts_it_back() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.cost("swappiness=10+dies-with-guardian -i 2 syscall");
+    assert_eq!(output.status.code(), None, "{}", stderr(&output));
+    assert!(bench.file("flag").exists());
+    assert_eq!(fs::read_to_string(SWAPPINESS).unwrap().trim(), "10");
+    let offered = bench.command("list conditions").output().unwrap();
+    assert!(stderr(&offered).contains("`unixmark restore` undoes that"), "{}", stderr(&offered));
+    assert!(stderr(&offered).contains("swappiness back to"), "{}", stderr(&offered));
+    let refused = bench.cost("flag -i 2 syscall");
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stderr(&refused).contains("`unixmark restore`"), "{}", stderr(&refused));
+    let restored = bench.command("restore").output().unwrap();
+    assert!(
+        restored.status.success() && stdout(&restored).contains("leave dies-with-guardian"),
+        "{}",
+        stdout(&restored)
+    );
+    bench.is_put_back();
+    let again = bench.command("restore").output().unwrap();
+    assert_eq!(stdout(&again), "there is nothing to undo\n");
+}
+
+#[test]
+fn two_experiments_at_once_are_refused() {
+    let Some(bench) = Bench::new() else { return };
+    let words = format!("cost --quick --dir {} flag -i 50 syscall", bench.place.scratch().display());
+    let mut first = bench.command(&words).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !bench.file("flag").exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let second = bench.cost("swappiness=10 -i 2 syscall");
+    assert_eq!(second.status.code(), Some(3));
+    assert!(stderr(&second).contains("another unixmark is switching conditions"), "{}", stderr(&second));
+    // It offers nothing to put back, since that run still goes on.
+    assert!(!stderr(&second).contains("restore"), "{}", stderr(&second));
+    Command::new("kill").args(["-s", "INT", &first.id().to_string()]).status().unwrap();
+    assert_eq!(first.wait().unwrap().code(), Some(130));
+    bench.is_put_back();
+}
+
+#[test]
+fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.cost("arg:slowed=40 -i 8 --fail-on 10% arithoh");
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("arithoh (score) is slower under arg:slowed=40 by"), "{}", stderr(&output));
+    let report = bench.place.json("latest");
+    let one = &report["comparisons"][0];
+    assert_eq!((&one["verdict"], &one["confirmed"]), (&"slower".into(), &true.into()), "{one}");
+    let end = |name: &str| one[name].as_f64().unwrap();
+    assert!(end("low") < -25.0 && end("high") < -10.0, "{one}");
+    let output = bench.cost("arg:slowed=40 -i 6 --fail-on 60% arithoh");
+    assert!(output.status.success(), "{}", stdout(&output));
+}
+
+#[test]
+fn without_rights_it_measures_what_it_can() {
+    let Some(bench) = Bench::new() else { return };
+    let root = bench.place.root.path();
+    for folder in [root, &bench.place.scratch()] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        fs::set_permissions(folder, mode).unwrap();
+    }
+    // The binary may lie where nobody else can go.
+    let tool = root.join("unixmark");
+    fs::copy(env!("CARGO_BIN_EXE_unixmark"), &tool).unwrap();
+    let output = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&tool)
+        .args(["cost", "--quick", "audit=all,nice=10", "--against", "none", "-i", "2", "syscall", "--dir"])
+        .arg(bench.place.scratch())
+        .env("UNIXMARK_RESULTS", root.join("results-of-nobody"))
+        .env("XDG_STATE_HOME", root.join("state-of-nobody"))
+        .env("XDG_CACHE_HOME", root.join("cache-of-nobody"))
+        .env("HOME", root)
+        .output()
+        .unwrap();
+    assert!(stdout(&output).contains("nice=10"), "{}\n{}", stdout(&output), stderr(&output));
+    let journal = fs::read_dir(root.join("results-of-nobody")).unwrap().next().unwrap().unwrap().path();
+    let report = bench.place.json(&journal.display().to_string());
+    assert_eq!(report["comparisons"][0]["condition"], "nice=10");
+    let skipped = report["skipped"].to_string();
+    assert!(
+        skipped.contains("audit=all") && (skipped.contains("root") || skipped.contains("CAP_AUDIT_CONTROL")),
+        "{skipped}"
+    );
+}
+
+/// Whether auditing can be switched here, and may be: once on, it leaves its mark on the machine until that starts anew.
+fn can_audit(bench: &Bench) -> bool {
+    let may = testing::all_must_run() || Path::new("/run/unixmark/audit-was-on").exists();
+    if !may {
+        testing::skip("auditing was never on; UNIXMARK_TEST_ALL=1 switches it on");
+    }
+    if !may || !testing::has("auditctl") {
+        return false;
+    }
+    let list = stdout(&bench.command("list conditions").output().unwrap());
+    let row = list.split("\n  audit ").nth(1).unwrap().split("\n  seccomp").next().unwrap();
+    let can = !row.contains("not here:");
+    if !can {
+        testing::skip(row);
+    }
+    can
+}
+
+#[test]
+fn the_state_of_auditing_is_put_back_after_a_kill() {
+    let Some(bench) = Bench::new() else { return };
+    if !can_audit(&bench) {
+        return;
+    }
+    let state = || {
+        let status = stdout(&Command::new("/usr/sbin/auditctl").arg("-s").output().unwrap());
+        let kept =
+            status.lines().filter(|line| !line.starts_with("lost") && !line.starts_with("backlog_wait_time_actual"));
+        let rules = stdout(&Command::new("/usr/sbin/auditctl").arg("-l").output().unwrap());
+        (kept.map(str::to_owned).collect::<Vec<String>>(), rules)
+    };
+    let before = state();
+    for step in ["dies-entering", "dies-verifying", "dies-leaving", "dies-with-guardian"] {
+        let _ = fs::remove_file(bench.file("died"));
+        let output = bench.cost(&format!("audit=all+{step} -i 2 syscall"));
+        assert_eq!(output.status.code(), None, "{step}: {}", stderr(&output));
+        if step == "dies-with-guardian" {
+            assert!(bench.command("restore").output().unwrap().status.success());
+        }
+        bench.is_put_back();
+        assert_eq!(state(), before, "{step}");
+    }
+}
+
+#[test]
+fn a_full_disk_under_the_trail_ends_the_run_with_its_reason() {
+    let Some(bench) = Bench::new() else { return };
+    if !can_audit(&bench) {
+        return;
+    }
+    let small = bench.file("small");
+    fs::create_dir(&small).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "none"]).arg(&small).status().unwrap();
+    assert!(mounted.success());
+    let words = format!("cost audit=all -i 30 syscall --dir {}", small.display());
+    let output = bench.command(&words).output().unwrap();
+    let capped = format!("cost audit=all -i 1 syscall --trail-limit 1m --dir {}", small.display());
+    let capped = bench.command(&capped).output().unwrap();
+    assert!(Command::new("umount").arg(&small).status().unwrap().success());
+    assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the trail could not be written"), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("the run ended, since every further trial would have failed"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(capped.status.success(), "a trail of 1 MiB has room: {}", stderr(&capped));
+    bench.is_put_back();
+}

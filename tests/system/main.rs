@@ -1,0 +1,6 @@
+//! What changes the system under test: conditions and kernel auditing are switched on and back, one test at a time.
+#![cfg(test)]
+
+mod audit;
+mod conditions;
+mod experiment;

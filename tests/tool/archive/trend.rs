@@ -1,0 +1,75 @@
+//! One test over many runs, and the summaries that it is made of.
+
+use serde_json::Value;
+
+use super::corpus::{Made, Recorded};
+use super::{GCC, export, export_all, keep};
+use testing::{Place, contents, stderr, stdout};
+
+#[test]
+fn journals_are_not_read_where_there_are_summaries() {
+    let place = Place::new();
+    let journal = keep(&place, "index", &std::fs::read_to_string("tests/runs/index/run.jsonl").unwrap());
+    let trend = || stdout(&place.unixmark("report --trend syscall").output().unwrap());
+    let shown = trend();
+    export_all(&place);
+    let exported = contents(&place.root.path().join("archive"));
+    // The same length, and nothing of it can be read but the first line.
+    let mut bytes = std::fs::read(&journal).unwrap();
+    let first = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+    let last = bytes.len() - 1;
+    bytes[first + 1..last].fill(b'?');
+    std::fs::write(&journal, &bytes).unwrap();
+    assert!(!shown.is_empty() && trend() == shown);
+    export_all(&place);
+    assert_eq!(contents(&place.root.path().join("archive")), exported);
+    assert!(stdout(&place.unixmark("list runs").output().unwrap()).contains("run syscall pipe spawn"));
+    // The summary is a cache: without it the journal is read, and found damaged.
+    std::fs::remove_file(journal.with_extension("json")).unwrap();
+    assert_eq!(export(&place, "").0, 1);
+    assert_eq!(place.unixmark("report --trend syscall").output().unwrap().status.code(), Some(3));
+}
+
+#[test]
+fn a_trend_marks_what_changed_and_weighs_the_latest() {
+    let place = Place::new();
+    let base = Recorded::read("tests/runs/index/run.jsonl", 6);
+    let add = |host: &str, day: u32, kernel: &str, rate: f64| {
+        let started = format!("2026-03-{day:02}T03:00:00+00:00");
+        let facts = [("kernel.release", kernel), ("cpu.microcode", "0x1")];
+        let factor = |test: &str, _: &str, _: u64| if test == "syscall" { rate } else { 1.0 };
+        let made = Made { host, started: &started, facts: &facts, factor: &factor, compiler: GCC, fleet: None };
+        keep(&place, &format!("{host}-{day}"), &base.made(&made));
+    };
+    for day in 1..=9 {
+        add("alpha", day, "6.1.0", 1.0 + f64::from(day % 3) / 100.0);
+    }
+    add("alpha", 20, "6.12.0", 0.9);
+    add("beta", 15, "6.1.0", 3.0);
+    let run = |words: &str| place.unixmark(&format!("report --trend {words}")).output().unwrap();
+    let output = run("syscall");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("alpha-2026-03-20-01 kernel: 6.1.0 -> 6.12.0") && !text.contains("beta"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("10.9 % lower (worse) than the median of the 9 runs before it"), "{text}");
+    assert!(words.contains("20 % of runs would lie this far out (p = 0.20). Changed before it: kernel."), "{text}");
+    let json: Value = serde_json::from_slice(&run("syscall --format json --host all").stdout).unwrap();
+    assert_eq!(json["format"], "unixmark-trend/2");
+    let points = json["points"].as_array().unwrap();
+    assert_eq!((points.len(), &json["series"][0]["before"]), (11, &10.into()));
+    let moved = |at: usize| points[at]["changed"].to_string().contains("host: ");
+    assert!(!moved(8) && moved(9) && moved(10), "{json}");
+    for (format, words) in [
+        ("csv", "alpha-2026-03-20-01,alpha,kernel: 6.1.0 -> 6.12.0"),
+        ("markdown", "| kernel: 6.1.0 -&gt; 6.12.0 |"),
+        ("html", "kernel: 6.1.0 -&gt; 6.12.0</td>"),
+    ] {
+        let report = stdout(&run(&format!("syscall --format {format}")));
+        assert!(report.contains(words), "{format}: {report}");
+    }
+    // An unknown test and an unknown host.
+    assert!(stderr(&run("sycsall")).contains("did you mean 'syscall'"));
+    assert!(stderr(&run("syscall --host alpa")).contains("did you mean 'alpha'"));
+}

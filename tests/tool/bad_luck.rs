@@ -1,0 +1,287 @@
+//! Programs that crash, hang and lie, and a tool that is stopped and killed: each a clear message,
+//! an error row, and nothing left behind.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use testing::{Place, fake, processes_with, stderr, stdout};
+
+/// Runs a fake that must fail, and returns the reason in the report.
+fn reason(name: &str) -> String {
+    let place = Place::new();
+    let began = Instant::now();
+    let output = place.fake(name, "");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(began.elapsed() < Duration::from_secs(30));
+    place.assert_clean();
+    let report = place.json("latest");
+    assert_eq!(report["errors"][0]["test"], name);
+    assert!(report["results"].as_array().unwrap().is_empty());
+    let reason = report["errors"][0]["reason"].as_str().unwrap().to_owned();
+    assert!(stdout(&output).contains("error: "), "{}", stdout(&output));
+    assert!(stderr(&output).contains(&reason), "{}", stderr(&output));
+    reason
+}
+
+#[test]
+fn crashes() {
+    assert_eq!(reason("crash"), "it was killed by SIGSEGV");
+    assert_eq!(reason("crash-early"), "it ended with exit status 7, saying 'no such <device>'");
+}
+
+#[test]
+fn hangs() {
+    assert!(reason("hang").contains("still running"));
+    assert!(reason("hang-early").contains("did not get ready within 1 s"));
+    assert_eq!(processes_with("tests/fakes/hang"), Vec::<String>::new());
+}
+
+#[test]
+fn garbage() {
+    assert!(reason("garbage").contains("it printed 'COUNT|12345|1|lps', which is not part of the protocol"));
+    let early = reason("garbage-early");
+    assert!(early.contains("it printed 'hello ?[31mworld'"), "{early}");
+    assert!(reason("half").contains("ended in the middle of the line 'slice"));
+    assert_eq!(reason("silent"), "it ended without printing `done`");
+}
+
+#[test]
+fn lies() {
+    assert_eq!(reason("future"), "it reports a time in the future");
+    assert!(reason("lazy").contains("nothing was completed within its window"));
+    assert!(reason("instant").contains("nothing was completed within its window"));
+    assert!(reason("nan").contains("it printed 'check answer nan'"));
+}
+
+#[test]
+fn reasons_of_its_own() {
+    assert_eq!(reason("error"), "the device is broken: try another");
+    let place = Place::new();
+    let output = place.fake("skip", "");
+    assert_eq!(output.status.code(), Some(3));
+    let report = place.json("latest");
+    assert_eq!(report["skipped"][0]["reason"], "there is no such device here");
+    assert!(report["errors"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn one_of_two_trials_fails() {
+    let place = Place::new();
+    let state = place.root.path().join("state");
+    let output = place.fake("flaky", &format!("-i 4 state={}", state.display()));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let report = place.json("latest");
+    assert_eq!(report["results"][0]["n"], 2);
+    assert_eq!(report["results"][0]["warnings"][1], "2 of 4 trials failed: one of two");
+}
+
+#[test]
+fn children_are_ended() {
+    let place = Place::new();
+    let output = place.fake("family", "");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    place.assert_clean();
+    assert_eq!(processes_with(&place.scratch().display().to_string()), Vec::<String>::new());
+}
+
+#[test]
+fn a_wrong_answer_is_a_failed_measurement() {
+    let place = Place::new();
+    let cache = place.root.path().join("cache");
+    let build = || {
+        let scratch = place.scratch();
+        let mut tool = place.unixmark(&format!("run syscall -c 1 -i 2 --procedure quick --dir {}", scratch.display()));
+        tool.env("XDG_CACHE_HOME", &cache).output().unwrap()
+    };
+    assert_eq!(build().status.code(), Some(0));
+    let folder = testing::build(&cache, "native-");
+    let program = folder.join("bin/syscall");
+    std::fs::remove_file(&program).unwrap();
+    let liar =
+        "#!/bin/sh\necho ready\nread go s l n\nsleep 0.5\necho slice $s $((s+l)) 5\necho check works 0\necho done\n";
+    std::fs::write(&program, liar).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    assert_eq!(build().status.code(), Some(3));
+    let report = place.json("latest");
+    assert_eq!(report["errors"][0]["reason"], "its check value 'works' is 0 and should be 1");
+}
+
+/// Starts a long run and waits until it measures.
+#[expect(clippy::zombie_processes, reason = "the callers wait for it; where they cannot, the test has failed")]
+fn long_run(place: &Place, words: &str) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+    command.args(["run", "-c", "2", "--dir"]).arg(place.scratch()).args(words.split_whitespace());
+    command.env("UNIXMARK_RESULTS", place.results()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let journals = std::fs::read_dir(place.results()).into_iter().flatten().flatten();
+        let measured = journals
+            .filter_map(|run| std::fs::read_to_string(run.path().join("run.jsonl")).ok())
+            .any(|text| text.contains("\"type\":\"trial\""));
+        if measured || Instant::now() > deadline {
+            assert!(measured, "nothing was measured");
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &std::process::Child, name: &str) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+}
+
+#[test]
+fn ctrl_c_leaves_a_partial_report() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let place = Place::alone();
+        let child = long_run(&place, "syscall shell8 context1");
+        let began = Instant::now();
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        // The run would last minutes.
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert_eq!(output.status.code(), Some(code));
+        assert!(stdout(&output).contains("the run was interrupted"), "{}", stdout(&output));
+        place.assert_clean();
+        assert_eq!(place.json("latest")["end"], "interrupted");
+        assert_eq!(processes_with(&place.scratch().display().to_string()), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn sigkill_leaves_nothing_but_the_journal() {
+    for test in ["shell8", "context1", "execl", "fstime"] {
+        let place = Place::new();
+        let mut child = long_run(&place, test);
+        std::thread::sleep(Duration::from_millis(400));
+        signal(&child, "KILL");
+        child.wait().unwrap();
+        let mark = place.scratch().display().to_string();
+        let deadline = Instant::now() + Duration::from_secs(2);
+        while Instant::now() < deadline && !processes_with(&mark).is_empty() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(processes_with(&mark), Vec::<String>::new());
+        place.assert_clean();
+        let report = place.json("latest");
+        assert!(report["end"].is_null());
+        assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
+        assert_eq!(report["results"][0]["test"], test);
+    }
+}
+
+#[test]
+fn a_tool_killed_while_it_builds_leaves_nothing_in_the_cache() {
+    let place = Place::new();
+    let cache = place.root.path().join("cache");
+    // Slow enough to be met at every stage of its work.
+    let slow = place.root.path().join("slow-cc");
+    std::fs::write(&slow, "#!/bin/sh\n[ \"$1\" = --version ] && exec cc \"$@\"\ncc \"$@\"; sleep 0.05\n").unwrap();
+    std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let start = |words: &str| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        tool.args(["run", "-q", "-c", "1", "--procedure", "quick", "--dir"]).arg(place.scratch());
+        tool.args(words.split(' ')).env("UNIXMARK_RESULTS", place.results());
+        tool.env("XDG_CACHE_HOME", &cache).env("CC", &slow).stderr(Stdio::null()).spawn().unwrap()
+    };
+    let unfinished = || {
+        let files = testing::contents(&cache.join("unixmark")).into_iter().map(|(path, _)| path);
+        files.filter(|path| path.display().to_string().contains("partial")).collect::<Vec<_>>()
+    };
+    let mut left = 0;
+    for round in 0..8 {
+        let mut tool = start("syscall pipe context1 spawn execl dhry2reg whetstone-double");
+        std::thread::sleep(Duration::from_millis(30 + 60 * round));
+        signal(&tool, "KILL");
+        tool.wait().unwrap();
+        left += unfinished().len();
+    }
+    assert!(left > 0, "no round was killed while it built");
+    let mark = cache.display().to_string();
+    while !processes_with(&mark).is_empty() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(start("syscall pipe -i 1").wait().unwrap().success());
+    assert_eq!(unfinished(), Vec::<std::path::PathBuf>::new());
+    // What is there is whole: programs by their own names, each of which runs.
+    let names = std::fs::read_dir(testing::build(&cache, "native-").join("bin")).unwrap();
+    let names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.iter().all(|name| !name.ends_with(|c: char| c.is_ascii_digit()) || name == "context1"), "{names:?}");
+}
+
+#[test]
+fn sigkill_with_a_relative_scratch_directory() {
+    let place = Place::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+    command.args(["run", "-c", "1", "-q", "--dir", "scratch", "--program"]).arg(fake("honest"));
+    command.env("UNIXMARK_RESULTS", place.results()).current_dir(place.root.path());
+    let mut child = command.spawn().unwrap();
+    while std::fs::read_dir(place.scratch()).unwrap().count() == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(2);
+    while Instant::now() < deadline && std::fs::read_dir(place.scratch()).unwrap().count() > 0 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn a_guardian_removes_scratch_directories_only() {
+    use std::os::unix::process::CommandExt;
+    let place = Place::new();
+    for (folder, stays) in [("precious", true), ("unixmark-1-2", false)] {
+        let path = place.root.path().join(folder);
+        std::fs::create_dir(&path).unwrap();
+        let mut guardian = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        assert!(guardian.arg0("unixmark-guardian").arg(&path).stdin(Stdio::null()).status().unwrap().success());
+        assert_eq!(path.exists(), stays, "{folder}");
+    }
+}
+
+#[test]
+fn two_runs_at_once_are_told_apart_and_warned_of() {
+    let place = Place::new();
+    let first = long_run(&place, "syscall");
+    let output = place.fake("honest", "");
+    assert!(stderr(&output).contains("another unixmark was running on this machine"), "{}", stderr(&output));
+    signal(&first, "INT");
+    first.wait_with_output().unwrap();
+    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_full_disk_stops_the_run_and_keeps_what_was_measured() {
+    let place = Place::new();
+    let disk = place.root.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=20m", "tmpfs"]).arg(&disk).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return testing::skip("mounting a tmpfs needs root");
+    }
+    // Once the run's directory is there, fill the disk; the next line of the journal fails.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
+    command.args(["run", "-c", "1", "-i", "20", "--dir"]).arg(place.scratch()).arg("--program").arg(fake("honest"));
+    command.arg("--results").arg(&disk).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let fill = disk.join("fill");
+    while !std::fs::read_dir(&disk).unwrap().flatten().any(|run| {
+        std::fs::read_to_string(run.path().join("run.jsonl")).is_ok_and(|text| text.contains("\"type\":\"trial\""))
+    }) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _ = Command::new("dd").args(["if=/dev/zero", "bs=4k"]).arg(format!("of={}", fill.display())).output();
+    let output = child.wait_with_output().unwrap();
+    let report = place.unixmark(&format!("report latest --results {} --format json", disk.display())).output().unwrap();
+    Command::new("umount").arg(&disk).status().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("No space left on device"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("honest"), "the partial report is shown");
+    assert!(stdout(&report).contains("\"test\": \"honest\""), "the journal reads");
+    place.assert_clean();
+}

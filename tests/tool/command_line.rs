@@ -1,0 +1,268 @@
+//! What a user types: wrong words, wrong places, and the words UnixBench's users know.
+
+use std::os::unix::fs::PermissionsExt;
+
+use testing::{Place, stderr, stdout};
+
+/// The complaint about a command line, which must be refused as wrong usage.
+fn refused(words: &str) -> String {
+    let place = Place::new();
+    let output = place.unixmark(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
+    assert!(!place.results().exists(), "{words} left something in the results");
+    stderr(&output)
+}
+
+#[test]
+fn unknown_names_get_the_nearest() {
+    assert!(refused("run syscal").contains("did you mean 'syscall'"));
+    assert!(refused("run whetsone").contains("did you mean 'whetstone'"));
+    assert!(refused("run qqqq").contains("`unixmark list` shows all"));
+    assert!(refused("run --load nine").contains("there is no load 'nine'; did you mean 'none'?"));
+    assert!(refused("run --condition x").contains("`unixmark list conditions` shows all"));
+    assert!(refused("rum").contains("'run'"));
+}
+
+#[test]
+fn numbers_out_of_range() {
+    assert!(refused("run -c 0").contains("nothing to measure with 0 copies"));
+    assert!(refused("run -c x").contains("'x' is not a number of copies"));
+    assert!(refused("run -c 9..1").contains("not a range"));
+    assert!(refused("run -c -1").contains("-1"));
+    assert!(refused("run -i x").contains("invalid digit"));
+    assert!(refused("run --budget 0s").contains("not a duration"));
+    assert!(refused("run --budget soon").contains("try 90s, 3m or 1h"));
+    assert!(refused("run --precision 0%").contains("try 1%"));
+    assert!(refused("run --precision 200%").contains("not a share"));
+    assert!(refused("run -q -v").contains("cannot be used with"));
+    assert!(refused("run --program /nonexistent/x").contains("/nonexistent/x cannot be run"));
+}
+
+#[test]
+fn the_plan_is_shown_and_repeatable() {
+    let place = Place::new();
+    let plan = |words: &str| stdout(&place.unixmark(&format!("run --dry-run {words}")).output().unwrap());
+    let first = plan("index -c 1,2 --seed 7");
+    assert_eq!(first, plan("index -c 1 -c 2 --seed 7"));
+    assert_ne!(first, plan("index -c 1,2 --seed 8"));
+    assert!(first.contains("  23  shell8"), "{first}");
+    assert!(first.contains("expected duration"), "{first}");
+    let classic = plan("index -c 1 --procedure classic");
+    assert!(
+        classic.contains("expected duration: 28 min") || classic.contains("expected duration: 29 min"),
+        "{classic}"
+    );
+    // UnixBench's -i: long tests take N passes, short ones max(1, (N+1)/3).
+    let classic = plan("pipe spawn -c 1 --procedure classic -i 6");
+    assert!(classic.lines().any(|line| line.contains("pipe") && line.contains(" 6  10 x 1000 ms")), "{classic}");
+    assert!(classic.lines().any(|line| line.contains("spawn") && line.contains(" 2  30 x 1000 ms")), "{classic}");
+    assert!(plan("load -c 1").contains("shell16"), "UnixBench's alias `load`, mended");
+    assert!(!place.results().exists());
+}
+
+#[test]
+fn every_verb_has_the_same_options() {
+    let place = Place::new();
+    let shared =
+        "--copies 1,2 --load none --pin 1 --quick -i 2 --budget 9m --precision 2% --seed 3 -m x --xvfb --dry-run";
+    for verb in ["run pipe", "scale pipe", "cost nice=5 pipe", "latency audio"] {
+        let output = place.unixmark(&format!("{verb} {shared}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{verb}: {}", stderr(&output));
+        let plan = stdout(&output);
+        assert!(plan.starts_with("quick procedure, seed 3") && plan.contains(" cpu=1,1"), "{verb}: {plan}");
+        let both = refused(&format!("{verb} --quick --procedure standard"));
+        assert!(both.contains("cannot be used with"), "{verb}: {both}");
+        if verb != "run pipe" {
+            assert!(refused(&format!("{verb} --procedure classic")).contains("only `unixmark run` has it"), "{verb}");
+        }
+    }
+    // Interbench's letters differ.
+    let kept = place.unixmark("latency audio -c -w none,burn -t 1 --dry-run --copies 2").output().unwrap();
+    assert!(stdout(&kept).contains("burn") && kept.status.success(), "{}", stderr(&kept));
+    assert!(refused("run pipe --precision 1% --procedure classic").contains("fixed length"));
+}
+
+#[test]
+fn words_that_are_no_text_and_words_said_twice() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    let odd = place.root.path().join(std::ffi::OsStr::from_bytes(b"a b\xff'\"<"));
+    std::fs::create_dir(&odd).unwrap();
+    let mut tool = place.unixmark("run -c 1,1 --load none,none --condition none,none -i 2 --procedure quick shell1");
+    let output = tool.arg("--dir").arg(&odd).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(place.json("latest")["results"].as_array().unwrap().len(), 1);
+    assert!(refused("run --procedure classic --budget 1m").contains("has a fixed length"));
+}
+
+#[test]
+fn quiet_is_quiet_and_verbose_tells() {
+    let place = Place::new();
+    let output = place.fake("honest", "-q");
+    assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("", ""));
+    let output = place.fake("honest", "-v count=5");
+    assert!(stderr(&output).contains("block 2: 1 x honest: "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("tests/fakes/honest count=5"), "{}", stderr(&output));
+}
+
+#[test]
+fn every_form_of_report() {
+    let place = Place::new();
+    assert_eq!(place.fake("honest", "").status.code(), Some(0));
+    let folder = place.journal().parent().unwrap().to_path_buf();
+    for (form, file) in [
+        ("text", "report.txt"),
+        ("html", "report.html"),
+        ("json", "report.json"),
+        ("csv", "report.csv"),
+        ("markdown", "report.md"),
+    ] {
+        let again = place.unixmark(&format!("report --format {form}")).output().unwrap();
+        assert_eq!(stdout(&again), std::fs::read_to_string(folder.join(file)).unwrap(), "{form}");
+        assert!(stdout(&again).contains("honest"), "{form}");
+    }
+    // 2 trials of slices of 80 ms with 1000 each.
+    assert_eq!(place.json("latest")["results"][0]["value"], 12_500.0);
+}
+
+#[test]
+fn runs_are_found_by_name() {
+    let place = Place::new();
+    for count in [1, 2] {
+        assert_eq!(place.fake("honest", &format!("count={count}")).status.code(), Some(0));
+    }
+    let value = |run: &str| place.json(run)["results"][0]["value"].as_f64().unwrap();
+    assert_eq!((value("latest"), value("latest~1")), (25.0, 12.5));
+    let journal = place.results().join(place.json("latest~1")["run"]["name"].as_str().unwrap()).join("run.jsonl");
+    let list = || stdout(&place.unixmark("list runs").output().unwrap());
+    assert!(list().lines().count() == 2 && list().lines().all(|line| line.contains(" complete ")), "{}", list());
+    // A journal from elsewhere without its last line, and with what a terminal would act on.
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let (rest, _) = text.trim_end().rsplit_once('\n').unwrap();
+    std::fs::write(&journal, rest.replacen("--dir", "\\u001b[31m", 1) + "\n").unwrap();
+    assert!(list().contains(" unfinished ") && !list().contains('\u{1b}'), "{}", list());
+    let complaint = |run: &str| {
+        let output = place.unixmark(&format!("report {run}")).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        stderr(&output)
+    };
+    assert!(complaint("latest~2").contains("goes back further than the 2 runs"));
+    assert!(complaint("nothing-at-all").contains("there is no run 'nothing-at-all'"));
+}
+
+#[test]
+fn a_baseline_of_ones_own() {
+    let place = Place::new();
+    assert_eq!(place.run("syscall -c 1 -i 2 -q").status.code(), Some(0));
+    let report = stdout(&place.unixmark("report latest --baseline latest --format json").output().unwrap());
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert!((report["index"][0]["score"].as_f64().unwrap() - 10.0).abs() < 1e-9);
+    assert!(report["index"][0]["name"].as_str().unwrap().starts_with("System Benchmarks against "));
+}
+
+#[test]
+fn results_that_cannot_be_written_are_refused_first() {
+    let place = Place::new();
+    let file = place.root.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let words = format!("--results {}/results", file.display());
+    let output = place.fake("honest", &words);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("cannot be made; try --results DIR"), "{}", stderr(&output));
+    let output = place.fake("honest", "--dir /nonexistent");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("/nonexistent cannot be used; try --dir DIR"), "{}", stderr(&output));
+    assert!(!place.results().exists());
+}
+
+#[test]
+fn a_compiler_that_is_missing_or_fails() {
+    let place = Place::new();
+    let run = |cc: &str, words: &str| {
+        let scratch = place.scratch();
+        let mut tool =
+            place.unixmark(&format!("run syscall -c 1 -i 2 --procedure quick --dir {} {words}", scratch.display()));
+        tool.env("XDG_CACHE_HOME", place.root.path().join("cache")).env("CC", cc).output().unwrap()
+    };
+    let output = run("/nonexistent/cc", "--build native");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("try --build portable"), "{}", stderr(&output));
+    let output = run("/nonexistent/cc", "");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the portable programs ran"), "{}", stderr(&output));
+    assert_eq!(place.json("latest")["run"]["build"]["name"], "portable");
+    let broken = place.root.path().join("broken-cc");
+    std::fs::write(
+        &broken,
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo broken 1.0 && exit\necho 'out of luck' >&2\nexit 1\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let output = run(broken.to_str().unwrap(), "");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        stderr(&output).contains("out of luck") && stderr(&output).contains("--build portable"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_limit_on_processes_is_an_error_row() {
+    let place = Place::new();
+    // A user of its own has no other processes to count.
+    let mode = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(place.root.path(), mode.clone()).unwrap();
+    std::fs::set_permissions(place.scratch(), mode).unwrap();
+    let script = format!(
+        "export HOME={0} UNIXMARK_RESULTS={0}/results; exec {1} run spawn -c 1,40 -i 2 --procedure quick --build portable --dir {0}/scratch",
+        place.root.path().display(),
+        env!("CARGO_BIN_EXE_unixmark"),
+    );
+    let output = std::process::Command::new("prlimit")
+        .args(["--nproc=14", "setpriv", "--reuid=64321", "--regid=64321", "--clear-groups", "sh", "-c", &script])
+        .output()
+        .unwrap();
+    if stderr(&output).contains("setpriv:")
+        || stderr(&output).contains("prlimit:")
+        || stderr(&output).contains("Permission denied")
+    {
+        return testing::skip(&format!("it needs root and a tool that others may run: {}", stderr(&output)));
+    }
+    assert_eq!(output.status.code(), Some(1), "{}{}", stdout(&output), stderr(&output));
+    let report = place.json("latest");
+    assert_eq!(report["results"][0]["copies"], 1);
+    assert_eq!(report["errors"][0]["copies"], 40);
+    assert!(report["errors"][0]["reason"].as_str().unwrap().contains("limit on processes"), "{report}");
+}
+
+#[test]
+fn closed_pipes_are_no_error() {
+    for words in ["list", "man", "completions bash", "--help"] {
+        let tool = env!("CARGO_BIN_EXE_unixmark");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("{tool} {words} | head -c 1; exit 0")])
+            .output()
+            .unwrap();
+        assert!(!stderr(&output).contains("panicked"), "{words}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn derived_texts() {
+    let place = Place::new();
+    for (words, mark) in [
+        ("list tests --long", "dhry2reg"),
+        ("list groups", "oldsystem"),
+        ("list loads", "none"),
+        ("list conditions", "none"),
+        ("list indexes", "BYTE 3.11"),
+        ("completions zsh", "#compdef unixmark"),
+        ("man", ".TH unixmark"),
+        ("--version", "unixmark "),
+    ] {
+        let output = place.unixmark(words).output().unwrap();
+        assert!(output.status.success(), "{words}");
+        assert!(stdout(&output).contains(mark), "{words}: {}", stdout(&output));
+    }
+}

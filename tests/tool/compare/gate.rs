@@ -1,0 +1,152 @@
+//! The exit code for continuous integration.
+
+use super::made::{Made, place};
+use testing::{Place, stderr, stdout};
+
+/// The exit code and what was said.
+fn compare(place: &Place, words: &str) -> (i32, String) {
+    let output = place.unixmark(&format!("compare {words}")).output().unwrap();
+    (output.status.code().unwrap(), stderr(&output))
+}
+
+#[test]
+fn a_gate_for_continuous_integration() {
+    let a = Made::new("a", 11).rate("syscall", 1e6, 10).rate("pipe", 1e6, 10);
+    let b = Made::new("b", 12).rate("syscall", 9e5, 10).rate("pipe", 1e6, 10);
+    let place = place(&[a, b, Made::new("c", 13).rate("dc", 1e6, 10)]);
+    let code = |words: &str| {
+        let output = place.unixmark(&format!("compare {words}")).output().unwrap();
+        (output.status.code().unwrap(), stderr(&output))
+    };
+    let (failed, said) = code("--fail-on 5% a b");
+    assert_eq!(failed, 1);
+    assert!(said.contains("syscall (score, 1 copies, load none, condition none) is slower in B by"), "{said}");
+    for told in [
+        "measure only these again, once as a was and once as b",
+        "`unixmark run syscall -c 1`",
+        "--confirm latest~1 latest",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    for (words, status) in [("a b", 0), ("--fail-on 30 a b", 0), ("--fail-on 5% b a", 0), ("a c", 3)] {
+        assert_eq!(code(words).0, status, "{words}");
+    }
+    for (words, told) in [
+        ("a", "needs two runs"),
+        ("a a", "are the same run"),
+        ("a latest~2", "are the same run"),
+        ("--paired a", "takes rounds of two runs"),
+        ("--paired a b c a b", "5 is an odd number of runs"),
+        ("--fail-on x a b", "is not a percentage"),
+        ("--threshold 0 a b", "try 5%"),
+    ] {
+        let (status, said) = code(words);
+        assert!(status == 2 && said.contains(told), "{words}: {status}, {said}");
+    }
+    let (status, said) = code("a bb");
+    assert!(status == 2 && said.contains("there is no run 'bb'"), "{said}");
+}
+
+/// Two looks at two programs: `syscall` loses 10 % in the first, and what is given in the second.
+fn looks(second: f64) -> Place {
+    let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 10);
+    let a = rate("a", 1, 1.0).rate("pipe", 1e6, 10);
+    let b = rate("b", 2, 0.9).rate("pipe", 1e6, 10);
+    place(&[a, b, rate("a2", 3, 1.0), rate("b2", 4, 1.0 - second)])
+}
+
+#[test]
+fn a_loss_fails_only_if_it_is_there_again() {
+    let words = "--fail-on 5% a b --confirm a2 b2";
+    let (code, said) = compare(&looks(0.1), words);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("and again in the second look: -"), "{said}");
+    let (code, said) = compare(&looks(0.0), words);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("but not in the second look, so it passes"), "{said}");
+    let output = looks(0.0).unixmark(&format!("compare --format json {words}")).output().unwrap();
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let suspect = &report["gate"]["suspects"][0];
+    assert_eq!((&report["gate"]["open"], &suspect["confirmed"]), (&true.into(), &false.into()));
+    assert_eq!((&suspect["test"], &suspect["second"]["test"]), (&"syscall".into(), &"syscall".into()));
+}
+
+/// Machines that are alike never fail, although one in twenty comparisons passes for a difference at the first look.
+#[test]
+fn luck_seldom_strikes_twice() {
+    let run = |name: &str, seed: u64| {
+        let made = Made::new(name, seed).rate("slower", if name.starts_with('b') { 8e5 } else { 1e6 }, 10);
+        (0..20).fold(made, |made, test| made.rate(&format!("t{test}"), 1e6, 10))
+    };
+    let results = |runs: [Made; 2]| {
+        let asked = analysis::Asked { threshold: 1.0, ..Default::default() };
+        analysis::Comparisons::new(runs.map(|run| run.results()).into(), &asked)
+    };
+    for seed in 0..10 {
+        let first = results([run("a", 4 * seed), run("b", 4 * seed + 1)]);
+        let second = results([run("a", 4 * seed + 2), run("b", 4 * seed + 3)]);
+        let gate = first.gate(2.0, Some(&second));
+        let standing: Vec<&str> = gate
+            .suspects
+            .iter()
+            .filter(|suspect| suspect.stands())
+            .map(|suspect| suspect.first.cell.key.test.as_str())
+            .collect();
+        assert_eq!(standing, ["slower"], "{seed}");
+    }
+}
+
+#[test]
+fn a_second_look_that_is_none() {
+    let place = looks(0.1);
+    let (code, said) = compare(&place, "--fail-on 5% a b --confirm b2 a2");
+    assert_eq!(code, 0, "the other way round it is a gain: {said}");
+    // Not later; and a suspect that it does not have is not cleared.
+    let later = [Made::new("a3", 0).rate("pipe", 1e6, 8), Made::new("b3", 0).rate("pipe", 1e6, 8)];
+    later.iter().for_each(|run| drop(run.write(&place)));
+    let (code, said) = compare(&place, "--fail-on 5% a b --confirm a3 b3");
+    assert_eq!(code, 1);
+    assert!(said.contains("the second look is inconclusive") && said.contains("not later than the first"), "{said}");
+    for name in ["a5", "b5"] {
+        Made::new(name, 21).rate("syscall", 1e6, 1).write(&place);
+    }
+    assert_eq!(compare(&place, "--fail-on 5% a b --confirm a5 b5").0, 1, "one trial clears nothing");
+    let built = Made::new("b4", 20).rate("syscall", 9e5, 10).with(|journal| {
+        journal.run.build = Some(journal::Build { hash: "ffff".to_owned(), ..Default::default() });
+    });
+    built.write(&place);
+    let (_, said) = compare(&place, "--fail-on 5% a b --confirm a2 b4");
+    assert!(said.contains("the second look ran another build of B") && said.contains("builds differ"), "{said}");
+    for (words, told) in [
+        ("--confirm a2 b2 a b", "--fail-on"),
+        ("--fail-on 5 a b --confirm a b2", "are the same run"),
+        ("--fail-on 5 a b --confirm a2", "compares two runs with two"),
+        ("--fail-on 5 a b a2 --confirm b2 a2", "compares two runs with two"),
+        ("--fail-on 5 --paired a b --confirm a2 b2", "cannot be used with"),
+    ] {
+        let (code, said) = compare(&place, words);
+        assert!(code == 2 && said.contains(told), "{words}: {code}, {said}");
+    }
+}
+
+#[test]
+fn what_is_lost_fails() {
+    let a = Made::new("a", 1).rate("syscall", 1e6, 8).rate("pipe", 1e6, 8).without("spawn", None, Some("it hung"));
+    let b = Made::new("b", 2).rate("syscall", 1e6, 8).without("pipe", None, Some("it crashed"));
+    let b = b.without("spawn", None, Some("it hung")).rate("execl", 1e3, 8);
+    let place = place(&[a, b]);
+    let (code, said) = compare(&place, "--fail-on 5% a b");
+    assert_eq!(code, 1);
+    assert!(said.contains("pipe (1 copies, load none, condition none) is missing: failed in B: it crashed"), "{said}");
+    assert!(said.contains("2 other cells could not be compared: ignored") && !said.contains("measure only"), "{said}");
+    // What is new in the other, or failed in both, is no loss; without a gate nothing is.
+    let (code, said) = compare(&place, "--fail-on 5% b a");
+    assert!(code == 1 && said.contains("execl") && !said.contains("pipe ("), "{code}, {said}");
+    assert_eq!(compare(&place, "a b").0, 0);
+    // Of rounds, A is what was changed.
+    let (code, said) = compare(&place, "--paired --fail-on 5% b a");
+    assert!(code == 1 && said.contains("pipe (1 copies") && said.contains("failed in A1: it crashed"), "{said}");
+    // Nothing left at all.
+    Made::new("c", 3).without("syscall", Some("no such call"), None).write(&place);
+    assert_eq!((compare(&place, "--fail-on 5% a c").0, compare(&place, "a c").0), (1, 3));
+}

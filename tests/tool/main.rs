@@ -1,0 +1,14 @@
+//! The tool as its users run it: with fake programs, recorded and made-up runs, and real programs for a moment.
+#![cfg(test)]
+
+mod archive;
+mod bad_luck;
+mod bare;
+mod burnin;
+mod command_line;
+mod compare;
+mod graphics;
+mod latency;
+mod resources;
+mod scaling;
+mod wayland;

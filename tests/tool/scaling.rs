@@ -1,0 +1,115 @@
+//! `unixmark scale`: what it measures, how copies are pinned, and what its reports say.
+
+use journal::Trial;
+use testing::{Place, fake, stderr, stdout};
+
+/// The lines of a test's block in the text report.
+fn block(text: &str, title: &str) -> Vec<String> {
+    let lines = text.lines().skip_while(|line| !line.starts_with(title));
+    // The title may share its line with the first level.
+    lines.take_while(|line| !line.is_empty()).filter(|line| line.contains('%')).map(str::to_owned).collect()
+}
+
+/// A catalogue with a fake program, and `scale` with it.
+fn scale(place: &Place, program: &str, words: &str) -> std::process::Output {
+    let table = place.root.path().join("catalogue.toml");
+    let row = format!(
+        "[[test]]\nid = \"mine\"\nlabel = \"Mine\"\nunit = \"op/s\"\ncategory = \"own\"\nprogram = \"{}\"\ndoc = \"own\"\n",
+        fake(program).display()
+    );
+    std::fs::write(&table, row).unwrap();
+    let words = format!("scale --quick --dir {} {words}", place.scratch().display());
+    place.unixmark(&words).env("UNIXMARK_CATALOGUE", &table).output().unwrap()
+}
+
+#[test]
+fn a_fake_program_gives_a_table() {
+    let place = Place::new();
+    let output = scale(&place, "honest", "mine -c 1,2,4 -i 2");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.lines().any(|line| line.starts_with("Per copy") && line.ends_with("1        2        4")), "{text}");
+    let lines = block(&text, "Mine, op/s");
+    assert!(lines[1].contains(" 2.00x ") && lines[2].contains(" 4.00x ") && lines[2].contains(" 100.0%"), "{text}");
+    let report = place.json("latest");
+    assert_eq!(report["run"]["view"], "scaling");
+    let level = &report["scaling"][2];
+    assert_eq!((&level["copies"], &level["fairness"]), (&4.into(), &1.0.into()));
+    assert!((level["total"].as_f64().unwrap() - 50_000.0).abs() < 1e-6, "{level}");
+    assert_eq!(report["laws"][0]["sigma"]["value"], 0.0);
+    place.assert_clean();
+}
+
+/// What each copy of each trial noted of its arguments.
+fn arguments(place: &Place) -> Vec<Vec<String>> {
+    let journal = journal::read(&place.journal()).unwrap();
+    let notes = |trial: &Trial| trial.copies.iter().map(|copy| copy.notes.join(" ")).collect();
+    journal.trials.iter().map(notes).collect()
+}
+
+#[test]
+fn copies_take_processors_in_turn() {
+    let place = Place::new();
+    let output = scale(&place, "echo", "mine -c 3 -i 1 --pin core -q");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let topology = ::machine::topology(&::machine::Machine::here());
+    let order = plan::Pin::Core.order(&topology);
+    let wanted: Vec<String> = order.iter().cycle().take(3).map(|cpu| format!("cpu={cpu}")).collect();
+    assert_eq!(arguments(&place), [wanted]);
+    assert_eq!(place.json("latest")["run"]["pin"], "core");
+    let place = Place::new();
+    assert_eq!(scale(&place, "echo", "mine -c 2 -i 1 -q").status.code(), Some(0));
+    assert_eq!(arguments(&place), [["", ""]]);
+    let run = place.json("latest")["run"].clone();
+    assert!(run.get("pin").is_none(), "{run}");
+}
+
+/// The processors that a thread or a process was pinned to are in the plan too.
+#[test]
+fn the_plan_says_where_copies_run() {
+    let place = Place::new();
+    let plan = |words: &str| stdout(&place.unixmark(words).output().unwrap());
+    let shown = plan("scale syscall-floor --copies 1,2 --pin smt --dry-run --seed 1");
+    assert!(shown.contains("cpu=") && shown.contains("5 x 100 ms"), "{shown}");
+    assert!(!plan("scale syscall-floor --copies 1,2 --dry-run").contains("cpu="));
+    assert!(plan("run syscall -c 1 --pin node --dry-run").contains("cpu="));
+    assert!(plan("scale syscall-floor --copies 1..max --dry-run").contains("   0  syscall-floor"));
+}
+
+#[test]
+fn a_processor_that_does_not_exist_is_refused() {
+    let place = Place::new();
+    let output = place.run("syscall:cpu=999 -c 1 -i 1 -q");
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let reason = place.json("latest")["errors"][0]["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("cannot run on cpu 999"), "{reason}");
+    let refused = |words: &str| {
+        let output = place.unixmark(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        stderr(&output)
+    };
+    assert!(refused("scale syscall --pin here").contains("try none, core, smt, node or a processor's number"));
+    assert!(refused("scale audio").contains("audio is an interactive task"));
+    assert!(refused("scale --copies 4..2").contains("not a range of copies; try 1..9 or 1..max"));
+}
+
+/// Real threads and processes: that it works, and no speed.
+#[test]
+fn real_programs_scale() {
+    let place = Place::new();
+    let output = place
+        .unixmark(&format!(
+            "scale core-clock mutex --copies 1,2 -i 2 --pin core --quick -q --dir {}",
+            place.scratch().display()
+        ))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let report = place.json("latest");
+    let clock =
+        |id: &str| report["laws"].as_array().unwrap().iter().find(|law| law["test"] == id).unwrap()["clock"].clone();
+    assert_eq!((clock("core-clock"), clock("mutex")), ("own".into(), "core-clock".into()));
+    let levels = report["scaling"].as_array().unwrap();
+    assert!(levels.len() == 4 && levels.iter().all(|level| level["normalised"].as_f64().unwrap() > 0.0), "{report}");
+    place.assert_clean();
+}
