@@ -12,6 +12,7 @@ for library in $libraries; do
 	mkdir -p "$root/${library%/*}"
 	cp "$library" "$root/$library"
 done
+# shellcheck disable=SC2086 # one line
 [ -z "$libraries" ] || echo "beside the tool, which is not static:" $libraries
 
 user=

@@ -15,6 +15,7 @@ for package; do
 	[ -e "$place/.has-$package" ] || missing="$missing $package"
 done
 if [ -n "$missing" ]; then
+	# shellcheck disable=SC2086 # several words
 	python3 -m pip --python "$place/bin/python" install --quiet --disable-pip-version-check --no-input --retries 1 --timeout 30 $missing 9>&- >&2 || {
 		echo "pip could not install$missing; is the network there?" >&2
 		exit 1

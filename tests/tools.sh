@@ -1,15 +1,11 @@
 #!/bin/sh
 # tools.sh COMMAND:PACKAGE …: installs the packages of the commands that are missing, or names them.
-missing= packages=
+missing='' packages=''
 for pair; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 && continue
 	missing="$missing ${pair%%:*}"
 	packages="$packages ${pair#*:}"
 done
-if ! command -v cargo >/dev/null 2>&1; then
-	echo "cargo is missing: install a Rust toolchain (rustup.rs), then run make again" >&2
-	exit 1
-fi
 [ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
 	echo "missing:$missing; install them (Debian's packages are called$packages), then run make again" >&2
@@ -23,7 +19,10 @@ else
 	echo "missing:$missing; as root: apt-get install$packages" >&2
 	exit 1
 fi
+echo "installing Debian's packages:$packages" >&2
 export DEBIAN_FRONTEND=noninteractive
-$sudo apt-get install -y --no-install-recommends $packages >/dev/null 2>&1 ||
-	{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends $packages; } ||
-	{ echo "apt-get could not install$packages; missing:$missing" >&2; exit 1; }
+# shellcheck disable=SC2086 # several words
+get() {
+	$sudo apt-get install -y --no-install-recommends --no-remove $packages
+}
+get >/dev/null 2>&1 || { $sudo apt-get update && get; } || { echo "apt-get could not install$packages; missing:$missing" >&2; exit 1; }

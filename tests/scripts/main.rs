@@ -1,0 +1,71 @@
+//! The scripts that set up, build and package, with fakes in place of what they call.
+#![cfg(test)]
+
+mod toolchain;
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A directory with a `bin` that is the whole PATH: some of the system's commands, and fakes.
+struct Sandbox {
+    root: TempDir,
+}
+
+impl Sandbox {
+    fn new(name: &str, commands: &str) -> Sandbox {
+        let root = tempfile::Builder::new().prefix(name).tempdir().unwrap();
+        std::fs::create_dir(root.path().join("bin")).unwrap();
+        let made = Sandbox { root };
+        let path = std::env::var_os("PATH").unwrap();
+        for command in commands.split_whitespace() {
+            let mut places = std::env::split_paths(&path).map(|folder| folder.join(command));
+            let place = places.find(|place| place.is_file()).unwrap_or_else(|| panic!("{command} is not installed"));
+            symlink(place, made.path("bin").join(command)).unwrap();
+        }
+        made
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// A shell script in place of a command; `$ROOT` is this directory.
+    fn fake(&self, command: &str, script: &str) {
+        executable(&self.path("bin").join(command), script);
+    }
+
+    fn run(&self, script: &Path, words: &[&str], environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(self.path("bin/sh"));
+        command.arg(script).args(words).env_clear().env("PATH", self.path("bin")).env("HOME", self.path("home"));
+        command.env("ROOT", self.root.path());
+        command.envs(environment.iter().copied()).output().unwrap()
+    }
+}
+
+fn executable(path: &Path, script: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The fakes are no scripts that set anything up: they read words of the protocol that they do not use.
+#[test]
+fn no_script_has_what_shellcheck_warns_of() {
+    if !testing::has("shellcheck") {
+        return;
+    }
+    let list = Command::new("git").args(["ls-files", "-z"]).current_dir(testing::file("")).output().unwrap();
+    let files = String::from_utf8(list.stdout).unwrap();
+    let is_script = |path: &&str| {
+        let text = std::fs::read(testing::file(path)).unwrap_or_default();
+        [&b"#!/bin/sh\n"[..], b"#!/usr/bin/env bash\n", b"#!/bin/bash\n"].iter().any(|start| text.starts_with(start))
+    };
+    let scripts: Vec<&str> =
+        files.split('\0').filter(|path| !path.starts_with("tests/fakes/")).filter(is_script).collect();
+    assert!(scripts.len() > 10, "{scripts:?}");
+    let output = Command::new("shellcheck").args(&scripts).current_dir(testing::file("")).output().unwrap();
+    assert!(output.status.success(), "{}", testing::stdout(&output));
+}
