@@ -1,6 +1,7 @@
 //! The scripts that set up, build and package, with fakes in place of what they call.
 #![cfg(test)]
 
+mod dist;
 mod toolchain;
 
 use std::os::unix::fs::{PermissionsExt, symlink};
