@@ -329,7 +329,7 @@ fn a_full_disk_under_the_trail_ends_the_run_with_its_reason() {
     assert!(matches!(output.status.code(), Some(1 | 3)), "{}", stderr(&output));
     assert!(stderr(&output).contains("the trail could not be written"), "{}", stderr(&output));
     assert!(
-        stdout(&output).contains("the run ended, since every further trial would have failed"),
+        stdout(&output).contains("the run ended because every further trial would have failed"),
         "{}",
         stdout(&output)
     );
