@@ -3,6 +3,7 @@
 
 extern crate unixmark_journal as journal;
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use catalogue::Catalogue;
@@ -27,8 +28,12 @@ fn cut_at_every_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let mut last = 0;
+    // It grows: a file that is truncated and written is flushed each time.
+    let mut file = std::fs::File::create(&path).unwrap();
     for length in 0..=whole.len() {
-        std::fs::write(&path, &whole[..length]).unwrap();
+        if length > 0 {
+            file.write_all(&whole[length - 1..length]).unwrap();
+        }
         let journal = journal::read(folder.path());
         if length < first {
             assert!(format!("{:#}", journal.unwrap_err()).contains("cut short before its first line"), "at {length}");
