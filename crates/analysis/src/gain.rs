@@ -5,6 +5,9 @@ use catalogue::{Arithmetic, Metric};
 use journal::Key;
 use stats::{ByBlock, Estimate, block_differences, mean, paired_shift, without_blocks};
 
+/// Fewer blocks in common carry no signed ranks; medians of each level's trials do better then.
+const FEWEST: usize = 6;
+
 /// A score at several copies over that at the fewest.
 #[derive(Debug, Clone)]
 pub struct Gain {
@@ -43,12 +46,13 @@ pub(super) fn gains(rows: &[Row], indexes: &[Index], classic: bool) -> Vec<Gain>
 }
 
 /// Returns `more` ÷ `less`: Hodges and Lehmann's estimate of the differences of logarithms within blocks, with the interval
-/// of the signed ranks. `None` if they share fewer than two blocks, or a trial counted nothing.
+/// of the signed ranks. `None` if they share fewer than six blocks, where one stalled trial would move it, or a trial counted
+/// nothing.
 pub(super) fn quotient(more: &[(u32, f64)], less: &[(u32, f64)]) -> Option<Estimate> {
     let logs =
         |values: &[(u32, f64)]| -> ByBlock { values.iter().map(|(block, value)| (*block, value.ln())).collect() };
     let differences = without_blocks(&block_differences(&logs(more), &logs(less)));
-    if differences.len() < 2 || !differences.iter().all(|difference| difference.is_finite()) {
+    if differences.len() < FEWEST || !differences.iter().all(|difference| difference.is_finite()) {
         return None;
     }
     let Estimate { value, low, high } = paired_shift(&differences).estimate;
