@@ -224,7 +224,7 @@ fn a_broken_limit_ends_the_run() {
     let report = place.json("latest");
     assert_eq!(report["end"], "broke");
     let row = result(&report, "cyclic", "burn");
-    assert!(row["warnings"].to_string().contains("a frame came"), "{}", row["warnings"]);
+    assert!(row["warnings"].to_string().contains("a frame was"), "{}", row["warnings"]);
     assert!(!row["worst"].as_array().unwrap().is_empty());
 }
 
