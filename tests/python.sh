@@ -9,14 +9,16 @@ mkdir -p "$place"
 exec 9>"$place/.lock"
 flock 9 2>/dev/null || true
 # Debian's venv brings no pip of its own without a further package, so that pip works from outside.
-[ -x "$place/bin/python" ] || python3 -m venv --without-pip "$place" 9>&- >&2
+# The interpreter itself: a version manager's shim in its place (pyenv) would wait for a lock of its own after each installation.
+python=$(python3 -c 'import sys; print(sys.executable)')
+[ -x "$place/bin/python" ] || "$python" -m venv --without-pip "$place" 9>&- >&2
 missing=
 for package; do
 	[ -e "$place/.has-$package" ] || missing="$missing $package"
 done
 if [ -n "$missing" ]; then
 	# shellcheck disable=SC2086 # several words
-	python3 -m pip --python "$place/bin/python" install --quiet --disable-pip-version-check --no-input --retries 1 --timeout 30 $missing 9>&- >&2 || {
+	"$python" -m pip --python "$place/bin/python" install --quiet --disable-pip-version-check --no-input --retries 1 --timeout 30 $missing 9>&- >&2 || {
 		echo "pip could not install$missing; is the network there?" >&2
 		exit 1
 	}
