@@ -147,17 +147,21 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes the directory under `parent`.
+    /// Names a directory below `parent`, which no other run has; it is to be made when a guardian knows of it.
+    #[must_use]
+    pub fn below(parent: &Path) -> Scratch {
+        // The number of a process is not enough: containers that share the directory have the same ones.
+        let moment = jiff::Timestamp::now().as_nanosecond();
+        Scratch { path: parent.join(format!("{PREFIX}{}-{:x}", std::process::id(), moment & 0xffff_ffff)) }
+    }
+
+    /// Makes the directory.
     ///
     /// # Errors
     /// It cannot be made there.
-    pub fn make(parent: &Path) -> Result<Scratch> {
-        // The number of a process is not enough: containers that share the directory have the same ones.
-        let moment = jiff::Timestamp::now().as_nanosecond();
-        let path = parent.join(format!("{PREFIX}{}-{:x}", std::process::id(), moment & 0xffff_ffff));
-        fs::create_dir(&path)
-            .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", path.display()))?;
-        Ok(Scratch { path })
+    pub fn make(&self) -> Result<()> {
+        fs::create_dir(&self.path)
+            .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", self.path.display()))
     }
 
     /// Where it is.

@@ -69,8 +69,10 @@ impl<'a> Supervisor<'a> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
             .context("the kernel does not let the tool adopt orphans")?;
         let signals = Signals::install()?;
-        let scratch = Scratch::make(folder)?;
+        let scratch = Scratch::below(folder);
+        // The guardian is first: killed at any moment, the tool leaves no directory.
         let mut guardian = Guardian::start(scratch.path())?;
+        scratch.make()?;
         if let Some(screen) = screen {
             guardian.watch_screen(screen)?;
         }
