@@ -25,8 +25,9 @@
  *
  *     go START_NS SLICE_NS SLICES
  *
- * in nanoseconds of CLOCK_MONOTONIC; a START_NS in the past means now. It sleeps until then and works. Only when
- * the last slice is over it prints
+ * in nanoseconds of CLOCK_MONOTONIC; 0 means now. It sleeps until then and works. A program that wakes late, even after
+ * the window, never moves it: its slices end when they were planned to, and the first starts late. Only when the last
+ * slice is over it prints
  *
  *     slice START_NS END_NS COUNT          one per slice: the work done in it
  *     value NAME NUMBER UNIT               anything else it measured
@@ -123,7 +124,7 @@ double kit_clock(void);
  * kit_slice, and calls kit_finish. A window without slices is a load: work for ever and add to kit_count.
  */
 struct kit_window {
-    int64_t start, first_edge, slice;
+    int64_t start, first_edge, slice; /* start: before the window the planned one, then when it was */
     long slices;
 };
 struct kit_window kit_hear(void); /* prints ready; returns after go, a little before the start */

@@ -258,9 +258,8 @@ impl Kit {
         (self.length, self.wanted) = (length, wanted);
         std::thread::sleep(Duration::from_nanos(start.saturating_sub(now())));
         self.before = Some(self.spent()?);
-        // The edges are common to all copies, even for one that wakes late.
-        let common = if start + length <= now() { now() } else { start };
-        self.edge = common + length;
+        // The edges are common to all copies, however late one wakes.
+        self.edge = if start == 0 { now() } else { start } + length;
         (self.from, self.last) = (now(), now());
         Ok(())
     }

@@ -137,7 +137,7 @@ static int keep_to_the_schedule(struct run *run)
 /* The same of frames that follow each other. */
 static int run_freely(struct run *run)
 {
-    int64_t from = world_now();
+    int64_t from = run->end ? run->base : world_now(); /* the first frame waits for a late start */
     int broke = 0;
 
     while (!broke && (run->end == 0 || from < run->end)) {

@@ -70,9 +70,11 @@ static int64_t next_beginning(int64_t began, int64_t done)
     return began + cap > done ? began + cap : done;
 }
 
-static void play(int64_t end, int64_t work)
+/* The first frame waits for a late start; one that is too late to begin before the window's end is dropped. */
+static void play(const struct chain_window *window, int64_t work)
 {
-    int64_t planned = kit_now(), shown = planned, done;
+    const int64_t end = window->end;
+    int64_t planned = window->kit.slices ? window->base : kit_now(), shown = planned, done;
     int over = 0;
 
     while (!over && shown < end) {
@@ -80,8 +82,11 @@ static void play(int64_t end, int64_t work)
         if (cap)
             chain_rest(planned < end ? planned : end);
         woke = kit_now();
-        if (woke >= end)
+        if (woke >= end) {
+            if (woke - planned > (cap ? cap : work))
+                chain_frame(planned, 0, woke, 0, work);
             break;
+        }
         done = make_frame();
         over = chain_frame(planned, 0, woke, done, work);
         shown = done;
@@ -120,6 +125,6 @@ int main(int argc, char **argv)
     frames = window->kit.slices ? (long)((window->end - window->base) * 4 / plan.work) + 1 : 0;
     frames_prepare(frames, 0);
     chain_begin();
-    play(window->end, plan.work);
+    play(window, plan.work);
     chain_finish(&plan);
 }

@@ -3,6 +3,7 @@
 
 mod builds;
 mod chains;
+mod delays;
 mod frames;
 mod hand;
 mod loads;

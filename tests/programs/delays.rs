@@ -1,0 +1,129 @@
+//! Planted delays: a program that is stopped before its start or across the end of its window never moves the window.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::time::Duration;
+
+use catalogue::Catalogue;
+use journal::Copy;
+use runner::{Conclusion, Parser};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::builds::MEASURED;
+use crate::hand::Hand;
+use testing::Machine;
+
+const MS: u64 = 1_000_000;
+
+/// From `ready` to the planned start, in ms.
+const LEAD: u64 = 100;
+
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn sleep_until(ns: u64) {
+    std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now())));
+}
+
+/// Runs a test for five slices of 100 ms, stopped between two moments in ms since the planned start.
+fn stopped(id: &str, from: i64, to: u64) -> Copy {
+    let _alone = Machine::alone();
+    let test = Catalogue::load().unwrap().test(id).unwrap().clone();
+    let mut hand = if test.is_rate() {
+        Hand::of(&test, &MEASURED.of(&test), &[])
+    } else {
+        // Their work's speed is measured by the tool, and by the program where it is not given.
+        let args: Vec<String> = test.args.iter().filter(|arg| !arg.starts_with("speed=")).cloned().collect();
+        Hand::start(&MEASURED.of(&test), &args)
+    };
+    let mut stdin = hand.child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(hand.child.stdout.take().unwrap());
+    let mut said = String::new();
+    stdout.read_line(&mut said).unwrap();
+    assert_eq!(said, "ready\n");
+    let pid = Pid::from_child(&hand.child);
+    let start = now() + LEAD * MS;
+    writeln!(stdin, "go {start} {} 5", 100 * MS).unwrap();
+    sleep_until(start.saturating_add_signed(from * MS as i64));
+    kill_process(pid, Signal::STOP).unwrap();
+    sleep_until(start + to * MS);
+    kill_process(pid, Signal::CONT).unwrap();
+    stdout.read_to_string(&mut said).unwrap();
+    let mut parser = Parser::default();
+    parser.set_start(start);
+    parser.feed(said.as_bytes());
+    match parser.conclusion() {
+        Conclusion::Done(mut copies) => copies.swap_remove(0),
+        other => panic!("{id}: {other:?}: {said}"),
+    }
+}
+
+/// When the first slice began and the last ended, in ms since the planned start.
+fn window(copy: &Copy) -> (u64, u64) {
+    assert_eq!(copy.slices.len(), 5, "{:?}", copy.slices);
+    (copy.slices[0].0 / MS, copy.slices[4].1 / MS)
+}
+
+/// The counter that the timer reads, completions, and a program that watches the window itself.
+const RATES: [&str; 3] = ["arithoh", "shell1", "execl"];
+
+#[test]
+fn a_rate_that_begins_late_ends_when_it_was_planned_to() {
+    for id in RATES {
+        let copy = stopped(id, -50, 250);
+        let (from, to) = window(&copy);
+        assert!(from >= 250 && (from < to || id == "shell1") && to < 600, "{id}: {from}..{to}: {:?}", copy.slices);
+        assert!(copy.slices.iter().all(|slice| slice.1 / MS >= 250), "{id}: {:?}", copy.slices);
+    }
+}
+
+#[test]
+fn a_rate_that_sleeps_through_its_window_says_so() {
+    let copy = stopped("arithoh", -50, 700);
+    let (from, to) = window(&copy);
+    assert!(from >= 700 && to < 900, "{:?}", copy.slices);
+}
+
+#[test]
+fn a_stall_across_the_end_of_the_window_is_in_the_rate() {
+    for id in RATES {
+        let copy = stopped(id, 350, 900);
+        let (from, to) = window(&copy);
+        assert!(from < 100 && to >= 900, "{id}: {:?}", copy.slices);
+        // The work of 350 ms took 900.
+        let before: u64 = copy.slices[..3].iter().map(|slice| slice.2).sum();
+        let all: u64 = copy.slices.iter().map(|slice| slice.2).sum();
+        assert!((all as f64) < before as f64 * 2.0 + 2.0, "{id}: {:?}", copy.slices);
+    }
+}
+
+#[test]
+fn a_stall_between_the_edges_is_in_the_rate() {
+    let copy = stopped("arithoh", 120, 380);
+    let (from, to) = window(&copy);
+    assert!(from < 50 && (500..600).contains(&to), "{:?}", copy.slices);
+    assert!(copy.slices[2].0 == copy.slices[2].1 && copy.slices[2].2 == 0, "slept through: {:?}", copy.slices);
+}
+
+/// Frames of 60 Hz: one period after the start the first, so that 29 fit into 500 ms.
+#[test]
+fn what_a_task_misses_before_it_begins_is_dropped_and_has_waited() {
+    for (id, latency) in [("video", "wake"), ("gaming", "overrun")] {
+        for (from, to) in [(-50, 300), (300, 900)] {
+            let frames = *stopped(id, from, to).frames.unwrap();
+            let longest = frames.corrected.max() / 1e6;
+            let stall = (to as f64) - from.max(0) as f64;
+            assert!(longest >= stall - 40.0, "{id} {latency} {from}..{to}: {longest} ms");
+            if id == "video" {
+                assert_eq!(frames.schedule.planned, 29);
+                let least = if from < 0 { 15 } else { 10 };
+                assert!(frames.dropped() >= least, "{from}..{to}: {} dropped", frames.dropped());
+                let waited =
+                    frames.corrected.counts().filter(|(ns, _)| *ns > 50 * MS).map(|(_, count)| count).sum::<u64>();
+                assert!(waited >= 8, "{from}..{to}: {waited} frames waited for more than 50 ms");
+            }
+        }
+    }
+}
