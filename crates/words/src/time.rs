@@ -37,13 +37,13 @@ pub fn uptime(seconds: f64) -> String {
     }
 }
 
-/// Returns the length of a window in seconds, with tenths below one: `60 s`, `0.4 s`.
+/// Returns the length of a window in seconds, with hundredths below one: `60 s`, `0.4 s`, `0.25 s`.
 #[must_use]
 pub fn seconds(length: f64) -> String {
     match length {
         length if !length.is_finite() => NOTHING.to_owned(),
         length if length >= 0.95 => format!("{length:.0} s"),
-        length => format!("{length:.1} s"),
+        length => format!("{} s", (length * 100.0).round() / 100.0),
     }
 }
 
@@ -74,6 +74,9 @@ mod tests {
         for (s, shown) in [(59.0, "0 min"), (28_920.0, "8 h 2 min"), (266_400.0, "3 days 2 h"), (86_400.0, "1 day")] {
             assert_eq!(uptime(s), shown);
         }
-        assert_eq!((seconds(0.4), seconds(59.7), duration(f64::NAN)), ("0.4 s".into(), "60 s".into(), "-".into()));
+        for (s, shown) in [(0.4, "0.4 s"), (0.2497, "0.25 s"), (0.996, "1 s"), (59.7, "60 s"), (f64::NAN, "-")] {
+            assert_eq!(seconds(s), shown);
+        }
+        assert_eq!(duration(f64::NAN), "-");
     }
 }
