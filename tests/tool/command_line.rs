@@ -121,8 +121,8 @@ fn every_form_of_report() {
         assert_eq!(stdout(&again), std::fs::read_to_string(folder.join(file)).unwrap(), "{form}");
         assert!(stdout(&again).contains("honest"), "{form}");
     }
-    // 2 trials of slices of 80 ms with 1000 each.
-    assert_eq!(place.json("latest")["results"][0]["value"], 12_500.0);
+    // 2 trials of slices of 50 ms with 1000 each.
+    assert_eq!(place.json("latest")["results"][0]["value"], 20_000.0);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn runs_are_found_by_name() {
         assert_eq!(place.fake("honest", &format!("count={count}")).status.code(), Some(0));
     }
     let value = |run: &str| place.json(run)["results"][0]["value"].as_f64().unwrap();
-    assert_eq!((value("latest"), value("latest~1")), (25.0, 12.5));
+    assert_eq!((value("latest"), value("latest~1")), (40.0, 20.0));
     let journal = place.results().join(place.json("latest~1")["run"]["name"].as_str().unwrap()).join("run.jsonl");
     let list = || stdout(&place.unixmark("list runs").output().unwrap());
     assert!(list().lines().count() == 2 && list().lines().all(|line| line.contains(" complete ")), "{}", list());

@@ -35,7 +35,7 @@ fn a_fake_program_gives_a_table() {
     assert_eq!(report["run"]["view"], "scaling");
     let level = &report["scaling"][2];
     assert_eq!((&level["copies"], &level["fairness"]), (&4.into(), &1.0.into()));
-    assert!((level["total"].as_f64().unwrap() - 50_000.0).abs() < 1e-6, "{level}");
+    assert!((level["total"].as_f64().unwrap() - 80_000.0).abs() < 1e-6, "{level}");
     assert_eq!(report["laws"][0]["sigma"]["value"], 0.0);
     place.assert_clean();
 }
@@ -70,7 +70,7 @@ fn the_plan_says_where_copies_run() {
     let place = Place::new();
     let plan = |words: &str| stdout(&place.unixmark(words).output().unwrap());
     let shown = plan("scale syscall-floor --copies 1,2 --pin smt --dry-run --seed 1");
-    assert!(shown.contains("cpu=") && shown.contains("5 x 100 ms"), "{shown}");
+    assert!(shown.contains("cpu=") && shown.contains("5 x 50 ms"), "{shown}");
     assert!(!plan("scale syscall-floor --copies 1,2 --dry-run").contains("cpu="));
     assert!(plan("run syscall -c 1 --pin node --dry-run").contains("cpu="));
     assert!(plan("scale syscall-floor --copies 1..max --dry-run").contains("   0  syscall-floor"));

@@ -30,6 +30,15 @@ pub enum Remark {
         /// Rounded likewise.
         percent: f64,
     },
+    /// A copy began so late that the trial was repeated, if that helps in this cell.
+    Late {
+        /// In how many trials.
+        trials: usize,
+        /// Of how many.
+        of: usize,
+        /// How late at most, in ms.
+        most_ms: f64,
+    },
     /// The frames do not carry a p99.
     FewFrames {
         /// The percentile that is the value instead.
@@ -140,6 +149,9 @@ impl Display for Remark {
             }
             Remark::Steal { percent } => write!(f, "the hypervisor took {percent} % of the processors' time (steal)"),
             Remark::Foreign { percent } => write!(f, "other processes used {percent} % of the processors' time"),
+            Remark::Late { trials, of, most_ms } => {
+                write!(f, "in {trials} of {of} trials a copy began late, by up to {most_ms:.0} ms")
+            }
             Remark::FewFrames { percentile, carried } => {
                 let few = if *carried { "" } else { ", and even a median needs 20" };
                 write!(f, "too few frames for a p99, which needs 1000: the value is {percentile}{few}")

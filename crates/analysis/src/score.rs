@@ -97,14 +97,47 @@ pub(super) fn count(slices: &[(u64, u64, u64)]) -> f64 {
     slices.iter().map(|slice| slice.2 as f64).sum()
 }
 
-/// Returns the sum of the copies' rates in the cell's unit, or the mean of their times per piece of work; nothing of a
-/// trial without a result.
+/// Returns the sum of the copies' rates in the cell's unit over the interval that all of them share, or the mean of their
+/// times per piece of work; nothing of a trial without a result.
 pub(super) fn rate(cell: &Cell, trial: &Trial) -> Option<f64> {
     if trial.copies.is_empty() {
         return None;
     }
-    let sum: f64 = trial.copies.iter().map(|copy| copy_rate(cell, copy)).sum();
+    let rates = shared_rates(cell, &trial.copies)
+        .unwrap_or_else(|| trial.copies.iter().map(|copy| copy_rate(cell, copy)).collect());
+    let sum: f64 = rates.iter().sum();
     Some(if cell.metric == Metric::Time { sum / trial.copies.len() as f64 } else { sum })
+}
+
+/// The copies' rates, or times per piece of work, over the interval from the last start to the first end: what a copy did
+/// alone is in none of them, and a stall across an edge in its copy's. `None` if they share no interval or report values
+/// of their own, or a copy did nothing in it.
+fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
+    if cell.value.is_some() {
+        return None;
+    }
+    let counted: Vec<&[(u64, u64, u64)]> = copies.iter().map(|copy| counted(cell, copy)).collect();
+    // By the plan, where the journal says it: a slice that a stall makes longer may begin in the warm-up.
+    let opening = u64::from(cell.warmup).saturating_mul(cell.slice);
+    let first = if cell.slice > 0 { copies.iter().map(|copy| &copy.slices[..]).collect() } else { counted.clone() };
+    let from = first.iter().filter_map(|slices| Some(slices.first()?.0)).max()?.max(opening);
+    let to = counted.iter().filter_map(|slices| Some(slices.last()?.1)).min()?;
+    let seconds = to.checked_sub(from).filter(|ns| *ns > 0)? as f64 / 1e9;
+    let worth = |copy: &Copy| match cell.metric {
+        Metric::Time => seconds * cell.scale / done_within(&copy.slices, from, to),
+        _ => done_within(&copy.slices, from, to) * cell.scale * cell.timebase / seconds,
+    };
+    let rates: Vec<f64> = copies.iter().map(worth).collect();
+    rates.iter().all(|rate| rate.is_finite()).then_some(rates)
+}
+
+/// What was done between two moments, where a slice that lies across one of them counts by its share.
+fn done_within(slices: &[(u64, u64, u64)], from: u64, to: u64) -> f64 {
+    let part = |(start, end, count): &(u64, u64, u64)| {
+        let inside = (*end).min(to).saturating_sub((*start).max(from));
+        if inside == end - start { *count as f64 } else { *count as f64 * inside as f64 / (end - start) as f64 }
+    };
+    slices.iter().map(part).sum()
 }
 
 /// A copy's rate in the cell's unit, or its time per piece of work.
@@ -184,6 +217,10 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
     if median(&foreign) > FOREIGN {
         found.push(Remark::Foreign { percent: about(median(&foreign)) });
     }
+    let late = trials.iter().filter(|trial| !trial.late.is_empty()).count();
+    if let Some(most) = trials.iter().flat_map(|trial| &trial.late).max() {
+        found.push(Remark::Late { trials: late, of: trials.len(), most_ms: *most as f64 / 1e6 });
+    }
     found
 }
 
@@ -215,6 +252,47 @@ mod tests {
         assert_eq!(kept.len(), 2);
         assert!((geometric(&kept) - 8_188.340_847_389_01).abs() < 1e-9);
         assert!((kept.iter().map(|pass| pass.seconds).sum::<f64>() / 2.0 - 30.002_925_5).abs() < 1e-9);
+    }
+
+    fn of_copies(copies: &[&[(u64, u64, u64)]], cell: &Cell) -> Option<f64> {
+        let copy = |slices: &&[(u64, u64, u64)]| Copy { slices: slices.to_vec(), ..Copy::default() };
+        rate(cell, &Trial { copies: copies.iter().map(copy).collect(), ..Trial::default() })
+    }
+
+    const MS: u64 = 1_000_000;
+
+    /// What a copy does before the last one has begun or after the first has ended is nobody's score.
+    #[test]
+    fn a_rate_is_that_of_the_interval_which_all_copies_share() {
+        let cell = Cell { timebase: 1.0, scale: 1.0, ..Cell::default() };
+        let prompt = [(0, 50 * MS, 50), (50 * MS, 100 * MS, 50)];
+        assert_eq!(of_copies(&[&prompt], &cell), Some(1000.0));
+        assert_eq!(of_copies(&[&prompt, &prompt], &cell), Some(2000.0));
+        // The first copy is twice as fast while it is alone, for 50 ms; what it does then was in the sum.
+        let alone = [(0, 50 * MS, 100), (50 * MS, 100 * MS, 50)];
+        let late = [(50 * MS, 50 * MS, 0), (50 * MS, 100 * MS, 50)];
+        assert_eq!(of_copies(&[&alone, &late], &cell), Some(2000.0));
+        // The second is stopped across the closing edge, from 75 ms to 125 ms: a third of its last slice is a stall.
+        let stalled = [(0, 50 * MS, 50), (50 * MS, 125 * MS, 25)];
+        let found = of_copies(&[&prompt, &stalled], &cell).unwrap();
+        assert!((found - (1000.0 + (50.0 + 25.0 * 50.0 / 75.0) / 0.1)).abs() < 1e-9, "{found}");
+        assert!((of_copies(&[&stalled], &cell).unwrap() - 75.0 / 0.125).abs() < 1e-9);
+        // Times per piece are averaged over the same interval.
+        let times = Cell { metric: Metric::Time, ..cell.clone() };
+        assert!((of_copies(&[&alone, &late], &times).unwrap() - 0.001).abs() < 1e-12);
+        // Copies that share nothing are what they are; the runner repeats such trials.
+        assert_eq!(of_copies(&[&[(0, 50 * MS, 50)], &[(50 * MS, 100 * MS, 50)]], &cell), Some(2000.0));
+    }
+
+    /// A stall from the warm-up into what is counted is in the score, from the planned end of the warm-up on.
+    #[test]
+    fn a_stall_across_the_end_of_the_warm_up_counts_from_there() {
+        let slices = [(0, 150 * MS, 30), (150 * MS, 150 * MS, 0), (150 * MS, 200 * MS, 50)];
+        let cell = Cell { timebase: 1.0, scale: 1.0, warmup: 1, slice: 50 * MS, ..Cell::default() };
+        let found = of_copies(&[&slices], &cell).unwrap();
+        assert!((found - (30.0 * 100.0 / 150.0 + 50.0) / 0.15).abs() < 1e-9, "{found}");
+        // Journals that do not say how long a slice was planned count from where the next one began.
+        assert_eq!(of_copies(&[&slices], &Cell { slice: 0, ..cell }), Some(1000.0));
     }
 
     #[test]

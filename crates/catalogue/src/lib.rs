@@ -196,6 +196,13 @@ pub struct Extra {
     /// About how long a trial takes besides its window, in seconds: for the estimate, and for patience.
     #[serde(default)]
     pub around: u32,
+    /// How long it works at another speed than afterwards, in ms: what it does until then is not counted.
+    #[serde(default)]
+    pub warmup: u32,
+    /// The length of its window in ms, if its pieces of work are too long for the usual one.
+    pub window: Option<u32>,
+    /// Every how many blocks of a run it is measured, if its trials are much longer than others.
+    pub sparse: Option<u32>,
 }
 
 /// The right answer of a `check` line: a number, or the closed range it must lie in.
@@ -248,8 +255,20 @@ pub struct Group {
     /// Whether a count of a test of the category is a system call, or as many as its program reports.
     #[serde(default)]
     pub calls: bool,
+    /// The length of its tests' windows in ms, where a row has none of its own.
+    pub window: Option<u32>,
+    /// Every how many blocks of a run its tests are measured, where a row does not say.
+    pub sparse: Option<u32>,
     /// What it is for.
     pub doc: String,
+}
+
+impl Group {
+    /// Whether the test is of the category or the program whose tests are the group's members.
+    #[must_use]
+    pub fn gathers(&self, test: &Test) -> bool {
+        self.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
+    }
 }
 
 /// One row of `catalogue/indexes.toml`: a way to make one number of several scores.
@@ -393,10 +412,11 @@ impl Catalogue {
         let mut catalogue = Catalogue::built_in()?;
         own::add(&mut catalogue)?;
         for test in catalogue.tests.iter_mut().map(Arc::make_mut) {
-            let of_category = |group: &&Group| group.every.as_ref() == Some(&test.category);
-            if let Some(group) = catalogue.groups.iter().find(of_category) {
+            if let Some(group) = catalogue.groups.iter().find(|group| group.gathers(test)) {
                 test.clock = test.clock.take().or_else(|| group.clock.clone());
                 test.calls |= group.calls;
+                test.standard.window = test.standard.window.or(group.window);
+                test.standard.sparse = test.standard.sparse.or(group.sparse);
             }
         }
         Ok(catalogue)

@@ -89,9 +89,7 @@ impl Catalogue {
     /// Returns the names of a group's members.
     #[must_use]
     pub fn names(&self, group: &Group) -> Vec<String> {
-        let every = |test: &&Arc<Test>| {
-            test.is_rate() && group.every.as_ref().is_some_and(|every| [&test.category, &test.program].contains(&every))
-        };
+        let every = |test: &&Arc<Test>| test.is_rate() && group.gathers(test);
         let of_it = self.tests.iter().filter(every).map(|test| test.id.clone());
         group.members.iter().cloned().chain(of_it).collect()
     }

@@ -55,6 +55,9 @@ pub struct Cell {
     /// Slices from the first that are not counted.
     #[serde(default)]
     pub warmup: u32,
+    /// The planned length of a slice in ns; 0 in journals that do not say.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub slice: u64,
     /// What the load's counts mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Scale>,
@@ -69,6 +72,12 @@ pub struct Scale {
     pub unit: String,
     /// What one count per second is worth in the unit.
     pub worth: f64,
+}
+
+/// Serde asks with a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 impl Cell {
@@ -99,6 +108,7 @@ impl Cell {
             calls: test.calls,
             category: test.category.clone(),
             warmup: 0,
+            slice: 0,
             background: load.map(Scale::of),
         }
     }

@@ -37,12 +37,24 @@ pub struct Trial {
     /// Whether it belongs to the second look at what was suspected of a loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub second: bool,
+    /// How late the last copy began, in ns, in each try whose copies shared too little of the window. The last of these is
+    /// the trial itself if no better one followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<u64>,
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
     /// Processor time of the tool itself while the window was open, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_cpu_s: Option<f64>,
+}
+
+impl Trial {
+    /// Returns when the last copy began, in ns since the common start.
+    #[must_use]
+    pub fn last_start(&self) -> u64 {
+        self.copies.iter().filter_map(|copy| Some(copy.slices.first()?.0)).max().unwrap_or(0)
+    }
 }
 
 /// What one copy of a program reported.

@@ -1,14 +1,15 @@
 //! The plan: what will be measured, in which order, for how long. Pure; a seed makes it repeatable.
 //!
 //! The matrix test × copies × load × condition expands into cells, and cells into rounds. In the
-//! standard procedure a round is a block: each cell once, in random order, so that drift hits all
-//! cells alike. In the classic one a round is one pass of one cell, in UnixBench's order.
+//! standard procedure a round is a block: each cell once, the tests in random order and the arms of
+//! a test next to each other, so that drift hits all cells alike and those that are compared most
+//! alike. In the classic one a round is one pass of one cell, in UnixBench's order.
 
 mod pin;
 mod procedure;
 mod show;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +78,10 @@ pub struct Cell {
     pub load_cgroups: Vec<CgroupLimit>,
     /// Trials that are wanted whatever the noise.
     pub least: u32,
+    /// Trials at most.
+    pub most: u32,
+    /// Every how many blocks it is measured: 1, or more if its trials are long.
+    pub every: u32,
     /// The CPU of each copy; empty if the scheduler chooses.
     pub cpus: Vec<u32>,
 }
@@ -231,32 +236,42 @@ impl Plan {
         let (first, rest): (Vec<usize>, Vec<usize>) =
             (0..self.cells.len()).partition(|number| self.cells[*number].condition.is_first());
         let least = if first.is_empty() { 0 } else { self.procedure().least };
-        Box::new(blocks(first, 0..least, self.request.seed ^ 1).chain(blocks(
-            rest,
-            0..self.procedure().most,
-            self.request.seed,
-        )))
+        let seed = self.request.seed;
+        Box::new(self.blocks(first, 0..least, seed ^ 1).chain(self.blocks(rest, 0..self.procedure().most, seed)))
     }
 
     /// Returns the blocks of a second look at `cells`, numbered from `first`: as many as a first look has at least.
-    pub fn second_look(&self, cells: Vec<usize>, first: u32) -> impl Iterator<Item = Round> + use<> {
-        blocks(cells, first..first + self.procedure().least, self.request.seed ^ 2)
+    pub fn second_look(&self, cells: Vec<usize>, first: u32) -> impl Iterator<Item = Round> {
+        self.blocks(cells, first..first + self.procedure().least, self.request.seed ^ 2)
+    }
+
+    /// Returns blocks of these cells: the tests in random order, and the arms of a test (conditions, copies, loads) next
+    /// to each other, in random order too, since what is compared must lie close in time.
+    fn blocks(&self, cells: Vec<usize>, numbers: Range<u32>, seed: u64) -> impl Iterator<Item = Round> {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for number in cells {
+            families.entry(&self.cells[number].test.id).or_default().push(number);
+        }
+        let mut families: Vec<Vec<usize>> = families.into_values().collect();
+        numbers.map(move |block| {
+            families.shuffle(&mut random);
+            families.iter_mut().for_each(|arms| arms.shuffle(&mut random));
+            let is_due = |number: &usize| block % self.cells[*number].every == 0;
+            Round { block, cells: families.iter().flatten().copied().filter(is_due).collect() }
+        })
     }
 
     /// Returns how long the plan takes if nothing goes wrong: the least, and the most when every
     /// interval stays wide.
     #[must_use]
     pub fn duration(&self) -> (Duration, Duration) {
-        let round = |trials: fn(&Cell, &Procedure) -> u32| {
-            let time: f64 =
-                self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell, self.procedure()))).sum();
+        let time = |trials: fn(&Cell) -> u32| {
+            let time: f64 = self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell))).sum();
             let time = Duration::from_secs_f64(time);
             self.procedure().budget.map_or(time, |budget| budget.min(time))
         };
-        (
-            round(|cell, _| cell.least),
-            round(|cell, procedure| if procedure.kind == Kind::Classic { cell.least } else { procedure.most }),
-        )
+        (time(|cell| cell.least), time(|cell| cell.most))
     }
 }
 
@@ -296,16 +311,6 @@ fn product<A: Clone, B: Clone>(
 ) -> impl Iterator<Item = (A, B)> {
     let second = second.into_iter();
     first.flat_map(move |a| second.clone().map(move |b| (a.clone(), b)))
-}
-
-/// Blocks of cells: each once, in random order.
-fn blocks(cells: Vec<usize>, numbers: Range<u32>, seed: u64) -> impl Iterator<Item = Round> {
-    let mut random = Pcg64Mcg::seed_from_u64(seed);
-    numbers.map(move |block| {
-        let mut cells = cells.clone();
-        cells.shuffle(&mut random);
-        Round { block, cells }
-    })
 }
 
 /// What conditions run beside the programs.
@@ -373,6 +378,67 @@ mod tests {
         assert_eq!(shown(request(&[&single], &[2, 4], &["none"], &["none"])), [format!("{single} x1 none none")]);
         let none = Plan::new(request(&[], &[1], &["none"], &["none"]), &catalogue(), &Topology::default());
         assert!(none.unwrap_err().to_string().starts_with("there is nothing to measure"));
+    }
+
+    /// Arms 3 s apart share half of their noise, and arms 25 s apart none.
+    #[test]
+    fn a_block_shuffles_tests_and_then_the_arms_of_each() {
+        let asked = request(&["pipe", "spawn", "syscall"], &[1, 2], &["none", "burn"], &["none", "nice=5"]);
+        let plan = Plan::new(Request { seed: 5, ..asked }, &catalogue(), &Topology::default()).unwrap();
+        let blocks: Vec<Round> = plan.rounds().collect();
+        assert_eq!(blocks.len(), 32);
+        let (mut families, mut arms) = (BTreeSet::new(), BTreeSet::new());
+        for block in &blocks {
+            let mut every = block.cells.clone();
+            every.sort_unstable();
+            assert_eq!(every, (0..24).collect::<Vec<_>>(), "each once");
+            let mut order: Vec<&str> = block.cells.iter().map(|number| &*plan.cells[*number].test.id).collect();
+            order.dedup();
+            assert_eq!(order.len(), 3, "arms apart: {order:?}");
+            families.insert(order);
+            let pipe = |number: &&usize| plan.cells[**number].test.id == "pipe";
+            arms.insert(block.cells.iter().filter(pipe).copied().collect::<Vec<_>>());
+        }
+        assert_eq!((families.len(), arms.len() > 28), (6, true), "every order of three, and most of eight once");
+        let again: Vec<Round> = plan.rounds().collect();
+        assert_eq!(blocks, again, "the seed repeats it");
+        let second: Vec<Round> = plan.second_look(vec![0, 1, 3], 32).collect();
+        assert_eq!((second.len(), second[0].block, second[0].cells.len()), (16, 32, 3));
+    }
+
+    #[test]
+    fn long_trials_are_in_every_third_block() {
+        let asked = request(&["pipe", "audio", "2d-rects"], &[1, 2], &["none"], &["none"]);
+        let plan = Plan::new(asked, &catalogue(), &Topology::default()).unwrap();
+        let trials = |number: usize| plan.rounds().filter(|block| block.cells.contains(&number)).count();
+        for (number, cell) in plan.cells.iter().enumerate() {
+            let wanted = if cell.test.id == "pipe" { 32 } else { 11 };
+            assert_eq!((trials(number), cell.most as usize), (wanted, wanted), "{}", cell.test.id);
+        }
+        let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
+        let asked = Request { procedure: fixed, ..request(&["audio"], &[1], &["none"], &["none"]) };
+        let plan = Plan::new(asked, &catalogue(), &Topology::default()).unwrap();
+        assert!(plan.rounds().all(|block| block.cells == [0]), "blocks that the user counts have every cell");
+    }
+
+    #[test]
+    fn a_warm_up_is_the_test_s_own_and_comes_before_what_is_counted() {
+        let plan = |test: &str, procedure| {
+            let asked = Request { procedure, ..request(&[test], &[1], &["none"], &["none"]) };
+            Plan::new(asked, &catalogue(), &Topology::default()).unwrap().cells[0].window
+        };
+        let window = |test: &str, effort: Effort| {
+            let Window { slice, slices, warmup, .. } = plan(test, Procedure::new(effort));
+            (slice.as_millis(), slices, warmup)
+        };
+        let standard = Effort::default();
+        assert_eq!(window("pipe", standard), (50, 5, 0));
+        assert_eq!(window("shell8", standard), (50, 20, 0), "its loops are long");
+        let (slice, slices, warmup) = window("context1", standard);
+        assert!(warmup > 0 && (slice, slices) == (50, 5 + warmup), "{warmup}");
+        assert_eq!(window("context1", Effort { kind: Kind::Classic, ..standard }), (1000, 10, 0));
+        let Window { slice, slices, warmup, .. } = plan("pipe", Procedure::cost(standard));
+        assert_eq!((slice.as_millis(), slices, warmup), (125, 8, 2), "auditing's queues are filled in any test");
     }
 
     #[test]

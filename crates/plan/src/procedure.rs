@@ -50,10 +50,14 @@ pub struct Procedure {
     pub frames: Duration,
     /// Length of the slices of other windows.
     pub slice: Duration,
+    /// Whether cells whose trials are much longer than others are left out of most blocks.
+    pub sparse: bool,
     /// After how many blocks it is asked whether they are enough; after every one if this is empty.
     pub looks: &'static [u32],
-    /// Slices of a window, and how many of them are a warm-up.
-    pub slices: (u32, u32),
+    /// Slices of a window that are counted.
+    pub slices: u32,
+    /// Time before them that is not counted, whatever the test's own warm-up.
+    pub warmup: Duration,
     /// Passes of a long classic test, if the user set them.
     pub passes: Option<u32>,
 }
@@ -65,7 +69,7 @@ pub struct Window {
     pub slice: Duration,
     /// Number of slices.
     pub slices: u32,
-    /// How many of them, from the first, are not counted: until the scheduler has placed the processes.
+    /// How many of them, from the first, are not counted: until the test works as fast as afterwards.
     pub warmup: u32,
     /// About what a trial takes in addition, for the estimate.
     pub around: Duration,
@@ -83,16 +87,34 @@ impl Window {
     }
 }
 
-/// Window of an interactive test: 480 pictures, 8000 wake-ups of a timer of 1 ms.
+/// Windows of a quarter of a second: longer ones spend time on noise that slices share, and shorter ones spend it on
+/// starting processes (docs/methodology.md).
+const SLICE: Duration = Duration::from_millis(50);
+const SLICES: u32 = 5;
+
+/// Blocks of `unixmark run`: from 16 on it is asked whether they are enough.
+const RUN_LOOKS: &[u32] = &[16, 24, 32];
+
+/// Blocks of a smoke run.
+const QUICK_BLOCKS: u32 = 3;
+
+/// Most blocks where the user wants a precision: it must not run for ever on a noisy machine.
+const MOST_FOR_PRECISION: u32 = 160;
+
+/// Interactive tests are in every third block of a run, as are graphics tests by the catalogue.
+const SPARSE: u32 = 3;
+
+/// Window of an interactive test.
 const FRAMES: Duration = Duration::from_secs(8);
 const QUICK_FRAMES: Duration = Duration::from_millis(1500);
 
-/// Blocks of `unixmark latency`: the fewest that give an interval, in Interbench's time.
-const LATENCY_BLOCKS: u32 = 3;
+/// Windows and blocks of `unixmark latency`: 240 pictures, 4000 wake-ups of a timer of 1 ms; the fewest trials whose
+/// interval holds where they are not alike, in Interbench's time.
+const LATENCY_FRAMES: Duration = Duration::from_secs(4);
+const LATENCY_BLOCKS: u32 = 6;
 
 /// Blocks of `unixmark scale`: its many levels make one estimate, so that each may have few trials.
-const SCALE_BLOCKS: u32 = 3;
-const SCALE_SLICE: Duration = Duration::from_millis(100);
+const SCALE_BLOCKS: u32 = 6;
 
 /// Looks of `unixmark cost`: twelve blocks are the fewest whose exact p value survives among thirty tests.
 const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
@@ -100,8 +122,10 @@ const COST_QUICK: u32 = 8;
 
 /// Windows of `unixmark cost`: a second, of which a quarter is a warm-up that fills the queues of auditing.
 const COST_SLICE: Duration = Duration::from_millis(125);
-const COST_SLICES: (u32, u32) = (8, 2);
-const COST_QUICK_SLICES: (u32, u32) = (3, 1);
+const COST_SLICES: u32 = 6;
+const COST_WARMUP: Duration = Duration::from_millis(250);
+const COST_QUICK_SLICES: u32 = 2;
+const COST_QUICK_WARMUP: Duration = Duration::from_millis(125);
 const COST_FRAMES: Duration = Duration::from_secs(2);
 
 /// Blocks go on while a budget lasts, but not for ever.
@@ -141,22 +165,16 @@ impl Procedure {
     #[must_use]
     pub fn new(effort: Effort) -> Procedure {
         let Effort { kind, precision, budget, blocks } = effort;
-        // Six trials are the fewest that carry a 95 % order-statistic interval of a median.
+        let first = RUN_LOOKS[0];
         let (least, most) = match (kind, blocks) {
             (Kind::Standard | Kind::Quick, Some(blocks)) => (blocks, blocks),
-            (Kind::Standard, None) if budget.is_some() => (6, ENDLESS),
-            // A precision without a budget must not run for ever on a noisy machine.
-            (Kind::Standard, None) if precision.is_some() => (6, 60),
-            (Kind::Standard, None) => (6, 12),
-            (Kind::Quick, None) => (3, 3),
+            (Kind::Standard, None) if budget.is_some() => (first, ENDLESS),
+            (Kind::Standard, None) if precision.is_some() => (first, MOST_FOR_PRECISION),
+            (Kind::Standard, None) => (first, RUN_LOOKS[RUN_LOOKS.len() - 1]),
+            (Kind::Quick, None) => (QUICK_BLOCKS, QUICK_BLOCKS),
             (Kind::Classic, _) => (0, 0),
         };
-        // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
-        let slice = Duration::from_millis(match kind {
-            Kind::Standard => 200,
-            Kind::Quick => 80,
-            Kind::Classic => 1000,
-        });
+        let is_open = Effort::is_open(&effort);
         Procedure {
             kind,
             least,
@@ -165,9 +183,12 @@ impl Procedure {
             precision,
             budget,
             frames: if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES },
-            slice,
-            looks: &[],
-            slices: (5, 1),
+            // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
+            slice: if kind == Kind::Classic { Duration::from_secs(1) } else { SLICE },
+            sparse: kind == Kind::Standard && blocks.is_none(),
+            looks: if kind == Kind::Standard && blocks.is_none() && !is_open { RUN_LOOKS } else { &[] },
+            slices: SLICES,
+            warmup: Duration::ZERO,
             passes: blocks,
         }
     }
@@ -175,9 +196,10 @@ impl Procedure {
     /// Returns the procedure of `unixmark scale`: a few blocks of short windows.
     #[must_use]
     pub fn scale(effort: Effort) -> Procedure {
-        let mut procedure = Procedure::new(effort.or_blocks(SCALE_BLOCKS));
-        procedure.least = procedure.least.min(SCALE_BLOCKS).max(effort.blocks.unwrap_or(0));
-        procedure.slice = procedure.slice.min(SCALE_SLICE);
+        let usual = if effort.kind == Kind::Quick { QUICK_BLOCKS } else { SCALE_BLOCKS };
+        let mut procedure = Procedure::new(effort.or_blocks(usual));
+        procedure.least = procedure.least.min(usual).max(effort.blocks.unwrap_or(0));
+        procedure.sparse = false;
         procedure
     }
 
@@ -189,7 +211,11 @@ impl Procedure {
         let mut procedure = Procedure::new(Effort { blocks: fixed, ..effort });
         procedure.frames = procedure.frames.min(COST_FRAMES);
         procedure.slice = COST_SLICE;
-        procedure.slices = if effort.kind == Kind::Quick { COST_QUICK_SLICES } else { COST_SLICES };
+        (procedure.slices, procedure.warmup) = match effort.kind {
+            Kind::Quick => (COST_QUICK_SLICES, COST_QUICK_WARMUP),
+            Kind::Standard | Kind::Classic => (COST_SLICES, COST_WARMUP),
+        };
+        procedure.sparse = false;
         procedure.closes = fixed.is_none();
         if fixed.is_none() {
             procedure.looks = LOOKS;
@@ -205,6 +231,8 @@ impl Procedure {
         let mut procedure = Procedure::new(effort.or_blocks(usual));
         procedure.least = procedure.least.min(usual).max(effort.blocks.unwrap_or(0));
         procedure.closes = effort.is_open();
+        procedure.sparse = false;
+        procedure.frames = procedure.frames.min(LATENCY_FRAMES);
         if let Some(time) = time {
             procedure.frames = (time / effort.blocks.unwrap_or(usual)).max(Duration::from_millis(500));
         }
@@ -221,6 +249,9 @@ impl Procedure {
     /// Returns the cell at a point as this procedure measures it.
     pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
         let Point { test, load, condition, control, .. } = *point;
+        let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
+        let every = if self.sparse { test.standard.sparse.unwrap_or(usual) } else { 1 };
+        let classic = (self.kind == Kind::Classic).then(|| self.classic_passes(test));
         let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
@@ -236,7 +267,9 @@ impl Procedure {
                 .map(|mib| CgroupLimit::Memory(mib << 20))
                 .into_iter()
                 .collect(),
-            least: if self.kind == Kind::Classic { self.classic_passes(test) } else { self.least },
+            least: classic.unwrap_or(self.least.div_ceil(every)),
+            most: classic.unwrap_or(self.most.div_ceil(every)),
+            every,
             cpus: Vec::new(),
         }
     }
@@ -260,14 +293,19 @@ impl Procedure {
                 let around = Duration::from_millis(150);
                 Window { slice: self.frames / slices, slices, warmup: 0, around, rest: false, settle }
             }
-            Kind::Standard | Kind::Quick => Window {
-                slice: self.slice,
-                slices: self.slices.0,
-                warmup: self.slices.1,
-                around: Duration::from_millis(150) + Duration::from_secs(test.standard.around.into()),
-                rest: false,
-                settle,
-            },
+            Kind::Standard | Kind::Quick => {
+                let number = |time: Duration| time.as_nanos().div_ceil(self.slice.as_nanos()) as u32;
+                let own = |ms: u32| number(Duration::from_millis(ms.into()));
+                let warmup = own(test.standard.warmup).max(number(self.warmup));
+                Window {
+                    slice: self.slice,
+                    slices: warmup + test.standard.window.map_or(0, own).max(self.slices),
+                    warmup,
+                    around: Duration::from_millis(50) + Duration::from_secs(test.standard.around.into()),
+                    rest: false,
+                    settle,
+                }
+            }
             Kind::Classic => Window {
                 slice: self.slice,
                 slices: test.classic.seconds,
@@ -297,11 +335,11 @@ mod tests {
         let minute = Effort { budget: Some(Duration::from_secs(60)), ..STANDARD };
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
         for (effort, run, scale, cost, latency) in [
-            (STANDARD, (6, 12, true), (3, 3, true), (12, 48, true), (3, 3, false)),
+            (STANDARD, (16, 32, true), (6, 6, true), (12, 48, true), (6, 6, false)),
             (quick, (3, 3, false), (3, 3, false), (8, 8, false), (1, 1, false)),
             (four, (4, 4, true), (4, 4, true), (4, 4, false), (4, 4, false)),
-            (minute, (6, ENDLESS, true), (3, ENDLESS, true), (12, 48, true), (3, ENDLESS, true)),
-            (narrow, (6, 60, true), (3, 60, true), (12, 48, true), (3, 60, true)),
+            (minute, (16, ENDLESS, true), (6, ENDLESS, true), (12, 48, true), (6, ENDLESS, true)),
+            (narrow, (16, 160, true), (6, 160, true), (12, 48, true), (6, 160, true)),
         ] {
             assert_eq!(trials(&Procedure::new(effort)), run, "run {effort:?}");
             assert_eq!(trials(&Procedure::scale(effort)), scale, "scale {effort:?}");
@@ -313,15 +351,17 @@ mod tests {
     #[test]
     fn the_time_of_a_cell_is_shared_by_its_blocks() {
         let time = Some(Duration::from_secs(24));
-        assert_eq!(Procedure::latency(STANDARD, time).frames, Duration::from_secs(8));
+        assert_eq!(Procedure::latency(STANDARD, time).frames, Duration::from_secs(4));
         assert_eq!(Procedure::latency(Effort { blocks: Some(4), ..STANDARD }, time).frames, Duration::from_secs(6));
-        assert_eq!(Procedure::latency(STANDARD, None).frames, FRAMES);
+        assert_eq!(Procedure::latency(STANDARD, None).frames, LATENCY_FRAMES);
     }
 
     #[test]
     fn looks_come_from_the_least_on() {
         let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.looks_after(*block)).collect::<Vec<_>>();
-        assert_eq!(asked(&Procedure::new(STANDARD))[..3], [5, 6, 7]);
+        assert_eq!(asked(&Procedure::new(STANDARD)), [15, 23, 31]);
+        let narrow = Effort { precision: Some(0.02), ..STANDARD };
+        assert_eq!(asked(&Procedure::new(narrow))[..3], [15, 16, 17]);
         assert_eq!(asked(&Procedure::cost(STANDARD)), [11, 15, 23, 31, 47]);
         assert!(asked(&Procedure::new(Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
     }

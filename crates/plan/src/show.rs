@@ -24,13 +24,10 @@ pub fn show(plan: &Plan) -> String {
         "cell", "test", "copies", "load", "condition"
     );
     for (number, cell) in plan.cells.iter().enumerate() {
-        let trials = if plan.procedure().kind == Kind::Classic || cell.least == plan.procedure().most {
-            cell.least.to_string()
-        } else {
-            match plan.procedure().most {
-                most if most > 1000 => format!("{}+", cell.least),
-                most => format!("{}-{most}", cell.least),
-            }
+        let trials = match cell.most {
+            most if most == cell.least => most.to_string(),
+            most if most > 1000 => format!("{}+", cell.least),
+            most => format!("{}-{most}", cell.least),
         };
         let line = format!(
             "{number:>4}  {:<18} {:>6}  {:<8} {:<10} {trials:>6}  {} x {} ms  {}",

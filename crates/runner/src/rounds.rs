@@ -7,13 +7,19 @@ use anyhow::Result;
 
 use super::failure::{Failure, refused};
 use super::{Event, Measured, Policy, journal_cell};
-use catalogue::Test;
+use catalogue::{Metric, Test};
 use conditions::Refusal;
 use journal::{Ended, Fact, Quantity, Record, Trial, Warning, Writer};
-use plan::{Cell, Kind, Plan, Round};
+use plan::{Cell, Plan, Round};
 
 /// A cell that failed this often in a row is measured no more.
 const TRIES: u32 = 2;
+
+/// Tries of one trial whose copies share too little of the window.
+const LATE_TRIES: usize = 3;
+
+/// The share of the window that a late start may take from what all copies share.
+const LATE: f64 = 0.05;
 
 /// What measures trials and knows the time. The real one spawns programs; that of the tests has a clock of its own.
 pub(super) trait Bench {
@@ -53,6 +59,8 @@ pub(super) struct Rounds<'a, B> {
     closed: BTreeSet<usize>,
     /// How often in a row each cell has failed.
     failures: Vec<u32>,
+    /// Cells whose copies begin late however often a trial is repeated: more of them than processors, say.
+    late: BTreeSet<usize>,
     /// Whether suspects are being measured again.
     second: bool,
 }
@@ -78,6 +86,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             trials: vec![Vec::new(); count],
             closed: BTreeSet::new(),
             failures: vec![0; count],
+            late: BTreeSet::new(),
             second: false,
         }
     }
@@ -162,7 +171,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let command = self.bench.command_line(cell);
         (self.watch)(Event::Begin { cell, number, block: round.block, command, left, done });
         let at = self.bench.elapsed().as_secs_f64();
-        let (trial, is_fatal) = match self.bench.measure(cell)? {
+        let (trial, is_fatal) = match self.measure_together(number)? {
             Ok(trial) => (trial, false),
             Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(refusal)) => {
@@ -181,6 +190,34 @@ impl<'a, B: Bench> Rounds<'a, B> {
             None if is_fatal => Some(Ended::Failed),
             None => broke.then_some(Ended::Broke),
         })
+    }
+
+    /// Measures one trial, again if its copies shared less than 95 % of the window, which the trial then says. What an
+    /// interactive test missed by a late start is in its figures.
+    fn measure_together(&mut self, number: usize) -> Result<Result<Trial, Failure>> {
+        let cell = &self.plan.cells[number];
+        let window = cell.window.length().as_nanos() as f64;
+        let mut late = Vec::new();
+        loop {
+            let trial = match self.bench.measure(cell)? {
+                Ok(trial) => trial,
+                failed => return Ok(failed),
+            };
+            let start = trial.last_start();
+            if cell.test.metric == Metric::Latency || start as f64 <= LATE * window {
+                return Ok(Ok(Trial { late, ..trial }));
+            }
+            late.push(start);
+            if late.len() < LATE_TRIES && !self.late.contains(&number) && self.bench.signal().is_none() {
+                continue;
+            }
+            self.late.insert(number);
+            if start as f64 >= window {
+                let why = format!("a copy began {:.0} ms late, when its window was over", start as f64 / 1e6);
+                return Ok(Err(why.into()));
+            }
+            return Ok(Ok(Trial { late, ..trial }));
+        }
     }
 
     /// Closes a cell that cannot run or fails again and again.
@@ -219,11 +256,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
 
     /// Returns the time left and the share done, if every open cell is measured as often as the plan allows.
     fn progress(&self) -> (Duration, f64) {
-        let classic = self.plan.procedure().kind == Kind::Classic;
         let open = self.plan.cells.iter().enumerate().filter(|(number, _)| !self.closed.contains(number));
         let trials_left = |number: usize, cell: &Cell| {
-            let most = if classic { cell.least } else { self.plan.procedure().most };
-            most.saturating_sub(u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX))
+            cell.most.saturating_sub(u32::try_from(self.trials[number].len()).unwrap_or(u32::MAX))
         };
         let mut left: f64 = open.map(|(number, cell)| cell.seconds() * f64::from(trials_left(number, cell))).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
