@@ -165,7 +165,8 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
     let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
     let samples: Vec<Sampled<'_>> = values.iter().map(|values| Sampled { values, statistic }).collect();
-    Estimate::within(value, mean_half_width(&samples))
+    let together = mean(rows.iter().map(|row| row.widening.together));
+    Estimate::within(value, mean_half_width(&samples) * together)
 }
 
 fn median_log(values: &[f64]) -> f64 {

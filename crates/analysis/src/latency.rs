@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Remark, Row, Sample};
+use super::{Remark, Row, Sample, Widening};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
 
@@ -149,6 +149,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
         score,
         n: measured.len(),
         seconds: window,
+        widening: Widening::default(),
         samples: samples.filter(|sample| sample.value.is_finite()).collect(),
         warnings,
         load: None,

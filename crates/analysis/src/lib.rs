@@ -5,6 +5,7 @@ mod burnin;
 mod compare;
 mod cost;
 mod details;
+mod drift;
 pub mod fleet;
 mod gain;
 mod index;
@@ -31,6 +32,7 @@ pub use compare::{
 };
 pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures, enough as enough_cost, suspects};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
+pub use drift::{Drifting, Widening};
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
@@ -81,6 +83,8 @@ pub struct Results {
     pub skipped: Vec<Missing>,
     /// Cells without a result.
     pub errors: Vec<Missing>,
+    /// The drift that intervals allow for; `None` if too few trials show any.
+    pub drift: Option<Drifting>,
     /// What touches the whole run.
     pub warnings: Vec<Remark>,
 }
@@ -114,6 +118,8 @@ pub struct Row {
     pub n: usize,
     /// Mean length of a trial's window in seconds.
     pub seconds: f64,
+    /// How much wider that interval is for the drift of the machine.
+    pub widening: Widening,
     /// Every trial that measured, in order.
     pub samples: Vec<Sample>,
     /// What a reader must know of this number.
@@ -196,6 +202,7 @@ impl Results {
         let Some(burnin) = burnin else {
             let controls = results.add_cells(journal, &by_cell, catalogue);
             results.warnings.extend(how_it_went(journal));
+            results.warnings.extend(results.drift.filter(Drifting::shows).map(Remark::Drift));
             results.findings = results.find(journal, controls, &by_cell, catalogue, baseline);
             return results;
         };
@@ -217,6 +224,7 @@ impl Results {
             findings: Findings::Scaling(Vec::new()),
             skipped: Vec::new(),
             errors: Vec::new(),
+            drift: None,
             warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
         }
     }
@@ -261,6 +269,7 @@ impl Results {
         for cell in ordered(&journal.cells, catalogue) {
             self.add(cell, &trials[cell.id], journal);
         }
+        self.drift = drift::widen(&mut self.rows);
         details::limits(&mut self.rows, journal, catalogue);
         let (controls, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| row.cell.control);
         self.rows = rows;

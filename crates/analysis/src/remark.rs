@@ -4,6 +4,8 @@ use std::fmt::{Display, Formatter, Result};
 
 use serde::{Deserialize, Serialize};
 
+use super::Drifting;
+
 /// A remark on a score, a comparison or a whole run. [`Display`] writes the sentence, without a full stop.
 #[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,6 +91,8 @@ pub enum Remark {
         /// Why the last one did.
         reason: String,
     },
+    /// Intervals allow for the machine's drift.
+    Drift(Drifting),
     /// The run used the quick procedure.
     Quick,
     /// A remark on one of several runs.
@@ -173,6 +177,12 @@ impl Display for Remark {
             Remark::Hopeless { reason } => {
                 write!(f, "the run ended because every further trial would have failed: {reason}")
             }
+            Remark::Drift(Drifting { share, seconds, widening }) => write!(
+                f,
+                "intervals allow for drift: about {:.0} % of a trial's noise is a speed that all tests share and that wanders \
+                 within some {seconds} s, which makes them {widening:.1} times as wide",
+                100.0 * share
+            ),
             Remark::Quick => f.write_str("a quick run shows that things work; its figures are too few to compare"),
             Remark::InRun { run, remark } => write!(f, "{run}: {remark}"),
             Remark::SomeRounds { rounds, of, reason } => {

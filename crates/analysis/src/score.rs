@@ -1,6 +1,6 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
-use super::{Remark, Row, Sample};
+use super::{Remark, Row, Sample, Widening};
 use catalogue::Metric;
 use journal::{Cell, Copy, Trial};
 use stats::{Estimate, log_interval, mean, median, median_interval};
@@ -43,6 +43,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
             score: Estimate::alone(score.value),
             n: score.samples as usize,
             seconds: score.seconds,
+            widening: Widening::default(),
             samples: Vec::new(),
             load: None,
             details: None,
@@ -76,7 +77,18 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         .zip(&values)
         .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
         .collect();
-    Some(Row { cell: cell.clone(), score, n, seconds, samples, warnings, load: None, details: None, latency: None })
+    Some(Row {
+        cell: cell.clone(),
+        score,
+        n,
+        seconds,
+        widening: Widening::default(),
+        samples,
+        warnings,
+        load: None,
+        details: None,
+        latency: None,
+    })
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.

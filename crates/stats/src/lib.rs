@@ -2,6 +2,7 @@
 
 mod blocks;
 mod bootstrap;
+mod drift;
 mod fdr;
 mod fisher;
 mod heavy;
@@ -12,7 +13,6 @@ mod median;
 mod qn;
 mod rank_sum;
 mod ranks;
-mod serial;
 mod shift;
 mod tail;
 mod usl;
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use blocks::{ByBlock, block_differences, without_blocks};
 pub use bootstrap::{Sampled, mean_half_width};
+pub use drift::{Drift, DriftFigures, Timed};
 pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
@@ -31,7 +32,6 @@ pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, welch_shi
 pub use median::{median, median_interval};
 pub use qn::qn;
 pub use rank_sum::{two_sample_half_width, two_sample_shift};
-pub use serial::{Serial, serial};
 pub use shift::{Method, Shift};
 pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};

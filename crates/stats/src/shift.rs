@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Estimate, NORMAL_975};
+use super::{Estimate, normal_p, normal_quantile};
 
 /// What an interval of a difference rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -40,15 +40,13 @@ impl Shift {
         Shift { estimate: Estimate::alone(value), p: 1.0, method: Method::Nothing }
     }
 
-    /// Returns the smallest true difference that such data show in four of five experiments: 2.8 standard errors (1.96 for
-    /// the 5 %, 0.84 for the 80 %), where the standard error is the interval's half-width ÷ 1.96 (Lehmann, Nonparametrics,
-    /// §2.5), so that it is as robust as the interval. Infinite without an interval.
+    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error.
     #[must_use]
-    pub fn detectable(&self) -> f64 {
-        if self.estimate.bounded() {
-            2.8 / NORMAL_975 * (self.estimate.high - self.estimate.low) / 2.0
-        } else {
-            f64::INFINITY
-        }
+    pub fn widened(&self, factor: f64) -> Shift {
+        let Estimate { value, low, high } = self.estimate;
+        let end = |end: f64| value + factor * (end - value);
+        // A p value of 1 has no error to widen, and one of 0 stays 0.
+        let p = if self.p > 0.0 && self.p < 1.0 { normal_p(normal_quantile(self.p) / factor) } else { self.p };
+        Shift { estimate: Estimate { value, low: end(low), high: end(high) }, p, ..*self }
     }
 }

@@ -34,8 +34,7 @@ fn a_median_s_interval_covers_whatever_the_noise() {
             let interval = median_interval(&sample);
             interval.low <= truth && truth <= interval.high
         });
-        // At least 95 %, and not all of it: the exact coverage is 1 − 2·P(Binomial(n, ½) < k).
-        assert!((0.94..0.997).contains(&covered), "n = {n}: {covered}");
+        assert!((0.94..0.965).contains(&covered), "n = {n}: {covered}");
     }
 }
 
@@ -161,28 +160,6 @@ fn welch_s_interval_covers_unequal_noise() {
             interval.low <= 5.0 && 5.0 <= interval.high
         });
         assert!((0.93..=1.0).contains(&covered), "{n}, {m}, {ratio}: {covered}");
-    }
-}
-
-/// Where a comparison says that it could have seen a difference, it sees one of that size in four of five.
-#[test]
-fn what_could_have_been_seen_is_seen() {
-    let mut random = Pcg64Mcg::seed_from_u64(18);
-    for n in [6, 12, 30] {
-        let sample =
-            |random: &mut Pcg64Mcg, shift: f64| -> Vec<f64> { (0..n).map(|_| shift + 0.02 * normal(random)).collect() };
-        let detectable: f64 = (0..500)
-            .map(|_| {
-                let (a, b) = (sample(&mut random, 0.0), sample(&mut random, 0.0));
-                two_sample_shift(&a, &b).detectable()
-            })
-            .sum::<f64>()
-            / 500.0;
-        let seen = share(2000, || {
-            let (a, b) = (sample(&mut random, 0.0), sample(&mut random, detectable));
-            two_sample_shift(&a, &b).estimate.low > 0.0
-        });
-        assert!((0.74..0.95).contains(&seen), "n = {n}: {seen}");
     }
 }
 

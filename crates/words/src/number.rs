@@ -201,12 +201,14 @@ pub fn gain(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}x") } else { NOTHING.to_owned() }
 }
 
-/// Returns a half-width, which is a share of the value, in per cent: `±0.4%`; `±∞` where there is no interval.
+/// Returns a half-width, which is a share of the value, in per cent: `±0.4%`. One that is larger than the value is a
+/// factor up and down, `×÷3.1`; `±∞` where there is no interval.
 #[must_use]
 pub fn plus_minus(spread: f64) -> String {
     match spread * 100.0 {
         s if !s.is_finite() => "±∞".to_owned(),
-        s if s >= 999.5 => "±>10x".to_owned(),
+        s if s >= 895.0 => format!("×÷{:.0}", spread + 1.0),
+        s if s > 100.0 => format!("×÷{:.1}", spread + 1.0),
         s if s >= 9.95 => format!("±{s:.0}%"),
         s => format!("±{s:.1}%"),
     }
@@ -218,7 +220,9 @@ mod tests {
 
     #[test]
     fn half_widths() {
-        for (spread, shown) in [(0.004, "±0.4%"), (0.22, "±22%"), (f64::INFINITY, "±∞"), (11.0, "±>10x")] {
+        for (spread, shown) in
+            [(0.004, "±0.4%"), (0.22, "±22%"), (1.0, "±100%"), (2.12, "×÷3.1"), (11.0, "×÷12"), (f64::INFINITY, "±∞")]
+        {
             assert_eq!(plus_minus(spread), shown);
         }
     }

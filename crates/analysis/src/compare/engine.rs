@@ -11,7 +11,7 @@
 //! | noise floor | [`Difference::floor_over`] | the larger end of the interval of two equal arms |
 //! | multiple testing | [`judge`], [`level`] | Benjamini & Hochberg's q over a report (1995) |
 //! | verdict | [`Difference::verdict`] | see below |
-//! | power | [`Power`] | what four of five such comparisons would have detected |
+//! | power | [`Difference::detectable`] | what four of five such comparisons would have detected |
 //! | second look | [`judge`]; [`super::gate`] of later runs | q over what was looked at again |
 //! | overall | [`super::pool::mean_of_rates`] | the geometric mean, blocks resampled or by round |
 //!
@@ -36,6 +36,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{Comparison, Measure, Pair, Verdict};
+use crate::Widening;
 use catalogue::Metric;
 use journal::Cell;
 use stats::{
@@ -103,8 +104,8 @@ pub(crate) type Values = ByBlock;
 pub(crate) enum Data {
     /// Differences within blocks, rounds or nodes.
     Paired(ByBlock),
-    /// What is measured against, and what is judged.
-    Apart([ByBlock; 2]),
+    /// What is measured against, and what is judged; and how much wider an interval of their difference is for drift.
+    Apart([ByBlock; 2], Widening),
     /// The difference of two means, and how their errors were found.
     Means(Mean, Method),
 }
@@ -113,7 +114,9 @@ impl Data {
     fn shift(&self) -> Shift {
         match self {
             Data::Paired(differences) => paired_shift(&without_blocks(differences)),
-            Data::Apart([base, judged]) => two_sample_shift(&without_blocks(base), &without_blocks(judged)),
+            Data::Apart([base, judged], widening) => {
+                two_sample_shift(&without_blocks(base), &without_blocks(judged)).widened(widening.alone)
+            }
             Data::Means(difference, method) => difference.shift(*method),
         }
     }
@@ -122,7 +125,9 @@ impl Data {
     fn half_width(&self, level: f64) -> f64 {
         match self {
             Data::Paired(differences) => paired_half_width(&without_blocks(differences), level),
-            Data::Apart([base, judged]) => two_sample_half_width(&without_blocks(base), &without_blocks(judged), level),
+            Data::Apart([base, judged], widening) => {
+                two_sample_half_width(&without_blocks(base), &without_blocks(judged), level) * widening.alone
+            }
             Data::Means(difference, _) => difference.half_width(level),
         }
     }
@@ -141,7 +146,7 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
-    /// Returns what `values` come to, shown by their medians.
+    /// Returns what `values` come to, shown by their medians; apart as if every trial were independent.
     pub(crate) fn new(design: Design, metric: Metric, measure: Measure, values: &Sides<Values>) -> Observed {
         let better = |value: f64| measure.goodness(metric, value);
         let medians = |sides: Sides<Vec<f64>>| sides.map(|values| median(&values));
@@ -152,7 +157,7 @@ impl Observed {
                 n: values.as_ref().map(Vec::len),
                 shown: medians(values.as_ref().map(|values| without_blocks(values))),
                 pairs: Vec::new(),
-                data: Data::Apart(design.base_first(values.as_ref().map(turn))),
+                data: Data::Apart(design.base_first(values.as_ref().map(turn)), Widening::default()),
             };
         }
         let both = shared(values);
@@ -177,6 +182,16 @@ impl Observed {
             pairs: both.iter().zip(&differences).map(pair).collect(),
             data: Data::Paired(differences),
         }
+    }
+}
+
+impl Observed {
+    /// With the drift of the runs that are compared apart.
+    pub(crate) fn drifting(mut self, drift: Sides<Widening>) -> Observed {
+        if let Data::Apart(_, widening) = &mut self.data {
+            *widening = drift.a.of_difference(drift.b);
+        }
+        self
     }
 }
 
@@ -207,17 +222,6 @@ pub(crate) struct Difference {
     pub(crate) confirmed: Option<bool>,
 }
 
-/// Which difference an undecided comparison would have seen in four of five experiments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Power {
-    /// One of 2.8 standard errors, by its interval alone: [`Shift::detectable`].
-    OfInterval,
-    /// One that passes what this report asks for: the half-width of the interval at the level of its q values, the floor and
-    /// the threshold, whichever is the largest, and 0.84 standard errors. The standard error is the half-width of the 95 %
-    /// interval ÷ 1.96 (Lehmann, Nonparametrics, §2.5). Infinite where so few blocks cannot be called at that level.
-    OfReport,
-}
-
 impl Difference {
     pub(crate) fn new(measure: Measure, data: Data) -> Difference {
         let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
@@ -233,14 +237,14 @@ impl Difference {
     /// no surer than what it is measured against is in the first half of the run against the second.
     pub(crate) fn floor_over(&self, control: Option<&Difference>) -> Option<f64> {
         let control = control.map(|control| larger_end(&control.delta()));
-        let Data::Apart([base, _]) = &self.data else { return control };
+        let Data::Apart([base, _], _) = &self.data else { return control };
         let (first, second) = base.split_at(base.len() / 2);
         let drift = two_sample_shift(&without_blocks(first), &without_blocks(second)).estimate;
         let drift = larger_end(&self.measure.delta(&drift));
         Some(control.map_or(drift, |control| control.max(drift)))
     }
 
-    fn verdict(&self, q: f64, threshold: f64, detectable: impl FnOnce() -> f64) -> Verdict {
+    fn verdict(&self, q: f64, threshold: f64, detectable: f64) -> Verdict {
         let delta = self.delta();
         let widest = larger_end(&delta);
         if widest <= threshold {
@@ -248,7 +252,7 @@ impl Difference {
         }
         let certain = (delta.low > 0.0 || delta.high < 0.0) && q < RATE;
         if !certain || delta.value.abs() <= threshold.max(self.floor.unwrap_or(0.0)) {
-            return Verdict::Undecided(detectable());
+            return Verdict::Undecided(detectable);
         }
         match (delta.value < 0.0, self.measure == Measure::Met) {
             (true, false) => Verdict::Slower,
@@ -258,7 +262,10 @@ impl Difference {
         }
     }
 
-    /// Returns what [`Power::OfReport`] says, in per cent or points.
+    /// Returns the smallest true difference, in per cent or points, that four of five such comparisons call: one that passes
+    /// what this report asks for (the half-width of the interval at the level of its q values, the floor and the
+    /// threshold, whichever is the largest), and 0.84 standard errors. The standard error is the half-width of the 95 %
+    /// interval ÷ 1.96 (Lehmann, Nonparametrics, §2.5). Infinite where so few values cannot be called at that level.
     fn detectable(&self, level: f64, threshold: f64) -> f64 {
         let Estimate { low, high, .. } = self.shift.estimate;
         let error = (high - low) / 2.0 / NORMAL_975;
@@ -272,14 +279,11 @@ fn larger_end(delta: &Estimate) -> f64 {
 }
 
 /// Judges the differences of a report among each other.
-pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, threshold: f64, power: Power) {
+pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, threshold: f64) {
     let mut all: Vec<&mut Difference> = all.into_iter().collect();
     let p: Vec<f64> = all.iter().map(|one| one.shift.p).collect();
     for ((place, one), q) in all.iter_mut().enumerate().zip(false_discovery_rates(&p)) {
-        let detectable = || match power {
-            Power::OfInterval => one.measure.size(one.shift.detectable()).max(threshold),
-            Power::OfReport => one.detectable(level(&p, place), threshold),
-        };
+        let detectable = one.detectable(level(&p, place), threshold);
         (one.q, one.verdict) = (q, one.verdict(q, threshold, detectable));
     }
     all.retain(|one| one.verdict.is_loss() && one.again.is_some());
@@ -362,7 +366,7 @@ mod tests {
     fn verdict(measure: Measure, (low, value, high): (f64, f64, f64), q: f64) -> Verdict {
         let shift = Shift { estimate: Estimate { value, low, high }, p: q, method: Method::RankSum };
         let mut one = Difference { shift, ..Difference::new(measure, Data::Paired(Vec::new())) };
-        judge([&mut one], 1.0, Power::OfInterval);
+        judge([&mut one], 1.0);
         one.verdict
     }
 

@@ -16,11 +16,11 @@ mod verdict;
 use serde::Serialize;
 
 use super::{Remark, Results};
-use engine::{Draft, Observed, Power};
+use engine::{Draft, Observed};
 use journal::Cell;
 use pool::Pool;
 use rows::{Match, Side};
-use stats::{Estimate, Method, Serial};
+use stats::{Estimate, Method};
 
 pub use caution::Difference;
 pub use cells::{NotCompared, Place};
@@ -76,8 +76,6 @@ pub struct Comparisons {
     pub thesis: Option<Thesis>,
     /// In what the runs are so unlike that a difference may be due to it: builds, kernels …
     pub unlike: Vec<&'static str>,
-    /// How far trials depend on those before, where runs share no blocks.
-    pub serial: Option<Serial>,
     /// What makes the runs unlike each other in more than what is asked about.
     pub warnings: Vec<String>,
     /// How to read the numbers.
@@ -187,20 +185,18 @@ impl Comparisons {
             totals.extend(mean.map(|mean| Total { run: contest.letter.clone(), mean }));
             drafts.extend(own);
         }
-        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), asked.threshold, Power::OfInterval);
+        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), asked.threshold);
         let comparisons: Vec<Comparison> = drafts.iter().map(Draft::judged).collect();
         let design = contests.iter().map(|contest| contest.design).find(|design| *design != Design::Blocks);
         let design = design.unwrap_or(Design::Blocks);
-        let serial = (design == Design::Apart).then(|| notes::dependence(&runs)).flatten();
         let (warnings, unlike) = caution::warnings(&runs, asked.design);
         Comparisons {
             differences: caution::differences(&runs),
             warnings,
             unlike,
-            notes: notes::of_runs(&comparisons, design, serial.as_ref()),
+            notes: notes::of_runs(&comparisons, design, &runs),
             thesis: asked.is_paired().then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
             asked: asked.clone(),
-            serial,
             comparisons,
             missing,
             totals,

@@ -1,40 +1,28 @@
 //! How to read the numbers of a comparison.
 
 use super::{Compared, Comparison, Design, Measure, RATE, Sides};
-use stats::{Method, Serial, serial};
+use crate::Drifting;
+use stats::Method;
 use words::Unique;
 
-/// Returns how far the trials of the runs' cells depend on those before; nothing where they are too few.
-pub(super) fn dependence(runs: &[Compared]) -> Option<Serial> {
-    let rows = runs.iter().flat_map(|run| &run.results.rows);
-    let series = rows.map(|row| {
-        let mut values: Vec<(f64, f64)> = match &row.latency {
-            None => row.samples.iter().map(|sample| (sample.at, sample.value)).collect(),
-            Some(latency) => latency.trials.iter().map(|trial| (f64::from(trial.block), trial.p50)).collect(),
-        };
-        values.sort_by(|a, b| a.0.total_cmp(&b.0));
-        values.into_iter().map(|(_, value)| value.ln()).collect()
-    });
-    serial(&series.collect::<Vec<Vec<f64>>>())
-}
-
-/// By how much weaker a comparison without shared blocks is.
-fn weaker(serial: Option<&Serial>) -> String {
-    let Some(serial) = serial else {
-        return "how much weaker is unknown: no cell has six trials that differ".to_owned();
+/// What of the machine's drift is in the intervals of runs apart, and what is not.
+fn drift(runs: &[Compared]) -> String {
+    let known = |run: &Compared| {
+        let Drifting { share, seconds, .. } = run.results.drift?;
+        let percent = (100.0 * share).round();
+        Some(if percent < 1.0 {
+            format!("none shows in {}", run.letter)
+        } else {
+            format!("{percent} % of a trial's noise in {}, within about {seconds} s", run.letter)
+        })
     };
-    let Serial { autocorrelation, half_width, values, length, worth, widening } = serial;
-    // Noise looks like a little of it.
-    let perhaps = if half_width > autocorrelation { format!(", so perhaps all {length:.0}") } else { String::new() };
-    format!(
-        "{length:.0} trials made one after the other are worth {worth:.1} independent ones here (lag-1 autocorrelation \
-         {autocorrelation:.2} ± {half_width:.2} over {values} trials{perhaps}): the interval should be about {widening:.1} times as \
-         wide; what drifts more slowly than a run lasts does not show in that"
-    )
+    let found: Vec<String> = runs.iter().filter_map(known).collect();
+    let found = if found.is_empty() { "the trials are too few to show any".to_owned() } else { found.join("; ") };
+    format!("intervals allow for the machine's drift while a run lasts ({found}), not for what changes from run to run")
 }
 
 /// Returns how to read the numbers of runs, the loosest design of whose comparisons is `design`.
-pub(super) fn of_runs(comparisons: &[Comparison], design: Design, serial: Option<&Serial>) -> Vec<String> {
+pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compared]) -> Vec<String> {
     let mut notes = Vec::new();
     match design {
         Design::Apart => {
@@ -44,7 +32,7 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, serial: Option
                  use --paired A1 B1 A2 B2 to tell them apart"
                     .to_owned(),
             );
-            notes.push(weaker(serial));
+            notes.push(drift(runs));
         }
         Design::Rounds => {}
         Design::Blocks => {

@@ -75,12 +75,14 @@ fn by_round(rates: &[&Draft]) -> Estimate {
 fn resampled(rates: &[&Draft]) -> Estimate {
     let value = mean(rates.iter().map(|rate| rate.difference.shift.estimate.value));
     let [mut paired, mut base, mut judged]: [Vec<&[(u32, f64)]>; 3] = Default::default();
+    let mut drift = Vec::new();
     for rate in rates {
         match &rate.difference.data {
             Data::Paired(differences) => paired.push(differences),
-            Data::Apart(sides) => {
+            Data::Apart(sides, widening) => {
                 base.push(&sides[0]);
                 judged.push(&sides[1]);
+                drift.push(widening.together);
             }
             // Scores never are.
             Data::Means(..) => {}
@@ -94,7 +96,8 @@ fn resampled(rates: &[&Draft]) -> Estimate {
             samples.iter().map(|values| Sampled { values, statistic: &statistic }).collect();
         mean_half_width(&samples) * samples.len() as f64 / rates.len() as f64
     };
-    let halves = [half(&paired, pseudo_median), half(&base, median), half(&judged, median)];
+    let wider = if drift.is_empty() { 1.0 } else { mean(drift) };
+    let halves = [half(&paired, pseudo_median), wider * half(&base, median), wider * half(&judged, median)];
     let half = halves.iter().fold(0.0, |a: f64, b| a.hypot(*b));
     if half.is_finite() { Estimate { value, low: value - half, high: value + half } } else { Estimate::alone(value) }
 }

@@ -115,7 +115,8 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     }
     match trials {
         Sides { a: Some(a), b: Some(b) } => {
-            Ok(Observed { shown, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }) })
+            let drift = sides.map(|side| side.row.widening);
+            Ok(Observed { shown, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }).drifting(drift) })
         }
         _ if measure == Measure::P99 => {
             let (means, n) = (Sides { a: merged(a)?, b: merged(b)? }, Sides { a: a.row.n, b: b.row.n });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Measure, Missing, THRESHOLD};
 use crate::compare::LEAST;
-use crate::compare::engine::{self, Design, Draft, Observed, Power, Sides, Values, shared};
+use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
 use crate::{Remark, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
@@ -104,7 +104,7 @@ impl<'a> Arms<'a> {
             measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)).collect::<Vec<Draft>>()
         };
         let mut floor: Vec<Draft> = controls.flat_map(against_first).collect();
-        engine::judge(floor.iter_mut().map(|draft| &mut draft.difference), THRESHOLD, Power::OfInterval);
+        engine::judge(floor.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
         floor
     }
 
@@ -114,7 +114,7 @@ impl<'a> Arms<'a> {
             let control = floor.iter().find(|control| control.comparison.is_akin(comparison));
             difference.floor = difference.floor_over(control.map(|control| &control.difference));
         }
-        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD, Power::OfReport);
+        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
     }
 
     /// Compares a condition's cell in all its measures; or says why that cannot be.

@@ -7,7 +7,7 @@ use super::report::{Family, gravest_first, named};
 use super::table::{Cell, Table, key};
 use super::{Against, Change, Delivered, FEWEST, FactChange, Outlier};
 use crate::compare::Measure;
-use crate::compare::engine::{self, Data, Difference, Power};
+use crate::compare::engine::{self, Data, Difference};
 use journal::NodeId;
 use stats::mean;
 
@@ -84,7 +84,7 @@ fn changes(differences: &[Vec<Option<Cell>>], columns: usize, threshold: f64) ->
             (column, logs.len(), Difference::new(Measure::Score, Data::Paired((0..).zip(logs).collect())))
         })
         .collect();
-    engine::judge(found.iter_mut().map(|(.., difference)| difference), threshold, Power::OfInterval);
+    engine::judge(found.iter_mut().map(|(.., difference)| difference), threshold);
     let change = |(column, nodes, difference): (Option<usize>, usize, Difference)| Change {
         column,
         nodes,

@@ -84,7 +84,6 @@ fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
         Block::Data("false_discovery_rate", json!(RATE)),
         Block::Data("runs", all.runs.iter().map(run).collect()),
         Block::Data("totals", all.totals.iter().map(total).collect()),
-        Block::Data("serial", json!(all.serial)),
         Block::Data("thesis", all.thesis.as_ref().map_or(Value::Null, |tables| thesis_data(tables, all))),
         Block::Data("gate", gate.map_or(Value::Null, |gate| gate_data(gate, all))),
         Block::Data("warnings", json!(all.warnings)),
@@ -97,6 +96,7 @@ fn run(compared: &Compared) -> Value {
     json!({
         "letter": compared.letter, "name": name, "host": host, "tool": tool, "started": started,
         "procedure": procedure.name(), "comment": comment, "condition": compared.condition, "build": build,
+        "drift": compared.results.drift,
     })
 }
 

@@ -31,6 +31,7 @@ pub fn run(results: &Results) -> Document {
         Block::Data("run", json!(run)),
         Block::Data("seconds", json!(results.seconds)),
         Block::Data("end", json!(results.end)),
+        Block::Data("drift", json!(results.drift)),
         Block::Data("facts", facts_by_name(results)),
         Block::Data("fact_table", json!(results.facts)),
     ]);

@@ -60,6 +60,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         score: Estimate::within(score, half),
         n: count,
         seconds: 1.02,
+        widening: analysis::Widening::default(),
         samples,
         warnings: Vec::new(),
         load: None,
@@ -127,6 +128,7 @@ fn empty() -> Results {
         findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
         skipped: Vec::new(),
         errors: Vec::new(),
+        drift: None,
         warnings: Vec::new(),
     }
 }

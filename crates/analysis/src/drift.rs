@@ -1,0 +1,85 @@
+//! What a machine whose speed wanders does to intervals: trials close in time are alike, and so are worth less than as many
+//! independent ones.
+
+use serde::{Deserialize, Serialize};
+
+use super::Row;
+use stats::{Drift, Estimate, Timed, median};
+
+/// The drift of a run, and what it does to its intervals.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+pub struct Drifting {
+    /// The most likely share of the variance of a trial that is a speed which all tests have in common.
+    pub share: f64,
+    /// The most likely time in seconds after which that speed has forgotten itself.
+    pub seconds: f64,
+    /// How many times as wide the intervals of scores are for it; the median over the rows.
+    pub widening: f64,
+}
+
+impl Drifting {
+    /// Whether a reader would see its effect.
+    pub(super) fn shows(&self) -> bool {
+        self.share > 0.0 && self.widening > 1.1
+    }
+}
+
+/// How many times as wide intervals are as those of independent trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Widening {
+    /// Of the cell alone.
+    pub alone: f64,
+    /// Of a mean over all cells that were measured at the same level: their own noise averages out, the drift does not.
+    pub together: f64,
+}
+
+impl Default for Widening {
+    fn default() -> Self {
+        Widening { alone: 1.0, together: 1.0 }
+    }
+}
+
+impl Widening {
+    /// Returns that of the difference of two that are about equally sure.
+    pub(crate) fn of_difference(self, other: Widening) -> Widening {
+        let both = |a: f64, b: f64| ((a * a + b * b) / 2.0).sqrt();
+        Widening { alone: both(self.alone, other.alone), together: both(self.together, other.together) }
+    }
+}
+
+/// Widens the intervals of the rows by the drift that their trials show; returns it, unless they are too few to show any.
+pub(super) fn widen(rows: &mut [Row]) -> Option<Drifting> {
+    let drift = Drift::of(&rows.iter().filter(|row| row.latency.is_none()).map(series).collect::<Vec<Vec<Timed>>>())?;
+    let mut levels: Vec<(u32, String, String)> = rows.iter().map(level).collect();
+    levels.sort_unstable();
+    let mut found = Vec::new();
+    for row in rows.iter_mut().filter(|row| row.latency.is_none() && row.samples.len() > 1) {
+        let here = level(row);
+        let together = levels.iter().filter(|level| **level == here).count() as f64;
+        let times: Vec<f64> = row.samples.iter().map(|sample| sample.at).collect();
+        row.widening = Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) };
+        row.score = widened(&row.score, row.widening.alone);
+        found.push(row.widening.alone);
+    }
+    let figures = drift.figures();
+    Some(Drifting { share: figures.share, seconds: figures.seconds, widening: median(&found) })
+}
+
+fn level(row: &Row) -> (u32, String, String) {
+    let key = &row.cell.key;
+    (key.copies, key.load.clone(), key.condition.clone())
+}
+
+fn series(row: &Row) -> Vec<Timed> {
+    row.samples.iter().map(|sample| Timed { at: sample.at, value: sample.value.ln() }).collect()
+}
+
+/// The same with each end so many times as far away, by logarithms.
+pub(super) fn widened(estimate: &Estimate, factor: f64) -> Estimate {
+    let Estimate { value, low, high } = *estimate;
+    if !(estimate.bounded() && low > 0.0) {
+        return *estimate;
+    }
+    let end = |end: f64| value * (end / value).powf(factor);
+    Estimate { value, low: end(low), high: end(high) }
+}

@@ -1,0 +1,268 @@
+//! What part of the noise is a speed that all series share and that wanders, and what that does to intervals.
+
+use serde::Serialize;
+
+use super::{median, qn, student_quantile};
+
+/// Shares of the variance that are tried, and times in seconds.
+const SHARES: [f64; 11] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
+const TIMES: [f64; 7] = [3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 192.0];
+
+/// Series that are looked at, at most: the work grows with their square, and the drift is that of all of them.
+const MOST: usize = 24;
+
+/// The fewest values that say anything of a drift.
+const FEWEST: usize = 12;
+
+/// Standard deviations beyond which a value is taken for this far: a stall is not the machine's speed.
+const FAR: f64 = 3.0;
+
+/// Degrees of freedom are never taken for fewer: a run that long is worth three independent looks at the least.
+const LEAST_DEGREES: f64 = 2.0;
+
+/// One value of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timed {
+    /// When it was measured, in seconds.
+    pub at: f64,
+    /// The value; for rates their logarithm.
+    pub value: f64,
+}
+
+/// What is known of the drift that series share: how likely each share and time is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drift {
+    tried: Vec<Tried>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Tried {
+    share: f64,
+    time: f64,
+    weight: f64,
+}
+
+/// A drift in two numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct DriftFigures {
+    /// The share of the variance of a value that drifts.
+    pub share: f64,
+    /// The time in seconds within which the drift forgets itself: its autocorrelation falls to 1/e.
+    pub seconds: f64,
+}
+
+impl Drift {
+    /// Returns the drift that `series` share; `None` if they have too few values that differ, or no time lies between them.
+    ///
+    /// A value is the series' own mean, plus a speed common to all series, plus noise of its own, in units of the series'
+    /// Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up to the
+    /// whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance component
+    /// estimation"), by Kalman's filter over values and means together (de Jong 1991); all are equally likely before.
+    #[must_use]
+    pub fn of(series: &[Vec<Timed>]) -> Option<Drift> {
+        let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
+        standard.sort_by_key(|one| std::cmp::Reverse(one.len()));
+        standard.truncate(MOST);
+        let means = standard.len();
+        let mut values: Vec<(usize, Timed)> = standard
+            .into_iter()
+            .enumerate()
+            .flat_map(|(number, one)| one.into_iter().map(move |value| (number, value)))
+            .collect();
+        values.sort_by(|a, b| a.1.at.total_cmp(&b.1.at));
+        let span = values.last()?.1.at - values.first()?.1.at;
+        if values.len() < FEWEST.max(2 * means) || span.partial_cmp(&TIMES[0]) != Some(std::cmp::Ordering::Greater) {
+            return None;
+        }
+        let mut tried = Vec::new();
+        for time in TIMES.into_iter().filter(|time| *time <= span) {
+            for share in SHARES {
+                tried.push(Tried { share, time, weight: log_likelihood(&values, means, share, time) });
+            }
+        }
+        let most = tried.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
+        tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exp());
+        let sum: f64 = tried.iter().map(|one| one.weight).sum();
+        tried.iter_mut().for_each(|one| one.weight /= sum);
+        Some(Drift { tried })
+    }
+
+    /// Returns the most likely share and time.
+    #[must_use]
+    pub fn figures(&self) -> DriftFigures {
+        let most = self.tried.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+        most.map_or(DriftFigures { share: 0.0, seconds: 0.0 }, |one| DriftFigures {
+            share: one.share,
+            seconds: one.time,
+        })
+    }
+
+    /// Returns how many times as wide the 95 % interval of a middle of values measured at `times` is as one that takes them
+    /// for independent, where the drift weighs `own` times as much against their own noise as in a single series (the
+    /// variance of the mean of k series has own noise of 1/k).
+    #[must_use]
+    pub fn widening(&self, times: &[f64], own: f64) -> f64 {
+        let n = times.len() as f64;
+        if n < 2.0 {
+            return 1.0;
+        }
+        let inflation = self.mean(|one| {
+            let share = one.share / (one.share + (1.0 - one.share) / own);
+            let alike = share * mean_correlation(times, one.time);
+            // The variance of the mean, over what the spread of the values lets expect.
+            (1.0 + (n - 1.0) * alike) / (1.0 - alike)
+        });
+        let degrees = (n / inflation - 1.0).max(LEAST_DEGREES);
+        let wider = student_quantile(0.05, degrees) / student_quantile(0.05, (n - 1.0).max(degrees));
+        inflation.sqrt() * wider.max(1.0)
+    }
+
+    fn mean(&self, of: impl Fn(&Tried) -> f64) -> f64 {
+        self.tried.iter().map(|one| one.weight * of(one)).sum()
+    }
+}
+
+/// The values about their median in units of their Qₙ; `None` if they do not differ, or one is not a number.
+fn standardised(series: &[Timed]) -> Option<Vec<Timed>> {
+    let values: Vec<f64> = series.iter().map(|one| one.value).collect();
+    let (centre, scale) = (median(&values), qn(&values));
+    let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
+    let turn = |one: &Timed| Timed { value: ((one.value - centre) / scale).clamp(-FAR, FAR), ..*one };
+    is_usable.then(|| series.iter().map(turn).collect())
+}
+
+/// The mean of the autocorrelation over all pairs of values.
+fn mean_correlation(times: &[f64], time: f64) -> f64 {
+    let n = times.len();
+    let pairs =
+        times.iter().enumerate().flat_map(|(place, one)| times[..place].iter().map(move |other| (one - other).abs()));
+    pairs.map(|between| (-between / time).exp()).sum::<f64>() / (n * (n - 1) / 2) as f64
+}
+
+/// The logarithm of the restricted likelihood, without constants: −½ ((N − K) ln Q + Σ ln F + ln |X′V⁻¹X|), with the scale
+/// profiled out. The filter runs over the values and over the columns of X (which series a value is of) at once.
+fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64) -> f64 {
+    let width = means + 1;
+    let mut state = vec![0.0; width];
+    let (mut variance, mut last, mut log_f) = (share, values[0].1.at, 0.0);
+    let mut products = vec![0.0; width * width];
+    let mut innovation = vec![0.0; width];
+    for (number, value) in values {
+        let kept = (-(value.at - last) / time).exp();
+        last = value.at;
+        variance = kept * kept * variance + share * (1.0 - kept * kept);
+        let f = variance + 1.0 - share;
+        let gain = variance / f;
+        for (place, (state, innovation)) in state.iter_mut().zip(&mut innovation).enumerate() {
+            *state *= kept;
+            let seen = if place == means { value.value } else { f64::from(u8::from(place == *number)) };
+            *innovation = seen - *state;
+            *state += gain * *innovation;
+        }
+        variance -= gain * variance;
+        log_f += f.ln();
+        for (row, first) in innovation.iter().enumerate() {
+            let first = first / f;
+            let line = &mut products[row * width..row * width + row + 1];
+            line.iter_mut().zip(&innovation).for_each(|(sum, second)| *sum += first * second);
+        }
+    }
+    // Cholesky's last pivot is Q, the others' product the determinant.
+    let (mut log_det, mut rest) = (0.0, 0.0);
+    for row in 0..width {
+        for column in 0..=row {
+            let dot: f64 = (0..column).map(|k| products[row * width + k] * products[column * width + k]).sum();
+            let left = products[row * width + column] - dot;
+            if row == column {
+                rest = left.max(f64::MIN_POSITIVE);
+                if row < means {
+                    log_det += rest.ln();
+                }
+                products[row * width + row] = rest.sqrt();
+            } else {
+                products[row * width + column] = left / products[column * width + column];
+            }
+        }
+    }
+    -0.5 * ((values.len() - means) as f64 * rest.ln() + log_f + log_det)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64Mcg;
+    use testing::normal;
+
+    use super::*;
+    use crate::Mean;
+
+    /// Series of a machine whose speed wanders, measured in turn every so many seconds.
+    fn machine(
+        random: &mut Pcg64Mcg,
+        (share, time): (f64, f64),
+        (series, blocks): (usize, usize),
+        every: f64,
+    ) -> Vec<Vec<Timed>> {
+        let mut all = vec![Vec::new(); series];
+        let (mut speed, mut at) = (normal(random), 0.0);
+        for _ in 0..blocks {
+            for one in &mut all {
+                let kept = (-every / time).exp();
+                speed = kept * speed + (1.0 - kept * kept).sqrt() * normal(random);
+                at += every;
+                let value = share.sqrt() * speed + (1.0 - share).sqrt() * normal(random);
+                one.push(Timed { at, value: 0.1 * value });
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn share_and_time_are_found() {
+        for (share, time) in [(0.0, 20.0), (0.5, 20.0), (0.7, 10.0), (0.7, 40.0)] {
+            let mut random = Pcg64Mcg::seed_from_u64(3);
+            let found: Vec<DriftFigures> = (0..40)
+                .map(|_| Drift::of(&machine(&mut random, (share, time), (12, 32), 0.6)).unwrap().figures())
+                .collect();
+            let shares = median(&found.iter().map(|one| one.share).collect::<Vec<f64>>());
+            let times = median(&found.iter().map(|one| one.seconds).collect::<Vec<f64>>());
+            println!(
+                "{share} {time}: {shares} {times} {:?}",
+                found.iter().map(|one| (one.share, one.seconds)).collect::<Vec<_>>()
+            );
+            assert!((shares - share).abs() < 0.12, "{share}, {time}: {shares}");
+            assert!(share == 0.0 || (0.6..1.6).contains(&(times / time)), "{share}, {time}: {times}");
+        }
+    }
+
+    /// Student's interval of one series, and of the mean of all in each block, as wide as the drift asks for.
+    #[test]
+    fn intervals_so_much_wider_cover() {
+        let tests = 12;
+        for (share, time) in [(0.0, 20.0), (0.3, 20.0), (0.7, 10.0), (0.7, 20.0), (0.7, 40.0)] {
+            for blocks in [6, 12, 32] {
+                let mut random = Pcg64Mcg::seed_from_u64(5);
+                let mut covered = [[0_u32; 2]; 2];
+                let rounds = 300;
+                for _ in 0..rounds {
+                    let series = machine(&mut random, (share, time), (tests, blocks), 0.6);
+                    let drift = Drift::of(&series).unwrap();
+                    let block = |place: usize| series.iter().map(|one| one[place].value).sum::<f64>() / tests as f64;
+                    let index: Vec<f64> = (0..blocks).map(block).collect();
+                    let one: Vec<f64> = series[0].iter().map(|value| value.value).collect();
+                    let times: Vec<f64> = series[0].iter().map(|value| value.at).collect();
+                    for (place, (values, own)) in [(one, 1.0), (index, tests as f64)].iter().enumerate() {
+                        let mean = Mean::of(values);
+                        let half = mean.half_width(0.05);
+                        covered[place][0] += u32::from(mean.value.abs() <= half);
+                        covered[place][1] += u32::from(mean.value.abs() <= half * drift.widening(&times, *own));
+                    }
+                }
+                println!(
+                    "{share} {time} {blocks}: {:?}",
+                    covered.map(|pair| pair.map(|count| f64::from(count) / f64::from(rounds)))
+                );
+            }
+        }
+    }
+}
