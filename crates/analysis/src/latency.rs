@@ -22,10 +22,11 @@ pub struct Latency {
     pub kind: Kind,
     /// The name of the percentile that is the row's value.
     pub value: &'static str,
-    /// All trials' latencies.
+    /// All trials' latencies, with every frame that was dropped counted as if it had waited: what is judged, since a task
+    /// that drops more frames is not a faster one.
     pub histogram: Histogram,
-    /// The same with every frame that was dropped meanwhile.
-    pub corrected: Histogram,
+    /// Those of the frames that came.
+    pub came: Histogram,
     /// From the planned moment to done.
     pub response: Histogram,
     /// From frame to frame.
@@ -130,7 +131,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let measured: Vec<&Trial> = trials.iter().copied().filter(|trial| frames(trial).next().is_some()).collect();
     let first = frames(measured.first()?).next()?;
     let all = || measured.iter().flat_map(|trial| frames(trial));
-    let histogram = Histogram::sum(all().map(|frames| &frames.latency));
+    let histogram = Histogram::sum(measured.iter().map(|trial| judged(trial)));
     let mut warnings = Vec::new();
     let (share, name) = told(&histogram, &mut warnings);
     let score = estimate_of(&measured, share);
@@ -157,11 +158,11 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
         latency: Some(Box::new(Latency {
             kind: first.schedule.latency,
             value: name,
-            corrected: Histogram::sum(all().map(|frames| &frames.corrected)),
+            came: Histogram::sum(all().map(|frames| &frames.latency)),
             response: Histogram::sum(all().map(|frames| &frames.response)),
             jitter: Histogram::sum(all().map(|frames| &frames.jitter)),
             planned,
-            deadlines_met: (first.schedule.deadline > 0).then(|| share_interval(&measured, met)),
+            deadlines_met: (first.schedule.deadline > 0).then(|| deadlines_met(&measured)),
             late: share_of(all().map(|frames| frames.late).sum()),
             dropped: share_of(all().map(Frames::dropped).sum()),
             cpu_received: value_of(measured[0], "cpu_received")
@@ -210,7 +211,7 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)
 /// Returns the value of the cell's trials so far, as the standard procedure judges it.
 pub(super) fn estimate(trials: &[Trial]) -> Estimate {
     let measured: Vec<&Trial> = trials.iter().filter(|trial| frames(trial).next().is_some()).collect();
-    let histogram = Histogram::sum(measured.iter().flat_map(|trial| frames(trial)).map(|frames| &frames.latency));
+    let histogram = Histogram::sum(measured.iter().map(|trial| judged(trial)));
     estimate_of(&measured, told(&histogram, &mut Vec::new()).0)
 }
 
@@ -226,10 +227,7 @@ fn told(histogram: &Histogram, warnings: &mut Vec<Remark>) -> (f64, &'static str
 
 /// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not independent.
 fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
-    let histograms: Vec<Vec<(u64, u64)>> = measured
-        .iter()
-        .map(|trial| Histogram::sum(frames(trial).map(|frames| &frames.latency)).counts().collect())
-        .collect();
+    let histograms: Vec<Vec<(u64, u64)>> = measured.iter().map(|trial| judged(trial).counts().collect()).collect();
     let places: ByBlock = (0..histograms.len()).map(|place| (place as u32, place as f64)).collect();
     let value = merged_quantile(&histograms, &without_blocks(&places), share);
     if value.is_nan() {
@@ -260,9 +258,21 @@ pub(super) fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {
     trial.copies.iter().filter_map(|copy| copy.frames.as_deref())
 }
 
+/// The latencies of a trial that are judged, compared and kept: with every frame that was dropped.
+pub(super) fn judged(trial: &Trial) -> Histogram {
+    Histogram::sum(frames(trial).map(|frames| &frames.corrected))
+}
+
 fn quantile(trial: &Trial, share: f64) -> f64 {
-    let histogram = Histogram::sum(frames(trial).map(|frames| &frames.latency));
+    let histogram = judged(trial);
     if histogram.count() == 0 { f64::NAN } else { histogram.quantile(share) / MS }
+}
+
+/// Returns what may be hidden where all of `trials` have the same share, in points: with 95 % confidence no more than
+/// 1 − 0.05^(1/n) of trials are otherwise (Clopper & Pearson 1934), and such a one may miss everything. Frames say less than
+/// they seem to: a stall hits all of a burst.
+pub(crate) fn hidden(trials: usize) -> f64 {
+    100.0 * (1.0 - 0.05_f64.powf(1.0 / trials.max(1) as f64))
 }
 
 /// The mean of a share over trials with Student's interval, cut to 0 and 100 %.
@@ -271,6 +281,15 @@ fn share_interval(measured: &[&Trial], share: impl Fn(&Trial) -> f64) -> Estimat
     let found = mean_interval(&shares);
     let cut = |end: f64| if end.is_finite() { end.clamp(0.0, 100.0) } else { end };
     Estimate { value: found.value, low: cut(found.low), high: cut(found.high) }
+}
+
+fn deadlines_met(measured: &[&Trial]) -> Estimate {
+    let found = share_interval(measured, met);
+    if found.low < found.high {
+        found
+    } else {
+        Estimate { low: (found.value - hidden(measured.len())).max(0.0), ..found }
+    }
 }
 
 pub(super) fn met(trial: &Trial) -> f64 {
@@ -357,7 +376,7 @@ fn attribution(measured: &[&Trial], window: f64) -> Attribution {
 }
 
 fn figures(trial: &Trial) -> TrialFigures {
-    let histogram = Histogram::sum(frames(trial).map(|frames| &frames.latency));
+    let histogram = judged(trial);
     TrialFigures {
         block: trial.block,
         p50: histogram.quantile(0.5) / MS,

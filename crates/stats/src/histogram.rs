@@ -1,5 +1,7 @@
 //! Histograms of durations in ns: HdrHistogram's, within 0.1 % of every value.
 
+use std::borrow::Borrow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
@@ -43,9 +45,9 @@ impl Histogram {
 
     /// Returns the histogram of everything in several.
     #[must_use]
-    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Histogram>) -> Histogram {
+    pub fn sum(parts: impl IntoIterator<Item: Borrow<Histogram>>) -> Histogram {
         let mut all = Histogram::default();
-        parts.into_iter().for_each(|part| all.add(part));
+        parts.into_iter().for_each(|part| all.add(part.borrow()));
         all
     }
 

@@ -207,6 +207,7 @@ pub fn gain(value: f64) -> String {
 pub fn plus_minus(spread: f64) -> String {
     match spread * 100.0 {
         s if !s.is_finite() => "±∞".to_owned(),
+        s if s >= 9850.0 => "×÷>99".to_owned(),
         s if s >= 895.0 => format!("×÷{:.0}", spread + 1.0),
         s if s > 100.0 => format!("×÷{:.1}", spread + 1.0),
         s if s >= 9.95 => format!("±{s:.0}%"),
@@ -220,9 +221,15 @@ mod tests {
 
     #[test]
     fn half_widths() {
-        for (spread, shown) in
-            [(0.004, "±0.4%"), (0.22, "±22%"), (1.0, "±100%"), (2.12, "×÷3.1"), (11.0, "×÷12"), (f64::INFINITY, "±∞")]
-        {
+        for (spread, shown) in [
+            (0.004, "±0.4%"),
+            (0.22, "±22%"),
+            (1.0, "±100%"),
+            (2.12, "×÷3.1"),
+            (11.0, "×÷12"),
+            (1e4, "×÷>99"),
+            (f64::INFINITY, "±∞"),
+        ] {
             assert_eq!(plus_minus(spread), shown);
         }
     }

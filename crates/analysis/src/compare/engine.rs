@@ -8,7 +8,7 @@
 //! | pairing | [`Observed::new`], [`shared`] | differences within what both sides have, or two samples |
 //! | shift, interval, p | [`Data::shift`] | the next table |
 //! | other levels | [`Data::half_width`] | the same intervals, wider or narrower |
-//! | noise floor | [`Difference::floor_over`] | the larger end of the interval of two equal arms |
+//! | control | [`widening`] | one factor for all intervals of a report, if equal arms differ too much |
 //! | multiple testing | [`judge`], [`level`] | Benjamini & Hochberg's q over a report (1995) |
 //! | verdict | [`Difference::verdict`] | see below |
 //! | power | [`Difference::detectable`] | what four of five such comparisons would have detected |
@@ -40,8 +40,8 @@ use crate::Widening;
 use catalogue::Metric;
 use journal::Cell;
 use stats::{
-    ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, paired_half_width, paired_shift,
-    two_sample_half_width, two_sample_shift, without_blocks,
+    ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, normal_quantile,
+    paired_half_width, paired_shift, two_sample_half_width, two_sample_shift, without_blocks,
 };
 
 /// The false discovery rate of a report's verdicts.
@@ -67,6 +67,10 @@ impl Design {
     /// Returns what is measured against, and then what is judged.
     pub(crate) fn base_first<T>(self, sides: Sides<T>) -> [T; 2] {
         if self == Design::Rounds { [sides.b, sides.a] } else { [sides.a, sides.b] }
+    }
+
+    fn judged<T>(self, sides: &mut Sides<T>) -> &mut T {
+        if self == Design::Rounds { &mut sides.a } else { &mut sides.b }
     }
 }
 
@@ -211,7 +215,9 @@ pub(crate) struct Difference {
     pub(super) data: Data,
     /// The shift towards the better.
     pub(crate) shift: Shift,
-    /// What it must exceed in per cent (points), as two equal arms may show as much; `None` without a control.
+    /// How much wider its interval is than its data alone would have it.
+    pub(super) widening: f64,
+    /// What it must exceed in per cent (points) where it shares no blocks: what drift may show.
     pub(crate) floor: Option<f64>,
     /// The same in a second look, unless there was none.
     again: Option<Data>,
@@ -225,7 +231,19 @@ pub(crate) struct Difference {
 impl Difference {
     pub(crate) fn new(measure: Measure, data: Data) -> Difference {
         let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
-        Difference { measure, shift, data, floor: None, again: None, q: 1.0, verdict, confirmed: None }
+        Difference { measure, shift, data, widening: 1.0, floor: None, again: None, q: 1.0, verdict, confirmed: None }
+    }
+
+    /// Returns it with an interval `factor` times as wide.
+    pub(crate) fn widened(self, factor: f64) -> Difference {
+        Difference { shift: self.shift.widened(factor), widening: self.widening * factor, ..self }
+    }
+
+    /// Returns the size of the difference in standard errors, by its p value, so that it means the same of few values and of
+    /// many; `None` without an interval.
+    fn standardised(&self) -> Option<f64> {
+        let errors = normal_quantile(self.shift.p);
+        (self.shift.estimate.bounded() && errors.is_finite()).then_some(errors)
     }
 
     /// Returns the difference in per cent, or in points; negative is worse.
@@ -233,15 +251,13 @@ impl Difference {
         self.measure.delta(&self.shift.estimate)
     }
 
-    /// Returns the floor: the larger end of the interval of the `control`, two equal arms. What shares no blocks is moreover
-    /// no surer than what it is measured against is in the first half of the run against the second.
-    pub(crate) fn floor_over(&self, control: Option<&Difference>) -> Option<f64> {
-        let control = control.map(|control| larger_end(&control.delta()));
-        let Data::Apart([base, _], _) = &self.data else { return control };
+    /// Returns the floor of what shares no blocks: it is no surer than what it is measured against is in the first half of the
+    /// run against the second. `None` within blocks.
+    pub(crate) fn drift(&self) -> Option<f64> {
+        let Data::Apart([base, _], _) = &self.data else { return None };
         let (first, second) = base.split_at(base.len() / 2);
         let drift = two_sample_shift(&without_blocks(first), &without_blocks(second)).estimate;
-        let drift = larger_end(&self.measure.delta(&drift));
-        Some(control.map_or(drift, |control| control.max(drift)))
+        Some(larger_end(&self.measure.delta(&drift)))
     }
 
     fn verdict(&self, q: f64, threshold: f64, detectable: f64) -> Verdict {
@@ -270,8 +286,21 @@ impl Difference {
         let Estimate { low, high, .. } = self.shift.estimate;
         let error = (high - low) / 2.0 / NORMAL_975;
         let [threshold, floor] = [threshold, self.floor.unwrap_or(0.0)].map(|size| self.measure.goodness_of_size(size));
-        self.measure.size(self.data.half_width(level).max(threshold).max(floor) + FOUR_OF_FIVE * error)
+        self.measure
+            .size((self.widening * self.data.half_width(level)).max(threshold).max(floor) + FOUR_OF_FIVE * error)
     }
+}
+
+/// Returns how many times as wide the intervals of a report must be for its `controls`, comparisons of two equal arms, to differ
+/// by no more than those say: the root of the mean square of their differences in standard errors, where the sum of squares is
+/// larger than chance lets it be in one report of twenty (χ² by Wilson & Hilferty 1931); 1 otherwise, and of fewer than three.
+pub(crate) fn widening<'a>(controls: impl IntoIterator<Item = &'a Difference>) -> f64 {
+    let squares: Vec<f64> =
+        controls.into_iter().filter_map(Difference::standardised).map(|errors| errors.powi(2)).collect();
+    let mean = stats::mean(&squares);
+    let part = 2.0 / (9.0 * squares.len() as f64);
+    let most = (1.0 - part + 1.645 * part.sqrt()).powi(3);
+    if squares.len() >= 3 && mean > most { mean.sqrt() } else { 1.0 }
 }
 
 fn larger_end(delta: &Estimate) -> f64 {
@@ -287,7 +316,8 @@ pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, thres
         (one.q, one.verdict) = (q, one.verdict(q, threshold, detectable));
     }
     all.retain(|one| one.verdict.is_loss() && one.again.is_some());
-    let again: Vec<Shift> = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift())).collect();
+    let again = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift().widened(one.widening)));
+    let again: Vec<Shift> = again.collect();
     let q = false_discovery_rates(&again.iter().map(|shift| shift.p).collect::<Vec<f64>>());
     for ((one, shift), q) in all.into_iter().zip(again).zip(q) {
         one.confirmed = Some(shift.estimate.value < 0.0 && q < RATE);
@@ -313,8 +343,13 @@ pub(crate) struct Draft {
 impl Draft {
     /// Returns the comparison of a cell of the run or condition `run`, by one measure.
     pub(crate) fn new(run: &str, cell: &Cell, measure: Measure, observed: Observed) -> Draft {
-        let Observed { design, shown, n, pairs, data } = observed;
+        let Observed { design, mut shown, n, pairs, data } = observed;
         let difference = Difference::new(measure, data);
+        // The judged side is shown as the difference has it, so that no row contradicts itself.
+        let shift = difference.shift.estimate.value;
+        if shift.is_finite() {
+            *design.judged(&mut shown) = measure.beyond(cell.metric, design.base_first(shown)[0], shift);
+        }
         let Shift { p, method, .. } = difference.shift;
         let comparison = Comparison {
             run: run.to_owned(),
@@ -355,7 +390,8 @@ impl Draft {
 
     /// Returns the comparison as it was judged.
     pub(crate) fn judged(&self) -> Comparison {
-        Comparison { q: self.difference.q, verdict: self.difference.verdict, ..self.comparison.clone() }
+        let Difference { q, verdict, .. } = self.difference;
+        Comparison { delta: self.difference.delta(), p: self.difference.shift.p, q, verdict, ..self.comparison.clone() }
     }
 }
 
@@ -365,7 +401,8 @@ mod tests {
 
     fn verdict(measure: Measure, (low, value, high): (f64, f64, f64), q: f64) -> Verdict {
         let shift = Shift { estimate: Estimate { value, low, high }, p: q, method: Method::RankSum };
-        let mut one = Difference { shift, ..Difference::new(measure, Data::Paired(Vec::new())) };
+        let mean = Mean { value, error: (high - low) / 2.0 / NORMAL_975, degrees: 1e9 };
+        let mut one = Difference { shift, ..Difference::new(measure, Data::Means(mean, Method::Welch)) };
         judge([&mut one], 1.0);
         one.verdict
     }
@@ -387,7 +424,7 @@ mod tests {
         assert!((within - 0.3992).abs() < 1e-4);
         // Half-width 0.0196: a standard error of 0.01, so 2.8 % and a little for the exponential.
         let Verdict::Undecided(could) = verdict(Score, (-0.0196, 0.0, 0.0196), 1.0) else { panic!() };
-        assert!((could - 2.8396).abs() < 1e-3, "{could}");
+        assert!((could - 2.8412).abs() < 1e-3, "{could}");
         assert_eq!(verdict(Score, (f64::NEG_INFINITY, 0.1, f64::INFINITY), 1.0), Verdict::Undecided(f64::INFINITY));
     }
 

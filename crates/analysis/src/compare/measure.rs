@@ -65,6 +65,15 @@ impl Measure {
         }
     }
 
+    /// Returns the value whose goodness lies so far above that of `base`.
+    pub(crate) fn beyond(self, metric: Metric, base: f64, goodness: f64) -> f64 {
+        match (self, metric) {
+            (Measure::Met, _) => base + goodness,
+            (_, Metric::Latency | Metric::Time) => base * (-goodness).exp(),
+            (_, Metric::Rate) => base * goodness.exp(),
+        }
+    }
+
     /// Returns a difference of goodness in the unit that reports show: per cent, or points.
     pub(crate) fn size(self, goodness: f64) -> f64 {
         if self == Measure::Met { goodness } else { 100.0 * goodness.exp_m1() }

@@ -27,9 +27,9 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
     match design {
         Design::Apart => {
             notes.push(
-                "there is no A/A arm, so no noise floor: runs made one after the other share no blocks, and slow drift of \
-                 the machine is in every difference. A verdict says that the two runs differ, not why. Make runs in turn and \
-                 use --paired A1 B1 A2 B2 to tell them apart"
+                "runs made one after the other share no blocks, so whatever else changed between them is in every difference. \
+                 A verdict says that the two runs differ, not why. Make runs in turn and use --paired A1 B1 A2 B2 to tell \
+                 them apart"
                     .to_owned(),
             );
             notes.push(drift(runs));

@@ -97,7 +97,8 @@ fn resampled(rates: &[&Draft]) -> Estimate {
         mean_half_width(&samples) * samples.len() as f64 / rates.len() as f64
     };
     let wider = if drift.is_empty() { 1.0 } else { mean(drift) };
-    let halves = [half(&paired, pseudo_median), wider * half(&base, median), wider * half(&judged, median)];
+    let control = mean(rates.iter().map(|rate| rate.difference.widening));
+    let halves = [control * half(&paired, pseudo_median), wider * half(&base, median), wider * half(&judged, median)];
     let half = halves.iter().fold(0.0, |a: f64, b| a.hypot(*b));
     if half.is_finite() { Estimate { value, low: value - half, high: value + half } } else { Estimate::alone(value) }
 }

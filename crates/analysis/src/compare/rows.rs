@@ -3,6 +3,7 @@
 use super::engine::{Data, Design, Observed, Sides, Values};
 use super::measure::LEAST;
 use super::{Compared, Measure};
+use crate::latency::hidden;
 use crate::{Latency, Remark, Row, TrialFigures};
 use stats::{Mean, Method, quantile_975};
 
@@ -144,12 +145,11 @@ fn merged(side: &Side<'_>) -> Result<Mean, String> {
 }
 
 /// Returns the mean share of deadlines met with its error over trials. Where all trials have the same share, as 100 %,
-/// their spread shows nothing: then at most 3 in `planned` frames are otherwise (the rule of three, Hanley &
-/// Lippman-Hand 1983), and half of that is the error.
+/// their spread shows nothing: then half of what may be hidden is the error.
 fn share(latency: &Latency) -> Mean {
     let shares: Vec<f64> = latency.trials.iter().filter_map(|trial| trial.met).collect();
     let mean = Mean::of(&shares);
-    if mean.error > 0.0 { mean } else { Mean { error: 150.0 / latency.planned.max(1) as f64, ..mean } }
+    if mean.error > 0.0 { mean } else { Mean { error: hidden(shares.len()) / 2.0, ..mean } }
 }
 
 /// Returns the values of the rounds whose two runs have one; or why none has.

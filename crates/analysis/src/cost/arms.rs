@@ -8,7 +8,7 @@ use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, share
 use crate::{Remark, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
-use stats::{Histogram, median};
+use stats::median;
 
 /// The trials of a run by cell, and the condition that the others are compared with.
 pub(super) struct Arms<'a> {
@@ -38,7 +38,7 @@ pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
 /// Returns a trial's value of a measure, where it has one that a comparison can use.
 pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64> {
     let quantile = |share: f64| {
-        let all = Histogram::sum(latency::frames(trial).map(|frames| &frames.latency));
+        let all = latency::judged(trial);
         all.carries(share).then(|| (all.quantile(share) / latency::MS).max(LEAST))
     };
     let value = match measure {
@@ -52,11 +52,11 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
 }
 
 /// The smallest difference that the counts of a trial can show: of the logarithm one count more; of deadlines met, in
-/// points, what may hide where all frames of all trials do alike (the rule of three, Hanley & Lippman-Hand 1983).
+/// points, what may hide where all trials do alike.
 fn quantum(cell: &Cell, trials: &[&Trial], measure: Measure) -> f64 {
     if measure == Measure::Met {
-        let planned = trials.iter().flat_map(|trial| latency::frames(trial)).map(|frames| frames.schedule.planned);
-        return 300.0 / planned.sum::<u64>().max(1) as f64;
+        // Of the trials of either side.
+        return latency::hidden(trials.len() / 2);
     }
     if measure != Measure::Score || cell.value.is_some() {
         return 0.0;
@@ -108,13 +108,16 @@ impl<'a> Arms<'a> {
         floor
     }
 
-    /// Judges the comparisons of a report, each with the floor of its own control.
-    pub(super) fn judge(drafts: &mut [Draft], floor: &[Draft]) {
-        for Draft { comparison, difference } in &mut *drafts {
-            let control = floor.iter().find(|control| control.comparison.is_akin(comparison));
-            difference.floor = difference.floor_over(control.map(|control| &control.difference));
+    /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they must be;
+    /// returns how many times wider that makes them.
+    pub(super) fn judge(drafts: &mut [Draft], control: &[Draft]) -> f64 {
+        let widening = engine::widening(control.iter().map(|control| &control.difference));
+        for Draft { difference, .. } in &mut *drafts {
+            difference.floor = difference.drift();
+            *difference = difference.clone().widened(widening);
         }
         engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
+        widening
     }
 
     /// Compares a condition's cell in all its measures; or says why that cannot be.

@@ -44,7 +44,7 @@ pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<us
     let arms = Arms { cells, trials: &trials, against: against(cells) };
     let floor = arms.controls(cells.iter().filter(|cell| cell.control));
     let mut drafts: Vec<Draft> = arms.treated().flat_map(|cell| arms.drafts(cell).0).collect();
-    Arms::judge(&mut drafts, &floor);
+    let _ = Arms::judge(&mut drafts, &floor);
     let lost = drafts.iter().map(Draft::judged).filter(|one| one.design == Design::Blocks && one.is_loss_of(size));
     lost.flat_map(|one| arms.compared_with(&one.cell).into_iter().map(|cell| cell.id).chain([one.cell.id])).collect()
 }

@@ -313,7 +313,7 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
 
 /// How to read the numbers, and what is known of single ones.
 fn notes(all: &Comparisons) -> Vec<String> {
-    let mut notes = vec![comparisons::reading(all.asked.threshold, "")];
+    let mut notes = vec![comparisons::reading(all.asked.threshold)];
     notes.extend(all.notes.iter().cloned());
     notes.extend(comparisons::remarks(&all.comparisons));
     notes

@@ -175,7 +175,7 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
         figure(one.q)
     );
     if let Some(floor) = line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite()) {
-        title += &format!("; the control reaches {}", figure(floor));
+        title += &format!("; drift reaches {}", figure(floor));
     }
     let time = if one.measure == Measure::Met { String::new() } else { time };
     let words = [delta, interval, time, line.verdict()];
@@ -207,12 +207,12 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
     found.into_iter().map(|(remark, keys)| format!("{remark} ({})", named(keys).join("; "))).collect()
 }
 
-/// Returns how to read deltas and verdicts; `floor` is what they must exceed beside the threshold in per cent.
-pub(super) fn reading(threshold: f64, floor: &str) -> String {
+/// Returns how to read deltas and verdicts, with their threshold in per cent.
+pub(super) fn reading(threshold: f64) -> String {
     format!(
         "delta: the change of the rate in per cent (of a time, the change of its inverse; of deadlines met, in percentage \
          points); negative is worse. time: how many times as long the same work takes. A difference is called only if its \
-         interval excludes 0, it exceeds the threshold of {threshold} %{floor}, and the false discovery rate of the whole \
+         interval excludes 0, it exceeds the threshold of {threshold} %, and the false discovery rate of the whole \
          report stays below 5 %. same within x: any difference is smaller than x. undecided (y): neither is shown; a \
          difference of y would have been detected in four of five such comparisons."
     )

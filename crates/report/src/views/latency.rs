@@ -40,12 +40,12 @@ than without a load (or, where that was not measured, than beside the load that 
 that both carry: up to 1.5, 3, 10, 30 and 100 times, and more. A question mark: the interval of that quotient holds 1, or \
 there is none.";
 
-const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles are of the latency, in ms; ± is of its p99, \
-or of the highest percentile that the frames carry (a note says which). % CPU: work done as a share of the work planned. \
+const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles are of the latency, in ms, and count a \
+dropped frame as if it had waited; ± is of the p99, or of the highest percentile that the frames carry (a note says which). % CPU: work done as a share of the work planned. \
 % met: frames finished by their deadline. Load %: the load's throughput as a share of what it does alone.";
 
 const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest delay, ms. \
-Jitter: change from frame to frame; Done: from planned to done; Omitted: latency including every dropped frame; each in ms at \
+Jitter: change from frame to frame; Done: from planned to done; Came: latency of the frames that came alone; each in ms at \
 the highest percentile it carries. Queued, Steal: ms per s ready without a processor, or taken by the hypervisor.";
 
 const CHARTS: &str = "All scales of ms are logarithmic, and lower is better. A curve is solid where enough frames carry it, \
@@ -59,10 +59,10 @@ pub(super) fn data(latency: &Latency) -> Value {
         latency.percentiles(histogram).map(|(name, ms)| (name.to_owned(), json!(ms))).collect::<Map<_, _>>()
     };
     let mut object = json!({
-        "latency": latency.kind, "value_is": latency.value, "frames": latency.histogram.count(),
+        "latency": latency.kind, "value_is": latency.value, "frames": latency.came.count(),
         "planned": latency.planned, "mean": of(Histogram::mean), "deviation": of(Histogram::deviation),
         "min": of(Histogram::min), "max": of(Histogram::max), "percentiles": percentiles(&latency.histogram),
-        "corrected": percentiles(&latency.corrected), "response": percentiles(&latency.response),
+        "came": percentiles(&latency.came), "response": percentiles(&latency.response),
         "jitter": percentiles(&latency.jitter),
     });
     for (key, share) in [("deadlines_met", latency.deadlines_met), ("cpu_received", latency.cpu_received)] {
@@ -191,9 +191,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 
 fn delays(task: &Task<'_>) -> Table {
     // Other percentiles than Interbench's users expect only where some row has them.
+    // In 80 columns there is room for the median and the percentile that is judged.
+    let place = |name: &str| PERCENTILES.iter().position(|known| known.1 == name);
+    let highest = task.rows.iter().map(|(_, latency)| latency.value).max_by_key(|name| place(name)).unwrap_or("p99");
     let show = |name: &str| {
         let has = |(_, latency): &Beside<'_>| latency.value == name || latency.percentile(name).is_some();
-        match (name == "p50" || name == "p99", task.rows.iter().any(has)) {
+        match (name == "p50" || name == highest, task.rows.iter().any(has)) {
             (true, true) => Some(Show::People),
             (true, false) => Some(Show::Narrow),
             (false, true) => Some(Show::Pages),
@@ -216,7 +219,10 @@ fn delays(task: &Task<'_>) -> Table {
     }
     let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), words::share);
     let mut table = columns
-        .with(Column::number("", "±").wide(6), |(row, _)| Field::Spread(row.score))
+        .with(Column::number("", "±").wide(6), move |(row, latency)| {
+            // Of another percentile than the one that stands before it, it would mislead.
+            if latency.value == highest { Field::Spread(row.score) } else { Field::Missing }
+        })
         .with(Column::number("", "Low").shown(Show::Wide), move |(row, _)| score(row.score.low))
         .with(Column::number("", "High").shown(Show::Wide), move |(row, _)| score(row.score.high))
         .with(Column::number("", "% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
@@ -250,7 +256,7 @@ fn frames(task: &Task<'_>) -> Table {
         .with(Column::number("", "Stall").wide(8), |(_, latency)| Field::Number(latency.stall, words::figure))
         .with(Column::number("", "Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
         .with(Column::number("", "Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
-        .with(Column::number("", "Omitted").wide(8), move |(_, latency)| highest(latency, &latency.corrected))
+        .with(Column::number("", "Came").wide(8), move |(_, latency)| highest(latency, &latency.came))
         .with(Column::number("", "Queued").wide(8), |(_, latency)| {
             Field::maybe(latency.attribution.runqueue_wait_ms, words::figure)
         })

@@ -21,6 +21,8 @@ pub struct Machine {
     pub stalls: f64,
     pub state: f64,
     pub trials: u32,
+    /// How much of its noise a trial has of the one before.
+    pub kept: f64,
 }
 
 /// In which order a block is measured.
@@ -37,7 +39,7 @@ impl Machine {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let drift = 2e-4 * normal(&mut random);
         let state = normal(&mut random);
-        Machine { random, noise, drift, stalls: 0.0, state, trials: 0 }
+        Machine { random, noise, drift, stalls: 0.0, state, trials: 0, kept: 0.8 }
     }
 
     pub fn stalling(self) -> Machine {
@@ -46,7 +48,7 @@ impl Machine {
 
     /// The logarithm of how fast the next trial is.
     pub fn speed(&mut self) -> f64 {
-        self.state = 0.8 * self.state + 0.6 * normal(&mut self.random);
+        self.state = self.kept * self.state + (1.0 - self.kept * self.kept).sqrt() * normal(&mut self.random);
         self.trials += 1;
         let stall = if self.random.random::<f64>() < self.stalls { -0.3 * self.random.random::<f64>() } else { 0.0 };
         self.noise * self.state + self.drift * f64::from(self.trials) + stall
@@ -108,7 +110,8 @@ impl Made {
         effect: impl Fn(&Cell) -> f64,
     ) {
         for block in blocks {
-            let mut cells: Vec<&Cell> = self.journal.cells.iter().collect();
+            let due = |cell: &&Cell| !cell.control || block % 4 == 0;
+            let mut cells: Vec<&Cell> = self.journal.cells.iter().filter(due).collect();
             match order {
                 Order::Whole => cells.shuffle(&mut machine.random),
                 Order::Tests => {

@@ -40,7 +40,6 @@ fn no_difference_is_never_called_one() {
     }
     let reports = reports as usize;
     assert!(at_most(0.05, flagged, reports), "{flagged} of {reports} reports call a difference where there is none");
-    // The same without a floor: what the false discovery rate alone keeps.
     assert!(at_most(0.05, controls, reports), "{controls} of {reports} controls do");
     let covered = covered as f64 / all as f64;
     assert!((0.93..0.97).contains(&covered), "{covered}");
@@ -72,10 +71,33 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
 /// among few.
 #[test]
 fn what_would_have_been_seen_is_seen() {
-    for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.034), (6, 24, 0.051)] {
+    for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.040), (6, 24, 0.060)] {
         let (could, power) = power(tests, blocks, noise, 5.0);
-        assert!((4.5..5.5).contains(&could), "{tests} tests, {blocks} blocks: {could}");
+        assert!((4.4..5.5).contains(&could), "{tests} tests, {blocks} blocks: {could}");
         assert!((0.7..0.95).contains(&power), "{tests} tests, {blocks} blocks: {power}");
+    }
+}
+
+/// Where noise is 6 % from trial to trial, a true 5 % is found in more than half of the runs of 36 trials, the control's among
+/// them; in nearly all where arms that lie next to each other share half of their noise, as they do on recorded machines.
+#[test]
+fn five_per_cent_are_found_in_six_per_cent_of_noise() {
+    let catalogue = Catalogue::load().unwrap();
+    for (kept, least) in [(0.0, 0.5), (0.5, 0.8)] {
+        let (mut found, mut called, times) = (0, 0, 300);
+        for seed in 0..times {
+            for loss in [0.0, 0.95_f64.ln()] {
+                let mut machine = Machine { kept, ..Machine::new(5000 + seed, 0.06) };
+                let mut made = Made::new(1, &["audit=off", "audit=all"]);
+                made.measure(&mut machine, 0..16, Order::Tests, |_| loss);
+                let cost = made.cost(&catalogue);
+                let decided = is_decided(effects(&cost)[0]);
+                *(if loss < 0.0 { &mut found } else { &mut called }) += usize::from(decided);
+            }
+        }
+        println!("{kept}: {found} of {times}, without a difference {called}");
+        assert!(found as f64 / times as f64 > least, "{kept}: {found} of {times}");
+        assert!(at_most(0.05, called, times as usize), "{kept}: {called} of {times} without a difference");
     }
 }
 

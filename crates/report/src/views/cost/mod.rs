@@ -84,7 +84,7 @@ fn data(cost: &Cost) -> Vec<Block> {
         })
     };
     let about = json!({
-        "against": cost.against, "threshold": cost.threshold,
+        "against": cost.against, "threshold": cost.threshold, "widening": cost.widening,
         "conditions": cost.conditions.iter().map(condition).collect::<Vec<Value>>(),
         "missing": cost.missing, "notes": cost.notes,
     });
@@ -260,7 +260,7 @@ fn check(cost: &Cost) -> Vec<Block> {
     let known = || cost.floor.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
     let text = largest.map_or_else(
-        || format!("{} has no second arm, so the noise floor is not known.", cost.against),
+        || format!("{} has no second arm, so nothing shows whether the intervals hold on this machine.", cost.against),
         |largest| {
             let flagged: Vec<String> = known()
                 .filter(|one| one.verdict.is_decided())
@@ -304,7 +304,7 @@ fn touched(keys: &[&Key]) -> String {
 
 /// How to read the numbers: what columns and verdicts mean, the run's own notes, and what is known of single numbers.
 fn notes(cost: &Cost) -> Vec<String> {
-    let mut notes = vec![comparisons::reading(cost.threshold, " and what the A/A check shows")];
+    let mut notes = vec![comparisons::reading(cost.threshold)];
     if effects(cost).any(|effect| effect.confirmed.is_some()) {
         notes.push(SECOND.to_owned());
     }

@@ -99,7 +99,7 @@ fn a_single_condition_without_a_control_has_a_page() {
     let page = html(&results);
     check(&page);
     let text = text(&page);
-    assert!(text.contains("audit=off has no second arm, so the noise floor is not known."));
+    assert!(text.contains("audit=off has no second arm, so nothing shows whether the intervals hold on this machine."));
     assert!(!text.contains("Delta under each condition"));
 }
 

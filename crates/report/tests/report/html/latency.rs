@@ -25,7 +25,7 @@ fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
         worst: Vec::new(),
         kind: Kind::Wake,
         value,
-        corrected: histogram.clone(),
+        came: histogram.clone(),
         response: histogram.clone(),
         jitter: histogram.clone(),
         planned: frames as u64 + 10,
