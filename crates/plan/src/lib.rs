@@ -37,7 +37,7 @@ pub struct Request {
     pub loads: Vec<Option<Arc<Test>>>,
     /// The conditions, in order.
     pub conditions: Vec<Arc<Condition>>,
-    /// Whether the first condition is measured twice in every block, as a control.
+    /// Whether the first condition is measured twice in some blocks, as a control.
     pub control: bool,
     /// How to measure.
     pub procedure: Procedure,
@@ -415,6 +415,17 @@ mod tests {
             let wanted = if cell.test.id == "pipe" { 32 } else { 11 };
             assert_eq!((trials(number), cell.most as usize), (wanted, wanted), "{}", cell.test.id);
         }
+        let cost = |effort| Request {
+            control: true,
+            procedure: Procedure::cost(effort),
+            ..request(&["pipe"], &[1], &["none"], &["none", "nice=5"])
+        };
+        let control = |effort| {
+            let plan = Plan::new(cost(effort), &catalogue(), &Topology::default()).unwrap();
+            plan.rounds().filter(|block| block.cells.iter().any(|number| plan.cells[*number].control)).count()
+        };
+        assert_eq!(control(Effort::default()), 12, "of 48");
+        assert_eq!(control(Effort { blocks: Some(5), ..Effort::default() }), 5);
         let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
         let asked = Request { procedure: fixed, ..request(&["audio"], &[1], &["none"], &["none"]) };
         let plan = Plan::new(asked, &catalogue(), &Topology::default()).unwrap();

@@ -101,6 +101,10 @@ const QUICK_BLOCKS: u32 = 3;
 /// Most blocks where the user wants a precision: it must not run for ever on a noisy machine.
 const MOST_FOR_PRECISION: u32 = 160;
 
+/// The control of `unixmark cost` is in every fourth block: it proves the intervals over all cells together, which few trials
+/// of each do.
+const CONTROL: u32 = 4;
+
 /// Interactive tests are in every third block of a run, as are graphics tests by the catalogue.
 const SPARSE: u32 = 3;
 
@@ -250,7 +254,11 @@ impl Procedure {
     pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
         let Point { test, load, condition, control, .. } = *point;
         let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
-        let every = if self.sparse { test.standard.sparse.unwrap_or(usual) } else { 1 };
+        let every = match (control && self.closes, self.sparse) {
+            (true, _) => CONTROL,
+            (_, true) => test.standard.sparse.unwrap_or(usual),
+            _ => 1,
+        };
         let classic = (self.kind == Kind::Classic).then(|| self.classic_passes(test));
         let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
         Cell {
