@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::alone::RunLock;
-use super::write_all;
+use super::{beside, write_all};
 use crate::options::Measuring;
 use crate::status::Status;
 use crate::terminal::{Loudness, print, say};
@@ -14,7 +14,7 @@ use ::report::Format;
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;
 use catalogue::{Catalogue, Test};
-use journal::{End, Ended, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
+use journal::{End, Ended, FILE, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
 use machine::Machine;
 use runner::Outcome;
 
@@ -121,7 +121,8 @@ impl Recording {
         let signal = outcome.as_ref().ok().and_then(|outcome| outcome.signal);
         let ended = self.finish(outcome.map(|outcome| outcome.ended));
         let journal = journal::read(&self.directory)?;
-        let results = Results::new(&journal, catalogue, None);
+        let mut results = Results::new(&journal, catalogue, None);
+        results.place_among(&beside(&self.directory.join(FILE), catalogue));
         let written = write_all(&results, &self.directory);
         let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
             say(&format!("unixmark: {error:#}"));

@@ -6,9 +6,12 @@ use anyhow::{Context, Result};
 
 use crate::status::usage;
 use ::report::Format;
-use analysis::Results;
+use analysis::{Results, Summary};
 use catalogue::Catalogue;
 use journal::{Baseline, FILE, Store};
+
+/// Runs beside one that are looked at, at most.
+const MOST: usize = 200;
 
 /// Returns where the run called `name` is.
 ///
@@ -28,7 +31,22 @@ pub(crate) fn results(
     name: &str,
     baseline: Option<&Baseline>,
 ) -> Result<Results> {
-    Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, baseline))
+    let path = find(store, name)?;
+    let mut results = Results::new(&journal::read(&path)?, catalogue, baseline);
+    results.place_among(&beside(&path, catalogue));
+    Ok(results)
+}
+
+/// Returns the runs whose directories lie beside that of a journal, the newest two hundred; those that cannot be read are left
+/// out.
+pub(crate) fn beside(journal: &Path, catalogue: &Catalogue) -> Vec<Summary> {
+    let Some(directory) = journal.parent() else { return Vec::new() };
+    let siblings = directory.parent().and_then(|root| std::fs::read_dir(root).ok()).into_iter().flatten().flatten();
+    let journals = siblings.map(|entry| entry.path()).filter(|path| path != directory).map(|path| path.join(FILE));
+    let changed = |path: PathBuf| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path));
+    let mut found: Vec<_> = journals.filter_map(changed).collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found.iter().take(MOST).filter_map(|(_, path)| archive::summary(path, catalogue).ok()).collect()
 }
 
 /// Writes every form of report into the run's directory, and a summary beside its journal.

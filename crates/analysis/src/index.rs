@@ -1,6 +1,6 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Row, score};
+use super::{Another, Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
@@ -18,6 +18,8 @@ pub struct Index {
     pub arithmetic: Arithmetic,
     /// The index; of BYTE 3.11's the average.
     pub score: Estimate,
+    /// Where another run's would lie; `None` before enough runs are known.
+    pub another: Option<Another>,
     /// The sum of the parts, which BYTE 3.11 prints.
     pub sum: f64,
     /// Whether every test of the index is in it.
@@ -133,6 +135,7 @@ fn index(
         copies,
         arithmetic: kind.arithmetic,
         score,
+        another: None,
         sum,
         complete: parts.len() == wanted,
         parts,

@@ -148,6 +148,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     Some(Row {
         cell: cell.clone(),
         score,
+        another: None,
         n: measured.len(),
         seconds: window,
         widening: Widening::default(),

@@ -1,6 +1,7 @@
 //! From a journal to results: scores, indexes and gains, with intervals and warnings; and from results to comparisons,
 //! whose statistics are in `compare::engine`. Pure.
 
+mod another;
 mod burnin;
 mod compare;
 mod cost;
@@ -25,6 +26,7 @@ use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial,
 use stats::{ByBlock, Estimate, Mean};
 use words::Unique;
 
+pub use another::{Another, FEWEST as FEWEST_EARLIER};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
@@ -114,6 +116,8 @@ pub struct Row {
     pub cell: Cell,
     /// The score with its interval, in the cell's unit.
     pub score: Estimate,
+    /// Where another run's would lie; `None` before enough runs are known ([`Results::place_among`]).
+    pub another: Option<Another>,
     /// Trials behind the score.
     pub n: usize,
     /// Mean length of a trial's window in seconds.
@@ -314,6 +318,10 @@ impl Results {
     #[must_use]
     pub fn indexes(&self) -> &[Index] {
         if let Findings::Scores { indexes, .. } = &self.findings { indexes } else { &[] }
+    }
+
+    fn indexes_mut(&mut self) -> &mut [Index] {
+        if let Findings::Scores { indexes, .. } = &mut self.findings { indexes } else { &mut [] }
     }
 
     /// Returns what more copies bring; nothing unless the run is about scores.

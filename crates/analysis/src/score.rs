@@ -41,6 +41,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         return Some(Row {
             cell: cell.clone(),
             score: Estimate::alone(score.value),
+            another: None,
             n: score.samples as usize,
             seconds: score.seconds,
             widening: Widening::default(),
@@ -80,6 +81,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
     Some(Row {
         cell: cell.clone(),
         score,
+        another: None,
         n,
         seconds,
         widening: Widening::default(),

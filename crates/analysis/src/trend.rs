@@ -10,7 +10,7 @@ use journal::{Facts, Key, Run};
 use stats::{Estimate, median};
 
 /// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
-fn watched(summary: &Summary) -> Vec<(String, &str)> {
+pub(super) fn watched(summary: &Summary) -> Vec<(String, &str)> {
     let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), summary.facts.text(name)?));
     let mut watched = vec![("host".to_owned(), summary.run.host.as_str())];
     watched.extend(Facts::suspects().filter_map(known));

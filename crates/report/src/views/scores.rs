@@ -1,6 +1,6 @@
 //! Scores per level of copies, indexes and gains.
 
-use analysis::{Gain, Index, Missing, Part, Results, Row};
+use analysis::{Another, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row};
 use catalogue::Arithmetic;
 use serde_json::{Value, json};
 use stats::Estimate;
@@ -43,7 +43,8 @@ fn columns() -> Columns<'static, Row> {
             };
             Field::text(format!("{:>2} x {}{variation}", row.n, words::seconds(row.seconds)))
         })
-        .data(|row| json!({"control": row.cell.control, "status": "ok"}))
+        .data(|row| json!({"control": row.cell.control, "status": "ok", "another": ends_of(row.another)}))
+        .with(Column::words("", "Another run").shown(Show::Wide), |row| of_another(row.another, words::score))
         .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
 }
 
@@ -65,7 +66,41 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
         blocks.extend(indexes.map(|index| Block::Table(index_table(index))));
     }
-    [blocks, index_charts(results), gains(results)].concat()
+    [blocks, index_charts(results), gains(results), certainty(results).into_iter().collect()].concat()
+}
+
+/// Where another run would come out, for programs: always the same keys.
+fn ends_of(another: Option<Another>) -> Value {
+    json!({
+        "low": another.map(|another| another.low), "high": another.map(|another| another.high),
+        "runs": another.map(|another| another.runs),
+    })
+}
+
+/// Where another run would come out, for people.
+fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
+    another
+        .map_or(Field::Missing, |Another { low, high, .. }| Field::Text(format!("{}..{}", number(low), number(high))))
+}
+
+/// What the intervals speak of.
+fn certainty(results: &Results) -> Option<Block> {
+    let sure = results.listed().any(|row| row.score.bounded());
+    let known = |index: &Index| {
+        let Another { low, high, runs } = index.another?;
+        let copies = copies(index.copies);
+        Some(format!("{} ({copies}): {}..{}, from {runs} runs", index.title(), words::tenth(low), words::tenth(high)))
+    };
+    let mut known: Vec<String> = results.indexes().iter().filter_map(known).collect();
+    if known.is_empty() && results.listed().any(|row| row.another.is_some()) {
+        known.push("see each test's in the other formats".to_owned());
+    }
+    let another = if known.is_empty() {
+        format!("How other runs differ is shown once {FEWEST_EARLIER} earlier ones like it are kept")
+    } else {
+        format!("95 % of other runs lie within: {}", known.join("; "))
+    };
+    sure.then(|| Block::Text(Show::People, String::new(), format!("± is the 95 % interval of this run. {another}.")))
 }
 
 /// UnixBench's words.
@@ -133,7 +168,7 @@ pub(super) fn index_data(indexes: &[Index]) -> Table {
     let index = move |index: &Index| {
         json!({
             "category": index.id, "name": index.name, "copies": index.copies, "arithmetic": index.arithmetic,
-            "score": index.score.value, "low": index.score.low, "high": index.score.high, "sum": index.sum,
+            "score": index.score.value, "low": index.score.low, "high": index.score.high, "sum": index.sum, "another": ends_of(index.another),
             "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
         })
     };
