@@ -14,7 +14,7 @@ use ::report::Format;
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;
 use catalogue::{Catalogue, Test};
-use journal::{End, Ended, FILE, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
+use journal::{End, Ended, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
 use machine::Machine;
 use runner::Outcome;
 
@@ -122,7 +122,7 @@ impl Recording {
         let ended = self.finish(outcome.map(|outcome| outcome.ended));
         let journal = journal::read(&self.directory)?;
         let mut results = Results::new(&journal, catalogue, None);
-        results.place_among(&beside(&self.directory.join(FILE), catalogue));
+        results.place_among(&beside(&self.directory, catalogue));
         let written = write_all(&results, &self.directory);
         let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
             say(&format!("unixmark: {error:#}"));

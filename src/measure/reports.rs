@@ -37,10 +37,10 @@ pub(crate) fn results(
     Ok(results)
 }
 
-/// Returns the runs whose directories lie beside that of a journal, the newest two hundred; those that cannot be read are left
-/// out.
-pub(crate) fn beside(journal: &Path, catalogue: &Catalogue) -> Vec<Summary> {
-    let Some(directory) = journal.parent() else { return Vec::new() };
+/// Returns the runs whose directories lie beside that of a run, which is named by it or by its journal: the newest two hundred.
+/// Those that cannot be read are left out.
+pub(crate) fn beside(run: &Path, catalogue: &Catalogue) -> Vec<Summary> {
+    let directory = if run.is_dir() { run } else { run.parent().unwrap_or(run) };
     let siblings = directory.parent().and_then(|root| std::fs::read_dir(root).ok()).into_iter().flatten().flatten();
     let journals = siblings.map(|entry| entry.path()).filter(|path| path != directory).map(|path| path.join(FILE));
     let changed = |path: PathBuf| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path));

@@ -125,6 +125,26 @@ fn every_form_of_report() {
     assert_eq!(place.json("latest")["results"][0]["value"], 20_000.0);
 }
 
+/// From the fourth run of a kind on a report says where another would come out; runs of another procedure do not count.
+#[test]
+fn earlier_runs_say_where_another_would_come_out() {
+    let place = Place::new();
+    for count in [1000, 1010, 990] {
+        assert_eq!(place.fake("honest", &format!("count={count}")).status.code(), Some(0));
+    }
+    let another = || place.json("latest")["results"][0]["another"].clone();
+    assert!(another()["runs"].is_null(), "{}", another());
+    assert_eq!(place.fake("honest", "count=1000").status.code(), Some(0));
+    let found = another();
+    assert_eq!(found["runs"], 4);
+    let end = |key: &str| found[key].as_f64().unwrap() / 20_000.0;
+    assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
+    let output = place.fake("honest", "--procedure standard -i 2");
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("How other runs differ is shown once 3 earlier ones like it are kept"), "{text}");
+    assert!(another()["runs"].is_null(), "{}", another());
+}
+
 #[test]
 fn runs_are_found_by_name() {
     let place = Place::new();

@@ -16,8 +16,8 @@ fn compared(a: &Made, b: &Made) -> Comparisons {
 
 #[test]
 fn what_is_slower_is_called_so() {
-    let a = Made::new("a", 1).rate("syscall", 1e6, 12).rate("pipe", 2e5, 12).rate("spawn", 9e3, 12);
-    let b = Made::new("b", 2).rate("syscall", 9e5, 12).rate("pipe", 2e5, 12).rate("spawn", 3e3, 12);
+    let a = Made::new("a", 1).rate("syscall", 1e6, 24).rate("pipe", 2e5, 24).rate("spawn", 9e3, 24);
+    let b = Made::new("b", 2).rate("syscall", 9e5, 24).rate("pipe", 2e5, 24).rate("spawn", 3e3, 24);
     let place = place(&[a, b]);
     let report = json(&place, "a b");
     let slower = of(&report, "syscall", "score");
@@ -25,7 +25,7 @@ fn what_is_slower_is_called_so() {
         assert!(!slower[key].is_null(), "{key}");
     }
     assert!(slower["pairs"].as_array().unwrap().is_empty());
-    assert_eq!(slower["verdict"], "slower");
+    assert_eq!(slower["verdict"], "slower", "{slower}");
     assert_eq!(slower["method"], "rank-sum");
     let delta = slower["delta"].as_f64().unwrap();
     assert!((-12.0..-8.0).contains(&delta), "{delta}");
@@ -68,7 +68,7 @@ fn few_trials_are_undecided_and_say_what_they_could_have_seen() {
     assert!(one["low"].is_null() && (one["delta"].as_f64().unwrap() + 50.0).abs() < 20.0);
     let flat = text(&place, "a b").split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("Welch's t, which assumes log-normal noise"), "{flat}");
-    assert!(flat.contains("undecided (∞)") && flat.contains("no A/A arm"), "{flat}");
+    assert!(flat.contains("undecided (∞)") && flat.contains("share no blocks"), "{flat}");
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn latencies_have_three_comparisons() {
     let compile: Vec<&Value> = all.iter().filter(|one| one["load"] == "compile").collect();
     assert_eq!(compile.len(), 3);
     assert_eq!((compile[1]["measure"].as_str(), compile[1]["method"].as_str()), (Some("p99"), Some("bootstrap")));
-    assert_eq!(compile[2]["verdict"], "same", "{}", compile[2]);
+    // All trials of either side met all deadlines, which shows little of what may happen to the next.
+    assert_eq!(compile[2]["verdict"], "undecided", "{}", compile[2]);
     assert!(text(&place, "a b").contains("audio, load compile p50, ms\n"), "{}", text(&place, "a b"));
 }
 
@@ -219,14 +220,14 @@ fn runs_in_turn_are_paired() {
     assert!(json(&place, &format!("--paired {order}"))["warnings"][0].as_str().unwrap().contains("did not alternate"));
 }
 
-/// A machine that drifts from trial to trial: the report says by how much its intervals are too narrow.
+/// A machine that drifts from trial to trial: the intervals of runs apart allow for it.
 #[test]
 fn an_unblocked_comparison_says_how_weak_it_is() {
     let drifting = |name: &str, seed| {
         let made = (0..6).fold(Made::new(name, seed), |made, test| made.rate(&format!("t{test}"), 1e6, 20));
         made.with(|journal| {
             for trial in &mut journal.trials {
-                let drift = 0.3 * (f64::from(trial.block) * 0.8 + seed as f64 + trial.cell as f64).sin();
+                let drift = 0.3 * (f64::from(trial.block) * 0.8 + seed as f64).sin();
                 let slice = &mut trial.copies[0].slices[0];
                 slice.2 = (slice.2 as f64 * drift.exp()) as u64;
             }
@@ -239,19 +240,19 @@ fn an_unblocked_comparison_says_how_weak_it_is() {
         Made::new("d", 4).rate("x", 1e6, 3),
     ]);
     let report = json(&place, "a b");
-    let serial = &report["serial"];
-    let number = |key: &str| serial[key].as_f64().unwrap();
-    assert_eq!((number("values"), number("length")), (240.0, 20.0));
-    assert!(number("autocorrelation") > 0.5 && number("worth") < 8.0 && number("widening") > 1.7, "{serial}");
-    let rho = number("autocorrelation");
-    assert!((number("worth") - 20.0 * (1.0 - rho) / (1.0 + rho)).abs() < 1e-9);
-    assert!((number("widening") - (20.0 / number("worth")).sqrt()).abs() < 1e-9);
+    for run in report["runs"].as_array().unwrap() {
+        assert!(run["drift"]["widening"].as_f64().unwrap() > 1.7, "{run}");
+    }
+    let one = of(&report, "t0", "score");
+    let (low, high) = (one["low"].as_f64().unwrap(), one["high"].as_f64().unwrap());
+    assert!(low < -20.0 && high > 20.0, "{one}");
     let flat = text(&place, "a b").split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = format!("20 trials made one after the other are worth {:.1} independent ones here", number("worth"));
-    assert!(flat.contains(&told) && flat.contains(&format!("about {:.1} times as wide", number("widening"))), "{flat}");
-    // Rounds share their drift; three trials show none.
-    assert!(json(&place, "--paired a b")["serial"].is_null());
-    assert!(text(&place, "c d").contains("how much weaker is unknown"));
+    assert!(
+        flat.contains("intervals allow for the machine's drift while a run lasts (") && flat.contains(" in A"),
+        "{flat}"
+    );
+    let few = text(&place, "c d").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(few.contains("the trials are too few to show any"), "{few}");
 }
 
 #[test]

@@ -40,12 +40,7 @@ impl Results {
     pub fn place_among(&mut self, others: &[Summary]) {
         let own = Summary::of(self, 0);
         let (kind, began) = (watched(&own), began(&own));
-        let like = |other: &&Summary| {
-            other.run.name != own.run.name
-                && self::began(other) < began
-                && other.end.is_some()
-                && watched(other) == kind
-        };
+        let like = |other: &&Summary| self::began(other) < began && other.end.is_some() && watched(other) == kind;
         let earlier: Vec<&Summary> = others.iter().filter(like).collect();
         let with = |value: f64, earlier: Vec<f64>| Another::after(&[earlier, vec![value]].concat());
         for row in &mut self.rows {
@@ -67,8 +62,9 @@ impl Results {
     }
 }
 
-fn began(summary: &Summary) -> Option<jiff::Timestamp> {
-    summary.run.started.parse().ok()
+/// When a run began; of those in the same second, which was named first.
+fn began(summary: &Summary) -> (Option<jiff::Timestamp>, &str) {
+    (summary.run.started.parse().ok(), &summary.run.name)
 }
 
 #[cfg(test)]

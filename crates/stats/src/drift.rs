@@ -8,6 +8,9 @@ use super::{median, qn, student_quantile};
 const SHARES: [f64; 11] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
 const TIMES: [f64; 7] = [3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 192.0];
 
+/// The odds before any value that there is a drift at all.
+const PRIOR_ODDS: f64 = 1.0;
+
 /// Series that are looked at, at most: the work grows with their square, and the drift is that of all of them.
 const MOST: usize = 24;
 
@@ -57,7 +60,7 @@ impl Drift {
     /// A value is the series' own mean, plus a speed common to all series, plus noise of its own, in units of the series'
     /// Qₙ. The speed is an Ornstein-Uhlenbeck process. Each share of the variance and each correlation time up to the
     /// whole span gets its restricted likelihood (Harville 1977, "Maximum likelihood approaches to variance component
-    /// estimation"), by Kalman's filter over values and means together (de Jong 1991); all are equally likely before.
+    /// estimation"), by Kalman's filter over values and means together (de Jong 1991); no drift is as likely before as any.
     #[must_use]
     pub fn of(series: &[Vec<Timed>]) -> Option<Drift> {
         let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
@@ -81,7 +84,9 @@ impl Drift {
             }
         }
         let most = tried.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
-        tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exp());
+        let others = (SHARES.len() - 1) as f64;
+        let before = |share: f64| if share == 0.0 { 1.0 } else { PRIOR_ODDS / others };
+        tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exp() * before(one.share));
         let sum: f64 = tried.iter().map(|one| one.weight).sum();
         tried.iter_mut().for_each(|one| one.weight /= sum);
         Some(Drift { tried })
@@ -226,10 +231,6 @@ mod tests {
                 .collect();
             let shares = median(&found.iter().map(|one| one.share).collect::<Vec<f64>>());
             let times = median(&found.iter().map(|one| one.seconds).collect::<Vec<f64>>());
-            println!(
-                "{share} {time}: {shares} {times} {:?}",
-                found.iter().map(|one| (one.share, one.seconds)).collect::<Vec<_>>()
-            );
             assert!((shares - share).abs() < 0.12, "{share}, {time}: {shares}");
             assert!(share == 0.0 || (0.6..1.6).contains(&(times / time)), "{share}, {time}: {times}");
         }
@@ -258,10 +259,13 @@ mod tests {
                         covered[place][1] += u32::from(mean.value.abs() <= half * drift.widening(&times, *own));
                     }
                 }
-                println!(
-                    "{share} {time} {blocks}: {:?}",
-                    covered.map(|pair| pair.map(|count| f64::from(count) / f64::from(rounds)))
-                );
+                let [one, index] = covered.map(|pair| pair.map(|count| f64::from(count) / f64::from(rounds)));
+                let what = format!("{share}, {time} s, {blocks} blocks: {one:?}, {index:?}");
+                // A run that is hardly longer than the correlation time cannot know of it.
+                let least = if 7.2 * blocks as f64 > 3.0 * time { 0.92 } else { 0.85 };
+                assert!((least..0.995).contains(&one[1]), "{what}");
+                assert!((least - 0.05..0.995).contains(&index[1]), "{what}");
+                assert!(share < 0.5 || index[0] < 0.75, "nothing to widen: {what}");
             }
         }
     }

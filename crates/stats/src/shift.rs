@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Estimate, normal_p, normal_quantile};
+use super::{Estimate, NORMAL_975, normal_p};
 
 /// What an interval of a difference rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -40,13 +40,18 @@ impl Shift {
         Shift { estimate: Estimate::alone(value), p: 1.0, method: Method::Nothing }
     }
 
-    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error.
+    /// Returns the difference with an interval `factor` times as wide, and the p value of as much larger an error: that of a
+    /// normal variate whose standard error is the half-width ÷ 1.96 (Lehmann, Nonparametrics, §2.5), but no smaller than
+    /// that of the ranks, which few values bound.
     #[must_use]
     pub fn widened(&self, factor: f64) -> Shift {
         let Estimate { value, low, high } = self.estimate;
+        if factor <= 1.0 || !self.estimate.bounded() {
+            return *self;
+        }
         let end = |end: f64| value + factor * (end - value);
-        // A p value of 1 has no error to widen, and one of 0 stays 0.
-        let p = if self.p > 0.0 && self.p < 1.0 { normal_p(normal_quantile(self.p) / factor) } else { self.p };
-        Shift { estimate: Estimate { value, low: end(low), high: end(high) }, p, ..*self }
+        let estimate = Estimate { value, low: end(low), high: end(high) };
+        let error = (estimate.high - estimate.low) / 2.0 / NORMAL_975;
+        Shift { estimate, p: self.p.max(normal_p(value / error)), ..*self }
     }
 }

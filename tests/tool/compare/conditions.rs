@@ -38,7 +38,7 @@ fn within_one_run_by_blocks() {
         assert!(total["high"].as_f64().unwrap() < 0.0, "{total}");
         assert_eq!(report["missing"][0]["test"], "spawn");
         assert_eq!(report["runs"][1]["condition"], "audit=all");
-        assert!(report["serial"].is_null() && report["notes"].to_string().contains("in the same blocks"), "{report}");
+        assert!(report["notes"].to_string().contains("in the same blocks"), "{report}");
     }
     let text = text(&place, "a --conditions none,audit=all");
     assert!(
@@ -55,7 +55,8 @@ fn of_two_runs() {
     let place = place(&[drifting("a", 1, 0.1), drifting("b", 2, 0.5), drifting("c", 3, 0.5), drifting("d", 4, 0.5)]);
     let report = json(&place, "a b --conditions none,audit=all");
     let cost = of(&report, "syscall", "score");
-    assert_eq!((cost["verdict"].as_str(), cost["method"].as_str()), (Some("slower"), Some("rank-sum")));
+    // The drift of either run, a factor of two, is in what they share no blocks for.
+    assert_eq!((cost["verdict"].as_str(), cost["method"].as_str()), (Some("undecided"), Some("rank-sum")));
     assert!((cost["delta"].as_f64().unwrap() + 50.0).abs() < 15.0, "{report}");
     // Of rounds, A is what was changed: the first condition.
     let report = json(&place, "--paired b b c c d d --conditions audit=all,none");

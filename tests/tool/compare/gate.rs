@@ -49,9 +49,9 @@ fn a_gate_for_continuous_integration() {
 
 /// Two looks at two programs: `syscall` loses 10 % in the first, and what is given in the second.
 fn looks(second: f64) -> Place {
-    let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 10);
-    let a = rate("a", 1, 1.0).rate("pipe", 1e6, 10);
-    let b = rate("b", 2, 0.9).rate("pipe", 1e6, 10);
+    let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 24);
+    let a = rate("a", 1, 1.0).rate("pipe", 1e6, 24);
+    let b = rate("b", 2, 0.9).rate("pipe", 1e6, 24);
     place(&[a, b, rate("a2", 3, 1.0), rate("b2", 4, 1.0 - second)])
 }
 

@@ -147,7 +147,8 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
 fn whole_runs(runs: &[Compared]) -> Vec<String> {
     let mut texts: Vec<(Vec<&str>, &Remark)> = Vec::new();
     for run in runs {
-        for text in &run.results.warnings {
+        // That intervals allow for drift is among the notes.
+        for text in run.results.warnings.iter().filter(|remark| !matches!(remark, Remark::Drift(_))) {
             match texts.iter_mut().find(|known| known.1 == text) {
                 Some(known) => known.0.push(&run.letter),
                 None => texts.push((vec![&run.letter], text)),

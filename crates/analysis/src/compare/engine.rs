@@ -130,7 +130,12 @@ impl Data {
         match self {
             Data::Paired(differences) => paired_half_width(&without_blocks(differences), level),
             Data::Apart([base, judged], widening) => {
-                two_sample_half_width(&without_blocks(base), &without_blocks(judged), level) * widening.alone
+                let [base, judged] = [base, judged].map(|side| without_blocks(side));
+                let half = match two_sample_shift(&base, &judged).method {
+                    Method::Welch => Mean::of(&judged).less(&Mean::of(&base)).half_width(level),
+                    _ => two_sample_half_width(&base, &judged, level),
+                };
+                half * widening.alone
             }
             Data::Means(difference, _) => difference.half_width(level),
         }

@@ -112,7 +112,7 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     }
     if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
         let n = Sides { a: first.trials.len(), b: second.trials.len() };
-        return Ok(of_means(Sides { a: share(first), b: share(second) }, shown, n, Method::Welch));
+        return Ok(of_means(shares(first, second), shown, n, Method::Welch));
     }
     match trials {
         Sides { a: Some(a), b: Some(b) } => {
@@ -144,12 +144,15 @@ fn merged(side: &Side<'_>) -> Result<Mean, String> {
     Ok(Mean { value: -score.value.max(LEAST).ln(), error, degrees })
 }
 
-/// Returns the mean share of deadlines met with its error over trials. Where all trials have the same share, as 100 %,
-/// their spread shows nothing: then half of what may be hidden is the error.
-fn share(latency: &Latency) -> Mean {
-    let shares: Vec<f64> = latency.trials.iter().filter_map(|trial| trial.met).collect();
-    let mean = Mean::of(&shares);
-    if mean.error > 0.0 { mean } else { Mean { error: hidden(shares.len()) / 2.0, ..mean } }
+/// Returns the mean shares of deadlines met with their errors over trials. Where no trial of either side differs from the others,
+/// as where all have 100 %, their spread shows nothing: then half of what may be hidden is the error.
+fn shares(a: &Latency, b: &Latency) -> Sides<Mean> {
+    let mean = |side: &Latency| Mean::of(&side.trials.iter().filter_map(|trial| trial.met).collect::<Vec<f64>>());
+    let means = Sides { a: mean(a), b: mean(b) };
+    if means.a.error > 0.0 || means.b.error > 0.0 {
+        return means;
+    }
+    means.map(|mean| Mean { error: hidden(mean.degrees as usize + 1) / 2.0, ..mean })
 }
 
 /// Returns the values of the rounds whose two runs have one; or why none has.
