@@ -34,6 +34,9 @@ pub(crate) struct Matrix {
     /// Begin no further block after this time: 90s, 3m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
+    /// Spread the blocks over this time, so that the machine is seen in more of its moods: 1h
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "budget")]
+    over: Option<Duration>,
     /// Measure until every interval is this narrow, as a share of its score: 1%
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
@@ -74,12 +77,14 @@ impl Matrix {
     /// The classic procedure is as long as it is.
     pub(crate) fn effort(&self) -> Result<Effort> {
         let kind = if self.quick { Kind::Quick } else { self.procedure };
-        let Matrix { precision, budget, iterations, .. } = *self;
-        if kind == Kind::Classic && (budget.is_some() || precision.is_some()) {
-            bail!("the classic procedure has a fixed length; --budget and --precision go with the standard one");
+        let Matrix { precision, budget, over, iterations, .. } = *self;
+        if kind == Kind::Classic && (budget.is_some() || over.is_some() || precision.is_some()) {
+            bail!(
+                "the classic procedure has a fixed length; --budget, --over and --precision go with the standard one"
+            );
         }
         // UnixBench's `-i 0` is its default.
-        Ok(Effort { kind, precision, budget, blocks: iterations.filter(|number| *number > 0) })
+        Ok(Effort { kind, precision, budget, over, blocks: iterations.filter(|number| *number > 0) })
     }
 
     /// Returns how much to measure of what has no classic procedure.

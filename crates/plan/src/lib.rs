@@ -269,6 +269,7 @@ impl Plan {
         let time = |trials: fn(&Cell) -> u32| {
             let time: f64 = self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell))).sum();
             let time = Duration::from_secs_f64(time);
+            let time = self.procedure().over.map_or(time, |over| over.max(time));
             self.procedure().budget.map_or(time, |budget| budget.min(time))
         };
         (time(|cell| cell.least), time(|cell| cell.most))

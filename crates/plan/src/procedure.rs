@@ -27,6 +27,8 @@ pub struct Effort {
     pub precision: Option<f64>,
     /// Time to keep.
     pub budget: Option<Duration>,
+    /// Time over which the blocks are spread.
+    pub over: Option<Duration>,
     /// UnixBench's `-i`: blocks, or passes of a long test; a short one has a third.
     pub blocks: Option<u32>,
 }
@@ -46,6 +48,9 @@ pub struct Procedure {
     pub precision: Option<f64>,
     /// Time after which no further block begins.
     pub budget: Option<Duration>,
+    /// Time over which the blocks are spread evenly: a machine whose speed wanders is then looked at more often
+    /// independently in the same measuring time.
+    pub over: Option<Duration>,
     /// Length of an interactive test's window.
     pub frames: Duration,
     /// Length of the slices of other windows.
@@ -168,7 +173,7 @@ impl Procedure {
     /// Returns the procedure of `unixmark run`.
     #[must_use]
     pub fn new(effort: Effort) -> Procedure {
-        let Effort { kind, precision, budget, blocks } = effort;
+        let Effort { kind, precision, budget, over, blocks } = effort;
         let first = RUN_LOOKS[0];
         let (least, most) = match (kind, blocks) {
             (Kind::Standard | Kind::Quick, Some(blocks)) => (blocks, blocks),
@@ -183,9 +188,11 @@ impl Procedure {
             kind,
             least,
             most,
-            closes: kind == Kind::Standard || precision.is_some(),
+            // Blocks that are spread over a time are all wanted.
+            closes: (kind == Kind::Standard && over.is_none()) || precision.is_some(),
             precision,
             budget,
+            over,
             frames: if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES },
             // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
             slice: if kind == Kind::Classic { Duration::from_secs(1) } else { SLICE },
@@ -220,7 +227,7 @@ impl Procedure {
             Kind::Standard | Kind::Classic => (COST_SLICES, COST_WARMUP),
         };
         procedure.sparse = false;
-        procedure.closes = fixed.is_none();
+        procedure.closes = fixed.is_none() && effort.over.is_none();
         if fixed.is_none() {
             procedure.looks = LOOKS;
             (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
@@ -241,6 +248,12 @@ impl Procedure {
             procedure.frames = (time / effort.blocks.unwrap_or(usual)).max(Duration::from_millis(500));
         }
         procedure
+    }
+
+    /// Returns how long after the run's begin the block of this number, from 0, is due.
+    #[must_use]
+    pub fn due(&self, block: u32) -> Duration {
+        self.over.map_or(Duration::ZERO, |over| over.mul_f64(f64::from(block) / f64::from(self.most.max(1))).min(over))
     }
 
     /// Whether it is asked after the block of this number, from 0, whether what was measured is enough.
@@ -330,7 +343,7 @@ impl Procedure {
 mod tests {
     use super::*;
 
-    const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, blocks: None };
+    const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, over: None, blocks: None };
 
     fn trials(procedure: &Procedure) -> (u32, u32, bool) {
         (procedure.least, procedure.most, procedure.closes)

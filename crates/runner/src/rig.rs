@@ -68,6 +68,10 @@ impl Bench for Rig<'_> {
         self.supervisor.rest()
     }
 
+    fn sleep_until(&mut self, due: Duration) -> bool {
+        self.supervisor.sleep(due.saturating_sub(self.began.elapsed()))
+    }
+
     fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }

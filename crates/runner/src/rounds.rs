@@ -39,6 +39,9 @@ pub(super) trait Bench {
     /// Rests as UnixBench does before a pass; returns whether no signal stopped it.
     fn rest(&mut self) -> bool;
 
+    /// Sleeps until this long after the run began; returns whether no signal stopped it.
+    fn sleep_until(&mut self, due: Duration) -> bool;
+
     /// Returns the time since the run began.
     fn elapsed(&self) -> Duration;
 
@@ -126,6 +129,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
             }
             if !self.second && round.block > 0 && self.is_spent(&round) {
                 return Ok(Ended::Budget);
+            }
+            if !self.second && !self.bench.sleep_until(self.plan.procedure().due(round.block)) {
+                return Ok(Ended::Interrupted);
             }
             for number in &round.cells {
                 if self.closed.contains(number) {
@@ -262,6 +268,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
         };
         let mut left: f64 = open.map(|(number, cell)| cell.seconds() * f64::from(trials_left(number, cell))).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
+        if let Some(over) = self.plan.procedure().over.filter(|_| left > 0.0) {
+            left = f64::max(left, over.as_secs_f64() - elapsed);
+        }
         if let Some(budget) = self.plan.procedure().budget {
             left = f64::min(left, (budget.as_secs_f64() - elapsed).max(0.0));
         }

@@ -123,16 +123,21 @@ impl<'a> Supervisor<'a> {
 
     /// Rests as UnixBench does before a pass; returns whether no signal stopped it.
     pub fn rest(&self) -> bool {
-        [1_000_000_000, 2_000_000_000].into_iter().all(|length| {
+        [1, 2].into_iter().all(|seconds| {
             rustix::fs::sync();
-            let deadline = monotonic() + length;
-            while self.signals.stopped().is_none() {
-                if !self.poll(std::iter::empty(), deadline) {
-                    return true;
-                }
-            }
-            false
+            self.sleep(Duration::from_secs(seconds))
         })
+    }
+
+    /// Sleeps for a time; returns whether no signal stopped it.
+    pub fn sleep(&self, time: Duration) -> bool {
+        let deadline = monotonic() + u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2);
+        while self.signals.stopped().is_none() {
+            if !self.poll(std::iter::empty(), deadline) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Sleeps until one of `programs` prints or ends, or a signal comes; returns false once the deadline is over.

@@ -57,6 +57,11 @@ impl Bench for Fake<'_> {
         self.signal().is_none()
     }
 
+    fn sleep_until(&mut self, due: Duration) -> bool {
+        self.clock = self.clock.max(due);
+        self.signal().is_none()
+    }
+
     fn elapsed(&self) -> Duration {
         self.clock
     }
@@ -184,7 +189,7 @@ fn costs_are_asked_at_fixed_looks_only() {
         family[0].1.len() >= 24
     };
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
-    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![24; 3]));
+    assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![24, 24, 6]));
     assert_eq!(Vec::from_iter(asked.into_inner()), [12, 16, 24]);
 }
 
@@ -337,6 +342,22 @@ fn an_interactive_trial_is_not_repeated() {
 }
 
 #[test]
+fn blocks_are_spread_over_a_time() {
+    let over = |blocks| Effort { over: Some(Duration::from_secs(3200)), blocks, ..Effort::default() };
+    let began = |ran: &Ran| ran.journal.trials.iter().map(|trial| trial.at).collect::<Vec<f64>>();
+    let hour = run(&plan(Procedure::new(over(None)), &["pipe"], &["none"], false), NEVER, Fake::good());
+    assert_eq!((hour.ended, hour.counts()), (Ended::Complete, vec![32]));
+    assert!(began(&hour).windows(2).all(|two| (two[1] - two[0] - 100.0).abs() < 1.0), "{:?}", began(&hour));
+    assert!((hour.progress[0].0 - 3200.0).abs() < 1.0 && hour.progress[31].0 <= 100.0, "{:?}", hour.progress);
+    // However narrow, all of them are wanted; a signal ends the sleep.
+    let plan = plan(Procedure::new(over(Some(4))), &["pipe"], &["none"], false);
+    let four = run(&plan, Policy { enough: &|_| true, ..NEVER }, Fake::good());
+    assert!((began(&four)[3] - 2400.0).abs() < 1.0, "{:?}", began(&four));
+    let ran = run(&plan, NEVER, Fake { signal: Some((1000.0, 15)), ..Fake::good() });
+    assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![2]));
+}
+
+#[test]
 fn a_run_ends_when_no_cell_is_open() {
     let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::new(|_, _| failed("it crashed")));
@@ -396,6 +417,9 @@ fn what_cannot_be_undone_is_an_error_of_the_run() {
             String::new()
         }
         fn rest(&mut self) -> bool {
+            true
+        }
+        fn sleep_until(&mut self, _: Duration) -> bool {
             true
         }
         fn elapsed(&self) -> Duration {
