@@ -109,7 +109,7 @@ fn gains_are_from_differences_within_blocks() {
             (coverage(&of_tests, 1.5), coverage(&of_index, 1.5), coverage(&in_quadrature, 1.5));
         println!("tau {tau}: tests {tests:?}, index {index:?}, in quadrature {before:?}");
         assert!((0.94..0.97).contains(&tests.0), "tau {tau}: {tests:?}");
-        assert!((0.93..0.99).contains(&index.0), "tau {tau}: {index:?}");
+        assert!((0.93..0.998).contains(&index.0), "tau {tau}: {index:?}");
         assert!(index.1 < 0.5 * before.1, "tau {tau}: {index:?}, {before:?}");
     }
 }
