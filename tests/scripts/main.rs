@@ -4,7 +4,7 @@
 mod dist;
 mod toolchain;
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -46,10 +46,14 @@ impl Sandbox {
     }
 }
 
+/// Writes a script. A process of its own does: a test beside this one that starts a program meanwhile would hold the file open for writing
+/// until then, and a file that is open for writing cannot be executed (ETXTBSY).
 fn executable(path: &Path, script: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let source = path.with_extension("source");
+    std::fs::write(&source, format!("#!/bin/sh\n{script}\n")).unwrap();
+    assert!(Command::new("install").arg("-m755").args([&source, path]).status().unwrap().success());
+    std::fs::remove_file(source).unwrap();
 }
 
 /// The fakes are no scripts that set anything up: they read words of the protocol that they do not use.
