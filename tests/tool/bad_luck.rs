@@ -159,17 +159,8 @@ fn sigkill_leaves_nothing_but_the_journal() {
         std::thread::sleep(Duration::from_millis(400));
         signal(&child, "KILL");
         child.wait().unwrap();
-        let mark = place.scratch().display().to_string();
-        let deadline = Instant::now() + Duration::from_secs(2);
-        while Instant::now() < deadline && !processes_with(&mark).is_empty() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert_eq!(processes_with(&mark), Vec::<String>::new());
-        place.assert_clean();
-        let report = place.json("latest");
-        assert!(report["end"].is_null());
-        assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
-        assert_eq!(report["results"][0]["test"], test);
+        place.assert_gone(Duration::from_secs(2));
+        assert_eq!(place.cut_short()["results"][0]["test"], test);
     }
 }
 

@@ -209,16 +209,8 @@ fn sigkill_leaves_nothing_but_the_journal() {
         let mut child = long(&place, kind, "--arg stubborn=1");
         signal(&child, "KILL");
         child.wait().unwrap();
-        let mark = place.scratch().display().to_string();
-        let deadline = Instant::now() + Duration::from_secs(3);
-        while Instant::now() < deadline && !processes_with(&mark).is_empty() {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert_eq!(processes_with(&mark), Vec::<String>::new());
-        place.assert_clean();
-        let report = place.json("latest");
-        assert!(report["end"].is_null());
-        assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
+        place.assert_gone(Duration::from_secs(3));
+        place.cut_short();
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -68,6 +69,25 @@ impl Place {
         let runs: Vec<_> = std::fs::read_dir(self.results()).unwrap().collect();
         assert_eq!(runs.len(), 1);
         runs.into_iter().next().unwrap().unwrap().path().join("run.jsonl")
+    }
+
+    /// Nothing of a run that was killed may stay: no process after a while, and nothing in the scratch directory.
+    pub fn assert_gone(&self, within: Duration) {
+        let mark = self.scratch().display().to_string();
+        let deadline = Instant::now() + within;
+        while Instant::now() < deadline && !processes_with(&mark).is_empty() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(processes_with(&mark), Vec::<String>::new());
+        self.assert_clean();
+    }
+
+    /// The report of the last run, which was cut short and says so.
+    pub fn cut_short(&self) -> Value {
+        let report = self.json("latest");
+        assert!(report["end"].is_null());
+        assert!(report["warnings"].to_string().contains("cut short"), "{}", report["warnings"]);
+        report
     }
 
     /// Nothing of a run may stay in the scratch directory.
