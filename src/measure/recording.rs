@@ -122,7 +122,7 @@ impl Recording {
         let ended = self.finish(outcome.map(|outcome| outcome.ended));
         let journal = journal::read(&self.directory)?;
         let mut results = Results::new(&journal, catalogue, None);
-        results.place_among(&beside(&self.directory, catalogue));
+        results.place_among(&beside(&self.directory, &journal.run, catalogue));
         let written = write_all(&results, &self.directory);
         let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
             say(&format!("unixmark: {error:#}"));

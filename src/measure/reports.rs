@@ -8,7 +8,7 @@ use crate::status::usage;
 use ::report::Format;
 use analysis::{Results, Summary};
 use catalogue::Catalogue;
-use journal::{Baseline, FILE, Store};
+use journal::{Baseline, FILE, Listed, Run, Store};
 
 /// Runs beside one that are looked at, at most.
 const MOST: usize = 200;
@@ -31,22 +31,32 @@ pub(crate) fn results(
     name: &str,
     baseline: Option<&Baseline>,
 ) -> Result<Results> {
+    Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, baseline))
+}
+
+/// Returns the same, placed among the runs beside it.
+///
+/// # Errors
+/// As [`results`].
+pub(crate) fn placed(store: &Store, catalogue: &Catalogue, name: &str, baseline: Option<&Baseline>) -> Result<Results> {
     let path = find(store, name)?;
-    let mut results = Results::new(&journal::read(&path)?, catalogue, baseline);
-    results.place_among(&beside(&path, catalogue));
+    let mut results = results(store, catalogue, name, baseline)?;
+    let directory = if path.is_dir() { &path } else { path.parent().unwrap_or(&path) };
+    results.place_among(&beside(directory, &results.run, catalogue));
     Ok(results)
 }
 
-/// Returns the runs whose directories lie beside that of a run, which is named by it or by its journal: the newest two hundred.
-/// Those that cannot be read are left out.
-pub(crate) fn beside(run: &Path, catalogue: &Catalogue) -> Vec<Summary> {
-    let directory = if run.is_dir() { run } else { run.parent().unwrap_or(run) };
-    let siblings = directory.parent().and_then(|root| std::fs::read_dir(root).ok()).into_iter().flatten().flatten();
-    let journals = siblings.map(|entry| entry.path()).filter(|path| path != directory).map(|path| path.join(FILE));
-    let changed = |path: PathBuf| Some((std::fs::metadata(&path).ok()?.modified().ok()?, path));
-    let mut found: Vec<_> = journals.filter_map(changed).collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.iter().take(MOST).filter_map(|(_, path)| archive::summary(path, catalogue).ok()).collect()
+/// Returns the newest two hundred runs whose directories lie beside that of `run`, of the same host, procedure and build: what
+/// it may be placed among. Those that cannot be read are left out.
+pub(crate) fn beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
+    let listed = directory.parent().and_then(|root| Store::at(Some(root.to_path_buf())).ok()?.list().ok());
+    let is_like = |other: &&Listed| {
+        let known = other.run.as_ref().filter(|_| other.path != directory);
+        known
+            .is_some_and(|other| (&other.host, other.procedure, &other.build) == (&run.host, run.procedure, &run.build))
+    };
+    let like = listed.iter().flatten().rev().filter(is_like).take(MOST);
+    like.filter_map(|other| archive::summary(&other.path.join(FILE), catalogue).ok()).collect()
 }
 
 /// Writes every form of report into the run's directory, and a summary beside its journal.

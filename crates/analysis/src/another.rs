@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::trend::watched;
+use super::trend::{began, watched};
 use super::{Results, Summary};
 use stats::{Mean, student_quantile};
 
@@ -39,8 +39,9 @@ impl Results {
     /// like it: the same machine, kernel, build, procedure and whatever else a trend watches.
     pub fn place_among(&mut self, others: &[Summary]) {
         let own = Summary::of(self, 0);
-        let (kind, began) = (watched(&own), began(&own));
-        let like = |other: &&Summary| self::began(other) < began && other.end.is_some() && watched(other) == kind;
+        let kind = watched(&own);
+        let like =
+            |other: &&Summary| began(&other.run) < began(&own.run) && other.end.is_some() && watched(other) == kind;
         let earlier: Vec<&Summary> = others.iter().filter(like).collect();
         let with = |value: f64, earlier: Vec<f64>| Another::after(&[earlier, vec![value]].concat());
         for row in &mut self.rows {
@@ -60,11 +61,6 @@ impl Results {
             index.another = with(index.score.value, earlier.iter().filter_map(known).collect());
         }
     }
-}
-
-/// When a run began; of those in the same second, which was named first.
-fn began(summary: &Summary) -> (Option<jiff::Timestamp>, &str) {
-    (summary.run.started.parse().ok(), &summary.run.name)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Row;
+use journal::Key;
 use stats::{Drift, Estimate, Timed, median};
 
 /// The drift of a run, and what it does to its intervals.
@@ -35,7 +36,7 @@ pub struct Widening {
 
 impl Default for Widening {
     fn default() -> Self {
-        Widening { alone: 1.0, together: 1.0 }
+        Widening::by(1.0)
     }
 }
 
@@ -45,13 +46,22 @@ impl Widening {
         let both = |a: f64, b: f64| ((a * a + b * b) / 2.0).sqrt();
         Widening { alone: both(self.alone, other.alone), together: both(self.together, other.together) }
     }
+
+    /// Returns the same factor for both.
+    pub(crate) fn by(factor: f64) -> Widening {
+        Widening { alone: factor, together: factor }
+    }
+
+    /// Returns both one after the other.
+    pub(crate) fn times(self, other: Widening) -> Widening {
+        Widening { alone: self.alone * other.alone, together: self.together * other.together }
+    }
 }
 
 /// Widens the intervals of the rows by the drift that their trials show; returns it, unless they are too few to show any.
 pub(super) fn widen(rows: &mut [Row]) -> Option<Drifting> {
     let drift = Drift::of(&rows.iter().filter(|row| row.latency.is_none()).map(series).collect::<Vec<Vec<Timed>>>())?;
-    let mut levels: Vec<(u32, String, String)> = rows.iter().map(level).collect();
-    levels.sort_unstable();
+    let levels: Vec<Key> = rows.iter().map(level).collect();
     let mut found = Vec::new();
     for row in rows.iter_mut().filter(|row| row.latency.is_none() && row.samples.len() > 1) {
         let here = level(row);
@@ -61,21 +71,21 @@ pub(super) fn widen(rows: &mut [Row]) -> Option<Drifting> {
         row.score = widened(&row.score, row.widening.alone);
         found.push(row.widening.alone);
     }
-    let figures = drift.figures();
-    Some(Drifting { share: figures.share, seconds: figures.seconds, widening: median(&found) })
+    let (share, seconds) = drift.most_likely();
+    Some(Drifting { share, seconds, widening: median(&found) })
 }
 
-fn level(row: &Row) -> (u32, String, String) {
-    let key = &row.cell.key;
-    (key.copies, key.load.clone(), key.condition.clone())
+/// The key without its test.
+fn level(row: &Row) -> Key {
+    Key { test: String::new(), ..row.cell.key.clone() }
 }
 
 fn series(row: &Row) -> Vec<Timed> {
     row.samples.iter().map(|sample| Timed { at: sample.at, value: sample.value.ln() }).collect()
 }
 
-/// The same with each end so many times as far away, by logarithms.
-pub(super) fn widened(estimate: &Estimate, factor: f64) -> Estimate {
+/// Returns the estimate with each end `factor` times as far from the value, in logarithms.
+fn widened(estimate: &Estimate, factor: f64) -> Estimate {
     let Estimate { value, low, high } = *estimate;
     if !(estimate.bounded() && low > 0.0) {
         return *estimate;

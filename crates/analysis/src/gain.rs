@@ -3,7 +3,7 @@
 use super::{Index, Row};
 use catalogue::{Arithmetic, Metric};
 use journal::Key;
-use stats::{ByBlock, Estimate, block_differences, mean, paired_shift, without_blocks};
+use stats::{ByBlock, Estimate, block_differences, in_block, mean, paired_shift, without_blocks};
 
 /// Fewer blocks in common carry no signed ranks; medians of each level's trials do better then.
 const FEWEST: usize = 6;
@@ -70,8 +70,7 @@ fn by_block(index: &Index, rows: &[Row]) -> ByBlock {
     let Some(tests) = index.parts.iter().map(test).collect::<Option<Vec<ByBlock>>>() else { return Vec::new() };
     let Some(first) = tests.first() else { return Vec::new() };
     let joined = |(block, _): &(u32, f64)| {
-        let of = |test: &ByBlock| test.iter().find(|(number, _)| number == block).map(|(_, value)| *value);
-        let values = tests.iter().map(of).collect::<Option<Vec<f64>>>()?;
+        let values = tests.iter().map(|test| in_block(test, *block)).collect::<Option<Vec<f64>>>()?;
         let value = match index.arithmetic {
             Arithmetic::Geometric => mean(values.iter().map(|value| value.ln())).exp(),
             Arithmetic::Arithmetic => mean(values),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Remark, Row, Sample, Widening};
+use super::{Remark, Row, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
 
@@ -146,16 +146,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let broke = all().filter_map(|frames| frames.broke);
     warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));
     Some(Row {
-        cell: cell.clone(),
-        score,
-        another: None,
-        n: measured.len(),
-        seconds: window,
-        widening: Widening::default(),
         samples: samples.filter(|sample| sample.value.is_finite()).collect(),
         warnings,
-        load: None,
-        details: None,
         latency: Some(Box::new(Latency {
             kind: first.schedule.latency,
             value: name,
@@ -176,6 +168,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
             trials: measured.iter().map(|trial| figures(trial)).collect(),
             histogram,
         })),
+        ..Row::new(cell, score, measured.len(), window)
     })
 }
 

@@ -174,6 +174,23 @@ pub struct Missing {
 }
 
 impl Row {
+    /// Returns the row of a cell with a score of `n` trials, whose windows took `seconds` on average.
+    fn new(cell: &Cell, score: Estimate, n: usize, seconds: f64) -> Row {
+        Row {
+            cell: cell.clone(),
+            score,
+            another: None,
+            n,
+            seconds,
+            widening: Widening::default(),
+            samples: Vec::new(),
+            warnings: Vec::new(),
+            load: None,
+            details: None,
+            latency: None,
+        }
+    }
+
     /// Returns the trials' values by block, in its order.
     pub(crate) fn by_block(&self) -> ByBlock {
         let mut values: ByBlock = self.samples.iter().map(|sample| (sample.block, sample.value)).collect();

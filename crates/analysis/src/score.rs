@@ -1,6 +1,6 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
-use super::{Remark, Row, Sample, Widening};
+use super::{Remark, Row, Sample};
 use catalogue::Metric;
 use journal::{Cell, Copy, Trial};
 use stats::{Estimate, log_interval, mean, median, median_interval};
@@ -38,19 +38,8 @@ pub(super) fn of_rates(rates: &[f64]) -> Estimate {
 /// Returns the row of a cell, unless no trial has a result.
 pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> {
     if let Some(score) = trials.iter().find_map(|trial| trial.score.as_ref()) {
-        return Some(Row {
-            cell: cell.clone(),
-            score: Estimate::alone(score.value),
-            another: None,
-            n: score.samples as usize,
-            seconds: score.seconds,
-            widening: Widening::default(),
-            samples: Vec::new(),
-            load: None,
-            details: None,
-            latency: None,
-            warnings: vec![Remark::ImportedScore],
-        });
+        let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
+        return Some(Row { warnings: vec![Remark::ImportedScore], ..row });
     }
     let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
     if measured.is_empty() {
@@ -78,19 +67,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         .zip(&values)
         .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
         .collect();
-    Some(Row {
-        cell: cell.clone(),
-        score,
-        another: None,
-        n,
-        seconds,
-        widening: Widening::default(),
-        samples,
-        warnings,
-        load: None,
-        details: None,
-        latency: None,
-    })
+    Some(Row { samples, warnings, ..Row::new(cell, score, n, seconds) })
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.

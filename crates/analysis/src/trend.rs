@@ -96,7 +96,7 @@ impl Trend {
     #[must_use]
     pub fn new(test: &str, summaries: &[Summary]) -> Trend {
         let mut runs: Vec<&Summary> = summaries.iter().collect();
-        runs.sort_by_key(|summary| (began(&summary.run), summary.run.name.as_str()));
+        runs.sort_by_key(|summary| began(&summary.run));
         let mut series: Vec<(Series, &Summary)> = Vec::new();
         for summary in runs {
             for cell in cells(test, summary) {
@@ -122,9 +122,9 @@ impl Trend {
     }
 }
 
-/// When a run began; those that do not say it come first.
-fn began(run: &Run) -> Option<jiff::Timestamp> {
-    run.started.parse().ok()
+/// When a run began; of those in the same second, which was named first. Those that do not say it come before all others.
+pub(super) fn began(run: &Run) -> (Option<jiff::Timestamp>, &str) {
+    (run.started.parse().ok(), &run.name)
 }
 
 /// The run's figures of a test, each as a series of one.

@@ -63,7 +63,7 @@ pub struct Procedure {
     pub slices: u32,
     /// Time before them that is not counted, whatever the test's own warm-up.
     pub warmup: Duration,
-    /// Passes of a long classic test, if the user set them.
+    /// Passes of a long classic test, or blocks, if their number is set: such blocks have every cell.
     pub passes: Option<u32>,
 }
 
@@ -267,7 +267,7 @@ impl Procedure {
     pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
         let Point { test, load, condition, control, .. } = *point;
         let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
-        let every = match (control && self.closes, self.sparse) {
+        let every = match (control && self.passes.is_none(), self.sparse) {
             (true, _) => CONTROL,
             (_, true) => test.standard.sparse.unwrap_or(usual),
             _ => 1,

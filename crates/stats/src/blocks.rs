@@ -10,7 +10,8 @@ pub fn block_differences(values: &[(u32, f64)], base: &[(u32, f64)]) -> ByBlock 
 }
 
 /// Returns the value in a block, if there is one; `values` are in the order of their blocks.
-pub(super) fn in_block(values: &[(u32, f64)], block: u32) -> Option<f64> {
+#[must_use]
+pub fn in_block(values: &[(u32, f64)], block: u32) -> Option<f64> {
     values.binary_search_by_key(&block, |(number, _)| *number).ok().map(|place| values[place].1)
 }
 

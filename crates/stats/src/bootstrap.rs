@@ -3,8 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::blocks::in_block;
-use super::{quantile_975, without_blocks};
+use super::{in_block, quantile_975, without_blocks};
 
 /// Resamples; the error of the standard error itself is then 1/√(2·1000) = 2.2 %.
 const RESAMPLES: usize = 1000;

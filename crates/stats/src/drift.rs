@@ -1,15 +1,10 @@
 //! What part of the noise is a speed that all series share and that wanders, and what that does to intervals.
 
-use serde::Serialize;
-
 use super::{median, qn, student_quantile};
 
 /// Shares of the variance that are tried, and times in seconds.
 const SHARES: [f64; 11] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
 const TIMES: [f64; 7] = [3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 192.0];
-
-/// The odds before any value that there is a drift at all.
-const PRIOR_ODDS: f64 = 1.0;
 
 /// Series that are looked at, at most: the work grows with their square, and the drift is that of all of them.
 const MOST: usize = 24;
@@ -45,15 +40,6 @@ struct Tried {
     weight: f64,
 }
 
-/// A drift in two numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct DriftFigures {
-    /// The share of the variance of a value that drifts.
-    pub share: f64,
-    /// The time in seconds within which the drift forgets itself: its autocorrelation falls to 1/e.
-    pub seconds: f64,
-}
-
 impl Drift {
     /// Returns the drift that `series` share; `None` if they have too few values that differ, or no time lies between them.
     ///
@@ -74,7 +60,7 @@ impl Drift {
             .collect();
         values.sort_by(|a, b| a.1.at.total_cmp(&b.1.at));
         let span = values.last()?.1.at - values.first()?.1.at;
-        if values.len() < FEWEST.max(2 * means) || span.partial_cmp(&TIMES[0]) != Some(std::cmp::Ordering::Greater) {
+        if values.len() < FEWEST.max(2 * means) || span <= TIMES[0] || span.is_nan() {
             return None;
         }
         let mut tried = Vec::new();
@@ -85,21 +71,19 @@ impl Drift {
         }
         let most = tried.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
         let others = (SHARES.len() - 1) as f64;
-        let before = |share: f64| if share == 0.0 { 1.0 } else { PRIOR_ODDS / others };
+        let before = |share: f64| if share == 0.0 { 1.0 } else { 1.0 / others };
         tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exp() * before(one.share));
         let sum: f64 = tried.iter().map(|one| one.weight).sum();
         tried.iter_mut().for_each(|one| one.weight /= sum);
         Some(Drift { tried })
     }
 
-    /// Returns the most likely share and time.
+    /// Returns the most likely share of a value's variance that drifts, and the most likely time in seconds within which the
+    /// drift forgets itself: its autocorrelation falls to 1/e.
     #[must_use]
-    pub fn figures(&self) -> DriftFigures {
+    pub fn most_likely(&self) -> (f64, f64) {
         let most = self.tried.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-        most.map_or(DriftFigures { share: 0.0, seconds: 0.0 }, |one| DriftFigures {
-            share: one.share,
-            seconds: one.time,
-        })
+        most.map_or((0.0, 0.0), |one| (one.share, one.time))
     }
 
     /// Returns how many times as wide the 95 % interval of a middle of values measured at `times` is as one that takes them
@@ -196,26 +180,19 @@ fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64
 mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64Mcg;
-    use testing::normal;
+    use testing::{Wandering, normal};
 
     use super::*;
     use crate::Mean;
 
-    /// Series of a machine whose speed wanders, measured in turn every so many seconds.
-    fn machine(
-        random: &mut Pcg64Mcg,
-        (share, time): (f64, f64),
-        (series, blocks): (usize, usize),
-        every: f64,
-    ) -> Vec<Vec<Timed>> {
+    /// Series of a machine whose speed wanders, measured in turn, one value every 0.6 s.
+    fn machine(random: &mut Pcg64Mcg, (share, time): (f64, f64), (series, blocks): (usize, usize)) -> Vec<Vec<Timed>> {
         let mut all = vec![Vec::new(); series];
-        let (mut speed, mut at) = (normal(random), 0.0);
+        let (mut speed, mut at) = (Wandering::new(random, time), 0.0);
         for _ in 0..blocks {
             for one in &mut all {
-                let kept = (-every / time).exp();
-                speed = kept * speed + (1.0 - kept * kept).sqrt() * normal(random);
-                at += every;
-                let value = share.sqrt() * speed + (1.0 - share).sqrt() * normal(random);
+                at += 0.6;
+                let value = share.sqrt() * speed.after(random, 0.6) + (1.0 - share).sqrt() * normal(random);
                 one.push(Timed { at, value: 0.1 * value });
             }
         }
@@ -226,11 +203,11 @@ mod tests {
     fn share_and_time_are_found() {
         for (share, time) in [(0.0, 20.0), (0.5, 20.0), (0.7, 10.0), (0.7, 40.0)] {
             let mut random = Pcg64Mcg::seed_from_u64(3);
-            let found: Vec<DriftFigures> = (0..40)
-                .map(|_| Drift::of(&machine(&mut random, (share, time), (12, 32), 0.6)).unwrap().figures())
+            let found: Vec<(f64, f64)> = (0..40)
+                .map(|_| Drift::of(&machine(&mut random, (share, time), (12, 32))).unwrap().most_likely())
                 .collect();
-            let shares = median(&found.iter().map(|one| one.share).collect::<Vec<f64>>());
-            let times = median(&found.iter().map(|one| one.seconds).collect::<Vec<f64>>());
+            let shares = median(&found.iter().map(|one| one.0).collect::<Vec<f64>>());
+            let times = median(&found.iter().map(|one| one.1).collect::<Vec<f64>>());
             assert!((shares - share).abs() < 0.12, "{share}, {time}: {shares}");
             assert!(share == 0.0 || (0.6..1.6).contains(&(times / time)), "{share}, {time}: {times}");
         }
@@ -246,7 +223,7 @@ mod tests {
                 let mut covered = [[0_u32; 2]; 2];
                 let rounds = 300;
                 for _ in 0..rounds {
-                    let series = machine(&mut random, (share, time), (tests, blocks), 0.6);
+                    let series = machine(&mut random, (share, time), (tests, blocks));
                     let drift = Drift::of(&series).unwrap();
                     let block = |place: usize| series.iter().map(|one| one[place].value).sum::<f64>() / tests as f64;
                     let index: Vec<f64> = (0..blocks).map(block).collect();

@@ -14,16 +14,15 @@ mod qn;
 mod rank_sum;
 mod ranks;
 mod shift;
-mod steps;
 mod tail;
 mod usl;
 mod walsh;
 
 use serde::{Deserialize, Serialize};
 
-pub use blocks::{ByBlock, block_differences, without_blocks};
+pub use blocks::{ByBlock, block_differences, in_block, without_blocks};
 pub use bootstrap::{Sampled, mean_half_width};
-pub use drift::{Drift, DriftFigures, Timed};
+pub use drift::{Drift, Timed};
 pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
@@ -34,7 +33,6 @@ pub use median::{median, median_interval};
 pub use qn::qn;
 pub use rank_sum::{two_sample_half_width, two_sample_shift};
 pub use shift::{Method, Shift};
-pub use steps::{Step, steps};
 pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
 pub use walsh::{paired_half_width, paired_shift, pseudo_median};

@@ -1,7 +1,7 @@
 //! Two independent samples: Hodges and Lehmann's shift with the Mann-Whitney interval.
 
 use super::ranks::{Null, smallest};
-use super::{Method, Shift, welch_shift};
+use super::{Mean, Method, Shift, welch_shift};
 
 /// Up to this product of the sizes the distribution is exact; beyond it the normal approximation is as good.
 const EXACT: usize = 2500;
@@ -29,8 +29,12 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
 #[must_use]
 pub fn two_sample_half_width(base: &[f64], other: &[f64], level: f64) -> f64 {
     let null = rank_sum(base.len(), other.len());
+    if base.is_empty() || other.is_empty() || null.rank() == 0 {
+        let half = Mean::of(other).less(&Mean::of(base)).half_width(level);
+        return if half > 0.0 { half } else { f64::INFINITY };
+    }
     let k = null.rank_at(level);
-    if base.is_empty() || other.is_empty() || k == 0 {
+    if k == 0 {
         return f64::INFINITY;
     }
     let (mut a, mut b) = (base.to_vec(), other.to_vec());

@@ -48,3 +48,23 @@ pub fn python(package: &str) -> Result<PathBuf, String> {
     let output = Command::new("sh").arg(file("tests/python.sh")).arg(package).output().unwrap();
     if output.status.success() { Ok(PathBuf::from(stdout(&output).trim())) } else { Err(stderr(&output)) }
 }
+
+/// A speed that wanders about 0 with a standard deviation of 1 (Ornstein and Uhlenbeck 1930).
+pub struct Wandering {
+    /// The time in seconds within which it forgets itself.
+    time: f64,
+    speed: f64,
+}
+
+impl Wandering {
+    pub fn new(random: &mut impl rand::Rng, time: f64) -> Wandering {
+        Wandering { time, speed: normal(random) }
+    }
+
+    /// The speed a time in seconds after the last one.
+    pub fn after(&mut self, random: &mut impl rand::Rng, seconds: f64) -> f64 {
+        let kept = (-seconds / self.time).exp();
+        self.speed = kept * self.speed + (1.0 - kept * kept).sqrt() * normal(random);
+        self.speed
+    }
+}

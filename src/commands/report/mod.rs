@@ -4,7 +4,7 @@ mod trend;
 
 use anyhow::Result;
 
-use crate::measure::results;
+use crate::measure::{placed, results};
 use crate::options::Results;
 use crate::status::Status;
 use crate::terminal::print;
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());
-    let results = results(&store, &catalogue, &arguments.run, baseline.as_ref())?;
+    let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref())?;
     print(&::report::report(&results, arguments.format)?)?;
     Ok(Status::Fine)
 }

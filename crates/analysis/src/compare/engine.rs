@@ -40,7 +40,7 @@ use crate::Widening;
 use catalogue::Metric;
 use journal::Cell;
 use stats::{
-    ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, median, normal_quantile,
+    ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, in_block, median, normal_quantile,
     paired_half_width, paired_shift, two_sample_half_width, two_sample_shift, without_blocks,
 };
 
@@ -108,8 +108,8 @@ pub(crate) type Values = ByBlock;
 pub(crate) enum Data {
     /// Differences within blocks, rounds or nodes.
     Paired(ByBlock),
-    /// What is measured against, and what is judged; and how much wider an interval of their difference is for drift.
-    Apart([ByBlock; 2], Widening),
+    /// What is measured against, and what is judged.
+    Apart([ByBlock; 2]),
     /// The difference of two means, and how their errors were found.
     Means(Mean, Method),
 }
@@ -118,9 +118,7 @@ impl Data {
     fn shift(&self) -> Shift {
         match self {
             Data::Paired(differences) => paired_shift(&without_blocks(differences)),
-            Data::Apart([base, judged], widening) => {
-                two_sample_shift(&without_blocks(base), &without_blocks(judged)).widened(widening.alone)
-            }
+            Data::Apart([base, judged]) => two_sample_shift(&without_blocks(base), &without_blocks(judged)),
             Data::Means(difference, method) => difference.shift(*method),
         }
     }
@@ -129,14 +127,7 @@ impl Data {
     fn half_width(&self, level: f64) -> f64 {
         match self {
             Data::Paired(differences) => paired_half_width(&without_blocks(differences), level),
-            Data::Apart([base, judged], widening) => {
-                let [base, judged] = [base, judged].map(|side| without_blocks(side));
-                let half = match two_sample_shift(&base, &judged).method {
-                    Method::Welch => Mean::of(&judged).less(&Mean::of(&base)).half_width(level),
-                    _ => two_sample_half_width(&base, &judged, level),
-                };
-                half * widening.alone
-            }
+            Data::Apart([base, judged]) => two_sample_half_width(&without_blocks(base), &without_blocks(judged), level),
             Data::Means(difference, _) => difference.half_width(level),
         }
     }
@@ -152,6 +143,8 @@ pub(crate) struct Observed {
     /// The blocks or rounds that both have.
     pub(crate) pairs: Vec<Pair>,
     pub(crate) data: Data,
+    /// How much wider an interval is for the drift of runs apart.
+    pub(crate) widening: Widening,
 }
 
 impl Observed {
@@ -166,7 +159,8 @@ impl Observed {
                 n: values.as_ref().map(Vec::len),
                 shown: medians(values.as_ref().map(|values| without_blocks(values))),
                 pairs: Vec::new(),
-                data: Data::Apart(design.base_first(values.as_ref().map(turn)), Widening::default()),
+                widening: Widening::default(),
+                data: Data::Apart(design.base_first(values.as_ref().map(turn))),
             };
         }
         let both = shared(values);
@@ -189,27 +183,15 @@ impl Observed {
             }),
             n: Sides { a: both.len(), b: both.len() },
             pairs: both.iter().zip(&differences).map(pair).collect(),
+            widening: Widening::default(),
             data: Data::Paired(differences),
         }
     }
 }
 
-impl Observed {
-    /// With the drift of the runs that are compared apart.
-    pub(crate) fn drifting(mut self, drift: Sides<Widening>) -> Observed {
-        if let Data::Apart(_, widening) = &mut self.data {
-            *widening = drift.a.of_difference(drift.b);
-        }
-        self
-    }
-}
-
 /// Returns the values of the blocks or rounds that both sides have.
 pub(crate) fn shared(values: &Sides<Values>) -> Vec<(u32, Sides<f64>)> {
-    let pair = |(number, a): &(u32, f64)| {
-        let (_, b) = values.b.iter().find(|(other, _)| other == number)?;
-        Some((*number, Sides { a: *a, b: *b }))
-    };
+    let pair = |(number, a): &(u32, f64)| Some((*number, Sides { a: *a, b: in_block(&values.b, *number)? }));
     values.a.iter().filter_map(pair).collect()
 }
 
@@ -220,8 +202,8 @@ pub(crate) struct Difference {
     pub(super) data: Data,
     /// The shift towards the better.
     pub(crate) shift: Shift,
-    /// How much wider its interval is than its data alone would have it.
-    pub(super) widening: f64,
+    /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the control.
+    pub(super) widening: Widening,
     /// What it must exceed in per cent (points) where it shares no blocks: what drift may show.
     pub(crate) floor: Option<f64>,
     /// The same in a second look, unless there was none.
@@ -236,12 +218,23 @@ pub(crate) struct Difference {
 impl Difference {
     pub(crate) fn new(measure: Measure, data: Data) -> Difference {
         let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
-        Difference { measure, shift, data, widening: 1.0, floor: None, again: None, q: 1.0, verdict, confirmed: None }
+        Difference {
+            measure,
+            shift,
+            data,
+            widening: Widening::default(),
+            floor: None,
+            again: None,
+            q: 1.0,
+            verdict,
+            confirmed: None,
+        }
     }
 
-    /// Returns it with an interval `factor` times as wide.
-    pub(crate) fn widened(self, factor: f64) -> Difference {
-        Difference { shift: self.shift.widened(factor), widening: self.widening * factor, ..self }
+    /// Makes its interval wider.
+    pub(crate) fn widen(&mut self, widening: Widening) {
+        self.shift = self.shift.widened(widening.alone);
+        self.widening = self.widening.times(widening);
     }
 
     /// Returns the size of the difference in standard errors, by its p value, so that it means the same of few values and of
@@ -259,7 +252,7 @@ impl Difference {
     /// Returns the floor of what shares no blocks: it is no surer than what it is measured against is in the first half of the
     /// run against the second. `None` within blocks.
     pub(crate) fn drift(&self) -> Option<f64> {
-        let Data::Apart([base, _], _) = &self.data else { return None };
+        let Data::Apart([base, _]) = &self.data else { return None };
         let (first, second) = base.split_at(base.len() / 2);
         let drift = two_sample_shift(&without_blocks(first), &without_blocks(second)).estimate;
         Some(larger_end(&self.measure.delta(&drift)))
@@ -292,7 +285,7 @@ impl Difference {
         let error = (high - low) / 2.0 / NORMAL_975;
         let [threshold, floor] = [threshold, self.floor.unwrap_or(0.0)].map(|size| self.measure.goodness_of_size(size));
         self.measure
-            .size((self.widening * self.data.half_width(level)).max(threshold).max(floor) + FOUR_OF_FIVE * error)
+            .size((self.widening.alone * self.data.half_width(level)).max(threshold).max(floor) + FOUR_OF_FIVE * error)
     }
 }
 
@@ -321,7 +314,7 @@ pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, thres
         (one.q, one.verdict) = (q, one.verdict(q, threshold, detectable));
     }
     all.retain(|one| one.verdict.is_loss() && one.again.is_some());
-    let again = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift().widened(one.widening)));
+    let again = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift().widened(one.widening.alone)));
     let again: Vec<Shift> = again.collect();
     let q = false_discovery_rates(&again.iter().map(|shift| shift.p).collect::<Vec<f64>>());
     for ((one, shift), q) in all.into_iter().zip(again).zip(q) {
@@ -348,8 +341,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// Returns the comparison of a cell of the run or condition `run`, by one measure.
     pub(crate) fn new(run: &str, cell: &Cell, measure: Measure, observed: Observed) -> Draft {
-        let Observed { design, mut shown, n, pairs, data } = observed;
-        let difference = Difference::new(measure, data);
+        let Observed { design, mut shown, n, pairs, widening, data } = observed;
+        let mut difference = Difference::new(measure, data);
+        difference.widen(widening);
         // The judged side is shown as the difference has it, so that no row contradicts itself.
         let shift = difference.shift.estimate.value;
         if shift.is_finite() {

@@ -72,33 +72,34 @@ fn by_round(rates: &[&Draft]) -> Estimate {
     paired_shift(&means).estimate
 }
 
+/// A rate's values, and how much wider the interval of a mean with them is.
+type Part<'a> = (&'a [(u32, f64)], f64);
+
 fn resampled(rates: &[&Draft]) -> Estimate {
     let value = mean(rates.iter().map(|rate| rate.difference.shift.estimate.value));
-    let [mut paired, mut base, mut judged]: [Vec<&[(u32, f64)]>; 3] = Default::default();
-    let mut drift = Vec::new();
+    let [mut paired, mut base, mut judged]: [Vec<Part<'_>>; 3] = Default::default();
     for rate in rates {
+        let wider = rate.difference.widening.together;
         match &rate.difference.data {
-            Data::Paired(differences) => paired.push(differences),
-            Data::Apart(sides, widening) => {
-                base.push(&sides[0]);
-                judged.push(&sides[1]);
-                drift.push(widening.together);
+            Data::Paired(differences) => paired.push((differences, wider)),
+            Data::Apart(sides) => {
+                base.push((&sides[0], wider));
+                judged.push((&sides[1], wider));
             }
             // Scores never are.
             Data::Means(..) => {}
         }
     }
-    let half = |samples: &[&[(u32, f64)]], statistic: fn(&[f64]) -> f64| {
-        if samples.is_empty() {
+    let half = |parts: &[Part<'_>], statistic: fn(&[f64]) -> f64| {
+        if parts.is_empty() {
             return 0.0;
         }
         let samples: Vec<Sampled<'_>> =
-            samples.iter().map(|values| Sampled { values, statistic: &statistic }).collect();
-        mean_half_width(&samples) * samples.len() as f64 / rates.len() as f64
+            parts.iter().map(|(values, _)| Sampled { values, statistic: &statistic }).collect();
+        let wider = mean(parts.iter().map(|(_, wider)| *wider));
+        wider * mean_half_width(&samples) * samples.len() as f64 / rates.len() as f64
     };
-    let wider = if drift.is_empty() { 1.0 } else { mean(drift) };
-    let control = mean(rates.iter().map(|rate| rate.difference.widening));
-    let halves = [control * half(&paired, pseudo_median), wider * half(&base, median), wider * half(&judged, median)];
+    let halves = [half(&paired, pseudo_median), half(&base, median), half(&judged, median)];
     let half = halves.iter().fold(0.0, |a: f64, b| a.hypot(*b));
     if half.is_finite() { Estimate { value, low: value - half, high: value + half } } else { Estimate::alone(value) }
 }

@@ -4,7 +4,7 @@ use super::engine::{Data, Design, Observed, Sides, Values};
 use super::measure::LEAST;
 use super::{Compared, Measure};
 use crate::latency::hidden;
-use crate::{Latency, Remark, Row, TrialFigures};
+use crate::{Latency, Remark, Row, TrialFigures, Widening};
 use stats::{Mean, Method, quantile_975};
 
 /// A cell in one run.
@@ -117,7 +117,8 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     match trials {
         Sides { a: Some(a), b: Some(b) } => {
             let drift = sides.map(|side| side.row.widening);
-            Ok(Observed { shown, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }).drifting(drift) })
+            let widening = drift.a.of_difference(drift.b);
+            Ok(Observed { shown, widening, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }) })
         }
         _ if measure == Measure::P99 => {
             let (means, n) = (Sides { a: merged(a)?, b: merged(b)? }, Sides { a: a.row.n, b: b.row.n });
@@ -130,7 +131,14 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
 
 fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Method) -> Observed {
     let [base, judged] = Design::Apart.base_first(means);
-    Observed { design: Design::Apart, shown, n, pairs: Vec::new(), data: Data::Means(judged.less(&base), method) }
+    Observed {
+        design: Design::Apart,
+        shown,
+        n,
+        pairs: Vec::new(),
+        widening: Widening::default(),
+        data: Data::Means(judged.less(&base), method),
+    }
 }
 
 /// Returns p99 of all trials' frames together, whose interval is by resampling trials: single trials have too few frames.

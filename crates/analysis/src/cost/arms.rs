@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Measure, Missing, THRESHOLD};
 use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
-use crate::{Remark, latency, score};
+use crate::{Remark, Widening, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
 use stats::median;
@@ -103,9 +103,9 @@ impl<'a> Arms<'a> {
             let first: Vec<&Cell> = self.compared_with(cell).into_iter().filter(|other| !other.control).collect();
             measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)).collect::<Vec<Draft>>()
         };
-        let mut floor: Vec<Draft> = controls.flat_map(against_first).collect();
-        engine::judge(floor.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
-        floor
+        let mut control: Vec<Draft> = controls.flat_map(against_first).collect();
+        engine::judge(control.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
+        control
     }
 
     /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they must be;
@@ -114,7 +114,7 @@ impl<'a> Arms<'a> {
         let widening = engine::widening(control.iter().map(|control| &control.difference));
         for Draft { difference, .. } in &mut *drafts {
             difference.floor = difference.drift();
-            *difference = difference.clone().widened(widening);
+            difference.widen(Widening::by(widening));
         }
         engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
         widening

@@ -1,7 +1,7 @@
 //! What conditions cost: every condition against the one they are compared with, within the blocks of one run.
 //!
-//! A block holds one trial of every arm in random order: the condition compared with (the *baseline*), the same a second
-//! time (the *control*), and every other condition. What drifts slowly hits all arms of a block alike and goes with their
+//! A block holds one trial of every arm in random order: the condition compared with (the *baseline*), every other condition,
+//! and in some blocks the first a second time (the *control*). What drifts slowly hits all arms of a block alike and goes with their
 //! difference; what is left is as likely to favour the one as the other. From block to block the differences of logarithms
 //! are judged by Hodges and Lehmann's estimate with the exact signed-rank interval ([`stats::paired_shift`]).
 //!
@@ -50,7 +50,7 @@ pub struct Cost {
     /// Every condition, in the order of the run.
     pub conditions: Vec<Condition>,
     /// The control: the second arm of `against` compared with the first, one per cell and measure.
-    pub floor: Vec<Effect>,
+    pub control: Vec<Effect>,
     /// How many times as wide all intervals are because the control differs by more than its own say; 1 if it does not.
     pub widening: f64,
     /// The rows of those second arms.
@@ -156,7 +156,7 @@ impl Cost {
             told => told,
         };
         let arms = Arms { cells: &journal.cells, trials, against };
-        let floor = arms.controls(controls.iter().map(|row| &row.cell));
+        let control = arms.controls(controls.iter().map(|row| &row.cell));
         let mut missing: Vec<Missing> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
         for row in rows.iter().filter(|row| row.cell.key.condition != against) {
@@ -164,7 +164,7 @@ impl Cost {
             drafts.extend(found);
             missing.extend(gaps);
         }
-        let widening = Arms::judge(&mut drafts, &floor);
+        let widening = Arms::judge(&mut drafts, &control);
         missing.extend(gaps.iter().copied().filter(|gap| gap.key.condition != against).cloned());
         let condition = |name: &String| {
             let own: Vec<&Draft> = drafts.iter().filter(|draft| draft.comparison.run == *name).collect();
@@ -182,10 +182,10 @@ impl Cost {
         };
         let names = arms.treated().map(|cell| &cell.key.condition).unique();
         let conditions: Vec<Condition> = names.into_iter().map(condition).collect();
-        let floor: Vec<Effect> = floor.iter().map(|draft| effect(draft, &controls, &arms)).collect();
-        let notes = notes::notes(journal, &arms, rows, (&conditions, &floor, widening));
+        let control: Vec<Effect> = control.iter().map(|draft| effect(draft, &controls, &arms)).collect();
+        let notes = notes::notes(journal, &arms, rows, (&conditions, &control, widening));
         let against = against.to_owned();
-        Cost { against, threshold: THRESHOLD, conditions, floor, widening, controls, missing, notes }
+        Cost { against, threshold: THRESHOLD, conditions, control, widening, controls, missing, notes }
     }
 
     /// Returns the losses of at least `size` per cent (points for deadlines met): slower or worse beyond doubt, by an

@@ -20,7 +20,7 @@ pub(super) fn notes(
     journal: &Journal,
     arms: &Arms<'_>,
     rows: &[Row],
-    (conditions, floor, widening): (&[Condition], &[Effect], f64),
+    (conditions, controls, widening): (&[Condition], &[Effect], f64),
 ) -> Vec<String> {
     let effects: Vec<&Effect> = conditions.iter().flat_map(|condition| &condition.effects).collect();
     let comparisons: Vec<&Comparison> = effects.iter().map(|effect| &effect.comparison).collect();
@@ -29,7 +29,7 @@ pub(super) fn notes(
     if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
         notes.push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
     }
-    notes.extend((!comparisons.is_empty() || !floor.is_empty()).then(|| control(floor, widening)));
+    notes.extend((!comparisons.is_empty() || !controls.is_empty()).then(|| control(controls, widening)));
     notes.extend(drift(arms, rows));
     notes.extend(lost(arms));
     notes.extend(blind(&comparisons));
@@ -69,23 +69,23 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
 }
 
 /// What the control says of the method on this machine.
-fn control(floor: &[Effect], widening: f64) -> String {
-    let called = floor.iter().map(|effect| &effect.comparison).filter(|one| one.verdict.is_decided());
+fn control(controls: &[Effect], widening: f64) -> String {
+    let called = controls.iter().map(|effect| &effect.comparison).filter(|one| one.verdict.is_decided());
     let called: Vec<String> = called.map(|one| one.cell.label.clone()).collect();
-    let count = floor.len();
+    let count = controls.len();
     match called.len() {
-        _ if floor.is_empty() => {
+        _ if controls.is_empty() => {
             "there is no second arm of the condition compared with, so nothing shows whether the intervals hold on this \
              machine"
                 .to_owned()
         }
         _ if widening > 1.0 => format!(
-            "the control, two equal arms in every block, differs by more than its {count} intervals say: all intervals are \
+            "the control, two equal arms of the same blocks, differs by more than its {count} intervals say: all intervals are \
              therefore {widening:.1} times as wide"
         ),
-        0 => format!("the control, two equal arms in every block, shows no difference in any of its {count} comparisons"),
+        0 => format!("the control, two equal arms of the same blocks, shows no difference in any of its {count} comparisons"),
         some => format!(
-            "the control, two equal arms in every block, shows a difference in {some} of {count} comparisons, where there is \
+            "the control, two equal arms of the same blocks, shows a difference in {some} of {count} comparisons, where there is \
              none: {}. Measure again before believing differences of that size",
             listed(called)
         ),

@@ -150,25 +150,27 @@ impl<'a> Measured<'a> {
 
     /// The total with its interval, of this level alone.
     fn estimate(&self) -> Estimate {
-        let score = &self.row.score;
         match self.row.cell.metric {
-            _ if !score.bounded() => Estimate::alone(self.total(score.value)),
-            // The longest time is the least throughput.
-            Metric::Time => {
-                Estimate { value: self.total(score.value), low: self.total(score.high), high: self.total(score.low) }
-            }
-            Metric::Rate | Metric::Latency => *score,
+            Metric::Time => self.turned(&self.row.score),
+            Metric::Rate | Metric::Latency => self.row.score,
         }
     }
 
     /// What one copy has of a total; of a time, the time itself.
     fn per_copy(&self, total: &Estimate) -> Estimate {
         match self.row.cell.metric {
-            Metric::Time if !total.bounded() => Estimate::alone(self.total(total.value)),
-            Metric::Time => {
-                Estimate { value: self.total(total.value), low: self.total(total.high), high: self.total(total.low) }
-            }
+            Metric::Time => self.turned(total),
             Metric::Rate | Metric::Latency => scaled(total, 1.0 / f64::from(self.row.cell.key.copies)),
+        }
+    }
+
+    /// A time as its throughput, and the other way round: the longest time is the least throughput.
+    fn turned(&self, estimate: &Estimate) -> Estimate {
+        let Estimate { value, low, high } = *estimate;
+        if estimate.bounded() {
+            Estimate { value: self.total(value), low: self.total(high), high: self.total(low) }
+        } else {
+            Estimate::alone(self.total(value))
         }
     }
 

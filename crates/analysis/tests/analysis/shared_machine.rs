@@ -11,34 +11,30 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
-use testing::normal;
+use testing::{Wandering, normal};
 
-/// A machine whose speed wanders (Ornstein and Uhlenbeck 1930).
+/// A machine whose speed wanders.
 struct Machine {
     random: Pcg64Mcg,
-    /// Correlation time in seconds.
-    tau: f64,
+    speed: Wandering,
     /// Standard deviations of the logarithm: of the speed that all trials share, and of one trial's own.
     common: f64,
     own: f64,
     at: f64,
-    speed: f64,
 }
 
 impl Machine {
     /// The recorded one, but for its correlation time.
     fn recorded(seed: u64, tau: f64) -> Machine {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
-        let speed = normal(&mut random);
-        Machine { random, tau, common: 0.12, own: 0.059_f64.hypot(0.055), at: 0.0, speed }
+        let speed = Wandering::new(&mut random, tau);
+        Machine { random, speed, common: 0.12, own: 0.059_f64.hypot(0.055), at: 0.0 }
     }
 
-    /// The logarithm of how fast a trial is that begins so many seconds after the one before.
-    fn trial(&mut self, after: f64) -> f64 {
-        let kept = (-after / self.tau).exp();
-        self.at += after;
-        self.speed = kept * self.speed + (1.0 - kept * kept).sqrt() * normal(&mut self.random);
-        self.common * self.speed + self.own * normal(&mut self.random)
+    /// The logarithm of the speed of a trial that begins `seconds` after the one before.
+    fn trial(&mut self, seconds: f64) -> f64 {
+        self.at += seconds;
+        self.common * self.speed.after(&mut self.random, seconds) + self.own * normal(&mut self.random)
     }
 }
 

@@ -85,22 +85,23 @@ fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
 
 /// What the intervals speak of.
 fn certainty(results: &Results) -> Option<Block> {
-    let sure = results.listed().any(|row| row.score.bounded());
+    if !results.listed().any(|row| row.score.bounded()) {
+        return None;
+    }
     let known = |index: &Index| {
         let Another { low, high, runs } = index.another?;
         let copies = copies(index.copies);
         Some(format!("{} ({copies}): {}..{}, from {runs} runs", index.title(), words::tenth(low), words::tenth(high)))
     };
-    let mut known: Vec<String> = results.indexes().iter().filter_map(known).collect();
-    if known.is_empty() && results.listed().any(|row| row.another.is_some()) {
-        known.push("see each test's in the other formats".to_owned());
-    }
-    let another = if known.is_empty() {
-        format!("How other runs differ is shown once {FEWEST_EARLIER} earlier ones like it are kept")
-    } else {
+    let known: Vec<String> = results.indexes().iter().filter_map(known).collect();
+    let another = if !known.is_empty() {
         format!("95 % of other runs lie within: {}", known.join("; "))
+    } else if results.listed().any(|row| row.another.is_some()) {
+        "The other formats show where 95 % of other runs lie".to_owned()
+    } else {
+        format!("How other runs differ is shown once {FEWEST_EARLIER} earlier ones like it are kept")
     };
-    sure.then(|| Block::Text(Show::People, String::new(), format!("± is the 95 % interval of this run. {another}.")))
+    Some(Block::Text(Show::People, String::new(), format!("± is the 95 % interval of this run. {another}.")))
 }
 
 /// UnixBench's words.

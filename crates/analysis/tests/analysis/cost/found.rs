@@ -100,7 +100,7 @@ fn what_costs_is_told_with_its_size() {
     };
     assert_eq!(verdicts(0), ["same"; 4]);
     assert_eq!(BTreeSet::from_iter(verdicts(1)), BTreeSet::from(["slower", "same"]));
-    assert!(cost.floor.iter().all(|effect| effect.comparison.verdict.word() == "same"));
+    assert!(cost.control.iter().all(|effect| effect.comparison.verdict.word() == "same"));
     let index = &all.totals.iter().find(|total| total.id == "system").unwrap().mean;
     let expected = 100.0 * ((0.148_f64.ln() + 0.85_f64.ln()) / 4.0).exp_m1();
     assert!((index.delta.value - expected).abs() < 0.5 && index.delta.low < index.delta.high, "{index:?}");
@@ -359,7 +359,7 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
     let found = effects(&cost);
     let measures: Vec<Measure> = found.iter().map(|effect| effect.comparison.measure).collect();
     assert_eq!(measures, [Measure::P50, Measure::P99, Measure::Met]);
-    assert_eq!(cost.floor.len(), 3);
+    assert_eq!(cost.control.len(), 3);
     let p99 = &found[1].comparison;
     assert_eq!((p99.verdict, p99.unit.as_str()), (Verdict::Slower, "ms"));
     assert!((p99.time_factor().unwrap() - 3.0).abs() < 0.4, "{p99:?}");

@@ -32,9 +32,9 @@ fn no_difference_is_never_called_one() {
         made.measure(&mut machine, 0..12, order, |_| 0.0);
         let cost = made.cost(&catalogue);
         let found = effects(&cost);
-        assert_eq!((found.len(), cost.floor.len()), (27, 27));
+        assert_eq!((found.len(), cost.control.len()), (27, 27));
         flagged += usize::from(found.iter().any(|effect| is_decided(effect)));
-        controls += usize::from(cost.floor.iter().any(is_decided));
+        controls += usize::from(cost.control.iter().any(is_decided));
         covered += found.iter().filter(|effect| covers(&effect.comparison.delta, 0.0)).count();
         all += found.len();
     }

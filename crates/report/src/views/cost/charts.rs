@@ -15,7 +15,7 @@ use maud::Markup;
 /// Returns the forest plot of a condition.
 pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
     let control = |effect: &Effect| {
-        let mut controls = cost.floor.iter().map(|floor| &floor.comparison);
+        let mut controls = cost.control.iter().map(|control| &control.comparison);
         controls.find(|control| control.is_akin(&effect.comparison))
     };
     let row = |effect: &Effect| {

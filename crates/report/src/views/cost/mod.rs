@@ -90,7 +90,7 @@ fn data(cost: &Cost) -> Vec<Block> {
     });
     vec![
         rows("comparisons", effects(cost).collect(), false),
-        rows("controls", cost.floor.iter().collect(), true),
+        rows("controls", cost.control.iter().collect(), true),
         Block::Data("cost", about),
     ]
 }
@@ -257,7 +257,7 @@ fn check(cost: &Cost) -> Vec<Block> {
         measured(&key.test, &key, measure)
     };
     let delta = |one: &Comparison| Field::Suffixed(one.delta.value, words::signed_fine, unit(one.measure)).words();
-    let known = || cost.floor.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
+    let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
     let text = largest.map_or_else(
         || format!("{} has no second arm, so nothing shows whether the intervals hold on this machine.", cost.against),
@@ -266,13 +266,13 @@ fn check(cost: &Cost) -> Vec<Block> {
                 .filter(|one| one.verdict.is_decided())
                 .map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)))
                 .collect();
-            let all = words::count(cost.floor.len(), "comparison");
+            let all = words::count(cost.control.len(), "comparison");
             let shown = match flagged.len() {
                 0 => format!("no significant difference in any of {all}"),
                 some => format!("a significant difference in {some} of {all}: {}", listed(&flagged, FEW)),
             };
             format!(
-                "Two identical arms of {} in every block show {shown}; the largest is {} ({}) in {}.",
+                "Two identical arms of {} in the same blocks show {shown}; the largest is {} ({}) in {}.",
                 cost.against,
                 delta(largest),
                 Field::Interval(largest.delta, words::signed_fine).words(),
@@ -280,8 +280,8 @@ fn check(cost: &Cost) -> Vec<Block> {
             )
         },
     );
-    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.floor, cost)).shown(Show::Pages);
-    let table = table.titled("", remark(&cost.against, &cost.floor));
+    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Show::Pages);
+    let table = table.titled("", remark(&cost.against, &cost.control));
     vec![Block::section("A/A check"), Block::Text(Show::People, String::new(), text), Block::Table(table)]
 }
 
@@ -309,6 +309,6 @@ fn notes(cost: &Cost) -> Vec<String> {
         notes.push(SECOND.to_owned());
     }
     notes.extend(cost.notes.iter().cloned());
-    notes.extend(comparisons::remarks(effects(cost).chain(&cost.floor).map(|effect| &effect.comparison)));
+    notes.extend(comparisons::remarks(effects(cost).chain(&cost.control).map(|effect| &effect.comparison)));
     notes
 }

@@ -19,7 +19,7 @@ fn with(change: impl Fn(&mut Cost)) -> Results {
 }
 
 fn effects(cost: &mut Cost) -> impl Iterator<Item = &mut Effect> {
-    cost.conditions.iter_mut().flat_map(|condition| &mut condition.effects).chain(&mut cost.floor)
+    cost.conditions.iter_mut().flat_map(|condition| &mut condition.effects).chain(&mut cost.control)
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_second_look_and_points_are_told() {
 fn a_single_condition_without_a_control_has_a_page() {
     let results = with(|cost| {
         cost.conditions.truncate(1);
-        cost.floor.clear();
+        cost.control.clear();
         effects(cost).for_each(|effect| effect.floor = None);
     });
     let page = html(&results);
@@ -110,7 +110,7 @@ fn nothing_compared_has_a_page() {
             condition.effects.clear();
             condition.totals.clear();
         });
-        cost.floor.clear();
+        cost.control.clear();
     });
     check(&html(&results));
 }
