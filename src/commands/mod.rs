@@ -16,6 +16,7 @@ mod report;
 mod restore;
 mod run;
 mod scale;
+mod start;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -37,7 +38,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 fine, 1 measured but something failed or regressed, 2 wrong usage, 3 could not measure.
+Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
+measure, 128 + N ended by signal N (130: Ctrl-C). Whatever is not 0 has a word on stderr.
 
 A RUN is a directory, a run's name, or `latest` (`latest~1` is the one before).";
 
@@ -94,16 +96,14 @@ pub fn main() -> ExitCode {
         display::xvfb(words);
         return ExitCode::FAILURE;
     }
-    let cli = match Cli::try_parse_from(words) {
+    if words.len() < 2 {
+        let _ = write!(std::io::stderr(), "{}", start::QUESTIONS);
+        return ExitCode::from(2);
+    }
+    let words = start::interbench(words);
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => {
-            // A closed pipe while help is printed is not the user's error.
-            let _ = error.print();
-            return match error.kind() {
-                ClapError::DisplayHelp | ClapError::DisplayVersion => ExitCode::SUCCESS,
-                _ => ExitCode::from(2),
-            };
-        }
+        Err(error) => return misread(&error, &words),
     };
     match dispatch(cli.verb) {
         Ok(status) => status.into(),
@@ -114,6 +114,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(if error.is::<Usage>() { 2 } else { 3 })
         }
     }
+}
+
+/// Says what is wrong with the command line, and what was probably meant; prints help that was asked for.
+fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    // A closed pipe while help is printed is not the user's error.
+    if matches!(error.kind(), ClapError::DisplayHelp | ClapError::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let _ = match start::meant(words) {
+        Some(command) => writeln!(std::io::stderr(), "unixmark: a verb is missing; try `{command}`"),
+        None => error.print(),
+    };
+    ExitCode::from(2)
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {

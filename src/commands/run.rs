@@ -36,6 +36,13 @@ pub(super) struct Arguments {
     options: Matrix,
 }
 
+impl Arguments {
+    /// The names of tests and groups.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
@@ -64,6 +71,10 @@ fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> R
 fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {
     let names = &arguments.names;
     let Some(path) = &arguments.program else {
+        let unknown = |name: &&String| catalogue.expand(std::slice::from_ref(*name)).is_err();
+        if let Some(verb) = names.iter().find(|name| super::start::is_verb(name)).filter(unknown) {
+            bail!("'{verb}' is not a test but a verb; try `unixmark {verb}`");
+        }
         return if names.is_empty() { catalogue.expand(&["index".to_owned()]) } else { catalogue.expand(names) };
     };
     if let Some(word) = names.iter().find(|word| !word.contains('=')) {

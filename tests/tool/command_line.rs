@@ -24,6 +24,24 @@ fn unknown_names_get_the_nearest() {
 }
 
 #[test]
+fn a_way_in_for_each_question() {
+    let bare = refused("");
+    for command in ["run --budget 2m", "run --procedure classic", "doctor", "compare latest~1 latest"] {
+        assert!(bare.contains(&format!("unixmark {command}\n")), "{bare}");
+    }
+    assert!(refused("dhry2reg").contains("try `unixmark run dhry2reg`"));
+    assert!(refused("-c 1 -c 4 dhry2reg").contains("try `unixmark run -c 1 -c 4 dhry2reg`"));
+    assert!(refused("nice=5").contains("try `unixmark cost nice=5`"));
+    assert!(refused("run latency").contains("'latency' is not a test but a verb; try `unixmark latency`"));
+    // By meaning, where no name is like it.
+    assert!(refused("run sqlite").contains("about that: session-database"));
+    for unlike in ["nosuchtest", "nothing"] {
+        let complaint = refused(&format!("run {unlike}"));
+        assert!(!complaint.contains("did you mean") && !complaint.contains("about that"), "{complaint}");
+    }
+}
+
+#[test]
 fn numbers_out_of_range() {
     assert!(refused("run -c 0").contains("nothing to measure with 0 copies"));
     assert!(refused("run -c x").contains("'x' is not a number of copies"));

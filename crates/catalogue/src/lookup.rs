@@ -7,6 +7,9 @@ use anyhow::{Result, anyhow, bail};
 
 use super::{Catalogue, Group, NONE, Role, Test};
 
+/// As many tests about an unknown word are named.
+const HINTS: usize = 5;
+
 impl Catalogue {
     /// Returns the test called `id`.
     #[must_use]
@@ -79,10 +82,30 @@ impl Catalogue {
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
         let names = names.map(String::as_str);
-        Err(if is_load {
-            unknown("load", name, names.chain([NONE]), "loads")
-        } else {
-            unknown("test or group", name, names, "")
+        if is_load {
+            return Err(unknown("load", name, names.chain([NONE]), "loads"));
+        }
+        let about: Vec<&str> = self.about(name).map(|test| test.id.as_str()).collect();
+        Err(match (nearest(name, names.clone()), &about[..]) {
+            // A word of many rows is no hint.
+            (None, [_, ..]) if about.len() <= HINTS => {
+                anyhow!(
+                    "there is no test or group '{name}'; about that: {}; `unixmark list` shows all",
+                    about.join(", ")
+                )
+            }
+            _ => unknown("test or group", name, names, ""),
+        })
+    }
+
+    /// Returns the tests that are about a word: one of their id, label, category or documentation.
+    pub fn about(&self, word: &str) -> impl Iterator<Item = &Arc<Test>> {
+        let wanted = word.to_lowercase();
+        let has =
+            move |text: &String| text.split(|c: char| !c.is_alphanumeric()).any(|part| part.to_lowercase() == wanted);
+        let word = word.to_owned();
+        self.tests.iter().filter(move |test| {
+            test.id == word || [&test.id, &test.label, &test.category, &test.doc].into_iter().any(&has)
         })
     }
 

@@ -1,0 +1,108 @@
+//! The first thing a user types: no verb at all, or the words of one without it.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+
+use super::{Cli, Verb};
+use catalogue::Catalogue;
+
+/// What `unixmark` without a verb says: a command for each question.
+pub(super) const QUESTIONS: &str = "\
+What do you want to know?
+
+  one number, in two minutes             unixmark run --budget 2m
+  the same as UnixBench, to the letter   unixmark run --procedure classic
+  is this machine fit to measure?        unixmark doctor
+  what changed between two runs?         unixmark compare latest~1 latest
+  does it stay smooth under load?        unixmark latency --quick
+  what do more processors bring?         unixmark scale
+  what does a setting cost?              unixmark cost nice=5
+  what else can be measured?             unixmark list
+
+`unixmark help` shows all verbs, and `unixmark help run` the options of one.
+";
+
+/// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it.
+pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|verb| verb != "latency") {
+        return words;
+    }
+    let is_number = |word: Option<&OsString>| {
+        let text = word.map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        text.starts_with(|first: char| first.is_ascii_digit()) || text == "max"
+    };
+    let alone = |place: usize| words[place] == "-c" && !is_number(words.get(place + 1));
+    let word = |place: usize| if alone(place) { "--console".into() } else { words[place].clone() };
+    (0..words.len()).map(word).collect()
+}
+
+/// Returns the command that was probably meant by words without a verb: tests or options of `run`, or a condition.
+pub(super) fn meant(words: &[OsString]) -> Option<String> {
+    let words: Vec<String> =
+        words.iter().skip(1).map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>()?;
+    if is_verb(words.first()?) {
+        return None;
+    }
+    let catalogue = Catalogue::load().ok()?;
+    let with = |verb: &str| [verb.to_owned()].into_iter().chain(words.iter().cloned()).collect::<Vec<String>>();
+    let parse = |words: &[String]| Cli::try_parse_from(std::iter::once(&"unixmark".to_owned()).chain(words)).ok();
+    let run = with("run");
+    if let Some(Cli { verb: Verb::Run(arguments) }) = parse(&run)
+        && catalogue.expand(arguments.names()).is_ok()
+    {
+        return Some(format!("unixmark {}", words::shell(&run)));
+    }
+    let cost = with("cost");
+    let conditions: Vec<String> = words.first()?.split(',').map(str::to_owned).collect();
+    (parse(&cost).is_some() && catalogue.expand_conditions(&conditions).is_ok())
+        .then(|| format!("unixmark {}", words::shell(&cost)))
+}
+
+/// Whether a word is a verb of the command line.
+pub(super) fn is_verb(word: &str) -> bool {
+    Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_missing_verb_is_found() {
+        let meant = |text: &str| meant(&words(text));
+        assert_eq!(meant("unixmark dhry2reg").unwrap(), "unixmark run dhry2reg");
+        assert_eq!(meant("unixmark -c 1 -c 4 dhry2reg").unwrap(), "unixmark run -c 1 -c 4 dhry2reg");
+        assert_eq!(meant("unixmark -q").unwrap(), "unixmark run -q");
+        assert_eq!(meant("unixmark nice=5 pipe").unwrap(), "unixmark cost nice=5 pipe");
+        assert_eq!(
+            (meant("unixmark run nothing"), meant("unixmark rum"), meant("unixmark --nothing")),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn a_letter_of_interbench() {
+        let read = |text: &str| interbench(words(text)).join(std::ffi::OsStr::new(" ")).into_string().unwrap();
+        assert_eq!(read("unixmark latency -c -t 30"), "unixmark latency --console -t 30");
+        assert_eq!(read("unixmark latency audio -c"), "unixmark latency audio --console");
+        assert_eq!(read("unixmark latency -c 2 -c max"), "unixmark latency -c 2 -c max");
+        assert_eq!(read("unixmark run -c x"), "unixmark run -c x");
+    }
+
+    /// Every command that it names is one.
+    #[test]
+    fn the_questions_have_commands() {
+        let lines: Vec<&str> = QUESTIONS.lines().filter(|line| line.starts_with("  ")).collect();
+        assert!(lines.len() >= 8 && QUESTIONS.lines().all(|line| line.chars().count() <= 80));
+        for line in lines {
+            let (_, command) = line.split_once("unixmark ").unwrap();
+            let command = command.split("   ").next().unwrap();
+            assert!(Cli::try_parse_from(words(&format!("unixmark {command}"))).is_ok(), "{command}");
+        }
+    }
+}
