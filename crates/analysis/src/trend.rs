@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Figure, Summary};
 use catalogue::Metric;
 use journal::{Facts, Key, Run};
-use stats::{Estimate, median};
+use stats::{Estimate, Mean, steps, student_p, student_quantile};
 
 /// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
 pub(super) fn watched(summary: &Summary) -> Vec<(String, &str)> {
@@ -40,14 +40,53 @@ pub struct Series {
     /// Where in the matrix it is.
     #[serde(flatten)]
     pub key: Key,
+    /// What its runs have in common: a figure of another host, procedure or build is another figure.
+    pub common: Common,
     /// The unit; empty of an index.
     pub unit: String,
     /// Whether lower is better.
     pub lower_is_better: bool,
     /// The runs, the oldest first.
     pub points: Vec<Point>,
-    /// The latest beside those before it; none of a single run.
+    /// Where its level changed, in order.
+    pub steps: Vec<Step>,
+    /// The latest beside those before it at its level; none of a single run.
     pub latest: Option<Latest>,
+}
+
+/// What the runs of a series have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Common {
+    /// Where they ran.
+    pub host: String,
+    /// Their procedure.
+    pub procedure: String,
+    /// The first twelve digits of the hash of their programs; empty if that is not known.
+    pub build: String,
+}
+
+impl Common {
+    fn of(summary: &Summary) -> Common {
+        let build = summary.run.build.as_ref().map_or("", |build| build.hash.get(..12).unwrap_or(&build.hash));
+        let procedure = summary.run.procedure.name().to_owned();
+        Common { host: summary.run.host.clone(), procedure, build: build.to_owned() }
+    }
+}
+
+/// A lasting change of level between two runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Step {
+    /// The first run at the new level.
+    pub run: String,
+    /// When that began, RFC 3339.
+    pub started: String,
+    /// By how much the new level is above the old one, in per cent, with its 95 % interval.
+    #[serde(flatten)]
+    pub change: Estimate,
+    /// How likely runs without any step would show one as large.
+    pub p: f64,
+    /// What changed between the last run at the old level and the first at the new one.
+    pub changed: Vec<Change>,
 }
 
 /// The figure of one run.
@@ -77,18 +116,21 @@ pub struct Change {
     pub after: String,
 }
 
-/// The latest run of a series beside those before it.
+/// The latest run of a series beside those before it at the same level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Latest {
     /// How many runs there were before.
     pub before: usize,
-    /// The median of their scores.
-    pub median: f64,
+    /// The geometric mean of their scores.
+    pub mean: f64,
     /// By how much the latest is above it, in per cent.
     pub delta: f64,
-    /// How likely a run of the same kind is as far out: twice the latest's rank from the nearer end, over the number of runs.
-    /// That is exact whatever the distribution, and at least 2/(before + 1).
-    pub p: f64,
+    /// Beyond how many per cent one run of twenty lies, in the wider direction; `None` with fewer than three before.
+    pub usual: Option<f64>,
+    /// How likely one more run of the same kind is as far out: Student's t of one value against
+    /// the mean of the others, of logarithms (Geisser, Predictive Inference, §2.2); `None` with
+    /// fewer than three before.
+    pub p: Option<f64>,
 }
 
 impl Trend {
@@ -100,12 +142,12 @@ impl Trend {
         let mut series: Vec<(Series, &Summary)> = Vec::new();
         for summary in runs {
             for cell in cells(test, summary) {
-                let same = |known: &Series| {
-                    (known.key.copies, &known.key.load, &known.key.condition, &known.unit)
-                        == (cell.key.copies, &cell.key.load, &cell.key.condition, &cell.unit)
+                let same = |(known, _): &&mut (Series, &Summary)| {
+                    (known.key.copies, &known.key.load, &known.key.condition, &known.unit, &known.common)
+                        == (cell.key.copies, &cell.key.load, &cell.key.condition, &cell.unit, &cell.common)
                 };
                 let score = cell.points.first().map(|point| point.score);
-                match (series.iter_mut().find(|(known, _)| same(known)), score) {
+                match (series.iter_mut().find(same), score) {
                     (Some((known, before)), Some(score)) => {
                         known.points.push(point(summary, score, Some(before)));
                         *before = summary;
@@ -115,7 +157,8 @@ impl Trend {
             }
         }
         let finish = |(mut series, _): (Series, &Summary)| {
-            series.latest = latest(&series.points);
+            series.steps = level_changes(&series.points);
+            series.latest = latest(&series.points, &series.steps);
             series
         };
         Trend { test: test.to_owned(), series: series.into_iter().map(finish).collect() }
@@ -132,9 +175,11 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let of = |figure: &Figure| Series {
         label: figure.label.clone(),
         key: figure.key.clone(),
+        common: Common::of(summary),
         unit: figure.unit.clone(),
         lower_is_better: figure.metric != Metric::Rate,
         points: vec![point(summary, figure.score, None)],
+        steps: Vec::new(),
         latest: None,
     };
     // The control of a comparison measures the same again.
@@ -143,9 +188,11 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
         label: index.id.clone(),
         key: Key::plain(&index.id, index.copies),
+        common: Common::of(summary),
         unit: String::new(),
         lower_is_better: false,
         points: vec![point(summary, index.score, None)],
+        steps: Vec::new(),
         latest: None,
     });
     figures.chain(indexes).collect()
@@ -162,18 +209,39 @@ fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point 
     Point { run: name, host, started, score, changed: watched(summary).into_iter().filter_map(change).collect() }
 }
 
-fn latest(points: &[Point]) -> Option<Latest> {
-    let value = |point: &Point| point.score.value;
-    let (last, before) = points.split_last()?;
-    let (last, before) = (value(last), before.iter().map(value).collect::<Vec<f64>>());
+fn level_changes(points: &[Point]) -> Vec<Step> {
+    let logs: Vec<f64> = points.iter().map(|point| point.score.value.ln()).collect();
+    if !logs.iter().all(|log| log.is_finite()) {
+        return Vec::new();
+    }
+    let percent = |log: f64| 100.0 * log.exp_m1();
+    let step = |found: stats::Step| {
+        let Point { run, started, changed, .. } = points[found.at].clone();
+        let Estimate { value, low, high } = found.change;
+        let change = Estimate { value: percent(value), low: percent(low), high: percent(high) };
+        Step { run, started, change, p: found.p, changed }
+    };
+    steps(&logs).into_iter().map(step).collect()
+}
+
+fn latest(points: &[Point], steps: &[Step]) -> Option<Latest> {
+    let begin = steps.last().and_then(|step| points.iter().rposition(|point| point.run == step.run)).unwrap_or(0);
+    let (last, before) = points[begin..].split_last()?;
+    let before: Vec<f64> = before.iter().map(|point| point.score.value.ln()).collect();
     if before.is_empty() {
         return None;
     }
-    let median = median(&before);
-    let rank = |beyond: fn(&f64, &f64) -> bool| 1 + before.iter().filter(|value| beyond(value, &last)).count();
-    let rank = rank(|value, last| value <= last).min(rank(|value, last| value >= last));
-    let p = (2.0 * rank as f64 / (before.len() + 1) as f64).min(1.0);
-    Some(Latest { before: before.len(), median, delta: (last / median - 1.0) * 100.0, p })
+    let mean = Mean::of(&before);
+    let above = last.score.value.ln() - mean.value;
+    let error = mean.error * (before.len() as f64 + 1.0).sqrt();
+    let is_known = before.len() > 2 && error > 0.0;
+    Some(Latest {
+        before: before.len(),
+        mean: mean.value.exp(),
+        delta: 100.0 * above.exp_m1(),
+        usual: is_known.then(|| 100.0 * (student_quantile(0.05, mean.degrees) * error).exp_m1()),
+        p: is_known.then(|| student_p(above / error, mean.degrees)),
+    })
 }
 
 #[cfg(test)]
@@ -192,16 +260,30 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_is_held_against_the_median_of_the_others() {
-        assert_eq!(latest(&points(&[1.0])), None);
-        let lowest = latest(&points(&[100.0, 101.0, 300.0, 99.0, 90.0])).unwrap();
-        assert_eq!((lowest.before, lowest.median, lowest.p), (4, 100.5, 0.4));
-        assert!((lowest.delta - -10.447).abs() < 0.001, "{}", lowest.delta);
-        // Among the others it says nothing.
-        assert_eq!(latest(&points(&[1.0, 3.0, 2.0])).unwrap().p, 1.0);
-        // Forty runs are the least by which one can be told apart at 5 %.
-        let mut many: Vec<f64> = (0..39).map(|i| 100.0 + f64::from(i)).collect();
-        many.push(99.0);
-        assert_eq!(latest(&points(&many)).unwrap().p, 0.05);
+    fn the_latest_is_held_against_the_others_at_its_level() {
+        assert_eq!(latest(&points(&[1.0]), &[]), None);
+        let few = latest(&points(&[100.0, 110.0, 99.0]), &[]).unwrap();
+        assert_eq!((few.before, few.p, few.usual), (2, None, None));
+        // By hand: logs of 1, 1, e, e have the mean 0.5 and the error √(1/3)/2; e² lies 1.5 above it, which is
+        // 1.5 ÷ (√(1/3)·√1.25) = 2.3238 errors; with 3 degrees of freedom p = 0.1028.
+        let e = std::f64::consts::E;
+        let found = latest(&points(&[1.0, 1.0, e, e, e * e]), &[]).unwrap();
+        assert!((found.mean - 0.5_f64.exp()).abs() < 1e-12 && (found.delta - 100.0 * 1.5_f64.exp_m1()).abs() < 1e-9);
+        assert!((found.p.unwrap() - 0.1028).abs() < 1e-3, "{found:?}");
+    }
+
+    #[test]
+    fn a_step_has_the_run_and_what_changed_there() {
+        let values: Vec<f64> = (0..12).map(|i| if i < 6 { 100.0 } else { 90.0 } + f64::from(i % 2)).collect();
+        let mut points = points(&values);
+        for (number, point) in points.iter_mut().enumerate() {
+            point.run = format!("run{number}");
+        }
+        points[6].changed =
+            vec![Change { name: "kernel".to_owned(), before: "6.1".to_owned(), after: "6.2".to_owned() }];
+        let steps = level_changes(&points);
+        assert_eq!((steps.len(), steps[0].run.as_str(), steps[0].changed.len()), (1, "run6", 1), "{steps:?}");
+        assert!((steps[0].change.value + 9.95).abs() < 0.1 && steps[0].change.high < -8.0, "{steps:?}");
+        assert_eq!(latest(&points, &steps).unwrap().before, 5, "since the step");
     }
 }

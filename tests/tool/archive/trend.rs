@@ -53,14 +53,27 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("alpha-2026-03-20-01 kernel: 6.1.0 -> 6.12.0") && !text.contains("beta"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("10.9 % lower (worse) than the median of the 9 runs before it"), "{text}");
-    assert!(words.contains("20 % of runs would lie this far out (p = 0.20). Changed before it: kernel."), "{text}");
+    assert!(words.contains("10.9 % lower (worse) than the mean of the 9 runs before it"), "{text}");
+    assert!(words.contains("one run in twenty lies more than 2."), "{text}");
+    assert!(words.contains("Changed before it: kernel 6.1.0 -> 6.12.0."), "{text}");
     let json: Value = serde_json::from_slice(&run("syscall --format json --host all").stdout).unwrap();
-    assert_eq!(json["format"], "unixmark-trend/2");
+    assert_eq!(json["format"], "unixmark-trend/3");
     let points = json["points"].as_array().unwrap();
-    assert_eq!((points.len(), &json["series"][0]["before"]), (11, &10.into()));
-    let moved = |at: usize| points[at]["changed"].to_string().contains("host: ");
-    assert!(!moved(8) && moved(9) && moved(10), "{json}");
+    assert_eq!((points.len(), &json["series"][0]["before"]), (11, &9.into()));
+    // A host is a series of its own.
+    assert_eq!(json["series"][1]["common"]["host"], "beta", "{json}");
+    assert!(json["series"][0]["p"].as_f64().unwrap() < 0.01 && json["series"][1]["p"].is_null(), "{json}");
+    // From the third run at a lower level on, that is a change, with what changed there.
+    for day in [21, 22, 23] {
+        add("alpha", day, "6.12.0", 0.9 + f64::from(day % 3) / 100.0);
+    }
+    let words = stdout(&run("syscall")).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Since alpha-2026-03-20-01 the level is 10."), "{words}");
+    assert!(
+        words.contains("% lower (worse; 95 %: ") && words.contains("Changed there: kernel 6.1.0 -> 6.12.0."),
+        "{words}"
+    );
+    assert!(words.contains("than the mean of the 3 runs since the last change of level before it"), "{words}");
     for (format, words) in [
         ("csv", "alpha-2026-03-20-01,alpha,kernel: 6.1.0 -> 6.12.0"),
         ("markdown", "| kernel: 6.1.0 -&gt; 6.12.0 |"),

@@ -1,6 +1,6 @@
 //! One test over many runs.
 
-use analysis::{Change, Latest, Point, Series, Trend};
+use analysis::{Change, Latest, Point, Series, Step, Trend};
 use serde_json::json;
 use stats::Estimate;
 use words::{copies, shortened};
@@ -9,10 +9,7 @@ use super::shared::name;
 use crate::document::{Block, Column, Columns, Document, Field, Show, Table};
 
 /// The version of the report's keys.
-const FORMAT: &str = "unixmark-trend/2";
-
-/// The fewest runs before the latest for a word on chance.
-const ENOUGH: usize = 4;
+const FORMAT: &str = "unixmark-trend/3";
 
 /// Returns the trend: a table per cell with a row for each run, and what became of the latest.
 pub fn trend(trend: &Trend) -> Document {
@@ -21,17 +18,29 @@ pub fn trend(trend: &Trend) -> Document {
     for series in &trend.series {
         let latest = series.latest.as_ref().map(|latest| sentence(latest, series));
         let latest = latest.unwrap_or_else(|| "One run: there is nothing to compare it with.".to_owned());
-        let lead = Block::Lead(vec![latest]);
-        document.extend([Block::Section(heading(series)), lead, Block::Table(points(series))]);
+        let lead = Block::Lead(series.steps.iter().map(|step| change(step, series)).chain([latest]).collect());
+        document.extend([Block::Section(heading(series, &trend.series)), lead, Block::Table(points(series))]);
     }
     document.table(latest(&trend.series));
     document
 }
 
-fn heading(series: &Series) -> String {
+/// Names the series, with what tells it from others of the same cell.
+fn heading(series: &Series, all: &[Series]) -> String {
+    let same = |other: &&Series| other.key == series.key && other.unit == series.unit;
+    let differs = |of: fn(&Series) -> &str| all.iter().filter(same).any(|other| of(other) != of(series));
+    let part = |word: &str, of: fn(&Series) -> &str| {
+        if differs(of) { format!(", {word} {}", of(series)) } else { String::new() }
+    };
+    let common = [
+        part("on", |series| &series.common.host),
+        part("procedure", |series| &series.common.procedure),
+        part("build", |series| &series.common.build),
+    ]
+    .concat();
     let unit = if series.unit.is_empty() { String::new() } else { format!(", {}", series.unit) };
     let direction = if series.lower_is_better { "; lower is better" } else { "" };
-    format!("{}, {}{unit}{direction}", name(&series.label, &series.key), copies(series.key.copies))
+    format!("{}, {}{unit}{direction}{common}", name(&series.label, &series.key), copies(series.key.copies))
 }
 
 fn points(series: &Series) -> Table {
@@ -68,34 +77,59 @@ fn latest(series: &[Series]) -> Table {
     let latest = |series: &Series| {
         let of = |value: fn(&Latest) -> f64| series.latest.as_ref().map(value);
         json!({
-            "label": series.label, "unit": series.unit, "lower_is_better": series.lower_is_better,
-            "before": series.latest.as_ref().map(|latest| latest.before), "median": of(|latest| latest.median),
-            "delta": of(|latest| latest.delta), "p": of(|latest| latest.p),
+            "label": series.label, "common": series.common, "unit": series.unit, "lower_is_better": series.lower_is_better,
+            "steps": series.steps, "before": series.latest.as_ref().map(|latest| latest.before),
+            "mean": of(|latest| latest.mean), "delta": of(|latest| latest.delta),
+            "usual": series.latest.as_ref().and_then(|latest| latest.usual),
+            "p": series.latest.as_ref().and_then(|latest| latest.p),
         })
     };
     Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Show::Data)
 }
 
-/// The latest against those before it.
+/// Better or worse, of a change in per cent.
+fn judged(delta: f64, series: &Series) -> &'static str {
+    if (delta < 0.0) == series.lower_is_better { "better" } else { "worse" }
+}
+
+fn listed(changed: &[Change], what: &str) -> String {
+    let change = |change: &Change| format!("{} {} -> {}", change.name, change.before, change.after);
+    let changes: Vec<String> = changed.iter().map(change).collect();
+    if changes.is_empty() { String::new() } else { format!(" {what}: {}.", changes.join("; ")) }
+}
+
+/// A lasting change, and what changed with it.
+fn change(step: &Step, series: &Series) -> String {
+    let Step { run, change: Estimate { value, low, high }, changed, .. } = step;
+    let way = if *value < 0.0 { "lower" } else { "higher" };
+    format!(
+        "Since {run} the level is {:.1} % {way} ({}; 95 %: {}..{} %).{}",
+        value.abs(),
+        judged(*value, series),
+        words::signed(*low),
+        words::signed(*high),
+        listed(changed, "Changed there")
+    )
+}
+
+/// The latest against those before it at its level.
 fn sentence(latest: &Latest, series: &Series) -> String {
-    let Latest { before, delta, p, .. } = *latest;
-    let runs = if before == 1 { "run".to_owned() } else { format!("median of the {before} runs") };
+    let Latest { before, delta, usual, p, .. } = *latest;
+    let since = if series.steps.is_empty() { "" } else { " since the last change of level" };
+    let runs = if before == 1 { format!("run{since}") } else { format!("mean of the {before} runs{since}") };
     let size = format!("{:.1} %", delta.abs());
-    let judged = if (delta < 0.0) == series.lower_is_better { "better" } else { "worse" };
     let place = if size == "0.0 %" {
         format!("The latest run equals the {runs} before it")
     } else {
         let way = if delta < 0.0 { "lower" } else { "higher" };
-        format!("The latest run is {size} {way} ({judged}) than the {runs} before it")
+        format!("The latest run is {size} {way} ({}) than the {runs} before it", judged(delta, series))
     };
-    let chance = if before < ENOUGH {
-        "too few runs to say whether that is chance".to_owned()
-    } else {
-        format!("if only chance were at work, {:.0} % of runs would lie this far out (p = {p:.2})", p * 100.0)
+    let chance = match (usual, p) {
+        (Some(usual), Some(p)) => {
+            format!("one run in twenty lies more than {usual:.1} % away by chance (p = {})", words::figure(p))
+        }
+        _ => "too few runs to say whether that is chance".to_owned(),
     };
-    let changed: Vec<&str> =
-        series.points.last().into_iter().flat_map(|point| &point.changed).map(|change| change.name.as_str()).collect();
-    let changed =
-        if changed.is_empty() { String::new() } else { format!(" Changed before it: {}.", changed.join(", ")) };
+    let changed = series.points.last().map_or(String::new(), |point| listed(&point.changed, "Changed before it"));
     format!("{place}; {chance}.{changed}")
 }
