@@ -57,7 +57,8 @@ pub struct Procedure {
     pub slice: Duration,
     /// Whether cells whose trials are much longer than others are left out of most blocks.
     pub sparse: bool,
-    /// After how many blocks it is asked whether they are enough; after every one if this is empty.
+    /// After how many blocks it is asked whether they are enough; if this is empty, after the least
+    /// number of them and each half of that number from there on.
     pub looks: &'static [u32],
     /// Slices of a window that are counted.
     pub slices: u32,
@@ -260,7 +261,11 @@ impl Procedure {
     #[must_use]
     pub fn looks_after(&self, block: u32) -> bool {
         let asks = self.kind != Kind::Classic && self.closes && block + 1 >= self.least;
-        asks && (self.looks.is_empty() || self.looks.contains(&(block + 1)))
+        asks && match self.looks {
+            // Of many looks one finds a narrow interval by luck.
+            [] => (block + 1 - self.least).is_multiple_of((self.least / 2).max(1)),
+            looks => looks.contains(&(block + 1)),
+        }
     }
 
     /// Returns the cell at a point as this procedure measures it.
@@ -382,7 +387,7 @@ mod tests {
         let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.looks_after(*block)).collect::<Vec<_>>();
         assert_eq!(asked(&Procedure::new(STANDARD)), [15, 23, 31]);
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
-        assert_eq!(asked(&Procedure::new(narrow))[..3], [15, 16, 17]);
+        assert_eq!(asked(&Procedure::new(narrow)), [15, 23, 31, 39, 47, 55]);
         assert_eq!(asked(&Procedure::cost(STANDARD)), [11, 15, 23, 31, 47]);
         assert!(asked(&Procedure::new(Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
     }
