@@ -1,5 +1,7 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
+use std::borrow::Borrow;
+
 use super::{Remark, Row, Sample};
 use catalogue::Metric;
 use journal::{Cell, Copy, Trial};
@@ -26,7 +28,26 @@ pub struct Pass {
 /// The score of the cell's trials so far.
 pub(super) fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     let rates: Vec<f64> = trials.iter().filter_map(|trial| rate(cell, trial)).collect();
-    of_rates(&rates)
+    resolved(of_rates(&rates), cell, trials)
+}
+
+/// Returns an estimate as counts can show it: equal ones leave an interval without any width, and
+/// then the truth may still be a count away.
+fn resolved<T: Borrow<Trial>>(estimate: Estimate, cell: &Cell, trials: &[T]) -> Estimate {
+    let quantum = quantum(cell, trials);
+    let is_flat = estimate.low >= estimate.high && quantum > 0.0;
+    if is_flat { Estimate::within(estimate.value, quantum) } else { estimate }
+}
+
+/// Returns what one count more changes the logarithm of a trial's score by; 0 of values that programs
+/// report.
+pub(super) fn quantum<T: Borrow<Trial>>(cell: &Cell, trials: &[T]) -> f64 {
+    if cell.value.is_some() {
+        return 0.0;
+    }
+    let measured = trials.iter().map(Borrow::borrow).filter(|trial| !trial.copies.is_empty());
+    let counts = measured.map(|trial| trial.copies.iter().map(|copy| count(counted(cell, copy))).sum::<f64>().max(1.0));
+    1.0 / median(&counts.collect::<Vec<f64>>())
 }
 
 /// The median with its order-statistic interval; with fewer than six trials, Student's.
@@ -41,7 +62,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
         return Some(Row { warnings: vec![Remark::ImportedScore], ..row });
     }
-    let measured: Vec<&&Trial> = trials.iter().filter(|trial| !trial.copies.is_empty()).collect();
+    let measured: Vec<&Trial> = trials.iter().copied().filter(|trial| !trial.copies.is_empty()).collect();
     if measured.is_empty() {
         return None;
     }
@@ -57,6 +78,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
         let seconds = mean(measured.iter().map(|trial| pass(cell, trial).seconds));
         (of_rates(&rates), seconds, rates.len(), rates)
     };
+    let score = resolved(score, cell, &measured);
     if !score.bounded() {
         warnings.push(Remark::NoInterval { trials: n });
     } else if !classic && n < 6 {
@@ -284,6 +306,18 @@ mod tests {
         assert!((found - (30.0 * 100.0 / 150.0 + 50.0) / 0.15).abs() < 1e-9, "{found}");
         // Journals that do not say how long a slice was planned count from where the next one began.
         assert_eq!(of_copies(&[&slices], &Cell { slice: 0, ..cell }), Some(1000.0));
+    }
+
+    /// Seven counts in each of 16 windows are not seven exactly: a cell with so few is not closed.
+    #[test]
+    fn equal_counts_are_known_to_a_count() {
+        let cell = Cell { timebase: 1.0, scale: 1.0, ..Cell::default() };
+        let copy = Copy { slices: vec![(0, 1000 * MS, 7)], ..Copy::default() };
+        let trials = vec![Trial { copies: vec![copy], ..Trial::default() }; 16];
+        let found = estimate(&cell, &trials);
+        assert!((found.high.ln() - (7.0_f64.ln() + 1.0 / 7.0)).abs() < 1e-12 && found.spread() > 0.1, "{found:?}");
+        let row = row(&cell, &trials.iter().collect::<Vec<_>>(), false).unwrap();
+        assert_eq!(row.score, found);
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, share
 use crate::{Remark, Widening, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
-use stats::median;
 
 /// The trials of a run by cell, and the condition that the others are compared with.
 pub(super) struct Arms<'a> {
@@ -58,14 +57,7 @@ fn quantum(cell: &Cell, trials: &[&Trial], measure: Measure) -> f64 {
         // Of the trials of either side.
         return latency::hidden(trials.len() / 2);
     }
-    if measure != Measure::Score || cell.value.is_some() {
-        return 0.0;
-    }
-    let counts = |trial: &&&Trial| -> f64 {
-        trial.copies.iter().map(|copy| score::count(score::counted(cell, copy))).sum::<f64>().max(1.0)
-    };
-    let measured = trials.iter().filter(|trial| !trial.copies.is_empty());
-    1.0 / median(&measured.map(|trial| counts(&trial)).collect::<Vec<f64>>())
+    if measure == Measure::Score { score::quantum(cell, trials) } else { 0.0 }
 }
 
 impl<'a> Arms<'a> {
