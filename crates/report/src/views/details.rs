@@ -71,7 +71,7 @@ fn times(results: &Results) -> Table {
         }
     };
     of_cell::<Times>()
-        .with(Column::number("", "least").wide(9), |line| Field::Number(line.1.least.value, words::nanoseconds))
+        .with(Column::number("", "least").wide(9), |line| Field::Number(line.1.least, words::nanoseconds))
         .with(Column::number("", "p10").wide(9), time("p10"))
         .with(Column::number("", "p50").main().wide(9), time("p50"))
         .with(Column::number("", "±").wide(7), |line| {
