@@ -32,7 +32,7 @@ pub(super) fn data(load: &Load) -> Value {
     }})
 }
 
-/// Returns the chart, and a table of the tests whose own tables do not have it; nothing without loads.
+/// Returns the chart, and a table with the intervals; nothing without loads.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
     if rows.is_empty() {
@@ -49,12 +49,8 @@ fn table(rows: &[Beside<'_>]) -> Table {
         .with(Column::words("", "Load"), |(row, _)| Field::text(&row.cell.key.load))
         .with(Column::number("", "Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
         .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
-        .with(Column::number("", "±").wide(7), |(_, load)| Field::Spread(load.interval))
-        .with(Column::number("", "Low").shown(Show::Pages), |(_, load)| Field::Number(interval(load).low, words::share))
-        .with(Column::number("", "High").shown(Show::Pages), |(_, load)| {
-            Field::Number(interval(load).high, words::share)
-        })
-        .of(rows.iter().filter(|(row, _)| row.latency.is_none()))
+        .with(Column::number("", "95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
+        .of(rows)
         .shown(Show::People)
 }
 
