@@ -30,7 +30,7 @@ class unixmark(rfm.RunOnlyRegressionTest):
         """Not by exit code, but by what `collect` reports for this node."""
         journal = os.path.join(self.stagedir, self.stdout.evaluate())
         osext.run_command([self.tool, 'collect', journal, '--into', self.into, '--run', self.fleet], check=False, shell=False)
-        said = osext.run_command([self.tool, 'fleet', 'status', self.into, '--json'], check=False, shell=False).stdout
+        said = osext.run_command([self.tool, 'fleet', 'status', self.into, '--format', 'json'], check=False, shell=False).stdout
         with open(journal) as lines:
             self.node = json.loads(lines.readline())['fleet']['node']
         entry = next(entry for entry in json.loads(said)['entries'] if entry['node'] == self.node)

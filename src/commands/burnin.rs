@@ -148,7 +148,7 @@ fn burn(options: &Measuring, plan: BurnIn, test: &Test, catalogue: &Catalogue, m
         tests: if test.is_foreign() { Vec::new() } else { vec![test] },
         facts: Vec::new(),
         remarks: Vec::new(),
-        run: Run { procedure: Procedure::Burnin, ..Run::default() },
+        run: Run { procedure: Procedure::Burnin, comment: options.comment.comment.clone(), ..Run::default() },
     })?;
     let mut display = BurnInDisplay::new(&plan, loudness, screen.is_some(), &recording.name)?;
     let programs = recording.programs.clone();
@@ -156,7 +156,7 @@ fn burn(options: &Measuring, plan: BurnIn, test: &Test, catalogue: &Catalogue, m
     let setting = BurnSetting { machine, test, programs: programs.as_ref(), dir: &dir, patience, screen, plan };
     let outcome = burn_in(&setting, &mut recording.writer, &mut |event| display.show(&event));
     drop(display);
-    recording.conclude(outcome, catalogue, loudness, None)
+    recording.conclude(outcome, catalogue, options, None)
 }
 
 fn test(catalogue: &Catalogue, kind: Burned, common: &Common) -> Result<Arc<Test>> {

@@ -47,6 +47,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     slurm::explain(&mut fleet, into)?;
     print(&table(&fleet))?;
     say(&format!("{} taken in, {} already there", words::count(collected.taken, "journal"), collected.known));
+    if !fleet.is_complete() {
+        say("unixmark: not every node has delivered a whole run");
+    }
     Ok(if fleet.entries.iter().all(|entry| entry.journal.is_none()) {
         Status::Nothing
     } else if fleet.is_complete() {

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::measure::find;
-use crate::options::{Results, percent};
+use crate::options::{Form, Results, percent};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use ::report::Format;
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect};
 use catalogue::{Catalogue, NONE};
 
@@ -36,9 +35,8 @@ pub(super) struct Arguments {
     /// Two runs made later: a loss fails only if it appears in them too
     #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
     confirm: Vec<String>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    form: Form,
     #[command(flatten)]
     results: Results,
 }
@@ -72,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let comparisons = Comparisons::new(results, &asked);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
-    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.format)?)?;
+    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.form.format)?)?;
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));

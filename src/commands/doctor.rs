@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::options::workplace;
+use crate::options::{Form, workplace};
 use crate::status::Status;
-use crate::terminal::print;
-use ::report::Format;
+use crate::terminal::{print, say};
+use journal::Severity;
 use machine::{Machine, doctor};
 
 #[derive(Debug, clap::Args)]
@@ -15,16 +15,17 @@ pub(super) struct Arguments {
     /// Where the measured programs would work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// The form
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// The same as --format json
-    #[arg(long, hide = true)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let findings = doctor(&Machine::here(), workplace(arguments.dir.as_deref()));
-    print(&::report::doctor(&findings, if arguments.json { Format::Json } else { arguments.format })?)?;
+    print(&::report::doctor(&findings, arguments.form.format)?)?;
+    let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
+    if spoils > 0 {
+        say(&format!("unixmark: {} will spoil a run here", words::count(spoils, "finding")));
+        return Ok(Status::Failed);
+    }
     Ok(Status::Fine)
 }

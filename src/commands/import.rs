@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::measure::write_all;
-use crate::options::Results;
+use crate::options::{Comment, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
@@ -21,6 +21,8 @@ pub(super) struct Arguments {
     /// UnixBench reports or .log files, BYTE 3.11 reports, tables of runs (`run1`, `run2` …) or of Lbench (JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    comment: Comment,
     #[command(flatten)]
     results: Results,
 }
@@ -39,7 +41,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let journals = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
             .with_context(|| format!("{} cannot be imported", file.display()))?;
-        for journal in journals {
+        for mut journal in journals {
+            if !arguments.comment.comment.is_empty() {
+                journal.run.comment.clone_from(&arguments.comment.comment);
+            }
             keep(journal, &store, &catalogue)?;
         }
     }

@@ -21,8 +21,8 @@ const REAL_TIME: u32 = 80;
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
-    // Interbench's -c keeps no run, and its -w names a load.
-    mut_arg("copies", |arg| with_default(arg.short(None), "1")),
+    // Interbench's -w names a load.
+    mut_arg("copies", |arg| with_default(arg, "1")),
     mut_arg("load", |arg| with_default(arg.short('w'), "none and Interbench's eight")),
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     /// Today's tasks and loads instead of Interbench's
     #[arg(long)]
     modern: bool,
-    /// Time per cell, shared by its blocks: 30 (s), 1m [default: 24]
-    #[arg(short = 't', long, value_name = "TIME", value_parser = seconds)]
+    /// Time per cell, shared by its blocks: 30, 1m [default: 24s]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
     /// Leave out a load; repeatable
     #[arg(short = 'x', long = "without-load", value_name = "LOAD", value_delimiter = ',')]
@@ -63,8 +63,8 @@ pub(super) struct Arguments {
     /// Operations of work per ms, to repeat exactly the work of another run [default: measured]
     #[arg(short = 'l', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1_000_000_000))]
     speed: Option<u64>,
-    /// Show the result and keep no run
-    #[arg(short = 'c', long)]
+    /// Show the result and keep no run; also -c without a number, as in Interbench
+    #[arg(long)]
     console: bool,
     /// Real-time: audio and video at FIFO priority with locked memory
     #[arg(short = 'r', long)]
@@ -160,15 +160,6 @@ enum Placement {
     Same,
     Session,
     Cgroup(u32),
-}
-
-/// A number is seconds, as Interbench has it.
-fn seconds(text: &str) -> Result<Duration> {
-    match text.parse::<u32>() {
-        Ok(0) => bail!("there is nothing to measure in 0 s; try 24"),
-        Ok(seconds) => Ok(Duration::from_secs(seconds.into())),
-        Err(_) => duration(text),
-    }
 }
 
 fn clamp(text: &str) -> Result<(u32, u32)> {

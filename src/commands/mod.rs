@@ -17,6 +17,8 @@ mod restore;
 mod run;
 mod scale;
 mod start;
+#[cfg(test)]
+mod table;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};

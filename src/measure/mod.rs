@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
             say(&format!("warning: {text}"));
             recording.remark(text)?;
         }
-        recording.conclude(outcome, catalogue, options.loudness(), self.gate)
+        recording.conclude(outcome, catalogue, options, self.gate)
     }
 
     /// Returns what was asked for, as the journal's first line has it.
@@ -128,7 +128,7 @@ impl<'a> Job<'a> {
             procedure: plan.procedure().kind.into(),
             seed: plan.request.seed,
             indexes: self.indexes.clone(),
-            comment: self.options.comment.clone(),
+            comment: self.options.measuring.comment.comment.clone(),
             baseline: baseline.map(|results| results.as_baseline()),
             view: self.view,
             against: plan.reference().map(|condition| condition.name.clone()).unwrap_or_default(),

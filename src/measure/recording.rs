@@ -115,7 +115,7 @@ impl Recording {
         mut self,
         outcome: Result<Outcome>,
         catalogue: &Catalogue,
-        loudness: Loudness,
+        options: &Measuring,
         gate: Option<f64>,
     ) -> Result<Status> {
         let signal = outcome.as_ref().ok().and_then(|outcome| outcome.signal);
@@ -129,12 +129,19 @@ impl Recording {
             false
         });
         let found = verdict(&results, &journal, gate);
-        if loudness != Loudness::Quiet {
-            self.publish(&results)?;
+        if let Some(format) = options.shown() {
+            self.publish(&results, format, options.loudness())?;
         }
         Ok(match (signal, found) {
-            (Some(number), _) => Status::Signal(number),
+            (Some(number), _) => {
+                say(&format!("unixmark: stopped by signal {number}; what was measured until then is kept"));
+                Status::Signal(number)
+            }
             (None, Status::Fine) if !all_kept => Status::Failed,
+            (None, Status::Fine) if options.strict && !results.skipped.is_empty() => {
+                reasons(&results, "skipped, which --strict does not allow");
+                Status::Failed
+            }
             (None, found) => found,
         })
     }
@@ -150,12 +157,18 @@ impl Recording {
     }
 
     /// Shows the result.
-    fn publish(&self, results: &Results) -> Result<()> {
+    fn publish(&self, results: &Results, format: Format, loudness: Loudness) -> Result<()> {
         // If the reader has gone, the exit code still says how the run went.
-        if let Err(error) = print(&::report::report(results, Format::Text)?) {
+        if let Err(error) = print(&::report::report(results, format)?) {
             say(&format!("unixmark: the report cannot be shown: {error:#}"));
         }
-        say(&format!("\nThe run and its reports are in {}", self.directory.display()));
+        if loudness != Loudness::Quiet {
+            say(&format!(
+                "\nThe run and its reports are in {}: report.html is a page with charts, and run.jsonl has everything \
+                 that was measured.",
+                self.directory.display()
+            ));
+        }
         Ok(())
     }
 }
@@ -170,14 +183,38 @@ fn verdict(results: &Results, journal: &Journal, gate: Option<f64>) -> Status {
     let losses = gate.zip(results.cost()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
     losses.iter().for_each(|loss| say(&format!("unixmark: {}", sentence(loss))));
     if results.rows.is_empty() && !burnin.is_some_and(BurnIn::has_worked) {
+        reasons(results, "not measured");
         return Status::Nothing;
     }
-    let failed = results.end == Some(Ended::Broke)
-        || !losses.is_empty()
-        || burnin.is_some_and(|burnin| !burnin.good)
-        || !results.errors.is_empty()
-        || journal.trials.iter().any(|trial| trial.error.is_some());
+    let errors = journal.trials.iter().filter(|trial| trial.error.is_some()).count();
+    if errors > 0 {
+        say(&format!("unixmark: {} failed; the report has the reasons", words::count(errors, "trial")));
+    }
+    if results.end == Some(Ended::Broke) {
+        say("unixmark: it was ended by the first frame that was later than --break-over allows");
+    }
+    let is_bad = burnin.is_some_and(|burnin| !burnin.good);
+    if is_bad {
+        say("unixmark: the burn-in found something wrong; the report says what");
+    }
+    let failed =
+        results.end == Some(Ended::Broke) || !losses.is_empty() || is_bad || !results.errors.is_empty() || errors > 0;
     if failed { Status::Failed } else { Status::Fine }
+}
+
+/// Says which tests failed or were skipped, and why: each reason once.
+fn reasons(results: &Results, what: &str) {
+    let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
+    for gap in results.skipped.iter().chain(&results.errors) {
+        match known.iter_mut().find(|(reason, _)| *reason == gap.reason) {
+            Some((_, tests)) if tests.contains(&gap.key.test.as_str()) => {}
+            Some((_, tests)) => tests.push(&gap.key.test),
+            None => known.push((&gap.reason, vec![&gap.key.test])),
+        }
+    }
+    for (reason, tests) in known {
+        say(&format!("unixmark: {}: {what}: {reason}", tests.join(", ")));
+    }
 }
 
 /// A loss in a sentence.

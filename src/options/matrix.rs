@@ -28,7 +28,7 @@ pub(crate) struct Matrix {
     /// Short for --procedure quick: a smoke run that shows only large differences
     #[arg(long, conflicts_with = "procedure")]
     quick: bool,
-    /// Number of blocks (classic: passes per long test; short tests get a third)
+    /// Number of blocks (classic: passes per long test; short tests get a third); 0 is the default
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
     iterations: Option<u32>,
     /// Begin no further block after this time: 90s, 3m, 1h
@@ -43,9 +43,6 @@ pub(crate) struct Matrix {
     /// Seed of the random order [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Comment to show in reports
-    #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub(crate) comment: String,
     /// Run graphics tests on a private Xvfb server that is stopped afterwards
     #[arg(long)]
     pub(crate) xvfb: bool,

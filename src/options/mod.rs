@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::status::usage;
 use crate::terminal::{Loudness, Screen};
+use ::report::Format;
 use build::BuildKind;
 use journal::Store;
 
@@ -18,11 +19,15 @@ pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
 pub(crate) use values::{bytes, duration, name, percent};
 
+/// The variable that says where runs are kept.
+const RESULTS: &str = "UNIXMARK_RESULTS";
+
 /// Where runs are kept.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Results {
-    /// Directory that holds the runs [default: the user's data directory]
-    #[arg(long, value_name = "DIR", env = "UNIXMARK_RESULTS", hide_env_values = true)]
+    // Read here: clap shows an option that has a variable in every usage line once that is set.
+    /// Directory that holds the runs [env: UNIXMARK_RESULTS] [default: the user's data directory]
+    #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
 
@@ -30,8 +35,45 @@ impl Results {
     /// # Errors
     /// There is no such place.
     pub(crate) fn store(&self) -> Result<Store> {
-        Store::at(self.results.clone())
+        Store::at(
+            self.results
+                .clone()
+                .or_else(|| std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from)),
+        )
     }
+}
+
+/// How a report is printed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Form {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+/// How a list is printed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListForm {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
+    pub(crate) format: ListFormat,
+}
+
+/// The formats of lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For a terminal of 80 columns
+    Text,
+    /// Everything, for programs
+    Json,
+}
+
+/// What a run is called in reports and lists.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Comment {
+    /// Comment to show in reports and lists
+    #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) comment: String,
 }
 
 /// The options of every measuring command.
@@ -49,7 +91,13 @@ pub(crate) struct Measuring {
     /// Show the plan and its expected duration, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print nothing but errors
+    /// Exit with status 1 if a test was skipped
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Format of the report that is printed at the end [default: text]
+    #[arg(long, value_enum, conflicts_with = "emit")]
+    pub(crate) format: Option<Format>,
+    /// Print nothing but errors, and the report if --format asks for one
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
     /// Show each trial and its command
@@ -58,6 +106,8 @@ pub(crate) struct Measuring {
     /// Show the run on the whole terminal
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     watch: bool,
+    #[command(flatten)]
+    pub(crate) comment: Comment,
     #[command(flatten)]
     pub(crate) results: Results,
     #[command(flatten)]
@@ -72,6 +122,11 @@ impl Measuring {
             (_, true) => Loudness::Verbose,
             _ => Loudness::Normal,
         }
+    }
+
+    /// The format of the report to print at the end; `None` if none is.
+    pub(crate) fn shown(&self) -> Option<Format> {
+        self.format.or_else(|| (self.loudness() != Loudness::Quiet).then_some(Format::Text))
     }
 
     /// Returns the terminal to draw on as a whole, if that is wanted.

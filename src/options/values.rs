@@ -18,6 +18,9 @@ enum Count {
     Max,
 }
 
+/// No machine has more processors.
+const MOST: u32 = 100_000;
+
 /// A longer range is a typing error.
 const LONGEST: u32 = 4096;
 
@@ -65,7 +68,8 @@ fn count(text: &str) -> Result<Count> {
         "max" => Ok(Count::Max),
         digits => match digits.parse::<u32>() {
             Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
-            Ok(number) if number <= 100_000 => Ok(Count::Number(number)),
+            Ok(number) if number <= MOST => Ok(Count::Number(number)),
+            Ok(_) => bail!("{text} copies are more than the {MOST} that can be asked for; try max, one per processor"),
             _ => bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9 or max"),
         },
     }
@@ -76,15 +80,16 @@ pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Reads a duration.
+/// Reads a duration; a number alone is seconds.
 ///
 /// # Errors
 /// It is none, or zero.
 pub(crate) fn duration(text: &str) -> Result<Duration> {
-    let parsed = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
-    match parsed {
+    let number = text.parse::<u32>().ok().map(|seconds| Duration::from_secs(seconds.into()));
+    let with_unit = || text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+    match number.or_else(with_unit) {
         Some(time) if !time.is_zero() => Ok(time),
-        _ => bail!("'{text}' is not a duration; try 90s, 3m or 1h"),
+        _ => bail!("'{text}' is not a duration; try 90, 90s, 3m or 1h"),
     }
 }
 

@@ -40,7 +40,7 @@ fn collect(place: &Place, words: &str) -> (i32, String, String) {
 
 fn status(place: &Place) -> Value {
     let output =
-        place.unixmark(&format!("fleet status {}/fleet --json", place.root.path().display())).output().unwrap();
+        place.unixmark(&format!("fleet status {}/fleet --format json", place.root.path().display())).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

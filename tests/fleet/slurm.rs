@@ -38,7 +38,7 @@ fn said(cluster: &Cluster, name: &str) -> String {
 
 /// Node, state, reason and notes of every entry of `fleet status`.
 fn status(cluster: &Cluster, directory: &str) -> Vec<(String, String, String)> {
-    let output = unixmark(cluster, &["fleet", "status", "--json", directory]).output().unwrap();
+    let output = unixmark(cluster, &["fleet", "status", "--format", "json", directory]).output().unwrap();
     let fleet: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let entries = fleet["entries"].as_array().cloned().unwrap_or_default();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -17,7 +17,7 @@ fn refused(words: &str) -> String {
 fn unknown_names_get_the_nearest() {
     assert!(refused("run syscal").contains("did you mean 'syscall'"));
     assert!(refused("run whetsone").contains("did you mean 'whetstone'"));
-    assert!(refused("run qqqq").contains("`unixmark list` shows all"));
+    assert!(refused("run qqqq").contains("`unixmark list tests` shows all"));
     assert!(refused("run --load nine").contains("there is no load 'nine'; did you mean 'none'?"));
     assert!(refused("run --condition x").contains("`unixmark list conditions` shows all"));
     assert!(refused("rum").contains("'run'"));
@@ -42,6 +42,73 @@ fn a_way_in_for_each_question() {
 }
 
 #[test]
+fn what_ends_with_a_number_has_a_word() {
+    let place = Place::new();
+    for (fake, words, code, reason) in [
+        ("skip", "-q", 3, "skip: not measured: "),
+        ("skip", "-q --strict", 3, "skip: not measured: "),
+        ("crash", "-q", 3, "crash: not measured: "),
+        ("honest", "-q --strict", 0, ""),
+    ] {
+        let output = place.fake(fake, words);
+        assert_eq!(output.status.code(), Some(code), "{fake} {words}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{fake} {words}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+    let json = place.fake("honest", "-q --format json -m why=not");
+    let report: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!(report["run"]["comment"], "why=not");
+    assert!(stdout(&place.unixmark("list runs").output().unwrap()).contains("\"why=not\" run"));
+    // A test that is skipped beside one that is measured fails under --strict only.
+    let both = |more: &str| {
+        place
+            .unixmark(&format!("run --quick -c 1 -i 1 -q syscall 2d-rects {more}"))
+            .env_remove("DISPLAY")
+            .output()
+            .unwrap()
+    };
+    let output = both("");
+    if output.status.code() == Some(0)
+        && place.json("latest")["skipped"].as_array().is_some_and(|list| !list.is_empty())
+    {
+        let strict = both("--strict");
+        assert_eq!(strict.status.code(), Some(1), "{}", stderr(&strict));
+        assert!(stderr(&strict).contains("2d-rects: skipped, which --strict does not allow"), "{}", stderr(&strict));
+    }
+}
+
+#[test]
+fn lists_for_people_and_programs() {
+    let place = Place::new();
+    let list = |words: &str| {
+        let output = place.unixmark(&format!("list {words}")).output().unwrap();
+        assert!(output.status.success(), "{words}: {}", stderr(&output));
+        stdout(&output)
+    };
+    for words in ["", "tests --long", "tasks", "loads --long", "burnins", "watchers", "indexes", "conditions --long"] {
+        let wide = list(words).lines().filter(|line| line.chars().count() > 80).count();
+        assert_eq!(wide, 0, "{words}");
+    }
+    let ids = |words: &str| {
+        let rows: serde_json::Value = serde_json::from_str(&list(&format!("{words} --format json"))).unwrap();
+        let ids = rows.as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<String>>()
+    };
+    let (all, memory) = (ids("tests"), ids("tests memory"));
+    assert_eq!(memory, ids("tests --group memory"));
+    assert!(memory.len() > 10 && memory.len() < all.len() / 4 && memory.iter().all(|id| all.contains(id)));
+    assert_eq!(ids("tests sqlite"), ["session-database"]);
+    for (kind, id) in [("tasks", "audio"), ("loads", "burn"), ("burnins", "burn-memory"), ("watchers", "count-perf")] {
+        assert!(ids(kind).iter().any(|known| known == id) && !all.iter().any(|known| known == id), "{kind}");
+    }
+    assert!(list("tests memory").contains("memory: Caches and memory"));
+    assert!(ids("conditions --available").len() <= ids("conditions").len());
+    assert!(refused("run watch-inotify").contains("it runs beside tests for a condition"));
+    assert!(refused("run burn-memory").contains("it is for `unixmark burnin`"));
+    assert!(refused("list runs --group memory").contains("--group is for lists of tests"));
+}
+
+#[test]
 fn numbers_out_of_range() {
     assert!(refused("run -c 0").contains("nothing to measure with 0 copies"));
     assert!(refused("run -c x").contains("'x' is not a number of copies"));
@@ -49,7 +116,7 @@ fn numbers_out_of_range() {
     assert!(refused("run -c -1").contains("-1"));
     assert!(refused("run -i x").contains("invalid digit"));
     assert!(refused("run --budget 0s").contains("not a duration"));
-    assert!(refused("run --budget soon").contains("try 90s, 3m or 1h"));
+    assert!(refused("run --budget soon").contains("try 90, 90s, 3m or 1h"));
     assert!(refused("run --precision 0%").contains("try 1%"));
     assert!(refused("run --precision 200%").contains("not a share"));
     assert!(refused("run -q -v").contains("cannot be used with"));
@@ -94,9 +161,15 @@ fn every_verb_has_the_same_options() {
             assert!(refused(&format!("{verb} --procedure classic")).contains("only `unixmark run` has it"), "{verb}");
         }
     }
-    // Interbench's letters differ.
-    let kept = place.unixmark("latency audio -c -w none,burn -t 1 --dry-run --copies 2").output().unwrap();
+    // Interbench's -c has no number.
+    let kept = place.unixmark("latency audio -c -w none,burn -t 1 --dry-run -c 2").output().unwrap();
     assert!(stdout(&kept).contains("burn") && kept.status.success(), "{}", stderr(&kept));
+    for verb in ["run pipe", "scale pipe", "latency audio", "cost nice=5 pipe"] {
+        let plan = |time: &str| {
+            stdout(&place.unixmark(&format!("{verb} --dry-run --seed 1 --budget {time}")).output().unwrap())
+        };
+        assert_eq!(plan("120"), plan("2m"), "{verb}");
+    }
     assert!(refused("run pipe --precision 1% --procedure classic").contains("fixed length"));
 }
 
@@ -173,12 +246,13 @@ fn runs_are_found_by_name() {
     assert_eq!((value("latest"), value("latest~1")), (40.0, 20.0));
     let journal = place.results().join(place.json("latest~1")["run"]["name"].as_str().unwrap()).join("run.jsonl");
     let list = || stdout(&place.unixmark("list runs").output().unwrap());
-    assert!(list().lines().count() == 2 && list().lines().all(|line| line.contains(" complete ")), "{}", list());
+    // A line for when and how, and more for the command.
+    assert_eq!(list().lines().filter(|line| line.ends_with(" complete")).count(), 2, "{}", list());
     // A journal from elsewhere without its last line, and with what a terminal would act on.
     let text = std::fs::read_to_string(&journal).unwrap();
     let (rest, _) = text.trim_end().rsplit_once('\n').unwrap();
     std::fs::write(&journal, rest.replacen("--dir", "\\u001b[31m", 1) + "\n").unwrap();
-    assert!(list().contains(" unfinished ") && !list().contains('\u{1b}'), "{}", list());
+    assert!(list().contains(" unfinished\n") && !list().contains('\u{1b}'), "{}", list());
     let complaint = |run: &str| {
         let output = place.unixmark(&format!("report {run}")).output().unwrap();
         assert_eq!(output.status.code(), Some(2));

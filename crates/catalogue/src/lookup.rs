@@ -30,6 +30,7 @@ impl Catalogue {
         let mut found: Vec<Arc<Test>> = Vec::new();
         for name in names {
             for test in self.members(name, false)? {
+                check_measured(&test)?;
                 if !found.iter().any(|known| known.id == test.id) {
                     found.push(test);
                 }
@@ -94,7 +95,7 @@ impl Catalogue {
                     about.join(", ")
                 )
             }
-            _ => unknown("test or group", name, names, ""),
+            _ => unknown("test or group", name, names, "tests"),
         })
     }
 
@@ -140,6 +141,19 @@ impl Test {
         test.id = id.to_owned();
         test.args.extend(words);
         Ok(test)
+    }
+}
+
+/// Refuses what is not measured by itself.
+fn check_measured(test: &Test) -> Result<()> {
+    match test.roles[..] {
+        [Role::Companion] => bail!(
+            "'{}' is not measured by itself: it runs beside tests for a condition of `unixmark list conditions`, such as \
+             `unixmark cost inotify`",
+            test.id
+        ),
+        [Role::Burn] => bail!("'{}' is not measured by itself: it is for `unixmark burnin`", test.id),
+        _ => Ok(()),
     }
 }
 

@@ -171,7 +171,7 @@ impl Plan {
         let points = request.points().filter(|point| request.is_measured(point));
         let cells: Vec<Cell> = points.map(|point| request.cell(&point, &cpus)).collect();
         if cells.is_empty() {
-            bail!("there is nothing to measure: name a test or group; `unixmark list` shows them");
+            bail!("there is nothing to measure: name a test or group; `unixmark list tests` shows them");
         }
         let most = cells.iter().map(|cell| cell.copies).max().unwrap_or(1);
         Ok(Plan {

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::options::{ListForm, ListFormat};
 use crate::status::Status;
-use crate::terminal::print;
+use crate::terminal::{print, say};
 use ::fleet::{self, Fleet, State};
 use catalogue::Catalogue;
 use words::{shortened, visible};
@@ -30,24 +31,30 @@ enum Verb {
         /// The fleet run's directory
         #[arg(value_name = "DIR")]
         directory: PathBuf,
-        /// Print JSON instead of text
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        form: ListForm,
     },
     /// Show which nodes are slow, at what, by how much, and what they have in common
     Report(report::Arguments),
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let (directory, json) = match &arguments.verb {
+    let (directory, form) = match &arguments.verb {
         Verb::Report(arguments) => return report::run(arguments),
         Verb::Slurm(arguments) => return slurm::run(arguments),
-        Verb::Status { directory, json } => (directory, json),
+        Verb::Status { directory, form } => (directory, form),
     };
     let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;
     fleet::slurm::explain(&mut fleet, directory)?;
-    print(&if *json { serde_json::to_string_pretty(&fleet)? + "\n" } else { table(&fleet) })?;
-    Ok(if fleet.is_complete() { Status::Fine } else { Status::Failed })
+    print(&match form.format {
+        ListFormat::Json => serde_json::to_string_pretty(&fleet)? + "\n",
+        ListFormat::Text => table(&fleet),
+    })?;
+    if !fleet.is_complete() {
+        say("unixmark: not every node has delivered a whole run");
+        return Ok(Status::Failed);
+    }
+    Ok(Status::Fine)
 }
 
 /// The fleet in words: how many nodes delivered, and a line for each part.

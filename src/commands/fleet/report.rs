@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::options::percent;
+use crate::options::{Form, percent};
 use crate::status::{Status, usage};
 use crate::terminal::print;
 use ::fleet::{Fleet, State, slurm};
-use ::report::Format;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 
@@ -27,9 +26,8 @@ pub(super) struct Arguments {
     /// Compare with the fleet run in this directory, node by node: before an upgrade and after it
     #[arg(long, value_name = "DIR")]
     against: Option<PathBuf>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    form: Form,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
@@ -51,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let asked = Asked { by, threshold: arguments.threshold };
     let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
         .map_err(usage)?;
-    print(&::report::fleet(&fleet, &report, arguments.format)?)?;
+    print(&::report::fleet(&fleet, &report, arguments.form.format)?)?;
     Ok(Status::Fine)
 }
 

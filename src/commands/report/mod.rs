@@ -5,10 +5,9 @@ mod trend;
 use anyhow::Result;
 
 use crate::measure::{placed, results};
-use crate::options::Results;
+use crate::options::{Form, Results};
 use crate::status::Status;
 use crate::terminal::print;
-use ::report::Format;
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -16,9 +15,8 @@ pub(super) struct Arguments {
     /// The run to report
     #[arg(default_value = "latest", value_name = "RUN")]
     run: String,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[command(flatten)]
+    form: Form,
     /// Use this run as the baseline instead of the reference machine ('George', 1995)
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
@@ -36,11 +34,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     let catalogue = Catalogue::load()?;
     if let Some(test) = &arguments.trend {
-        return trend::run(test, arguments.host.as_deref(), arguments.format, &store, &catalogue);
+        return trend::run(test, arguments.host.as_deref(), arguments.form.format, &store, &catalogue);
     }
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());
     let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref())?;
-    print(&::report::report(&results, arguments.format)?)?;
+    print(&::report::report(&results, arguments.form.format)?)?;
     Ok(Status::Fine)
 }

@@ -1,0 +1,65 @@
+//! The switches of the machine.
+
+use serde_json::json;
+
+use super::Row;
+use super::tests::flat;
+use catalogue::{Catalogue, Switch};
+use machine::Machine;
+
+/// Returns every switch with its levels, and which of them are not available here, and why.
+pub(super) fn rows(catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
+    catalogue.switches.iter().map(|switch| row(switch, machine)).collect()
+}
+
+fn row(switch: &Switch, machine: &Machine) -> Row {
+    let levels: Vec<&str> =
+        switch.levels.iter().map(|level| level.id.as_str()).filter(|level| !level.is_empty()).collect();
+    let mut about = switch.label.clone();
+    if !levels.is_empty() {
+        about += &format!(": {}", levels.join(", "));
+    }
+    let reasons = unavailable(switch, &levels, machine);
+    for (why, levels) in &reasons {
+        about += &match &levels[..] {
+            [] => format!(" - not here: {why}"),
+            levels => format!(" - no {} here: {why}", levels.join(", ")),
+        };
+    }
+    let some: Vec<_> = reasons
+        .iter()
+        .filter(|(_, levels)| !levels.is_empty())
+        .map(|(why, levels)| json!({"levels": levels, "reason": why}))
+        .collect();
+    Row {
+        heading: String::new(),
+        id: switch.id.clone(),
+        about,
+        doc: switch.doc.clone(),
+        missing: reasons.iter().find(|(_, levels)| levels.is_empty()).map(|(why, _)| why.clone()),
+        value: json!({
+            "id": switch.id, "label": switch.label, "levels": levels, "unavailable_levels": some, "doc": flat(&switch.doc),
+        }),
+    }
+}
+
+/// Why levels of a switch are not available here: each reason with its levels, or without any if it holds for all.
+fn unavailable<'a>(switch: &Switch, levels: &[&'a str], machine: &Machine) -> Vec<(String, Vec<&'a str>)> {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    if switch.levels.iter().any(|level| level.id.is_empty()) {
+        // The level itself names the file and the text.
+        return Vec::new();
+    }
+    let whole = [""];
+    let asked = if levels.is_empty() { &whole[..] } else { levels };
+    for level in asked.iter().filter(|level| !level.ends_with(':')) {
+        if let Err(why) = conditions::available(switch, level, machine) {
+            match reasons.iter_mut().find(|known| known.0 == why) {
+                Some(known) => known.1.push(level),
+                None => reasons.push((why, vec![level])),
+            }
+        }
+    }
+    let is_all = |names: &[&str]| names.len() == asked.len();
+    reasons.into_iter().map(|(why, names)| if is_all(&names) { (why, Vec::new()) } else { (why, names) }).collect()
+}

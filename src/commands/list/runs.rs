@@ -1,0 +1,39 @@
+//! The runs of the results directory.
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::Row;
+use journal::{Ended, FILE, Listed, Store};
+
+/// Returns every run: when it began, how it measured, how it ended, its comment and its command line.
+pub(super) fn rows(store: &Store) -> Result<Vec<Row>> {
+    Ok(store.list()?.iter().map(row).collect())
+}
+
+fn row(listed: &Listed) -> Row {
+    let id = listed.name.clone();
+    let row = |about: String, value| Row {
+        heading: String::new(),
+        id: id.clone(),
+        about,
+        doc: String::new(),
+        missing: None,
+        value,
+    };
+    let Some(run) = &listed.run else {
+        return row("cut short before its first line".to_owned(), json!({"name": listed.name}));
+    };
+    // A run in progress has no end either.
+    let end = journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name);
+    let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+    let words = if run.arguments.is_empty() { run.tool.clone() } else { run.arguments.join(" ") };
+    let comment = if run.comment.is_empty() { String::new() } else { format!("\"{}\" ", run.comment) };
+    row(
+        format!("{started}  {:<9} {end}\n{comment}{words}", run.procedure),
+        json!({
+            "name": listed.name, "path": listed.path, "host": run.host, "started": run.started,
+            "procedure": run.procedure.name(), "end": end, "comment": run.comment, "arguments": run.arguments,
+        }),
+    )
+}

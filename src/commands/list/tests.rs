@@ -1,0 +1,108 @@
+//! The catalogue's tests, groups and indexes.
+
+use serde_json::json;
+
+use super::{Row, What};
+use catalogue::{Catalogue, Metric, NONE, Role, Test};
+use machine::Machine;
+
+/// Returns the tests of a kind: each under its category, with why it cannot run here.
+pub(super) fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
+    let is_of = |test: &Test| match what {
+        What::Tasks => test.metric == Metric::Latency && test.roles.contains(&Role::Bench),
+        What::Loads => test.roles.contains(&Role::Load),
+        What::Burnins => test.roles.contains(&Role::Burn),
+        What::Watchers => test.roles.contains(&Role::Companion),
+        _ => test.is_rate(),
+    };
+    let tests = catalogue.tests.iter().filter(|test| is_of(test)).map(|test| {
+        let heading = if what == What::Tests { heading(test, catalogue) } else { String::new() };
+        Row { heading, ..row(test, catalogue, machine) }
+    });
+    let none = Row {
+        heading: String::new(),
+        id: NONE.to_owned(),
+        about: "nothing beyond what the machine does anyway".to_owned(),
+        doc: String::new(),
+        missing: None,
+        value: json!({"id": NONE}),
+    };
+    (what == What::Loads).then_some(none).into_iter().chain(tests).collect()
+}
+
+/// A category with the group of its tests, or alone.
+fn heading(test: &Test, catalogue: &Catalogue) -> String {
+    let group = catalogue.groups.iter().find(|group| group.gathers(test));
+    match group {
+        Some(group) => {
+            let doc = group.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+            let first = doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first);
+            format!("{}: {}", group.id, first.trim_end_matches('.'))
+        }
+        None => format!("{}:", test.category),
+    }
+}
+
+fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
+    let groups: Vec<&str> = catalogue
+        .groups
+        .iter()
+        .filter(|group| catalogue.names(group).contains(&test.id))
+        .map(|group| group.id.as_str())
+        .collect();
+    Row {
+        heading: String::new(),
+        id: test.id.clone(),
+        about: format!("{} ({})", test.label, test.unit),
+        doc: test.doc.clone(),
+        missing: machine::unmet(machine, &test.needs),
+        value: json!({
+            "id": test.id, "label": test.label, "unit": test.unit, "category": test.category, "roles": test.roles,
+            "groups": groups, "doc": flat(&test.doc),
+        }),
+    }
+}
+
+/// Returns the groups, each with what it is for and how many tests it has.
+pub(super) fn groups(catalogue: &Catalogue) -> Vec<Row> {
+    let row = |group: &catalogue::Group| {
+        let members = catalogue.names(group);
+        let count = catalogue.expand(&[group.id.clone()]).map_or(0, |tests| tests.len());
+        let doc = flat(&group.doc);
+        let first = doc.split_once(". ").map_or(doc.trim_end_matches('.'), |(first, _)| first);
+        Row {
+            heading: "Groups of tests, for run, scale, cost and latency:".to_owned(),
+            id: group.id.clone(),
+            about: format!("{first} ({count})"),
+            doc: format!("{doc} Members: {}", members.join(" ")),
+            missing: None,
+            value: json!({"id": group.id, "members": members, "doc": doc}),
+        }
+    };
+    catalogue.groups.iter().map(row).collect()
+}
+
+pub(super) fn indexes(catalogue: &Catalogue) -> Vec<Row> {
+    let row = |index: &catalogue::Index| Row {
+        heading: String::new(),
+        id: index.id.clone(),
+        about: index.name.clone(),
+        doc: index.doc.clone(),
+        missing: None,
+        value: json!({"id": index.id, "name": index.name, "doc": flat(&index.doc)}),
+    };
+    catalogue.indexes.iter().map(row).collect()
+}
+
+/// Returns a word, and the tests of the group of that name.
+pub(super) fn names(word: &str, catalogue: &Catalogue) -> Vec<String> {
+    let is_group = catalogue.groups.iter().any(|group| group.id == word);
+    let members = is_group.then(|| catalogue.expand(&[word.to_owned()]).ok()).flatten();
+    let members = members.into_iter().flatten().map(|test| test.id.clone());
+    std::iter::once(word.to_owned()).chain(members).collect()
+}
+
+/// A paragraph in one line.
+pub(super) fn flat(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,108 @@
+//! Tests: which verb has which option. One name is one thing in every verb that can have it.
+
+use std::collections::BTreeMap;
+
+use clap::CommandFactory;
+
+use super::Cli;
+
+/// The options that several verbs share, with the verbs that have them.
+const SHARED: [(&str, &str); 23] = [
+    ("budget", "cost latency run scale"),
+    ("build", "burnin-cooling burnin-memory cost latency run scale"),
+    ("comment", "burnin-cooling burnin-memory cost import latency run scale"),
+    ("copies", "burnin-cooling burnin-memory cost latency run scale"),
+    ("dir", "burnin-cooling burnin-memory cost doctor latency run scale"),
+    ("dry-run", "burnin-cooling burnin-memory cost latency run scale"),
+    ("emit", "burnin-cooling burnin-memory cost latency run scale"),
+    ("fail-on", "compare cost"),
+    (
+        "format",
+        "burnin-cooling burnin-memory compare cost doctor fleet-report fleet-status latency list report run scale",
+    ),
+    ("iterations", "cost latency run scale"),
+    ("load", "cost latency run scale"),
+    ("over", "cost latency run scale"),
+    ("patience", "burnin-cooling burnin-memory cost latency run scale"),
+    ("pin", "cost latency run scale"),
+    ("precision", "cost latency run scale"),
+    ("procedure", "cost latency run scale"),
+    ("quick", "cost latency run scale"),
+    ("quiet", "burnin-cooling burnin-memory cost latency run scale"),
+    ("results", "burnin-cooling burnin-memory compare cost export import latency list report run scale"),
+    ("seed", "cost latency run scale"),
+    ("strict", "burnin-cooling burnin-memory cost latency run scale"),
+    ("verbose", "burnin-cooling burnin-memory cost latency run scale"),
+    ("watch", "burnin-cooling burnin-memory cost latency run scale"),
+];
+
+/// Words that mean one of the above and must not come back beside it.
+const NEVER: [&str; 6] = ["json", "output", "silent", "note", "threads", "iterations-per-test"];
+
+/// Verbs, with those below a verb after a `-`, and their commands.
+fn verbs() -> BTreeMap<String, clap::Command> {
+    let mut command = Cli::command();
+    command.build();
+    let mut all = BTreeMap::new();
+    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        let mut below = verb.get_subcommands().filter(|below| below.get_name() != "help").peekable();
+        if below.peek().is_none() {
+            all.insert(verb.get_name().to_owned(), verb.clone());
+        }
+        all.extend(below.map(|below| (format!("{}-{}", verb.get_name(), below.get_name()), below.clone())));
+    }
+    all
+}
+
+/// The option of a verb.
+fn option<'a>(verb: &'a clap::Command, name: &str) -> Option<&'a clap::Arg> {
+    verb.get_arguments().find(|arg| arg.get_long() == Some(name))
+}
+
+#[test]
+fn verbs_and_options() {
+    let verbs = verbs();
+    for (name, expected) in SHARED {
+        let with = verbs.iter().filter(|(_, verb)| option(verb, name).is_some());
+        let with: Vec<&str> = with.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(with.join(" "), expected, "--{name}");
+    }
+    for name in NEVER {
+        assert!(verbs.values().all(|verb| option(verb, name).is_none()), "--{name}");
+    }
+}
+
+/// An option that two verbs have is the same option: letter, value and the beginning of its help.
+#[test]
+fn one_name_is_one_thing() {
+    // The same word for another thing, in another part of the tool.
+    const OTHER: [(&str, &str); 5] = [
+        ("fleet-report", "against"),
+        ("fleet-report", "threshold"),
+        ("fleet-slurm", "time"),
+        ("collect", "run"),
+        ("export", "fleet"),
+    ];
+    // The letters of Interbench, which no other verb has to share.
+    const INTERBENCH: &str = "lbtuwrLBNCIWXx";
+    let mut known: BTreeMap<String, (String, Option<char>, Vec<String>)> = BTreeMap::new();
+    let mut letters: BTreeMap<char, (String, String)> = BTreeMap::new();
+    for (verb, command) in verbs() {
+        for arg in command.get_arguments() {
+            let Some(long) = arg.get_long() else { continue };
+            let values = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
+            let is_other = OTHER.contains(&(verb.as_str(), long));
+            let is_interbench = |letter: &char| verb == "latency" && INTERBENCH.contains(*letter);
+            let letter = arg.get_short().filter(|letter| !is_interbench(letter));
+            if !is_other {
+                let this = (verb.clone(), letter, values);
+                let first = known.entry(long.to_owned()).or_insert_with(|| this.clone());
+                assert_eq!((first.1, &first.2), (this.1, &this.2), "--{long} of {} and {verb}", first.0);
+            }
+            if let Some(letter) = letter {
+                let first = letters.entry(letter).or_insert_with(|| (verb.clone(), long.to_owned()));
+                assert_eq!(first.1, long, "-{letter} of {} and {verb}", first.0);
+            }
+        }
+    }
+}
