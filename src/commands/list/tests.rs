@@ -67,7 +67,7 @@ fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
 pub(super) fn groups(catalogue: &Catalogue) -> Vec<Row> {
     let row = |group: &catalogue::Group| {
         let members = catalogue.names(group);
-        let count = catalogue.expand(&[group.id.clone()]).map_or(0, |tests| tests.len());
+        let count = catalogue.expand(std::slice::from_ref(&group.id)).map_or(0, |tests| tests.len());
         let doc = flat(&group.doc);
         let first = doc.split_once(". ").map_or(doc.trim_end_matches('.'), |(first, _)| first);
         Row {
