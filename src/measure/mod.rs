@@ -12,7 +12,7 @@ use crate::options::Matrix;
 use crate::status::{Status, usage};
 use crate::terminal::{RunDisplay, print, say};
 use build::{Builds, Programs};
-use catalogue::{Catalogue, Test};
+use catalogue::{Catalogue, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
 use journal::{Cell, Run, Store, Trial, View};
@@ -128,6 +128,7 @@ impl<'a> Job<'a> {
             procedure: plan.procedure().kind.into(),
             seed: plan.request.seed,
             indexes: self.indexes.clone(),
+            settings: settings(plan),
             comment: self.options.measuring.comment.comment.clone(),
             baseline: baseline.map(|results| results.as_baseline()),
             view: self.view,
@@ -147,6 +148,19 @@ fn is_enough(plan: &Plan, view: View, family: &[Measured<'_>]) -> bool {
     }
     let wanted = precision.unwrap_or(PRECISION);
     family.iter().all(|(cell, trials)| analysis::estimate(cell, trials).spread() <= wanted)
+}
+
+/// What changes the figures and is neither a coordinate of a cell nor a fact: arguments for all tests and loads, those of a
+/// program of the user's, and how long interactive tests were watched in a block.
+fn settings(plan: &Plan) -> Vec<String> {
+    let Request { test_args, load_args, load_number, load_weight, procedure, .. } = &plan.request;
+    let foreign = plan.tests().filter(|test| test.is_foreign()).flat_map(|test| test.args.clone());
+    let frames = plan.tests().any(|test| test.metric == Metric::Latency);
+    let frames = frames.then(|| format!("{} of frames a block", words::seconds(procedure.frames.as_secs_f64())));
+    let load = load_args.iter().map(|arg| format!("load {arg}"));
+    let number = load_number.map(|number| format!("load number={number}"));
+    let weight = load_weight.map(|weight| format!("load weight={weight}"));
+    foreign.chain(test_args.iter().cloned()).chain(load).chain(number).chain(weight).chain(frames).collect()
 }
 
 /// The programs by the builds that conditions want.

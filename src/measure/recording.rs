@@ -47,6 +47,8 @@ pub(crate) struct Recording {
     began: Instant,
     /// Held until the end: the kernel releases it however the tool ends.
     lock: RunLock,
+    /// Whether another run was seen at the begin, which is a remark once.
+    was_shared: bool,
 }
 
 impl Recording {
@@ -57,7 +59,8 @@ impl Recording {
     pub(crate) fn start(start: Start<'_>) -> Result<Recording> {
         let Start { machine, store, options, dir, tests, .. } = start;
         let lock = if options.fleet.is_part() { RunLock::alone()? } else { RunLock::take() };
-        let mut remarks: Vec<String> = lock.is_shared().then(|| SHARED.to_owned()).into_iter().collect();
+        let was_shared = lock.is_shared();
+        let mut remarks: Vec<String> = was_shared.then(|| SHARED.to_owned()).into_iter().collect();
         let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
         let (name, directory) = store.create(&host, &today())?;
         let programs = (!tests.is_empty()).then(|| {
@@ -73,7 +76,8 @@ impl Recording {
         if options.fleet.emit {
             writer.emit();
         }
-        let mut recording = Recording { writer, programs, name: name.clone(), directory, began: Instant::now(), lock };
+        let mut recording =
+            Recording { writer, programs, name: name.clone(), directory, began: Instant::now(), lock, was_shared };
         let run = Run {
             format: FORMAT.to_owned(),
             name,
@@ -148,7 +152,7 @@ impl Recording {
 
     /// Writes the last lines of the journal.
     fn finish(&mut self, ended: Result<Ended>) -> Result<()> {
-        if self.lock.is_shared() {
+        if self.lock.is_shared() && !self.was_shared {
             // A journal that cannot be written shows below.
             let _ = self.remark(SHARED.to_owned());
         }

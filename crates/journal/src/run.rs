@@ -118,6 +118,10 @@ pub struct Run {
     pub seed: u64,
     /// The command line.
     pub arguments: Vec<String>,
+    /// What was asked for beyond tests, copies, loads and conditions that changes what is measured, as `slack=500000` or
+    /// `load nice=5`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<String>,
     /// The user's remark.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub comment: String,

@@ -150,3 +150,83 @@ fn what_is_lost_fails() {
     Made::new("c", 3).without("syscall", Some("no such call"), None).write(&place);
     assert_eq!((compare(&place, "--fail-on 5% a c").0, compare(&place, "a c").0), (1, 3));
 }
+
+/// What stands between backticks.
+fn commands(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Runs that were made by the tool: each command that is printed is run as printed, and measures what it should.
+#[test]
+fn the_suggested_commands_repeat_the_runs() {
+    let place = Place::new();
+    for count in [1000, 500] {
+        let output = place.fake("honest", &format!("-i 8 --patience 3s count={count}"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    let (code, said) = compare(&place, "latest~1 latest --fail-on 5%");
+    assert_eq!(code, 1, "{said}");
+    let commands = commands(&said);
+    let [as_a, as_b, confirm] = &commands[..] else { panic!("{said}") };
+    assert!(as_a.contains("count=1000") && as_b.contains("count=500") && as_a.contains("--patience 3s"), "{said}");
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_unixmark")).parent().unwrap().display().to_string();
+    let run = |command: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).env("UNIXMARK_RESULTS", place.results());
+        shell.env("PATH", format!("{path}:{}", std::env::var("PATH").unwrap())).output().unwrap()
+    };
+    for command in [as_a, as_b] {
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", stderr(&output));
+    }
+    let again = run(confirm);
+    assert_eq!(again.status.code(), Some(1), "{confirm}: {}", stderr(&again));
+    assert!(stderr(&again).contains("and again in the second look"), "{}", stderr(&again));
+}
+
+#[test]
+fn sides_can_be_named() {
+    let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 24);
+    let place = place(&[rate("b1", 1, 1.0), rate("c1", 2, 0.8), rate("b2", 3, 1.0), rate("c2", 4, 0.8)]);
+    let text = |words: &str| stdout(&place.unixmark(&format!("compare {words}")).output().unwrap());
+    assert_eq!(text("--changed c1 --base b1"), text("b1 c1"));
+    assert_eq!(text("--base b1 b2 --changed c1 c2"), text("--paired c1 b1 c2 b2"));
+    for (words, reason) in [
+        ("--base b1 b2 --changed c1", "name as many runs each"),
+        ("--base b1", "--changed"),
+        ("b1 c1 --base b2 --changed c2", "cannot be used with"),
+    ] {
+        let (code, said) = compare(&place, words);
+        assert!(code == 2 && said.contains(reason), "{words}: {said}");
+    }
+}
+
+#[test]
+fn what_keeps_runs_apart_is_named() {
+    let rate = |name, seed| Made::new(name, seed).rate("syscall", 1e6, 12);
+    let (mut slack, mut nice) = (rate("slack", 2), rate("nice", 3));
+    slack.journal.run.settings = vec!["slack=500000".to_owned()];
+    nice.journal.cells[0].key.condition = "nice=10".to_owned();
+    let place = place(&[rate("plain", 1), slack, nice]);
+    let json = super::made::json(&place, "plain slack");
+    assert_eq!((json["comparable"].as_bool(), json["unlike"][0].as_str()), (Some(false), Some("options")), "{json}");
+    assert!(json["warnings"].to_string().contains("none (A), slack=500000 (B)"), "{}", json["warnings"]);
+    let (code, said) = compare(&place, "plain nice");
+    assert_eq!(code, 3, "{said}");
+    let commands = commands(&said);
+    assert_eq!(commands, ["unixmark compare plain nice --conditions none,nice=10"], "{said}");
+    assert_eq!(compare(&place, commands[0].strip_prefix("unixmark compare ").unwrap()).0, 0);
+}
+
+#[test]
+fn a_report_that_does_not_describe_its_system_is_a_line() {
+    let place = Place::new();
+    let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
+    let import = |more: &str| place.unixmark("import").arg(&report).args(more.split_whitespace()).output().unwrap();
+    assert_eq!(import("").status.code(), Some(0));
+    assert_eq!(place.run("syscall -c 1 -i 2 -q").status.code(), Some(0));
+    let text = stdout(&place.unixmark("compare latest~1 latest").output().unwrap());
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("A comes from a report that does not describe its system"), "{text}");
+    assert!(text.lines().filter(|line| line.contains("unknown (A)")).count() < 5, "{text}");
+}

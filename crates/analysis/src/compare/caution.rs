@@ -7,6 +7,9 @@ use journal::{Fact, Facts, InCommon};
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
 
+/// A system with fewer facts is not described.
+const DESCRIBED: usize = 20;
+
 /// What stands for a value that is not known.
 const UNKNOWN: &str = "unknown";
 
@@ -31,12 +34,31 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
         if fact.name == SPEED || found.iter().any(|known| known.name == fact.name) {
             continue;
         }
-        let values = grouped(runs, |results| Some(results.facts.text(&fact.name).unwrap_or(UNKNOWN).to_owned()));
+        let values = grouped(runs, |results| {
+            (!is_undescribed(results)).then(|| results.facts.text(&fact.name).unwrap_or(UNKNOWN).to_owned())
+        });
         if values.len() > 1 {
             found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), values });
         }
     }
     found
+}
+
+/// Whether a run comes from a report that says next to nothing of its system.
+fn is_undescribed(results: &Results) -> bool {
+    results.run.build.is_none() && results.facts.iter().count() < DESCRIBED
+}
+
+/// A sentence for runs that do not describe their systems.
+fn undescribed(runs: &[Compared]) -> Option<String> {
+    let letters = runs.iter().filter(|run| is_undescribed(&run.results)).map(|run| run.letter.as_str());
+    let letters: Vec<&str> = letters.collect();
+    (!letters.is_empty() && letters.len() < runs.len()).then(|| {
+        format!(
+            "{} comes from a report that does not describe its system: nothing that it does not mention can be compared",
+            letters.join(", ")
+        )
+    })
 }
 
 /// Returns the distinct values with the letters of the runs that have them.
@@ -62,7 +84,7 @@ struct Common {
     value: fn(&Results) -> String,
 }
 
-const COMMON: [Common; 5] = [
+const COMMON: [Common; 6] = [
     Common {
         what: "builds",
         advice: "part of every difference may be the compiler's: try --build portable for all runs",
@@ -93,6 +115,15 @@ const COMMON: [Common; 5] = [
         value: |results| {
             let pin = &results.run.pin;
             if pin.is_empty() { "unpinned".to_owned() } else { format!("pinned by {pin}") }
+        },
+    },
+    Common {
+        what: "options",
+        advice: "the tests did not do the same: repeat one run with the options of the other",
+        grave: true,
+        value: |results| {
+            let settings = &results.run.settings;
+            if settings.is_empty() { "none".to_owned() } else { settings.join(" ") }
         },
     },
     Common {
@@ -134,6 +165,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
         );
         warnings.insert(0, told);
     }
+    warnings.extend(undescribed(runs));
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));
     if design == Design::Rounds && !alternating(runs) {
@@ -150,6 +182,8 @@ fn whole_runs(runs: &[Compared]) -> Vec<String> {
         // That intervals allow for drift is among the notes.
         for text in run.results.warnings.iter().filter(|remark| !matches!(remark, Remark::Drift(_))) {
             match texts.iter_mut().find(|known| known.1 == text) {
+                // A run may say it twice.
+                Some(known) if known.0.contains(&run.letter.as_str()) => {}
                 Some(known) => known.0.push(&run.letter),
                 None => texts.push((vec![&run.letter], text)),
             }

@@ -1,5 +1,7 @@
 //! `unixmark compare RUN RUN …`.
 
+mod again;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -9,13 +11,19 @@ use crate::options::{Form, Results, percent};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect};
-use catalogue::{Catalogue, NONE};
+use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The runs; each is compared with the first, which is A
-    #[arg(required = true, num_args = 1.., value_name = "RUN")]
+    #[arg(required_unless_present = "base", num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
+    /// The runs of the reference system, in place of RUN …: several are compared in rounds, as by --paired
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "changed", conflicts_with_all = ["runs", "paired"])]
+    base: Vec<String>,
+    /// The runs of the changed system, as many as --base has
+    #[arg(long, value_name = "RUN", num_args = 1.., requires = "base")]
+    changed: Vec<String>,
     /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
     ///
     /// Every delta is then of A against B, (A − B) ÷ B, and negative if A is worse. Adds the tables of the 1994 audit thesis:
@@ -49,11 +57,29 @@ fn conditions(text: &str) -> Result<[String; 2]> {
     }
 }
 
+impl Arguments {
+    /// The runs in the order that is asked for, and whether they are rounds: of two that are named by their sides the
+    /// reference comes first, of rounds the changed system.
+    fn sides(&self) -> (Vec<String>, bool) {
+        match (&self.base[..], &self.changed[..]) {
+            ([], _) => (self.runs.clone(), self.paired),
+            ([base], [changed]) => (vec![base.clone(), changed.clone()], false),
+            (base, changed) => {
+                (changed.iter().zip(base).flat_map(|(changed, base)| [changed.clone(), base.clone()]).collect(), true)
+            }
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let design = if arguments.paired { Design::Rounds } else { Design::Apart };
+    if arguments.base.len() != arguments.changed.len() {
+        return Err(usage(anyhow!("--base and --changed name as many runs each: one each, or one each per round")));
+    }
+    let (words, is_paired) = arguments.sides();
+    let design = if is_paired { Design::Rounds } else { Design::Apart };
     let asked = Asked { design, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
-    let runs = with_itself(&arguments.runs, &asked);
-    check_count(&runs, arguments.paired).map_err(usage)?;
+    let runs = with_itself(&words, &asked);
+    check_count(&runs, is_paired).map_err(usage)?;
     let again = with_itself(&arguments.confirm, &asked);
     if !again.is_empty() && (runs.len(), again.len()) != (2, 2) {
         return Err(usage(anyhow!("--confirm compares two runs with two made later: A B --confirm A2 B2")));
@@ -146,16 +172,34 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
     match gate {
         Some(gate) if !gate.is_open() => {
             if arguments.confirm.is_empty() && !gate.suspects.is_empty() {
-                say(&format!("unixmark: {}", advice(comparisons, gate, arguments)));
+                say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments)));
             }
             Status::Failed
         }
         _ if comparisons.comparisons.is_empty() => {
-            say("unixmark: these runs have no cells in common");
+            say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
             Status::Nothing
         }
         _ => Status::Fine,
     }
+}
+
+/// The command that compares two runs whose cells only a condition keeps apart.
+fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
+    let [first, second] = &comparisons.runs[..] else { return String::new() };
+    let condition = |run: &analysis::Compared| {
+        let mut names: Vec<String> = run.results.rows.iter().map(|row| row.cell.key.condition.clone()).collect();
+        names.dedup();
+        <[String; 1]>::try_from(names).ok()
+    };
+    let (Some([one]), Some([other])) = (condition(first), condition(second)) else { return String::new() };
+    let cell = |row: &analysis::Row| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
+    let has = |row: &analysis::Row| second.results.rows.iter().any(|there| cell(there) == cell(row));
+    if one == other || arguments.conditions.is_some() || !first.results.rows.iter().any(has) {
+        return String::new();
+    }
+    let runs = words::shell(&arguments.sides().0);
+    format!(" but for their conditions; try `unixmark compare {runs} --conditions {one},{other}`")
 }
 
 /// What the gate found, a line each.
@@ -206,47 +250,4 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
 
 fn cell_place((copies, load, condition): (u32, &str, &str)) -> String {
     format!("{copies} copies, load {load}, condition {condition}")
-}
-
-/// How to look at the suspects again, and at nothing else.
-fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> String {
-    let each = |of: fn(&Comparison) -> String| {
-        let mut found: Vec<String> = Vec::new();
-        for value in gate.suspects.iter().map(|suspect| of(&suspect.first)) {
-            if !found.contains(&value) {
-                found.push(value);
-            }
-        }
-        found
-    };
-    let tests = each(|one| one.cell.key.test.clone()).join(" ");
-    let copies = each(|one| one.cell.key.copies.to_string()).join(",");
-    let loads = each(|one| one.cell.key.load.clone());
-    let load = if loads == [NONE] { String::new() } else { format!(" --load {}", loads.join(",")) };
-    let size = arguments.fail_on.unwrap_or_default();
-    // `latest` will be another run by then.
-    let name = |(word, run): (&String, &analysis::Compared)| {
-        if word.starts_with("latest") { run.results.run.name.clone() } else { word.clone() }
-    };
-    let runs: Vec<String> = arguments.runs.iter().zip(&comparisons.runs).map(name).collect();
-    if let Some([base, condition]) = &arguments.conditions {
-        let against = if base == NONE { String::new() } else { format!(" --against {base}") };
-        return format!(
-            "to see whether that was chance, measure only these again: `unixmark cost {condition} {tests}{against} -c {copies}{load}`; then \
-             `unixmark compare {} --conditions {base},{condition} --fail-on {size}% --confirm latest`",
-            runs.join(" ")
-        );
-    }
-    if arguments.paired {
-        return format!(
-            "to see whether that was chance, measure only these again, A and B in turn: `unixmark run {tests} -c {copies}{load}`"
-        );
-    }
-    format!(
-        "to see whether that was chance, measure only these again, once as {0} was and once as {1}: `unixmark run {tests} -c \
-         {copies}{load}`; then `unixmark compare {2} --fail-on {size}% --confirm latest~1 latest`",
-        runs[0],
-        runs[1],
-        runs.join(" ")
-    )
 }

@@ -1,0 +1,201 @@
+//! What to type next: the command that measures the suspects of a comparison again, as their run was made.
+
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory, Parser};
+
+use super::super::{Cli, start};
+use super::Arguments;
+use analysis::{Compared, Comparison, Comparisons, Gate};
+use catalogue::NONE;
+use journal::Run;
+use words::{Unique, shell};
+
+/// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was made.
+const DROPPED: [&str; 20] = [
+    "copies",
+    "load",
+    "seed",
+    "comment",
+    "results",
+    "format",
+    "quiet",
+    "verbose",
+    "watch",
+    "emit",
+    "fleet",
+    "node",
+    "baseline",
+    "fail-on",
+    "console",
+    "task",
+    "without-task",
+    "without-load",
+    "calls",
+    "modern",
+];
+
+/// The cells to measure again.
+struct Suspects {
+    tests: Vec<String>,
+    copies: String,
+    loads: Vec<String>,
+}
+
+impl Suspects {
+    fn of(gate: &Gate) -> Suspects {
+        let each = |of: fn(&Comparison) -> String| -> Vec<String> {
+            gate.suspects.iter().map(|suspect| of(&suspect.first)).unique()
+        };
+        Suspects {
+            tests: each(|one| one.cell.key.test.clone()),
+            copies: each(|one| one.cell.key.copies.to_string()).join(","),
+            loads: each(|one| one.cell.key.load.clone()),
+        }
+    }
+
+    /// Their coordinates as options.
+    fn options(&self) -> Vec<String> {
+        let load = (self.loads != [NONE]).then(|| ["--load".to_owned(), self.loads.join(",")]);
+        ["-c".to_owned(), self.copies.clone()].into_iter().chain(load.into_iter().flatten()).collect()
+    }
+}
+
+/// Returns how to look at the suspects again, and at nothing else.
+pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> String {
+    let suspects = Suspects::of(gate);
+    let size = arguments.fail_on.unwrap_or_default();
+    let names = names(comparisons, &arguments.sides().0).join(" ");
+    let verb = match &arguments.conditions {
+        Some([base, condition]) if base == NONE => vec!["cost", condition],
+        Some([base, condition]) => vec!["cost", "--against", base, condition],
+        None => vec!["run"],
+    };
+    let command = |run: &Compared| format!("`{}`", command(&run.results.run, &suspects, &verb));
+    let commands: Vec<String> = comparisons.runs.iter().map(command).unique();
+    let chance = "to see whether that was chance, measure only these again";
+    if let Some([base, condition]) = &arguments.conditions {
+        return format!(
+            "{chance}: {}; then `unixmark compare {names} --conditions {base},{condition} --fail-on {size}% --confirm latest`",
+            commands.join(", ")
+        );
+    }
+    if comparisons.asked.is_paired() {
+        return format!("{chance}, A and B in turn: {}", commands.join(", "));
+    }
+    let runs = &comparisons.runs;
+    let how = match &commands[..] {
+        [both] => format!("once as {} was and once as {}: {both}", runs[0].results.run.name, runs[1].results.run.name),
+        each => format!("as each was: {}", each.join(", then ")),
+    };
+    format!("{chance}, {how}; then `unixmark compare {names} --fail-on {size}% --confirm latest~1 latest`")
+}
+
+/// The runs as they can be named later: `latest` will be another run by then.
+fn names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
+    let name = |(word, run): (&String, &Compared)| {
+        if word.starts_with("latest") { run.results.run.name.clone() } else { shell(std::slice::from_ref(word)) }
+    };
+    words.iter().zip(&comparisons.runs).map(name).collect()
+}
+
+/// The command that repeats a run for the suspects alone; for a run that was not made by this tool a plain one of `verb`.
+fn command(run: &Run, suspects: &Suspects, verb: &[&str]) -> String {
+    let plain = || {
+        let verb = ["unixmark"].iter().chain(verb).map(|word| (*word).to_owned());
+        verb.chain(suspects.tests.clone()).chain(suspects.options()).collect::<Vec<String>>()
+    };
+    shell(&again(run, suspects).unwrap_or_else(plain))
+}
+
+/// The words of a run's command line, with the suspects in place of what it measured.
+fn again(run: &Run, suspects: &Suspects) -> Option<Vec<String>> {
+    let words = std::iter::once("unixmark").chain(run.arguments.iter().map(String::as_str)).map(OsString::from);
+    let words = start::interbench(words.collect());
+    Cli::try_parse_from(&words).ok()?;
+    let words: Vec<String> = words.into_iter().map(OsString::into_string).collect::<Result<_, _>>().ok()?;
+    let verb = words.get(1)?;
+    let command = Cli::command();
+    let Kept { options, names } = kept(&words[2..], command.find_subcommand(verb)?);
+    let is_own = run.arguments.iter().any(|word| word.split('=').next() == Some("--program"));
+    let names = match verb.as_str() {
+        // The condition is followed by the tests.
+        "cost" => names.into_iter().take(1).chain(suspects.tests.clone()).collect(),
+        // They are the program's arguments.
+        "run" if is_own => names,
+        "run" | "scale" | "latency" => suspects.tests.clone(),
+        _ => return None,
+    };
+    let lead = ["unixmark".to_owned(), verb.clone()];
+    Some(lead.into_iter().chain(names).chain(suspects.options()).chain(options).collect())
+}
+
+/// Parts of a command line.
+#[derive(Default)]
+struct Kept {
+    options: Vec<String>,
+    names: Vec<String>,
+}
+
+/// Sorts the words after a verb, without the options that are dropped.
+fn kept(words: &[String], verb: &Command) -> Kept {
+    let mut kept = Kept::default();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (arg, has_value) = match word.strip_prefix("--") {
+            Some("") => {
+                kept.names.extend(words.by_ref().cloned());
+                break;
+            }
+            Some(long) => {
+                let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+                (verb.get_arguments().find(|arg| arg.get_long() == Some(name)), value.is_some())
+            }
+            None if word.len() > 1 && word.starts_with('-') => {
+                let letter = word.chars().nth(1);
+                (verb.get_arguments().find(|arg| arg.get_short() == letter), word.chars().count() > 2)
+            }
+            None => {
+                kept.names.push(word.clone());
+                continue;
+            }
+        };
+        let Some(arg) = arg else { continue };
+        let value = (arg.get_action().takes_values() && !has_value).then(|| words.next()).flatten();
+        if !arg.get_long().is_some_and(|long| DROPPED.contains(&long)) {
+            kept.options.extend(std::iter::once(word).chain(value).cloned());
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeated(words: &str) -> String {
+        let run = Run { arguments: words.split_whitespace().map(str::to_owned).collect(), ..Run::default() };
+        let suspects =
+            Suspects { tests: vec!["audio".to_owned()], copies: "1".to_owned(), loads: vec!["burn".to_owned()] };
+        command(&run, &suspects, &["run"])
+    }
+
+    #[test]
+    fn a_run_is_repeated_as_it_was_made() {
+        for (made, again) in [
+            ("run -q pipe -c1 --quick -i 6 --seed=3", "run audio -c 1 --load burn --quick -i 6"),
+            ("run --program ./mine size=4096 -m x", "run size=4096 -c 1 --load burn --program ./mine"),
+            (
+                "latency -c -W video -t 3 -i 3 --slack 500000 -w none -w burn -X x",
+                "latency audio -c 1 --load burn -t 3 -i 3 --slack 500000",
+            ),
+            ("cost nice=5 pipe --against nice=0 --results r", "cost nice=5 audio -c 1 --load burn --against nice=0"),
+            ("scale --pin core memory -- pipe", "scale audio -c 1 --load burn --pin core"),
+            // Not made by a verb that measures cells.
+            ("", "run audio -c 1 --load burn"),
+            ("import report.txt", "run audio -c 1 --load burn"),
+        ] {
+            assert_eq!(repeated(made), format!("unixmark {again}"), "{made}");
+        }
+    }
+}
