@@ -41,9 +41,16 @@ pub(crate) fn results(
 pub(crate) fn placed(store: &Store, catalogue: &Catalogue, name: &str, baseline: Option<&Baseline>) -> Result<Results> {
     let path = find(store, name)?;
     let mut results = results(store, catalogue, name, baseline)?;
-    let directory = if path.is_dir() { &path } else { path.parent().unwrap_or(&path) };
-    results.place_among(&beside(directory, &results.run, catalogue));
+    place(&mut results, &path, catalogue, &[]);
     Ok(results)
+}
+
+/// Places the results of the run at `path` among the runs beside it, except those named in `without`.
+pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
+    let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+    let mut others = beside(directory, &results.run, catalogue);
+    others.retain(|other| !without.contains(&other.run.name));
+    results.place_among(&others);
 }
 
 /// Returns the newest two hundred runs whose directories lie beside that of `run`, of the same host, procedure and build: what

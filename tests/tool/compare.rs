@@ -7,7 +7,7 @@ mod thesis;
 
 use analysis::{Asked, Comparisons, Verdict};
 use journal::{Build, Warning};
-use made::{Made, json, of, place, text};
+use made::{Made, earlier, json, of, place, text};
 use serde_json::Value;
 
 fn compared(a: &Made, b: &Made) -> Comparisons {
@@ -19,6 +19,15 @@ fn what_is_slower_is_called_so() {
     let a = Made::new("a", 1).rate("syscall", 1e6, 24).rate("pipe", 2e5, 24).rate("spawn", 9e3, 24);
     let b = Made::new("b", 2).rate("syscall", 9e5, 24).rate("pipe", 2e5, 24).rate("spawn", 3e3, 24);
     let place = place(&[a, b]);
+    // Of two runs alone it is not known whether the machine differed.
+    let report = json(&place, "a b");
+    let differs = of(&report, "syscall", "score");
+    assert_eq!(
+        (&differs["verdict"], &differs["verdict_text"]),
+        (&"differs".into(), &"differs between the runs".into())
+    );
+    assert!(text(&place, "a b").contains("B against A: 2 differ between the runs (Test of spawn -6"));
+    earlier(|made| made.rate("syscall", 1e6, 24).rate("pipe", 2e5, 24).rate("spawn", 9e3, 24), &place);
     let report = json(&place, "a b");
     let slower = of(&report, "syscall", "score");
     for key in ["test", "label", "copies", "load", "condition", "delta", "low", "high", "time_factor", "verdict"] {
@@ -78,12 +87,16 @@ fn latencies_have_three_comparisons() {
     let place = place(&[a, b]);
     let report = json(&place, "a b");
     let p50 = of(&report, "audio", "p50");
-    assert_eq!((p50["verdict"].as_str(), p50["unit"].as_str()), (Some("slower"), Some("ms")));
+    assert_eq!((p50["verdict"].as_str(), p50["unit"].as_str()), (Some("differs"), Some("ms")));
     assert!((p50["time_factor"].as_f64().unwrap() - 3.0).abs() < 0.3, "{p50}");
-    assert!((p50["delta"].as_f64().unwrap() + 67.0).abs() < 4.0);
+    // In its own direction: three times the latency is 200 % more of it.
+    let delta = p50["delta"].as_f64().unwrap();
+    assert!((delta - 200.0).abs() < 30.0 && p50["low"].as_f64().unwrap() > 0.0, "{p50}");
+    assert!((p50["b"].as_f64().unwrap() / p50["a"].as_f64().unwrap() - 1.0 - delta / 100.0).abs() < 1e-6, "{p50}");
+    assert_eq!(p50["lower_is_better"], true);
     assert_eq!(of(&report, "audio", "p99")["method"], "rank-sum");
     let met = of(&report, "audio", "met");
-    assert_eq!((met["verdict"].as_str(), met["delta_unit"].as_str()), (Some("worse"), Some("points")));
+    assert_eq!((met["verdict"].as_str(), met["delta_unit"].as_str()), (Some("differs"), Some("points")));
     assert!((-8.0..-1.5).contains(&met["delta"].as_f64().unwrap()) && met["time_factor"].is_null(), "{met}");
     // 200 frames of a trial carry no p99, 1600 of all trials do: then it is of all frames together.
     let all = report["comparisons"].as_array().unwrap();
@@ -267,7 +280,7 @@ fn more_than_two_are_compared_with_the_first() {
         .filter(|one| one["test"] == "syscall")
         .map(|one| one["verdict"].as_str().unwrap())
         .collect();
-    assert_eq!(verdicts, ["slower", "faster"]);
+    assert_eq!(verdicts, ["differs", "differs"]);
     assert_eq!(report["runs"][2]["letter"], "C");
     assert_eq!(report["totals"].as_array().unwrap().len(), 2);
 }

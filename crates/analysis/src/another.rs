@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::trend::{began, watched};
 use super::{Results, Summary};
-use stats::{Mean, student_quantile};
+use stats::{Mean, student_p, student_quantile};
 
 /// The fewest earlier runs that say anything of the next.
 pub const FEWEST: usize = 3;
@@ -18,11 +18,15 @@ pub struct Another {
     pub high: f64,
     /// The runs behind it, this one among them.
     pub runs: usize,
+    /// The standard deviation of the logarithms of the earlier ones.
+    #[serde(skip)]
+    deviation: f64,
 }
 
 impl Another {
-    /// Returns the prediction interval of one more of these values: mean ± t·s·√(1 + 1/m) of their logarithms (Geisser, Predictive
-    /// Inference, §2.2); `None` if there are too few, or one is not positive.
+    /// Returns the prediction interval of one more of these values, the last of which is this run's:
+    /// mean ± t·s·√(1 + 1/m) of their logarithms (Geisser, Predictive Inference, §2.2); `None` if there
+    /// are too few, or one is not positive.
     fn after(values: &[f64]) -> Option<Another> {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
         if logs.len() <= FEWEST || !logs.iter().all(|log| log.is_finite()) {
@@ -30,7 +34,21 @@ impl Another {
         }
         let (mean, count) = (Mean::of(&logs), logs.len() as f64);
         let half = student_quantile(0.05, mean.degrees) * mean.error * (count + 1.0).sqrt();
-        Some(Another { low: (mean.value - half).exp(), high: (mean.value + half).exp(), runs: logs.len() })
+        let earlier = Mean::of(&logs[..logs.len() - 1]);
+        Some(Another {
+            low: (mean.value - half).exp(),
+            high: (mean.value + half).exp(),
+            runs: logs.len(),
+            deviation: earlier.error * (count - 1.0).sqrt(),
+        })
+    }
+
+    /// Returns how likely two runs like the earlier ones are as far from each other as these: the
+    /// two-sided p value of Student's t of their difference, whose scale the earlier ones give.
+    pub(crate) fn chance(&self, one: f64, other: f64) -> f64 {
+        let errors = (one / other).ln() / (self.deviation * std::f64::consts::SQRT_2);
+        // Equal values of runs that were all equal are no surprise.
+        if errors.is_nan() { 1.0 } else { student_p(errors, self.runs as f64 - 2.0) }
     }
 }
 
@@ -79,6 +97,10 @@ mod tests {
         let e = std::f64::consts::E;
         let found = Another::after(&[1.0, 1.0, e, e]).unwrap();
         assert!((found.high.ln() - 2.5543).abs() < 1e-3 && (found.low.ln() + 1.5543).abs() < 1e-3, "{found:?}");
+        // Of 0, 0, 1 s = 0.57735, so that e apart is 1.2247 errors; with two degrees p = 0.3453.
+        assert!((found.chance(1.0, e) - 0.3453).abs() < 1e-3, "{}", found.chance(1.0, e));
+        let flat = Another::after(&[2.0; 5]).unwrap();
+        assert_eq!((flat.chance(2.0, 2.0), flat.chance(2.0, 2.1)), (1.0, 0.0));
     }
 
     /// Runs that differ by 0, 5 and 9 % beyond their own noise of 3 %: the next one is within in 95 of 100.
@@ -95,6 +117,21 @@ mod tests {
                 let share = within.count() as f64 / 3000.0;
                 assert!((0.93..0.97).contains(&share), "{between}, {runs}: {share}");
             }
+        }
+    }
+
+    /// Two runs that differ as all of their kind do are called different in 5 of 100 cases.
+    #[test]
+    fn two_alike_are_seldom_far_apart() {
+        for runs in [3, 5, 20] {
+            let mut random = Pcg64Mcg::seed_from_u64(31);
+            let mut score = || (0.09 * normal(&mut random)).exp();
+            let far = (0..3000).filter(|_| {
+                let found = Another::after(&(0..=runs).map(|_| score()).collect::<Vec<f64>>()).unwrap();
+                found.chance(score(), score()) < 0.05
+            });
+            let share = far.count() as f64 / 3000.0;
+            assert!((0.035..0.065).contains(&share), "{runs}: {share}");
         }
     }
 }

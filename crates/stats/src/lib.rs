@@ -32,12 +32,12 @@ pub use line::linear_change;
 pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, welch_shift};
 pub use median::{median, median_interval};
 pub use qn::qn;
-pub use rank_sum::{two_sample_half_width, two_sample_shift};
+pub use rank_sum::{two_sample_ends, two_sample_shift};
 pub use shift::{Method, Shift};
 pub use steps::{Step, steps};
 pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};
-pub use walsh::{paired_half_width, paired_shift, pseudo_median};
+pub use walsh::{paired_ends, paired_shift, pseudo_median};
 
 /// A number with its 95 % interval; the ends are infinite where the data carry no interval.
 ///

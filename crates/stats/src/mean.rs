@@ -52,6 +52,14 @@ impl Mean {
         student_quantile(level, self.degrees) * self.error
     }
 
+    /// Returns the ends of that interval; infinite where no error is known, or it is 0.
+    #[must_use]
+    pub fn ends(&self, level: f64) -> [f64; 2] {
+        let half = self.half_width(level);
+        let half = if half > 0.0 { half } else { f64::INFINITY };
+        [self.value - half, self.value + half]
+    }
+
     /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of
     /// 0 carries no interval: values that do not differ at all were rounded, or are too few to show how they differ.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Two independent samples: Hodges and Lehmann's shift with the Mann-Whitney interval.
 
-use super::ranks::{Null, smallest};
+use super::ranks::Null;
 use super::{Mean, Method, Shift, welch_shift};
 
 /// Up to this product of the sizes the distribution is exact; beyond it the normal approximation is as good.
@@ -24,25 +24,20 @@ pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
     null.shift(ends, &tally, Method::RankSum)
 }
 
-/// Returns half the width of the interval of [`two_sample_shift`] that leaves out the truth with probability `level`;
-/// infinite where so few values cannot have one.
+/// Returns the ends of the interval of [`two_sample_shift`] that leaves out the truth with probability
+/// `level`; infinite where so few values cannot have one.
 #[must_use]
-pub fn two_sample_half_width(base: &[f64], other: &[f64], level: f64) -> f64 {
+pub fn two_sample_ends(base: &[f64], other: &[f64], level: f64) -> [f64; 2] {
     let null = rank_sum(base.len(), other.len());
     if base.is_empty() || other.is_empty() || null.rank() == 0 {
-        let half = Mean::of(other).less(&Mean::of(base)).half_width(level);
-        return if half > 0.0 { half } else { f64::INFINITY };
-    }
-    let k = null.rank_at(level);
-    if k == 0 {
-        return f64::INFINITY;
+        return Mean::of(other).less(&Mean::of(base)).ends(level);
     }
     let (mut a, mut b) = (base.to_vec(), other.to_vec());
     a.sort_by(f64::total_cmp);
     b.sort_by(f64::total_cmp);
     let tally = |x: f64| differences_to(&a, &b, x);
     let ends = (b[0] - a[a.len() - 1], b[b.len() - 1] - a[0]);
-    (smallest(null.top + 1 - k, ends, &tally) - smallest(k, ends, &tally)) / 2.0
+    null.ends(level, ends, &tally)
 }
 
 /// Returns how many differences bⱼ − aᵢ of sorted values are at most `x`, and the largest of those.
@@ -170,11 +165,12 @@ mod tests {
     fn wider_intervals() {
         let (a, b) = ([1.0, 3.0, 4.0, 6.0, 6.5, 9.0], [2.0, 5.0, 8.0, 8.5, 11.0, 14.0]);
         let interval = two_sample_shift(&a, &b).estimate;
-        assert_eq!(two_sample_half_width(&a, &b, 0.05), (interval.high - interval.low) / 2.0);
-        assert!(two_sample_half_width(&a, &b, 0.01) > two_sample_half_width(&a, &b, 0.05));
+        assert_eq!(two_sample_ends(&a, &b, 0.05), [interval.low, interval.high]);
+        let [low, high] = two_sample_ends(&a, &b, 0.01);
+        assert!(low < interval.low && high > interval.high);
         // The least p value of six and six is 2/924 = 0.0022.
-        assert!(two_sample_half_width(&a, &b, 0.002).is_infinite());
-        assert!(two_sample_half_width(&[], &b, 0.05).is_infinite());
+        assert!(two_sample_ends(&a, &b, 0.002)[1].is_infinite());
+        assert!(two_sample_ends(&[], &b, 0.05)[1].is_infinite());
     }
 
     #[test]

@@ -4,6 +4,9 @@
 use super::tail::{normal_p, normal_quantile};
 use super::{Estimate, Method, Shift};
 
+/// The ends of no interval.
+pub(super) const NO_ENDS: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
 /// The distribution of a whole-numbered statistic between 0 and `top`, symmetric about `top`/2, when nothing differs.
 pub(super) struct Null {
     /// The largest value.
@@ -34,6 +37,15 @@ impl Null {
         }
     }
 
+    /// Returns the ends of the interval that leaves out a true value with probability `level`; infinite
+    /// where so few values carry none.
+    pub(super) fn ends(&self, level: f64, ends: (f64, f64), tally: Tally<'_>) -> [f64; 2] {
+        match self.rank_at(level) {
+            0 => NO_ENDS,
+            k => [k, self.top + 1 - k].map(|k| smallest(k, ends, tally)),
+        }
+    }
+
     /// Returns the two-sided p value of a statistic. Where ties leave it between two values, the one nearer to the
     /// middle counts, so that ties never make a difference surer.
     pub(super) fn p(&self, statistic: f64) -> f64 {
@@ -52,13 +64,9 @@ impl Null {
     /// Returns the shift by a test's statistic: the median of the `top` values that `tally` counts, all of them between
     /// `ends`, with the interval from the k-th smallest to the k-th largest of them and the test's p value.
     pub(super) fn shift(&self, ends: (f64, f64), tally: Tally<'_>, method: Method) -> Shift {
-        let k = self.rank();
+        let [low, high] = self.ends(0.05, ends, tally);
         Shift {
-            estimate: Estimate {
-                value: middle(self.top, ends, tally),
-                low: smallest(k, ends, tally),
-                high: smallest(self.top + 1 - k, ends, tally),
-            },
+            estimate: Estimate { value: middle(self.top, ends, tally), low, high },
             p: self.p(positive(self.top, tally)),
             method,
         }

@@ -1,6 +1,6 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
-use super::ranks::{Null, smallest};
+use super::ranks::Null;
 use super::{Mean, Method, Shift, mean, median, student_shift};
 
 /// Up to this many differences the distribution is exact.
@@ -25,23 +25,18 @@ pub fn paired_shift(differences: &[f64]) -> Shift {
     signed_rank(sorted.len()).shift(ends, &tally, Method::SignedRank)
 }
 
-/// Returns half the width of the interval of [`paired_shift`] that leaves out the truth with probability `level`: a
-/// difference beyond it has a p value of about `level` or less. Infinite where so few differences cannot have one.
+/// Returns the ends of the interval of [`paired_shift`] that leaves out the truth with probability
+/// `level`. Infinite where so few differences cannot have one.
 #[must_use]
-pub fn paired_half_width(differences: &[f64], level: f64) -> f64 {
+pub fn paired_ends(differences: &[f64], level: f64) -> [f64; 2] {
     if differences.len() < FEWEST {
-        let half = Mean::of(differences).half_width(level);
-        return if half > 0.0 { half } else { f64::INFINITY };
+        return Mean::of(differences).ends(level);
     }
     let mut sorted = differences.to_vec();
     sorted.sort_by(f64::total_cmp);
     let tally = |x: f64| averages_to(&sorted, x);
     let ends = (sorted[0], sorted[sorted.len() - 1]);
-    let null = signed_rank(sorted.len());
-    match null.rank_at(level) {
-        0 => f64::INFINITY,
-        k => (smallest(null.top + 1 - k, ends, &tally) - smallest(k, ends, &tally)) / 2.0,
-    }
+    signed_rank(sorted.len()).ends(level, ends, &tally)
 }
 
 /// Returns the estimate of [`paired_shift`] alone, for resampling: the median of all averages of two differences, or of
@@ -98,6 +93,7 @@ fn signed_rank(n: usize) -> Null {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ranks::smallest;
     use super::*;
 
     /// Hollander & Wolfe, table A.4; Wilcoxon's critical values T for a two-sided 5 % are k − 1: 0 for n = 6, 2 for 7,
@@ -170,18 +166,19 @@ mod tests {
         let values = [0.3, -1.0, 0.4, 0.9, 2.5, 0.7, -0.4, 1.1];
         let shift = paired_shift(&values);
         assert_eq!(pseudo_median(&values), shift.estimate.value);
-        assert_eq!(paired_half_width(&values, 0.05), (shift.estimate.high - shift.estimate.low) / 2.0);
-        assert!(paired_half_width(&values, 0.01) > paired_half_width(&values, 0.05));
+        assert_eq!(paired_ends(&values, 0.05), [shift.estimate.low, shift.estimate.high]);
+        let [low, high] = paired_ends(&values, 0.1);
+        assert!(low >= shift.estimate.low && high < shift.estimate.high);
         // The least p value of eight differences is 2/2⁸ = 0.0078.
-        assert_eq!(paired_half_width(&values, 0.008), 1.75);
-        assert!(paired_half_width(&values, 0.007).is_infinite());
+        assert_eq!(paired_ends(&values, 0.008), [-1.0, 2.5]);
+        assert!(paired_ends(&values, 0.007)[1].is_infinite());
         let student = student_shift(&values[..4]).estimate;
-        assert!((paired_half_width(&values[..4], 0.05) / (student.high - student.value) - 1.0).abs() < 1e-3);
+        assert!((paired_ends(&values[..4], 0.05)[1] / student.high - 1.0).abs() < 1e-3);
         assert_eq!(pseudo_median(&values[..4]), student.value);
         let long: Vec<f64> = (0..60).map(|i| f64::from(i * i % 37)).collect();
         assert_eq!(pseudo_median(&long), paired_shift(&long).estimate.value);
-        let width = |level| paired_half_width(&long, level);
-        assert!(width(0.001) > width(0.05) && width(0.001).is_finite());
+        let high = |level| paired_ends(&long, level)[1];
+        assert!(high(0.001) > high(0.05) && high(0.001).is_finite());
     }
 
     #[test]

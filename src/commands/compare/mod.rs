@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::measure::find;
+use crate::measure::{find, place};
 use crate::options::{Form, Results, percent};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect};
+use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
     /// Exit with status 1 if anything is significantly slower or worse by at least this much, or if a cell is missing
+    ///
+    /// What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
     /// Two runs made later: a loss fails only if it appears in them too
@@ -92,6 +94,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let read = |path: &PathBuf| Ok(analysis::Results::new(&journal::read(path)?, &catalogue, None));
     let mut results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     check_conditions(&results, &names, runs.len(), &asked).map_err(usage)?;
+    if !asked.is_paired() {
+        let compared: Vec<String> = results.iter().map(|run| run.run.name.clone()).collect();
+        paths.iter().zip(&mut results).for_each(|(path, run)| place(run, path, &catalogue, &compared));
+    }
     let later = results.split_off(runs.len());
     let comparisons = Comparisons::new(results, &asked);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
@@ -169,13 +175,11 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
     for line in gate.map_or(Vec::new(), |gate| sentences(comparisons, gate)) {
         say(&format!("unixmark: {line}"));
     }
+    if let Some(gate) = gate.filter(|gate| arguments.confirm.is_empty() && !gate.suspects.is_empty()) {
+        say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments)));
+    }
     match gate {
-        Some(gate) if !gate.is_open() => {
-            if arguments.confirm.is_empty() && !gate.suspects.is_empty() {
-                say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments)));
-            }
-            Status::Failed
-        }
+        Some(gate) if !gate.is_open() => Status::Failed,
         _ if comparisons.comparisons.is_empty() => {
             say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
             Status::Nothing
@@ -221,31 +225,30 @@ fn sentences(comparisons: &Comparisons, gate: &Gate) -> Vec<String> {
 fn suspect(comparisons: &Comparisons, suspect: &Suspect) -> String {
     let loss = sentence(comparisons, &suspect.first);
     let look = |second: &Comparison| {
-        let delta = &second.delta;
-        format!("{:+.1} {} ({:+.1} to {:+.1})", delta.value, second.measure.delta_unit(), delta.low, delta.high)
+        let change = second.change();
+        format!("{:+.1} {} ({:+.1} to {:+.1})", change.value, second.measure.delta_unit(), change.low, change.high)
     };
     match &suspect.second {
-        None => loss,
+        None if suspect.stands() => loss,
+        None => format!("{loss}, which any two runs may, so it passes"),
         Some(Second::Again(second)) => format!("{loss}, and again in the second look: {}", look(second)),
         Some(Second::Gone(second)) => format!("{loss}, but not in the second look, so it passes: {}", look(second)),
         Some(Second::Missing) => {
-            format!("{loss}, and the second look is inconclusive: it needs two trials in each run")
+            let so = if suspect.stands() { "" } else { ", so it passes" };
+            format!("{loss}, and the second look is inconclusive: it needs two trials in each run{so}")
         }
     }
 }
 
 fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
-    let cell = &loss.cell;
-    format!(
-        "{} ({}, {}) is {} in {} by {:.1} {}",
-        cell.key.test,
-        loss.measure.name(),
-        cell_place((cell.key.copies, &cell.key.load, comparisons.condition(&cell.key.condition))),
-        loss.verdict.word(),
-        loss.run,
-        -loss.delta.value,
-        loss.measure.delta_unit()
-    )
+    let key = &loss.cell.key;
+    let at = cell_place((key.copies, &key.load, comparisons.condition(&key.condition)));
+    let found = match loss.verdict {
+        Verdict::Differs => "differs between the runs, for the worse".to_owned(),
+        verdict => format!("is {}", verdict.word()),
+    };
+    let (size, unit) = (loss.change().value.abs(), loss.measure.delta_unit());
+    format!("{} ({}, {at}) {found} in {} by {size:.1} {unit}", key.test, loss.measure.name(), loss.run)
 }
 
 fn cell_place((copies, load, condition): (u32, &str, &str)) -> String {

@@ -144,6 +144,13 @@ pub fn place(runs: &[Made]) -> Place {
     place
 }
 
+/// Adds three runs, earlier than all others, so that it is known what runs of their kind differ by.
+pub fn earlier(of: impl Fn(Made) -> Made, place: &Place) {
+    for (name, seed) in [("e1", 24), ("e2", 48), ("e3", 72)] {
+        of(Made::new(name, seed)).write(place);
+    }
+}
+
 pub fn json(place: &Place, words: &str) -> Value {
     let output = place.unixmark(&format!("compare --format json {words}")).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

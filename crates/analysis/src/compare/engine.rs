@@ -7,11 +7,12 @@
 //! | scale | [`Measure::goodness`] | logarithms, more is better; shares of deadlines as they are |
 //! | pairing | [`Observed::new`], [`shared`] | differences within what both sides have, or two samples |
 //! | shift, interval, p | [`Data::shift`] | the next table |
-//! | other levels | [`Data::half_width`] | the same intervals, wider or narrower |
+//! | other levels | [`Data::ends`] | the same intervals, wider or narrower |
 //! | control | [`widening`] | one factor for all intervals of a report, if equal arms differ too much |
 //! | multiple testing | [`judge`], [`level`] | Benjamini & Hochberg's q over a report (1995) |
 //! | verdict | [`Difference::verdict`] | see below |
 //! | power | [`Difference::detectable`] | what four of five such comparisons would have detected |
+//! | between runs | `rows::chance`, [`judge`] | q over what another run may differ by |
 //! | second look | [`judge`]; [`super::gate`] of later runs | q over what was looked at again |
 //! | overall | [`super::pool::mean_of_rates`] | the geometric mean, blocks resampled or by round |
 //!
@@ -30,8 +31,9 @@
 //! one is paired by node.
 //!
 //! A difference is *decided* if its interval excludes 0, its size exceeds the threshold and the
-//! floor, and its q value is below 5 %. It is *the same* if its interval lies within the threshold
-//! (two one-sided tests, Schuirmann 1987). Otherwise it is *undecided*.
+//! floor, and its q value is below 5 %; of runs apart it *differs*, and is decided only if runs like
+//! them seldom differ as much. It is *the same* if its 90 % interval lies within the threshold (two
+//! one-sided tests at 5 %, Schuirmann 1987). Otherwise it is *undecided*.
 
 use serde::{Serialize, Serializer};
 
@@ -41,11 +43,14 @@ use catalogue::Metric;
 use journal::Cell;
 use stats::{
     ByBlock, Estimate, Mean, Method, NORMAL_975, Shift, false_discovery_rates, in_block, median, normal_quantile,
-    paired_half_width, paired_shift, two_sample_half_width, two_sample_shift, without_blocks,
+    paired_ends, paired_shift, two_sample_ends, two_sample_shift, without_blocks,
 };
 
 /// The false discovery rate of a report's verdicts.
 pub const RATE: f64 = 0.05;
+
+/// The level of the interval that shows that two are the same: 5 % on each side.
+const EQUIVALENCE: f64 = 0.1;
 
 /// Standard errors by which the truth must lie beyond what is called, to be called in four of five experiments.
 const FOUR_OF_FIVE: f64 = 0.8416;
@@ -123,12 +128,12 @@ impl Data {
         }
     }
 
-    /// Half the width of the interval that leaves out the truth with probability `level`.
-    fn half_width(&self, level: f64) -> f64 {
+    /// The ends of the interval that leaves out the truth with probability `level`.
+    fn ends(&self, level: f64) -> [f64; 2] {
         match self {
-            Data::Paired(differences) => paired_half_width(&without_blocks(differences), level),
-            Data::Apart([base, judged]) => two_sample_half_width(&without_blocks(base), &without_blocks(judged), level),
-            Data::Means(difference, _) => difference.half_width(level),
+            Data::Paired(differences) => paired_ends(&without_blocks(differences), level),
+            Data::Apart([base, judged]) => two_sample_ends(&without_blocks(base), &without_blocks(judged), level),
+            Data::Means(difference, _) => difference.ends(level),
         }
     }
 }
@@ -145,6 +150,8 @@ pub(crate) struct Observed {
     pub(crate) data: Data,
     /// How much wider an interval is for the drift of runs apart.
     pub(crate) widening: Widening,
+    /// Of runs apart, how likely two runs like them are as far apart; 1 where no earlier runs say it.
+    pub(crate) between: Option<f64>,
 }
 
 impl Observed {
@@ -160,6 +167,7 @@ impl Observed {
                 shown: medians(values.as_ref().map(|values| without_blocks(values))),
                 pairs: Vec::new(),
                 widening: Widening::default(),
+                between: None,
                 data: Data::Apart(design.base_first(values.as_ref().map(turn))),
             };
         }
@@ -173,7 +181,7 @@ impl Observed {
             round: *round,
             a: sides.a,
             b: sides.b,
-            delta: measure.size(*difference),
+            delta: measure.change(metric, *difference),
         };
         Observed {
             design,
@@ -184,6 +192,7 @@ impl Observed {
             n: Sides { a: both.len(), b: both.len() },
             pairs: both.iter().zip(&differences).map(pair).collect(),
             widening: Widening::default(),
+            between: None,
             data: Data::Paired(differences),
         }
     }
@@ -204,6 +213,10 @@ pub(crate) struct Difference {
     pub(crate) shift: Shift,
     /// How much wider its interval is than its data alone would have it: for the drift of runs apart, or for the control.
     pub(super) widening: Widening,
+    /// What one count more is worth, where counts are so coarse that they do not differ.
+    quantum: f64,
+    /// As of [`Observed`].
+    between: Option<f64>,
     /// What it must exceed in per cent (points) where it shares no blocks: what drift may show.
     pub(crate) floor: Option<f64>,
     /// The same in a second look, unless there was none.
@@ -223,6 +236,8 @@ impl Difference {
             shift,
             data,
             widening: Widening::default(),
+            quantum: 0.0,
+            between: None,
             floor: None,
             again: None,
             q: 1.0,
@@ -258,15 +273,31 @@ impl Difference {
         Some(larger_end(&self.measure.delta(&drift)))
     }
 
-    fn verdict(&self, q: f64, threshold: f64, detectable: f64) -> Verdict {
+    /// Returns its interval that leaves out the truth with probability `level`.
+    fn interval(&self, level: f64) -> Estimate {
+        let Estimate { value, .. } = self.shift.estimate;
+        match self.data.ends(level) {
+            [low, high] if low >= high => Estimate { value, low: value - self.quantum, high: value + self.quantum },
+            ends => {
+                let [low, high] = ends.map(|end| value + self.widening.alone * (end - value));
+                Estimate { value, low, high }
+            }
+        }
+    }
+
+    /// Returns what it comes to by its q value; `between` is that of what another run may differ by.
+    fn verdict(&self, [q, between]: [f64; 2], threshold: f64, detectable: f64) -> Verdict {
         let delta = self.delta();
-        let widest = larger_end(&delta);
+        let widest = larger_end(&self.measure.delta(&self.interval(EQUIVALENCE)));
         if widest <= threshold {
             return Verdict::Same(widest);
         }
         let certain = (delta.low > 0.0 || delta.high < 0.0) && q < RATE;
         if !certain || delta.value.abs() <= threshold.max(self.floor.unwrap_or(0.0)) {
             return Verdict::Undecided(detectable);
+        }
+        if self.between.is_some() && between >= RATE {
+            return Verdict::Differs;
         }
         match (delta.value < 0.0, self.measure == Measure::Met) {
             (true, false) => Verdict::Slower,
@@ -284,8 +315,9 @@ impl Difference {
         let Estimate { low, high, .. } = self.shift.estimate;
         let error = (high - low) / 2.0 / NORMAL_975;
         let [threshold, floor] = [threshold, self.floor.unwrap_or(0.0)].map(|size| self.measure.goodness_of_size(size));
-        self.measure
-            .size((self.widening.alone * self.data.half_width(level)).max(threshold).max(floor) + FOUR_OF_FIVE * error)
+        let asked = self.interval(level);
+        let half = (asked.high - asked.low) / 2.0;
+        self.measure.size(half.max(threshold).max(floor) + FOUR_OF_FIVE * error)
     }
 }
 
@@ -309,9 +341,11 @@ fn larger_end(delta: &Estimate) -> f64 {
 pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, threshold: f64) {
     let mut all: Vec<&mut Difference> = all.into_iter().collect();
     let p: Vec<f64> = all.iter().map(|one| one.shift.p).collect();
-    for ((place, one), q) in all.iter_mut().enumerate().zip(false_discovery_rates(&p)) {
+    let between: Vec<f64> = all.iter().map(|one| one.shift.p.max(one.between.unwrap_or(0.0))).collect();
+    let rates = false_discovery_rates(&p).into_iter().zip(false_discovery_rates(&between));
+    for ((place, one), (q, between)) in all.iter_mut().enumerate().zip(rates) {
         let detectable = one.detectable(level(&p, place), threshold);
-        (one.q, one.verdict) = (q, one.verdict(q, threshold, detectable));
+        (one.q, one.verdict) = (q, one.verdict([q, between], threshold, detectable));
     }
     all.retain(|one| one.verdict.is_loss() && one.again.is_some());
     let again = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift().widened(one.widening.alone)));
@@ -341,8 +375,8 @@ pub(crate) struct Draft {
 impl Draft {
     /// Returns the comparison of a cell of the run or condition `run`, by one measure.
     pub(crate) fn new(run: &str, cell: &Cell, measure: Measure, observed: Observed) -> Draft {
-        let Observed { design, mut shown, n, pairs, widening, data } = observed;
-        let mut difference = Difference::new(measure, data);
+        let Observed { design, mut shown, n, pairs, widening, between, data } = observed;
+        let mut difference = Difference { between, ..Difference::new(measure, data) };
         difference.widen(widening);
         // The judged side is shown as the difference has it, so that no row contradicts itself.
         let shift = difference.shift.estimate.value;
@@ -382,6 +416,7 @@ impl Draft {
         let estimate = &mut self.difference.shift.estimate;
         if estimate.low >= estimate.high && quantum > 0.0 {
             (estimate.low, estimate.high) = (estimate.value - quantum, estimate.value + quantum);
+            self.difference.quantum = quantum;
             self.comparison.delta = self.difference.delta();
         }
         self
@@ -420,7 +455,8 @@ mod tests {
             assert_eq!(verdict(Score, interval, q).word(), "undecided");
         }
         let Verdict::Same(within) = verdict(Score, (-0.004, 0.0, 0.002), 1.0) else { panic!() };
-        assert!((within - 0.3992).abs() < 1e-4);
+        // 1.645 in place of 1.96 standard errors of 0.0031.
+        assert!((within - 0.2521).abs() < 1e-4, "{within}");
         // Half-width 0.0196: a standard error of 0.01, so 2.8 % and a little for the exponential.
         let Verdict::Undecided(could) = verdict(Score, (-0.0196, 0.0, 0.0196), 1.0) else { panic!() };
         assert!((could - 2.8412).abs() < 1e-3, "{could}");

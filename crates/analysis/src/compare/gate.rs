@@ -6,7 +6,7 @@ use stats::false_discovery_rates;
 /// What a gate is closed by.
 #[derive(Debug, Clone)]
 pub struct Gate {
-    /// Losses of the size asked for, beyond doubt.
+    /// Losses of the size asked for, beyond doubt; and runs apart that differ by as much.
     pub suspects: Vec<Suspect>,
     /// Cells that what was changed has not, while the other has.
     pub lost: Vec<NotCompared>,
@@ -33,10 +33,15 @@ pub enum Second {
 }
 
 impl Suspect {
-    /// Whether it closes the gate: no second look has cleared it.
+    /// Whether it closes the gate: no second look has cleared it, and if it may be a difference between
+    /// any two runs, a second look has shown it again.
     #[must_use]
     pub fn stands(&self) -> bool {
-        !matches!(self.second, Some(Second::Gone(_)))
+        match &self.second {
+            Some(Second::Again(_)) => true,
+            Some(Second::Gone(_)) => false,
+            Some(Second::Missing) | None => self.first.verdict.is_loss(),
+        }
     }
 }
 
@@ -54,7 +59,7 @@ impl Comparisons {
     /// nothing with the first it seldom passes twice (design §6, facts §6.3: two-stage confirmation).
     #[must_use]
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
-        let losses: Vec<Comparison> = self.losses(size).into_iter().cloned().collect();
+        let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
         let looks = second.map(|second| looks(&losses, second));
         let suspects = losses
             .into_iter()

@@ -84,7 +84,17 @@ impl Measure {
         if self == Measure::Met { size } else { (size / 100.0).ln_1p() }
     }
 
-    /// Returns a shift of goodness as the difference that reports show; negative is worse.
+    /// Returns the change of the figure itself, in per cent or points, that a difference of goodness is.
+    pub(crate) fn change(self, metric: Metric, goodness: f64) -> f64 {
+        if self.lower_is_better(metric) { self.size(-goodness) } else { self.size(goodness) }
+    }
+
+    /// Whether a smaller figure is better.
+    pub(crate) fn lower_is_better(self, metric: Metric) -> bool {
+        self != Measure::Met && metric != Metric::Rate
+    }
+
+    /// Returns a shift of goodness as the difference of a rate; negative is worse.
     pub(crate) fn delta(self, shift: &Estimate) -> Estimate {
         let value = self.size(shift.value);
         if shift.bounded() {

@@ -101,7 +101,8 @@ pub struct Comparison {
     pub b: f64,
     /// Trials of both; of rounds and blocks, their number.
     pub n: Sides<usize>,
-    /// The difference in per cent (in points for deadlines met) with its 95 % interval; negative is worse.
+    /// The difference in per cent of a rate (in points for deadlines met) with its 95 % interval;
+    /// negative is worse. Reports show [`Comparison::change`].
     pub delta: Estimate,
     /// The two-sided p value.
     pub p: f64,
@@ -129,7 +130,7 @@ pub struct Pair {
     pub a: f64,
     /// The value in B.
     pub b: f64,
-    /// The difference in per cent (in points for deadlines met): negative is worse.
+    /// The change of the figure in per cent (in points for deadlines met).
     pub delta: f64,
 }
 
@@ -149,9 +150,37 @@ impl Comparison {
         (self.measure != Measure::Met).then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
 
+    /// Whether a smaller figure is better: of times and latencies.
+    #[must_use]
+    pub fn lower_is_better(&self) -> bool {
+        self.measure.lower_is_better(self.cell.metric)
+    }
+
+    /// Returns the change of the figure itself with its 95 % interval, in per cent (in points for
+    /// deadlines met): of times and latencies, positive is worse.
+    #[must_use]
+    pub fn change(&self) -> Estimate {
+        if !self.lower_is_better() {
+            return self.delta;
+        }
+        let inverse = |delta: f64| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0);
+        match self.delta {
+            delta if delta.bounded() => {
+                Estimate { value: inverse(delta.value), low: inverse(delta.high), high: inverse(delta.low) }
+            }
+            delta => Estimate::alone(inverse(delta.value)),
+        }
+    }
+
     /// Whether it is a significant loss, by an estimate of at least `size` per cent (points for deadlines met).
     pub(crate) fn is_loss_of(&self, size: f64) -> bool {
-        self.verdict.is_loss() && self.delta.value <= -size
+        self.verdict.is_loss() && self.change().value.abs() >= size
+    }
+
+    /// Whether it is such a loss, or one of runs apart that may be a difference between runs.
+    fn is_suspect_of(&self, size: f64) -> bool {
+        let is_worse = self.verdict == Verdict::Differs && self.delta.value < 0.0;
+        (self.verdict.is_loss() || is_worse) && self.change().value.abs() >= size
     }
 
     /// Whether it is of the same cell and measure.
@@ -202,13 +231,6 @@ impl Comparisons {
             totals,
             runs,
         }
-    }
-
-    /// Returns the losses of at least `size` per cent (points for deadlines met): slower or worse beyond doubt, by an
-    /// estimate of that size.
-    #[must_use]
-    pub fn losses(&self, size: f64) -> Vec<&Comparison> {
-        self.comparisons.iter().filter(|one| one.is_loss_of(size)).collect()
     }
 
     /// The letter of what every other run, or every A of a round, is measured against.

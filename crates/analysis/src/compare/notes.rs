@@ -27,9 +27,10 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
     match design {
         Design::Apart => {
             notes.push(
-                "runs made one after the other share no blocks, so whatever else changed between them is in every difference. \
-                 A verdict says that the two runs differ, not why. Make runs in turn and use --paired A1 B1 A2 B2 to tell \
-                 them apart"
+                "runs made one after the other share no blocks, so whatever else changed between them is in \
+                 every difference. Slower and faster are said only of what differs by more than earlier runs \
+                 like these do, of which three are needed; of the rest only that it differs between the runs. \
+                 To know more, make runs in turn and use --paired A1 B1 A2 B2"
                     .to_owned(),
             );
             notes.push(drift(runs));
@@ -58,6 +59,7 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
         "p99 of all trials' frames together, its interval by resampling trials, since single trials have too few frames"
             .to_owned(),
         "no interval: a side has fewer than two trials, or they do not differ at all".to_owned(),
+        "no interval: one round has none".to_owned(),
     ];
     let place = |one: &Comparison| match (one.method, one.design) {
         // Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
@@ -65,6 +67,7 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
         (Method::Student, Design::Rounds) => Some(1),
         (Method::Student, _) => Some(2),
         (Method::Bootstrap, _) => Some(3),
+        (Method::Nothing, Design::Rounds) if one.n.a == 1 => Some(5),
         (Method::Nothing, _) => Some(4),
         (Method::SignedRank | Method::RankSum, _) => None,
     };
@@ -73,14 +76,7 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
             comparisons.iter().filter(|one| place(one) == Some(number)).map(|one| name(one)).collect();
         (!names.is_empty()).then(|| format!("{text}: {}", listed(names)))
     };
-    let mut notes: Vec<String> = texts.iter().enumerate().filter_map(note).collect();
-    if comparisons.iter().any(|one| one.measure.is_percentile()) {
-        notes.push(
-            "a latency's difference is that of its inverse, as of a rate: twice the time is -50 %, half of it +100 %"
-                .to_owned(),
-        );
-    }
-    notes
+    texts.iter().enumerate().filter_map(note).collect()
 }
 
 /// Returns a note if so few trials, rounds or blocks stand behind a comparison that it could not be decided if it alone

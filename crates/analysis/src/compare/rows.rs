@@ -102,6 +102,7 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     let Sides { a, b } = sides;
     let metric = a.row.cell.metric;
     let shown = Sides { a: a.value(measure)?, b: b.value(measure)? };
+    let between = || (design == Design::Apart).then(|| chance(sides, measure));
     let trials = sides.map(|side| side.trials(measure));
     if design == Design::Blocks {
         let values = trials.clone().map(Option::unwrap_or_default);
@@ -112,21 +113,37 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     }
     if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
         let n = Sides { a: first.trials.len(), b: second.trials.len() };
-        return Ok(of_means(shares(first, second), shown, n, Method::Welch));
+        return Ok(Observed { between: between(), ..of_means(shares(first, second), shown, n, Method::Welch) });
     }
     match trials {
         Sides { a: Some(a), b: Some(b) } => {
             let drift = sides.map(|side| side.row.widening);
             let widening = drift.a.of_difference(drift.b);
-            Ok(Observed { shown, widening, ..Observed::new(Design::Apart, metric, measure, &Sides { a, b }) })
+            let apart = Observed::new(Design::Apart, metric, measure, &Sides { a, b });
+            Ok(Observed { shown, widening, between: between(), ..apart })
         }
         _ if measure == Measure::P99 => {
             let (means, n) = (Sides { a: merged(a)?, b: merged(b)? }, Sides { a: a.row.n, b: b.row.n });
-            Ok(of_means(means, shown, n, Method::Bootstrap))
+            Ok(Observed { between: between(), ..of_means(means, shown, n, Method::Bootstrap) })
         }
         Sides { a: None, .. } => Err(format!("a trial of {} counted nothing", a.run.letter)),
         _ => Err(format!("a trial of {} counted nothing", b.run.letter)),
     }
+}
+
+/// Returns how likely two runs like these are as far apart, by earlier ones like either; 1 where those
+/// are too few, or are not known by this measure.
+fn chance(sides: &Sides<Side<'_>>, measure: Measure) -> f64 {
+    let is_score = |side: &Side<'_>| match &side.row.latency {
+        Some(latency) => latency.value == measure.name(),
+        None => measure == Measure::Score,
+    };
+    let Sides { a, b } = sides;
+    if !(is_score(a) && is_score(b)) {
+        return 1.0;
+    }
+    let earlier = a.row.another.or(b.row.another);
+    earlier.map_or(1.0, |earlier| earlier.chance(a.row.score.value, b.row.score.value))
 }
 
 fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Method) -> Observed {
@@ -137,6 +154,7 @@ fn of_means(means: Sides<Mean>, shown: Sides<f64>, n: Sides<usize>, method: Meth
         n,
         pairs: Vec::new(),
         widening: Widening::default(),
+        between: None,
         data: Data::Means(judged.less(&base), method),
     }
 }

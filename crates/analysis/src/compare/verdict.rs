@@ -11,6 +11,8 @@ pub enum Verdict {
     Worse,
     /// Meets more deadlines.
     Better,
+    /// Runs apart differ, but whether it is the machine that changed from run to run is not known.
+    Differs,
     /// Any difference is smaller than this, which is no more than the threshold.
     Same(f64),
     /// Neither is shown; a difference of this size would have been seen in four of five such comparisons. Infinite
@@ -27,6 +29,7 @@ impl Verdict {
             Verdict::Faster => "faster",
             Verdict::Worse => "worse",
             Verdict::Better => "better",
+            Verdict::Differs => "differs",
             Verdict::Same(_) => "same",
             Verdict::Undecided(_) => "undecided",
         }

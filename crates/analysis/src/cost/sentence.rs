@@ -94,7 +94,7 @@ fn kind(effect: &Effect) -> Kind {
         Verdict::Slower | Verdict::Worse => Kind::Loss,
         Verdict::Faster | Verdict::Better => Kind::Gain,
         Verdict::Same(_) => Kind::Same,
-        Verdict::Undecided(_) => Kind::Undecided,
+        Verdict::Differs | Verdict::Undecided(_) => Kind::Undecided,
     }
 }
 
@@ -123,8 +123,12 @@ impl Labels {
         }
     }
 
-    /// A loss of rate with its interval: `24 % (14 to 39) of Pipe Throughput (1.31x the time)`.
+    /// A loss of rate with its interval: `24 % (14 to 39) of Pipe Throughput (1.31x the time)`; of a
+    /// time, `7.4x (7.2x to 7.6x) the time of getpid`.
     fn loss(&self, effect: &Effect, largest: bool) -> String {
+        if effect.comparison.lower_is_better() {
+            return format!("{} the time of {}", long(effect), self.of(effect));
+        }
         let delta = effect.comparison.delta;
         let [least, most] = [percent(delta.high), percent(delta.low)];
         let ends = if least == most { String::new() } else { format!(" ({least} to {most})") };
@@ -139,7 +143,7 @@ impl Labels {
     fn slower(&self, effect: &Effect) -> String {
         let one = &effect.comparison;
         match one.time_factor() {
-            Some(factor) => format!("{} of {} takes {} as long", one.measure.name(), self.of(effect), times(factor)),
+            Some(_) => format!("{} of {} takes {} as long", one.measure.name(), self.of(effect), long(effect)),
             None => format!("{} meets {} points fewer deadlines", self.of(effect), percent(one.delta.value)),
         }
     }
@@ -148,8 +152,9 @@ impl Labels {
         let one = &effect.comparison;
         match one.measure {
             Measure::Met => format!("{} meets {} points more deadlines", self.of(effect), percent(one.delta.value)),
+            Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.of(effect), long(effect)),
             Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
-            measure => format!("{} of {} gains {} %", measure.name(), self.of(effect), percent(one.delta.value)),
+            measure => format!("{} of {} takes {} as long", measure.name(), self.of(effect), long(effect)),
         }
     }
 
@@ -235,6 +240,13 @@ fn percent(value: f64) -> String {
         size if value < 0.0 && size > 99.0 => format!("{:.1}", size.min(99.9)),
         size => format!("{size:.0}"),
     }
+}
+
+/// How many times as long the same takes, with the interval: `7.4x (7.2x to 7.6x)`.
+fn long(effect: &Effect) -> String {
+    let change = effect.comparison.change();
+    let [value, least, most] = [change.value, change.low, change.high].map(|change| times(1.0 + change / 100.0));
+    if least == most { value } else { format!("{value} ({least} to {most})") }
 }
 
 fn times(factor: f64) -> String {

@@ -43,16 +43,17 @@ const TICKS: [f64; 25] = [
 const LEAST: f64 = 1e-6;
 
 /// Returns the marks of verdicts and what they stand for, with the control's if there is one.
-pub(crate) fn legend(has_control: bool) -> Vec<(Markup, String)> {
+pub(crate) fn legend(has_control: bool, has_runs_apart: bool) -> Vec<(Markup, String)> {
     let mark = |(class, shape): (&str, usize), text: &str| (key_of(class, shape), text.to_owned());
     let control = has_control.then(|| mark(("ink hollow", 0), "A/A control"));
+    let differs = has_runs_apart.then(|| mark(look(&Verdict::Differs), "differs between the runs"));
     let verdicts = [
         mark(look(&Verdict::Slower), "slower or worse"),
         mark(look(&Verdict::Faster), "faster or better"),
         mark(look(&Verdict::Same(0.0)), "the same within the threshold"),
         mark(look(&Verdict::Undecided(0.0)), "undecided"),
     ];
-    verdicts.into_iter().chain(control).collect()
+    verdicts.into_iter().chain(differs).chain(control).collect()
 }
 
 /// The classes and the shape of a verdict's mark.
@@ -60,6 +61,7 @@ fn look(verdict: &Verdict) -> (&'static str, usize) {
     match verdict {
         Verdict::Slower | Verdict::Worse => ("h1", 4),
         Verdict::Faster | Verdict::Better => ("h0", 3),
+        Verdict::Differs => ("ink", 4),
         Verdict::Same(_) => ("h2", 0),
         Verdict::Undecided(_) => ("ink hollow", 2),
     }

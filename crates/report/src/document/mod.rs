@@ -56,7 +56,7 @@ impl Show {
 /// A whole report.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// The version of its JSON keys: `unixmark-report/2`.
+    /// The version of its JSON keys: `unixmark-report/3`.
     pub format: &'static str,
     /// What kind of report by which tool: `unixmark 0.1.0 report`.
     pub kind: String,

@@ -14,7 +14,7 @@ use crate::charts::forest::Forest;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
 
 /// The version of the report's keys.
-const FORMAT: &str = "unixmark-comparison/2";
+const FORMAT: &str = "unixmark-comparison/3";
 
 /// Returns the report of a comparison, with what became of a `gate` for programs.
 pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
@@ -53,13 +53,21 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
         0 => "none".to_owned(),
         some => some.to_string(),
     };
-    let losses = own().filter(|one| one.verdict.is_loss());
-    let worst = losses.min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).map(|one| line(one, all));
-    let worst = worst.map_or(String::new(), |worst| format!(" ({} {})", worst.title(), worst.delta().words()));
+    let worst = |of: fn(&Verdict) -> bool| {
+        let found = own().filter(|one| of(&one.verdict));
+        let worst = found.min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).map(|one| line(one, all));
+        worst.map_or(String::new(), |worst| format!(" ({} {})", worst.title(), worst.delta().words()))
+    };
+    let differs = |verdict: &Verdict| *verdict == Verdict::Differs;
+    let between = match own().any(|one| differs(&one.verdict)) {
+        true => format!("{} differ between the runs{}, ", count(differs), worst(differs)),
+        false => String::new(),
+    };
     format!(
-        "{}: {} slower or worse{worst}, {} faster or better, {} the same within {} %, {} undecided.",
+        "{}: {between}{} slower or worse{}, {} faster or better, {} the same within {} %, {} undecided.",
         contest(letter, all),
         count(Verdict::is_loss),
+        worst(Verdict::is_loss),
         count(|verdict| matches!(verdict, Verdict::Faster | Verdict::Better)),
         count(|verdict| matches!(verdict, Verdict::Same(_))),
         all.asked.threshold,
@@ -117,9 +125,9 @@ fn runs(all: &Comparisons) -> Block {
 fn directions(all: &Comparisons) -> Option<String> {
     let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[0].letter, two[1].letter));
     let rounds: Vec<String> = rounds.collect();
-    all.asked.is_paired().then(|| {
-        format!("{}: A is what was changed, B what it is measured against; negative is worse in A.", rounds.join(", "))
-    })
+    all.asked
+        .is_paired()
+        .then(|| format!("{}: A is what was changed, B what it is measured against.", rounds.join(", ")))
 }
 
 /// Facts that are not the same in all runs.
@@ -301,6 +309,7 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
         };
         first.insert("confirmed".to_owned(), json!(confirmed));
         first.insert("second".to_owned(), json!(second));
+        first.insert("closes".to_owned(), json!(suspect.stands()));
         Value::Object(first)
     };
     let lost = gate.lost.iter().map(|lost| Value::Object(missing_columns().object(&gap(lost, all))));

@@ -13,6 +13,9 @@ use crate::document::{Block, Chart, Column, Columns, Field, Show};
 /// From this time factor on, a verdict in words has it.
 const LARGE: f64 = 2.0;
 
+/// What is shown of runs apart.
+const DIFFERS: &str = "differs between the runs";
+
 /// A comparison, and what it is between.
 pub(super) struct Line<'a> {
     pub(super) comparison: &'a Comparison,
@@ -51,13 +54,13 @@ impl<'a> Line<'a> {
             Some(resolution) if delta.value == 0.0 => {
                 Field::text(format!("0±{}{}", at_least(*resolution), unit(*measure)))
             }
-            _ => Field::Suffixed(delta.value, words::signed_fine, unit(*measure)),
+            _ => change(self.comparison),
         }
     }
 
     /// Returns the interval of the difference: `-0.12..+0.03`.
     pub(super) fn interval(&self) -> Field {
-        Field::Interval(self.comparison.delta, words::signed_fine)
+        Field::Interval(self.comparison.change(), words::signed_fine)
     }
 
     /// Returns how many times as long the same work takes: `6.77x`.
@@ -94,6 +97,11 @@ pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
     }
 }
 
+/// Returns the change of the figure with its unit.
+pub(super) fn change(one: &Comparison) -> Field {
+    Field::Suffixed(one.change().value, words::signed_fine, unit(one.measure))
+}
+
 /// Returns the unit of a difference as it follows a number.
 pub(super) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
@@ -103,6 +111,7 @@ fn in_full(one: &Comparison) -> String {
     let unit = one.measure.delta_unit();
     match one.verdict {
         Verdict::Same(within) => format!("same within {} {unit}", at_least(within)),
+        Verdict::Differs => DIFFERS.to_owned(),
         Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
         Verdict::Undecided(could) if !could.is_finite() => "undecided (too few blocks or rounds)".to_owned(),
         Verdict::Undecided(could) => match at_least(could) {
@@ -140,7 +149,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::number("b", b), |line| Field::Number(line.comparison.b, words::compact))
         .with(Column::number("n", "n").shown(Show::Wide), move |line| n(line.comparison))
         .with(Column::number("", "delta").main(), Line::delta)
-        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.delta, words::signed_fine))
+        .with(Column::data("delta"), |line| Field::Estimate(line.comparison.change(), words::signed_fine))
         .with(Column::number("", "95 %"), Line::interval)
         .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
         .with(Column::number("time_factor", "time"), Line::time)
@@ -157,7 +166,7 @@ fn behind(one: &Comparison) -> Value {
     let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
     let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
     json!({
-        "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
+        "lower_is_better": one.lower_is_better(), "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
         "resolution": one.resolution, "pairs": one.pairs, "warnings": sentences(&one.warnings),
     })
 }
@@ -185,10 +194,11 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
 /// Returns the chart of a forest plot.
 pub(super) fn chart(drawing: forest::Forest) -> Block {
     let threshold = drawing.threshold;
+    let differs = drawing.rows.iter().any(|row| row.verdict == Some(Verdict::Differs));
     let has_control = drawing.rows.iter().any(|row| row.control.is_some());
     let mut caption = format!(
-        "The delta of each test with its 95 % interval, a loss to the left, as per cent of the rate below and as times as long \
-         above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
+        "The delta of each test with its 95 % interval, a loss to the left, as per cent of the rate (of a \
+         time, of its inverse) below and as times as long above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
     );
     if has_control {
         caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";
@@ -196,7 +206,7 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     if !drawing.means.is_empty() {
         caption += " Diamonds are geometric means.";
     }
-    Block::Chart(Chart::of(drawing.draw(), caption, forest::legend(has_control)))
+    Block::Chart(Chart::of(drawing.draw(), caption, forest::legend(has_control, differs)))
 }
 
 /// Returns the remarks on single comparisons, each once with the tests it touches.
@@ -210,11 +220,12 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
 pub(super) fn reading(threshold: f64) -> String {
     format!(
-        "delta: the change of the rate in per cent (of a time, the change of its inverse; of deadlines met, in percentage \
-         points); negative is worse. time: how many times as long the same work takes. A difference is called only if its \
-         interval excludes 0, it exceeds the threshold of {threshold} %, and the false discovery rate of the whole \
-         report stays below 5 %. same within x: any difference is smaller than x. undecided (y): neither is shown; a \
-         difference of y would have been detected in four of five such comparisons."
+        "delta: the change of the figure in per cent (of deadlines met, in percentage points); negative is \
+         worse, but of times and latencies positive is. time: how many times as long the same work takes. A \
+         difference is called only if its interval excludes 0, it exceeds the threshold of {threshold} %, and \
+         the false discovery rate of the whole report stays below 5 %. same within x: any difference is \
+         smaller than x. undecided (y): neither is shown; a difference of y would have been detected in four \
+         of five such comparisons among as many others."
     )
 }
 

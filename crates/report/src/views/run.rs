@@ -12,7 +12,7 @@ use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 
 /// The version of the report's keys.
-const FORMAT: &str = "unixmark-report/2";
+const FORMAT: &str = "unixmark-report/3";
 
 /// The tables whose rows are the lines of CSV.
 const LINES: [&str; 8] =

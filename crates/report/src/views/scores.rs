@@ -89,7 +89,7 @@ fn certainty(results: &Results) -> Option<Block> {
         return None;
     }
     let known = |index: &Index| {
-        let Another { low, high, runs } = index.another?;
+        let Another { low, high, runs, .. } = index.another?;
         let copies = copies(index.copies);
         Some(format!("{} ({copies}): {}..{}, from {runs} runs", index.title(), words::tenth(low), words::tenth(high)))
     };

@@ -21,8 +21,8 @@ pub(super) fn forest(cost: &Cost, condition: &Condition) -> Block {
     let row = |effect: &Effect| {
         let mut row = comparisons::row(&Line::of(effect, &cost.against));
         row.control = control(effect).map(|one| {
-            let interval = Field::Interval(one.delta, words::signed_fine).words();
-            let delta = Field::Suffixed(one.delta.value, words::signed_fine, comparisons::unit(one.measure)).words();
+            let interval = Field::Interval(one.change(), words::signed_fine).words();
+            let delta = comparisons::change(one).words();
             (one.delta, format!("A/A control: {delta} ({interval}), {}", one.verdict.word()))
         });
         row

@@ -9,7 +9,7 @@ use journal::Key;
 use serde_json::{Value, json};
 use words::{Grouped, Unique, listed};
 
-use super::comparisons::{self, Line, measured, unit};
+use super::comparisons::{self, Line, measured};
 use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
 use crate::document::{Block, Column, Columns, Field, Show, Table};
@@ -138,7 +138,7 @@ fn mark(one: &Comparison) -> String {
         _ => ' ',
     };
     let unit = if one.measure == Measure::Met { "pt" } else { "" };
-    format!("{}{mark}", Field::Suffixed(one.delta.value, words::signed_fine, unit).words())
+    format!("{}{mark}", Field::Suffixed(one.change().value, words::signed_fine, unit).words())
 }
 
 fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
@@ -256,7 +256,7 @@ fn check(cost: &Cost) -> Vec<Block> {
         let (key, measure, _) = family(one);
         measured(&key.test, &key, measure)
     };
-    let delta = |one: &Comparison| Field::Suffixed(one.delta.value, words::signed_fine, unit(one.measure)).words();
+    let delta = |one: &Comparison| comparisons::change(one).words();
     let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
     let text = largest.map_or_else(
@@ -275,7 +275,7 @@ fn check(cost: &Cost) -> Vec<Block> {
                 "Two identical arms of {} in the same blocks show {shown}; the largest is {} ({}) in {}.",
                 cost.against,
                 delta(largest),
-                Field::Interval(largest.delta, words::signed_fine).words(),
+                Field::Interval(largest.change(), words::signed_fine).words(),
                 name(largest)
             )
         },
