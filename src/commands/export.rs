@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result};
 
 use crate::measure::find;
-use crate::options::Results;
+use crate::options::{Redact, Results};
 use crate::status::Status;
 use crate::terminal::say;
 use archive::{self, Place};
@@ -30,6 +30,8 @@ pub(super) struct Arguments {
     /// Which runs [default: all in the results directory]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
+    #[command(flatten)]
+    redact: Redact,
     #[command(flatten)]
     results: Results,
 }
@@ -58,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         }
         None => runs(arguments)?,
     };
-    let exported = export(&journals, archive, &catalogue)?;
+    let exported = export(&journals, archive, &arguments.redact, &catalogue)?;
     say(&format!(
         "{} runs with {} results and {} samples were exported{}",
         exported.runs,
@@ -85,12 +87,12 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
 }
 
 /// Exports every journal that can be read, on all processors, and reports the others.
-fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result<Exported> {
+fn export(journals: &[PathBuf], archive: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<Exported> {
     let next = AtomicUsize::new(0);
     let work = || -> Result<Exported> {
         let mut exported = Exported::default();
         while let Some(journal) = journals.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match archive::summary(journal, catalogue) {
+            match summary(journal, redact, catalogue) {
                 Ok(summary) => {
                     let rows =
                         write_run(&summary, archive).inspect_err(|_| next.store(journals.len(), Ordering::Relaxed))?;
@@ -119,6 +121,14 @@ fn export(journals: &[PathBuf], archive: &Path, catalogue: &Catalogue) -> Result
             })
         })
     })
+}
+
+/// Returns the summary of a run: the one that is kept, unless something is to be left out.
+fn summary(journal: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<analysis::Summary> {
+    if redact.redact {
+        return Ok(analysis::Summary::new(&redact.read(journal)?, catalogue, 0));
+    }
+    archive::summary(journal, catalogue)
 }
 
 /// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.

@@ -7,7 +7,8 @@ use clap::CommandFactory;
 use super::Cli;
 
 /// The options that several verbs share, with the verbs that have them.
-const SHARED: [(&str, &str); 23] = [
+const SHARED: [(&str, &str); 25] = [
+    ("all-facts", "burnin-cooling burnin-memory cost latency run scale"),
     ("budget", "cost latency run scale"),
     ("build", "burnin-cooling burnin-memory cost latency run scale"),
     ("comment", "burnin-cooling burnin-memory cost import latency run scale"),
@@ -29,6 +30,7 @@ const SHARED: [(&str, &str); 23] = [
     ("procedure", "cost latency run scale"),
     ("quick", "cost latency run scale"),
     ("quiet", "burnin-cooling burnin-memory cost latency run scale"),
+    ("redact", "compare export report"),
     ("results", "burnin-cooling burnin-memory compare cost export import latency list report run scale"),
     ("seed", "cost latency run scale"),
     ("strict", "burnin-cooling burnin-memory cost latency run scale"),

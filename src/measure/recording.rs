@@ -91,7 +91,8 @@ impl Recording {
             ..start.run
         };
         recording.writer.append(&Record::Run(Box::new(run)))?;
-        for fact in machine::facts(machine, dir).into_iter().chain(start.facts) {
+        let facts = if options.all_facts { machine::all_facts } else { machine::facts };
+        for fact in facts(machine, dir).into_iter().chain(start.facts) {
             recording.writer.append(&Record::Fact(fact))?;
         }
         for text in remarks {

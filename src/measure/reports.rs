@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use crate::options::Redact;
 use crate::status::usage;
 use ::report::Format;
 use analysis::{Results, Summary};
@@ -38,9 +39,15 @@ pub(crate) fn results(
 ///
 /// # Errors
 /// As [`results`].
-pub(crate) fn placed(store: &Store, catalogue: &Catalogue, name: &str, baseline: Option<&Baseline>) -> Result<Results> {
+pub(crate) fn placed(
+    store: &Store,
+    catalogue: &Catalogue,
+    name: &str,
+    baseline: Option<&Baseline>,
+    redact: &Redact,
+) -> Result<Results> {
     let path = find(store, name)?;
-    let mut results = results(store, catalogue, name, baseline)?;
+    let mut results = Results::new(&redact.read(&path)?, catalogue, baseline);
     place(&mut results, &path, catalogue, &[]);
     Ok(results)
 }
@@ -48,7 +55,9 @@ pub(crate) fn placed(store: &Store, catalogue: &Catalogue, name: &str, baseline:
 /// Places the results of the run at `path` among the runs beside it, except those named in `without`.
 pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, without: &[String]) {
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-    let mut others = beside(directory, &results.run, catalogue);
+    // By its own name and host, which the results may leave out.
+    let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
+    let mut others = beside(directory, &run, catalogue);
     others.retain(|other| !without.contains(&other.run.name));
     results.place_among(&others);
 }

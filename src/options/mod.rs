@@ -13,7 +13,7 @@ use crate::status::usage;
 use crate::terminal::{Loudness, Screen};
 use ::report::Format;
 use build::BuildKind;
-use journal::Store;
+use journal::{Journal, Store};
 
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
@@ -49,6 +49,28 @@ pub(crate) struct Form {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+/// Whether whose machine it was is left out.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Redact {
+    /// Leave out the user, the host, the control group and paths, to post it
+    #[arg(long)]
+    pub(crate) redact: bool,
+}
+
+impl Redact {
+    /// Reads a run, without what is to be left out.
+    ///
+    /// # Errors
+    /// As [`journal::read`].
+    pub(crate) fn read(&self, path: &Path) -> Result<Journal> {
+        let mut journal = journal::read(path)?;
+        if self.redact {
+            journal.redact();
+        }
+        Ok(journal)
+    }
 }
 
 /// How a list is printed.
@@ -91,6 +113,9 @@ pub(crate) struct Measuring {
     /// Show the plan and its expected duration, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Keep the kernel's whole command line, which may hold addresses and keys, not only what can change a figure
+    #[arg(long)]
+    pub(crate) all_facts: bool,
     /// Exit with status 1 if a test was skipped
     #[arg(long)]
     pub(crate) strict: bool,

@@ -236,6 +236,29 @@ fn earlier_runs_say_where_another_would_come_out() {
     assert!(another()["runs"].is_null(), "{}", another());
 }
 
+/// Every form of report, without what says whose machine it was.
+#[test]
+fn what_is_posted_names_nobody() {
+    let place = Place::new();
+    assert_eq!(place.fake("honest", "").status.code(), Some(0));
+    let host = place.json("latest")["run"]["host"].as_str().unwrap().to_owned();
+    for form in ["text", "html", "json", "csv", "markdown"] {
+        let page = stdout(&place.unixmark(&format!("report --redact --format {form}")).output().unwrap());
+        let secrets = [place.scratch().display().to_string(), testing::fake("honest").display().to_string()];
+        assert!(secrets.iter().all(|secret| !page.contains(secret)), "{form}");
+        assert!(!page.contains(&format!("{host}-2")) && page.contains("host-2"), "{form}");
+        assert!(!page.contains("system.user") && !page.contains("limits.cgroup.path"), "{form}");
+    }
+    let archive = place.root.path().join("archive");
+    let output = place.unixmark(&format!("export --redact --parquet {}", archive.display())).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let line = std::fs::read_to_string("/proc/cmdline").unwrap_or_default();
+    let journal = std::fs::read_to_string(place.journal()).unwrap();
+    if let Some((_, init)) = line.trim().split_once(" -- ") {
+        assert!(!journal.contains(init), "init's arguments are nobody's business");
+    }
+}
+
 #[test]
 fn runs_are_found_by_name() {
     let place = Place::new();

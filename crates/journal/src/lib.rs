@@ -12,6 +12,7 @@ mod frames;
 mod key;
 mod noise;
 mod reader;
+mod redact;
 mod run;
 mod sensors;
 mod store;

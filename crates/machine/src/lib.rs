@@ -34,7 +34,7 @@ mod virtualisation;
 pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setting as cgroup_setting};
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
-pub use facts::facts;
+pub use facts::{all_facts, facts};
 pub use lock::Lock;
 pub use mounts::device_folder;
 pub use needs::{TRACING, unmet};

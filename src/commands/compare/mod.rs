@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::measure::{find, place};
-use crate::options::{Form, Results, percent};
+use crate::options::{Form, Redact, Results, percent};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};
@@ -47,6 +47,8 @@ pub(super) struct Arguments {
     confirm: Vec<String>,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    redact: Redact,
     #[command(flatten)]
     results: Results,
 }
@@ -91,11 +93,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let paths: Vec<PathBuf> = names.iter().map(|name| find(&store, name)).collect::<Result<_>>()?;
     check_distinct(&names, &paths, runs.len(), &asked).map_err(usage)?;
     let catalogue = Catalogue::load()?;
-    let read = |path: &PathBuf| Ok(analysis::Results::new(&journal::read(path)?, &catalogue, None));
+    let read = |path: &PathBuf| Ok(analysis::Results::new(&arguments.redact.read(path)?, &catalogue, None));
     let mut results = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     check_conditions(&results, &names, runs.len(), &asked).map_err(usage)?;
     if !asked.is_paired() {
-        let compared: Vec<String> = results.iter().map(|run| run.run.name.clone()).collect();
+        let name = |path: &PathBuf| {
+            let journal = if path.is_dir() { path.join(journal::FILE) } else { path.clone() };
+            journal::first_line(&journal).map(|run| run.name)
+        };
+        let compared: Vec<String> = paths.iter().filter_map(name).collect();
         paths.iter().zip(&mut results).for_each(|(path, run)| place(run, path, &catalogue, &compared));
     }
     let later = results.split_off(runs.len());

@@ -5,7 +5,7 @@ mod trend;
 use anyhow::Result;
 
 use crate::measure::{placed, results};
-use crate::options::{Form, Results};
+use crate::options::{Form, Redact, Results};
 use crate::status::Status;
 use crate::terminal::print;
 use catalogue::Catalogue;
@@ -17,11 +17,13 @@ pub(super) struct Arguments {
     run: String,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    redact: Redact,
     /// Use this run as the baseline instead of the reference machine ('George', 1995)
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Show this test, or index, across all runs instead of one run
-    #[arg(long, value_name = "TEST", conflicts_with_all = ["run", "baseline"])]
+    #[arg(long, value_name = "TEST", conflicts_with_all = ["run", "baseline", "redact"])]
     trend: Option<String>,
     /// Only runs of this host, or `all` [default: the host of the latest run with the test]
     #[arg(long, value_name = "NAME", requires = "trend")]
@@ -38,7 +40,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());
-    let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref())?;
+    let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref(), &arguments.redact)?;
     print(&::report::report(&results, arguments.form.format)?)?;
     Ok(Status::Fine)
 }

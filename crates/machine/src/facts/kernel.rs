@@ -1,15 +1,18 @@
 //! The kernel: what it is, how it was built, how it schedules and keeps time.
 
 use super::super::{Machine, kernel, parse};
-use super::{Row, Value, on_off, text, value};
+use super::{Row, Value, on_off, parameters, text, value};
 use std::path::Path;
 
 const CLOCK: &str = "/sys/devices/system/clocksource/clocksource0";
 
+/// The fact that `--all-facts` has in full.
+pub(super) const COMMAND_LINE: &str = "kernel.command_line";
+
 pub(super) const ROWS: &[Row] = &[
     text("kernel.release", "Release", |m, _| kernel::release(m)),
     text("kernel.version", "Version", |m, _| m.read("/proc/sys/kernel/version")),
-    text("kernel.command_line", "Command line", |m, _| m.read("/proc/cmdline")),
+    text(COMMAND_LINE, "Command line", |m, _| m.read("/proc/cmdline").map(|line| parameters::relevant(&line))),
     text("kernel.preemption", "Pre-emption", preemption),
     value("kernel.hz", "Timer ticks per second", hz),
     text("kernel.scheduler", "Scheduler", scheduler),

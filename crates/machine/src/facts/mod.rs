@@ -6,6 +6,7 @@ mod caches;
 mod kernel;
 mod limits;
 mod memory;
+mod parameters;
 mod processor;
 mod security;
 mod software;
@@ -86,8 +87,23 @@ const TABLE: &[(&str, &[Row])] = &[
 ];
 
 /// Everything that is known of the system, in the order of the report; what it does not tell is
-/// left out. `dir` is the directory the file tests use.
+/// left out. `dir` is the directory the file tests use. Of the kernel's command line it has
+/// what can change a figure.
 pub fn facts(machine: &Machine, dir: &Path) -> Facts {
+    collect(machine, dir).into_iter().collect()
+}
+
+/// The same with the kernel's whole command line, which may hold addresses and keys.
+pub fn all_facts(machine: &Machine, dir: &Path) -> Facts {
+    let mut facts = collect(machine, dir);
+    let line = machine.read("/proc/cmdline");
+    if let Some((line, fact)) = line.zip(facts.iter_mut().find(|fact| fact.name == kernel::COMMAND_LINE)) {
+        fact.value = one_line(&line);
+    }
+    facts.into_iter().collect()
+}
+
+fn collect(machine: &Machine, dir: &Path) -> Vec<Fact> {
     let rows = TABLE.iter().flat_map(|(group, rows)| rows.iter().map(move |row| (*group, row)));
     let read = |(group, row): (&str, &Row)| {
         let value = match row.read {
@@ -99,7 +115,7 @@ pub fn facts(machine: &Machine, dir: &Path) -> Facts {
     };
     let mut facts: Vec<Fact> = rows.filter_map(read).chain(vulnerabilities::facts(machine)).collect();
     facts.sort_by_key(|fact| TABLE.iter().position(|(group, _)| *group == fact.group));
-    facts.into_iter().collect()
+    facts
 }
 
 fn fact(group: &str, name: &str, label: &str, value: Value) -> Fact {

@@ -1,0 +1,94 @@
+//! A journal without what says whose machine it was.
+
+use super::{Fact, Facts, Journal};
+
+/// Facts that name the user, the host, or places on its disks.
+const PRIVATE: [&str; 7] = [
+    "system.host",
+    "system.user",
+    "limits.cgroup.path",
+    "storage.dir",
+    "storage.mount_point",
+    "storage.device",
+    "storage.options",
+];
+
+/// What stands for a path, and for the host.
+const PATH: &str = "PATH";
+const HOST: &str = "host";
+
+impl Journal {
+    /// Takes out the user, the host, the control group and paths, in facts, the command line and all messages. Figures and what
+    /// they were measured on stay.
+    pub fn redact(&mut self) {
+        let host = std::mem::replace(&mut self.run.host, HOST.to_owned());
+        let clean = |text: &str| without_paths(&without_host(text, &host));
+        self.run.name = without_host(&self.run.name, &host);
+        self.run.comment = clean(&self.run.comment);
+        self.run.arguments = self.run.arguments.iter().map(|word| clean(word)).collect();
+        self.run.settings = self.run.settings.iter().map(|word| clean(word)).collect();
+        if let Some(attempt) = &mut self.run.fleet {
+            attempt.id.node = HOST.to_owned();
+        }
+        if let Some(baseline) = &mut self.run.baseline {
+            baseline.name = without_host(&baseline.name, &host);
+        }
+        let facts = std::mem::take(&mut self.facts);
+        let known = facts.into_iter().filter(|fact| !PRIVATE.contains(&fact.name.as_str()));
+        self.facts = known.map(|fact| Fact { value: without_host(&fact.value, &host), ..fact }).collect::<Facts>();
+        self.warnings.iter_mut().for_each(|warning| warning.text = clean(&warning.text));
+        for trial in &mut self.trials {
+            for reason in [&mut trial.error, &mut trial.skip].into_iter().flatten() {
+                *reason = clean(reason);
+            }
+        }
+    }
+}
+
+/// A text without the name of the host, where that stands as a word.
+fn without_host(text: &str, host: &str) -> String {
+    if host.is_empty() {
+        return text.to_owned();
+    }
+    let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut rest = text;
+    let mut found = String::new();
+    while let Some(at) = rest.find(host) {
+        let (before, after) = (&rest[..at], &rest[at + host.len()..]);
+        found.push_str(before);
+        let inside = is_inside(before.chars().next_back()) || is_inside(after.chars().next());
+        found.push_str(if inside { host } else { HOST });
+        rest = after;
+    }
+    found + rest
+}
+
+/// A text without absolute paths and those below the home; the kernel's own stay.
+fn without_paths(text: &str) -> String {
+    let clean = |word: &str| {
+        let Some(start) = word.find("~/").or_else(|| word.find('/')) else { return word.to_owned() };
+        let is_begin = start == 0 || word[..start].ends_with(['=', '\'', '"', '(', '`', '.', ',']);
+        let is_kernels = ["/proc", "/sys"].iter().any(|known| word[start..].starts_with(known));
+        if !is_begin || is_kernels {
+            word.to_owned()
+        } else {
+            format!("{}{PATH}", &word[..start].trim_end_matches('.'))
+        }
+    };
+    text.split(' ').map(clean).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_and_paths_go() {
+        assert_eq!(without_host("vm-2026-11-22-01 vms on vm", "vm"), "host-2026-11-22-01 vms on host");
+        assert_eq!(
+            without_paths("--dir=/home/me/x read/write /tmp/y /proc/cpuinfo ./mine"),
+            "--dir=PATH read/write PATH /proc/cpuinfo PATH"
+        );
+        assert_eq!(without_paths("'/srv/data' is full; ~/x"), "'PATH is full; PATH");
+    }
+}
