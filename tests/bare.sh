@@ -30,12 +30,12 @@ mount --rbind /sys "$2/sys"
 mount -t tmpfs tmpfs "$2/tmp"
 root=$2 said=$2/tmp/said chroot=$(command -v chroot)
 
-# is STATUS WORDS …: the tool ends with STATUS.
+# is STATUS WORDS …: the tool ends with STATUS, or with one of several: 0|1.
 is() {
 	wanted=$1 status=0
 	shift
 	env -i ${home-HOME=/tmp} "$chroot" "$root" /bin/unixmark "$@" </dev/null >"$said" 2>&1 || status=$?
-	[ "$status" -eq "$wanted" ] || { echo "unixmark $* ended with $status, not $wanted:" >&2; cat "$said" >&2; exit 1; }
+	case "|$wanted|" in *"|$status|"*) ;; *) echo "unixmark $* ended with $status, not $wanted:" >&2; cat "$said" >&2; exit 1 ;; esac
 }
 # says TEXT …: and said so.
 says() {
@@ -44,7 +44,9 @@ says() {
 	done
 }
 
-is 0 doctor
+# 1 while the machine is busy.
+is '0|1' doctor
+says 'This machine'
 is 0 run syscall pipe dhry2reg execl shell1 C ubgears -c 1 -i 2 --procedure quick --quiet
 is 0 report
 says 'Programs:      portable build' 'System Call Overhead' 'Pipe Throughput' 'Dhrystone 2' 'Execl Throughput' 'no C compiler here'
