@@ -105,7 +105,7 @@ impl<'a> Job<'a> {
             patience: options.patience,
             screen,
             policy: Policy {
-                enough: &|family| is_enough(plan, self.view, family),
+                enough: &|families| enough(plan, self.view, families),
                 suspects: suspects.as_ref().map(|suspects| suspects as _),
             },
         };
@@ -140,14 +140,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Whether the cells of a family were measured narrowly enough.
-fn is_enough(plan: &Plan, view: View, family: &[Measured<'_>]) -> bool {
+/// Which families of cells were measured narrowly enough.
+fn enough(plan: &Plan, view: View, families: &[Vec<Measured<'_>>]) -> Vec<bool> {
     let precision = plan.procedure().precision;
     if view == View::Cost {
-        return analysis::enough_cost(family, precision);
+        return families.iter().map(|family| analysis::enough_cost(family, precision)).collect();
     }
-    let wanted = precision.unwrap_or(PRECISION);
-    family.iter().all(|(cell, trials)| analysis::estimate(cell, trials).spread() <= wanted)
+    analysis::enough(families, precision.unwrap_or(PRECISION))
 }
 
 /// What changes the figures and is neither a coordinate of a cell nor a fact: arguments for all tests and loads, those of a

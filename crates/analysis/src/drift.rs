@@ -19,6 +19,22 @@ pub struct Drifting {
 }
 
 impl Drifting {
+    /// Widens the intervals of the rows by `drift`; returns what it did.
+    pub(super) fn widen(drift: &Drift, rows: &mut [Row]) -> Drifting {
+        let levels: Vec<Key> = rows.iter().map(Row::level).collect();
+        let mut found = Vec::new();
+        for row in rows.iter_mut().filter(|row| row.latency.is_none() && row.samples.len() > 1) {
+            let here = row.level();
+            let together = levels.iter().filter(|level| **level == here).count() as f64;
+            let times: Vec<f64> = row.samples.iter().map(|sample| sample.at).collect();
+            row.widening = Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) };
+            row.score = widened(&row.score, row.widening.alone);
+            found.push(row.widening.alone);
+        }
+        let (share, seconds) = drift.most_likely();
+        Drifting { share, seconds, widening: median(&found) }
+    }
+
     /// Whether a reader would see its effect.
     pub(super) fn shows(&self) -> bool {
         self.share > 0.0 && self.widening > 1.1
@@ -58,26 +74,9 @@ impl Widening {
     }
 }
 
-/// Widens the intervals of the rows by the drift that their trials show; returns it, unless they are too few to show any.
-pub(super) fn widen(rows: &mut [Row]) -> Option<Drifting> {
-    let drift = Drift::of(&rows.iter().filter(|row| row.latency.is_none()).map(series).collect::<Vec<Vec<Timed>>>())?;
-    let levels: Vec<Key> = rows.iter().map(level).collect();
-    let mut found = Vec::new();
-    for row in rows.iter_mut().filter(|row| row.latency.is_none() && row.samples.len() > 1) {
-        let here = level(row);
-        let together = levels.iter().filter(|level| **level == here).count() as f64;
-        let times: Vec<f64> = row.samples.iter().map(|sample| sample.at).collect();
-        row.widening = Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) };
-        row.score = widened(&row.score, row.widening.alone);
-        found.push(row.widening.alone);
-    }
-    let (share, seconds) = drift.most_likely();
-    Some(Drifting { share, seconds, widening: median(&found) })
-}
-
-/// The key without its test.
-fn level(row: &Row) -> Key {
-    Key { test: String::new(), ..row.cell.key.clone() }
+/// Returns the drift that the trials of the rows show; `None` if they are too few.
+pub(super) fn of(rows: &[Row]) -> Option<Drift> {
+    Drift::of(&rows.iter().filter(|row| row.latency.is_none()).map(series).collect::<Vec<Vec<Timed>>>())
 }
 
 fn series(row: &Row) -> Vec<Timed> {

@@ -1,6 +1,6 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Another, Row, score};
+use super::{Another, Quiet, Row, by_block, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
@@ -20,6 +20,8 @@ pub struct Index {
     pub score: Estimate,
     /// Where another run's would lie; `None` before enough runs are known.
     pub another: Option<Another>,
+    /// What it is while the neighbours are quiet; `None` unless all of its tests have such a score.
+    pub quiet: Option<Estimate>,
     /// The sum of the parts, which BYTE 3.11 prints.
     pub sum: f64,
     /// Whether every test of the index is in it.
@@ -126,6 +128,7 @@ fn index(
         Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
+    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| quiet(&members, &parts)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -136,6 +139,7 @@ fn index(
         arithmetic: kind.arithmetic,
         score,
         another: None,
+        quiet,
         sum,
         complete: parts.len() == wanted,
         parts,
@@ -167,9 +171,29 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
     }
     let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
-    let samples: Vec<Sampled<'_>> = values.iter().map(|values| Sampled { values, statistic }).collect();
     let together = mean(rows.iter().map(|row| row.widening.together));
-    Estimate::within(value, mean_half_width(&samples) * together)
+    Estimate::within(value, half_width(&values, statistic) * together)
+}
+
+/// The same of quiet scores; `None` unless all rows have one.
+fn quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
+    let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
+    let value =
+        10.0 * mean(quiet.iter().zip(parts).map(|(quiet, part)| (quiet.score.value / part.baseline).ln())).exp();
+    if let [only] = quiet[..] {
+        let end = |end: f64| value * end / only.score.value;
+        return Some(Estimate { value, low: end(only.score.low), high: end(only.score.high) });
+    }
+    let values: Vec<ByBlock> = quiet.iter().map(|quiet| by_block(&quiet.samples)).collect();
+    let together = mean(quiet.iter().map(|quiet| quiet.together));
+    let half = half_width(&values, &median_log) * together;
+    let slopes = 2.0 * mean(quiet.iter().map(|quiet| quiet.variance)).sqrt();
+    Some(Estimate::within(value, half.hypot(slopes)))
+}
+
+fn half_width(values: &[ByBlock], statistic: &dyn Fn(&[f64]) -> f64) -> f64 {
+    let samples: Vec<Sampled<'_>> = values.iter().map(|values| Sampled { values, statistic }).collect();
+    mean_half_width(&samples)
 }
 
 fn median_log(values: &[f64]) -> f64 {

@@ -2,6 +2,7 @@
 //! whose statistics are in `compare::engine`. Pure.
 
 mod another;
+mod bill;
 mod burnin;
 mod compare;
 mod cost;
@@ -11,6 +12,8 @@ pub mod fleet;
 mod gain;
 mod index;
 mod latency;
+mod progress;
+mod quiet;
 mod remark;
 mod scaling;
 mod score;
@@ -23,10 +26,11 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
 use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
-use stats::{ByBlock, Estimate, Mean};
+use stats::{ByBlock, Drift, Estimate, Mean};
 use words::Unique;
 
 pub use another::{Another, FEWEST as FEWEST_EARLIER};
+pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
@@ -38,6 +42,8 @@ pub use drift::{Drifting, Widening};
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
+pub use progress::{enough, estimate};
+pub use quiet::{Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use summary::{Composite, Figure, Summary};
@@ -53,15 +59,6 @@ pub fn named(label: &str, load: &str, condition: &str) -> String {
         }
     }
     name
-}
-
-/// Returns the value of the cell's trials so far, as the standard procedure judges it.
-#[must_use]
-pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
-    match cell.metric {
-        Metric::Rate | Metric::Time => score::estimate(cell, trials),
-        Metric::Latency => latency::estimate(trials),
-    }
 }
 
 /// What a run has found.
@@ -87,6 +84,10 @@ pub struct Results {
     pub errors: Vec<Missing>,
     /// The drift that intervals allow for; `None` if too few trials show any.
     pub drift: Option<Drifting>,
+    /// What a narrower interval takes; `None` unless the run is about scores and has a wide one.
+    pub bill: Option<Bill>,
+    /// How much of the time neighbours disturbed; `None` if that is not known.
+    pub neighbours: Option<Neighbours>,
     /// What touches the whole run.
     pub warnings: Vec<Remark>,
 }
@@ -118,10 +119,14 @@ pub struct Row {
     pub score: Estimate,
     /// Where another run's would lie; `None` before enough runs are known ([`Results::place_among`]).
     pub another: Option<Another>,
+    /// What it is while the neighbours are quiet; `None` of a latency, of passes, and if too few trials were undisturbed.
+    pub quiet: Option<Quiet>,
     /// Trials behind the score.
     pub n: usize,
     /// Mean length of a trial's window in seconds.
     pub seconds: f64,
+    /// The share of the trials' variance that is noise within them; 0 if that is not known.
+    pub within: f64,
     /// How much wider that interval is for the drift of the machine.
     pub widening: Widening,
     /// Every trial that measured, in order.
@@ -156,6 +161,9 @@ pub struct Sample {
     pub block: u32,
     /// In the cell's unit.
     pub value: f64,
+    /// Who disturbed it, if anyone that the kernel knows of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbour: Option<Neighbour>,
 }
 
 /// A cell without a result.
@@ -180,8 +188,10 @@ impl Row {
             cell: cell.clone(),
             score,
             another: None,
+            quiet: None,
             n,
             seconds,
+            within: 0.0,
             widening: Widening::default(),
             samples: Vec::new(),
             warnings: Vec::new(),
@@ -191,12 +201,22 @@ impl Row {
         }
     }
 
+    /// Returns the cell's key without its test.
+    pub(crate) fn level(&self) -> Key {
+        Key { test: String::new(), ..self.cell.key.clone() }
+    }
+
     /// Returns the trials' values by block, in its order.
     pub(crate) fn by_block(&self) -> ByBlock {
-        let mut values: ByBlock = self.samples.iter().map(|sample| (sample.block, sample.value)).collect();
-        values.sort_by_key(|(block, _)| *block);
-        values
+        by_block(&self.samples)
     }
+}
+
+/// The trials' values by block, in its order.
+fn by_block(samples: &[Sample]) -> ByBlock {
+    let mut values: ByBlock = samples.iter().map(|sample| (sample.block, sample.value)).collect();
+    values.sort_by_key(|(block, _)| *block);
+    values
 }
 
 impl Missing {
@@ -221,10 +241,11 @@ impl Results {
         let burnin = BurnIn::new(journal);
         let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
         let Some(burnin) = burnin else {
-            let controls = results.add_cells(journal, &by_cell, catalogue);
+            let (controls, drift) = results.add_cells(journal, &by_cell, catalogue);
             results.warnings.extend(how_it_went(journal));
             results.warnings.extend(results.drift.filter(Drifting::shows).map(Remark::Drift));
             results.findings = results.find(journal, controls, &by_cell, catalogue, baseline);
+            results.bill = drift.and_then(|drift| Bill::of(&drift, &results.rows, results.indexes(), results.seconds));
             return results;
         };
         results.add_burnin(journal);
@@ -246,6 +267,8 @@ impl Results {
             skipped: Vec::new(),
             errors: Vec::new(),
             drift: None,
+            bill: None,
+            neighbours: None,
             warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
         }
     }
@@ -285,22 +308,31 @@ impl Results {
         }
     }
 
-    /// Adds a row, or the reason why there is none, per cell; returns the rows of controls.
-    fn add_cells(&mut self, journal: &Journal, trials: &[Vec<&Trial>], catalogue: &Catalogue) -> Vec<Row> {
+    /// Adds a row, or the reason why there is none, per cell; returns the rows of controls, and the drift.
+    fn add_cells(
+        &mut self,
+        journal: &Journal,
+        trials: &[Vec<&Trial>],
+        catalogue: &Catalogue,
+    ) -> (Vec<Row>, Option<Drift>) {
         for cell in ordered(&journal.cells, catalogue) {
             self.add(cell, &trials[cell.id], journal);
         }
-        self.drift = drift::widen(&mut self.rows);
+        let drift = drift::of(&self.rows);
+        self.drift = drift.as_ref().map(|drift| Drifting::widen(drift, &mut self.rows));
+        if !journal.run.is_classic() {
+            self.neighbours = Neighbours::find(&mut self.rows);
+        }
         details::limits(&mut self.rows, journal, catalogue);
         let (controls, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| row.cell.control);
         self.rows = rows;
-        controls
+        (controls, drift)
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
         let missing = |reason: &str| Missing::of(cell, reason);
         let row = match cell.metric {
-            Metric::Rate | Metric::Time => score::row(cell, trials, journal.run.is_classic()),
+            Metric::Rate | Metric::Time => score::row(cell, trials, &journal.run),
             Metric::Latency => latency::row(cell, trials),
         };
         if let Some(mut row) = row {

@@ -2,10 +2,11 @@
 
 use std::borrow::Borrow;
 
+use super::quiet::neighbour;
 use super::{Remark, Row, Sample};
 use catalogue::Metric;
-use journal::{Cell, Copy, Trial};
-use stats::{Estimate, log_interval, mean, median, median_interval};
+use journal::{Cell, Copy, Run, Trial};
+use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
 
 /// Shares of a window from which on a disturbance is told.
 const STEAL: f64 = 0.02;
@@ -57,7 +58,8 @@ pub(super) fn of_rates(rates: &[f64]) -> Estimate {
 }
 
 /// Returns the row of a cell, unless no trial has a result.
-pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> {
+pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
+    let classic = run.is_classic();
     if let Some(score) = trials.iter().find_map(|trial| trial.score.as_ref()) {
         let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
         return Some(Row { warnings: vec![Remark::ImportedScore], ..row });
@@ -87,9 +89,31 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], classic: bool) -> Option<Row> 
     let samples = measured
         .iter()
         .zip(&values)
-        .map(|(trial, value)| Sample { at: trial.at, block: trial.block, value: *value })
+        .map(|(trial, value)| Sample {
+            at: trial.at,
+            block: trial.block,
+            value: *value,
+            neighbour: neighbour(cell, trial, run.cpus),
+        })
         .collect();
-    Some(Row { samples, warnings, ..Row::new(cell, score, n, seconds) })
+    Some(Row { samples, warnings, within: within(cell, &measured, &values), ..Row::new(cell, score, n, seconds) })
+}
+
+/// The share of the trials' variance that the noise of their slices explains, from 0 to 1; 0 if it is not known.
+fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
+    let of_copy = |copy: &Copy| {
+        let slices = counted(cell, copy).iter().filter(|slice| slice.2 > 0 && slice.1 > slice.0);
+        let logs: Vec<f64> = slices.map(|slice| (slice.2 as f64 / (slice.1 - slice.0) as f64).ln()).collect();
+        (logs.len() > 2).then(|| Mean::of(&logs).error.powi(2))
+    };
+    let of_trial = |trial: &&Trial| {
+        let copies = trial.copies.iter().map(of_copy).collect::<Option<Vec<f64>>>()?;
+        Some(mean(copies.iter().copied()) / copies.len() as f64)
+    };
+    let slices: Vec<f64> = trials.iter().filter_map(of_trial).collect();
+    let spread = qn(&values.iter().map(|value| value.ln()).collect::<Vec<f64>>());
+    let share = median(&slices) / (spread * spread);
+    if share.is_finite() { share.min(1.0) } else { 0.0 }
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.
@@ -212,21 +236,12 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
     let shares = |of: &dyn Fn(&Trial) -> Option<f64>| -> Vec<f64> {
         trials.iter().filter(long).filter_map(|trial| of(trial)).collect()
     };
-    let capacity =
-        |trial: &Trial| trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max) * cpus as f64;
+    let capacity = |trial: &Trial| window(trial) * cpus as f64;
     let steal = shares(&|trial| Some(trial.noise.as_ref()?.steal_s? / capacity(trial)));
     if median(&steal) > STEAL {
         found.push(Remark::Steal { percent: about(median(&steal)) });
     }
-    let foreign = shares(&|trial| {
-        let noise = trial.noise.as_ref()?;
-        // The first thread tells for all of a program.
-        let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });
-        let programs = copies.chain(trial.background.as_ref().map(|load| &load.copy));
-        let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
-        // Counters go on until the last program ended, a little after the window.
-        Some(((noise.busy_s? - own) / capacity(trial)).min(1.0))
-    });
+    let foreign = shares(&|trial| Some((foreign_time(cell, trial)? / capacity(trial)).min(1.0)));
     if median(&foreign) > FOREIGN {
         found.push(Remark::Foreign { percent: about(median(&foreign)) });
     }
@@ -235,6 +250,21 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
         found.push(Remark::Late { trials: late, of: trials.len(), most_ms: *most as f64 / 1e6 });
     }
     found
+}
+
+/// Seconds of the longest copy's window.
+pub(super) fn window(trial: &Trial) -> f64 {
+    trial.copies.iter().map(|copy| length(&copy.slices)).fold(0.0, f64::max)
+}
+
+/// Processor time in seconds that neither the measured programs nor their load used; `None` where the journal does not say.
+/// Counters go on until the last program ended, a little after the window.
+pub(super) fn foreign_time(cell: &Cell, trial: &Trial) -> Option<f64> {
+    // The first thread tells for all of a program.
+    let copies = trial.copies.iter().take(if cell.threads { 1 } else { usize::MAX });
+    let programs = copies.chain(trial.background.as_ref().map(|load| &load.copy));
+    let own: f64 = programs.map(own_time).collect::<Option<Vec<f64>>>()?.iter().sum();
+    Some(trial.noise.as_ref()?.busy_s? - own)
 }
 
 /// A share in per cent, by steps of 5 from 10 on: rows that were disturbed alike have one remark.
@@ -316,7 +346,7 @@ mod tests {
         let trials = vec![Trial { copies: vec![copy], ..Trial::default() }; 16];
         let found = estimate(&cell, &trials);
         assert!((found.high.ln() - (7.0_f64.ln() + 1.0 / 7.0)).abs() < 1e-12 && found.spread() > 0.1, "{found:?}");
-        let row = row(&cell, &trials.iter().collect::<Vec<_>>(), false).unwrap();
+        let row = row(&cell, &trials.iter().collect::<Vec<_>>(), &Run::default()).unwrap();
         assert_eq!(row.score, found);
     }
 

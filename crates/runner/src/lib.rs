@@ -56,8 +56,8 @@ pub struct Setting<'a> {
 /// What a run asks about its trials: the runner knows no statistics.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
-    /// Whether the trials of cells that differ by condition only are enough.
-    pub enough: &'a dyn Fn(&[Measured<'_>]) -> bool,
+    /// Which families, whose cells differ by condition only, have enough trials: one answer for each.
+    pub enough: &'a dyn Fn(&[Vec<Measured<'_>>]) -> Vec<bool>,
     /// Which cells to measure again at the end, in fresh blocks.
     pub suspects: Option<&'a Suspects<'a>>,
 }

@@ -237,19 +237,20 @@ impl<'a, B: Bench> Rounds<'a, B> {
     /// Closes what is measured narrowly enough. Conditions are compared within a block, so the cells that differ by
     /// condition only are judged and closed together.
     fn close_what_is_enough(&mut self) {
-        let mut enough = Vec::new();
-        let open: Vec<&journal::Cell> = self.cells.iter().filter(|cell| !self.closed.contains(&cell.id)).collect();
-        for cell in &open {
-            // What is measured before all others has a number of blocks of its own.
-            let is_relative = |other: &&&journal::Cell| {
-                other.key.same_family(&cell.key) && !self.plan.cells[other.id].condition.is_first()
-            };
-            let family = open.iter().filter(is_relative).map(|other| (*other, &self.trials[other.id][..]));
-            if (self.policy.enough)(&family.collect::<Vec<Measured<'_>>>()) {
-                enough.push(cell.id);
+        // What is measured before all others has a number of blocks of its own.
+        let is_asked =
+            |cell: &&journal::Cell| !self.closed.contains(&cell.id) && !self.plan.cells[cell.id].condition.is_first();
+        let mut families: Vec<Vec<Measured<'_>>> = Vec::new();
+        for cell in self.cells.iter().filter(is_asked) {
+            let measured = (cell, &self.trials[cell.id][..]);
+            match families.iter_mut().find(|family| family[0].0.key.same_family(&cell.key)) {
+                Some(family) => family.push(measured),
+                None => families.push(vec![measured]),
             }
         }
-        self.closed.extend(enough);
+        let answers = (self.policy.enough)(&families);
+        let enough = families.iter().zip(answers).filter(|(_, enough)| *enough);
+        self.closed.extend(enough.flat_map(|(family, _)| family).map(|(cell, _)| cell.id).collect::<Vec<usize>>());
     }
 
     /// Whether the budget does not hold one more round.

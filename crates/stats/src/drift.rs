@@ -9,6 +9,9 @@ const TIMES: [f64; 7] = [3.0, 6.0, 12.0, 24.0, 48.0, 96.0, 192.0];
 /// Series that are looked at, at most: the work grows with their square, and the drift is that of all of them.
 const MOST: usize = 24;
 
+/// Values of each that are looked at, at most, from the first on: ten of the longest correlation times at the usual pace.
+const LONGEST: usize = 400;
+
 /// The fewest values that say anything of a drift.
 const FEWEST: usize = 12;
 
@@ -52,6 +55,7 @@ impl Drift {
         let mut standard: Vec<Vec<Timed>> = series.iter().filter_map(|one| standardised(one)).collect();
         standard.sort_by_key(|one| std::cmp::Reverse(one.len()));
         standard.truncate(MOST);
+        standard.iter_mut().for_each(|one| one.truncate(LONGEST));
         let means = standard.len();
         let mut values: Vec<(usize, Timed)> = standard
             .into_iter()
@@ -91,23 +95,41 @@ impl Drift {
     /// variance of the mean of k series has own noise of 1/k).
     #[must_use]
     pub fn widening(&self, times: &[f64], own: f64) -> f64 {
+        self.wider(times.len() as f64, own, &|time| mean_correlation(times, time))
+    }
+
+    /// Returns [`Drift::widening`] of `count` values measured `step` seconds apart.
+    #[must_use]
+    pub fn widening_every(&self, count: u32, step: f64, own: f64) -> f64 {
+        let n = f64::from(count);
+        self.wider(n, own, &|time| regular_correlation(n, step, time))
+    }
+
+    /// Returns how many times the variance of a middle of values measured at `times` is that of independent ones with as much
+    /// noise, for `own` as in [`Drift::widening`].
+    #[must_use]
+    pub fn inflation(&self, times: &[f64], own: f64) -> f64 {
         let n = times.len() as f64;
+        self.mean(own, &|time| mean_correlation(times, time), |alike| 1.0 + (n - 1.0) * alike)
+    }
+
+    fn wider(&self, n: f64, own: f64, correlation: &dyn Fn(f64) -> f64) -> f64 {
         if n < 2.0 {
             return 1.0;
         }
-        let inflation = self.mean(|one| {
-            let share = one.share / (one.share + (1.0 - one.share) / own);
-            let alike = share * mean_correlation(times, one.time);
-            // The variance of the mean, over what the spread of the values lets expect.
-            (1.0 + (n - 1.0) * alike) / (1.0 - alike)
-        });
+        // The variance of the mean, over what the spread of the values lets expect.
+        let inflation = self.mean(own, correlation, |alike| (1.0 + (n - 1.0) * alike) / (1.0 - alike));
         let degrees = (n / inflation - 1.0).max(LEAST_DEGREES);
         let wider = student_quantile(0.05, degrees) / student_quantile(0.05, (n - 1.0).max(degrees));
         inflation.sqrt() * wider.max(1.0)
     }
 
-    fn mean(&self, of: impl Fn(&Tried) -> f64) -> f64 {
-        self.tried.iter().map(|one| one.weight * of(one)).sum()
+    /// The mean, by how likely each drift is, of what `of` makes of how much two values have in common on average.
+    fn mean(&self, own: f64, correlation: &dyn Fn(f64) -> f64, of: impl Fn(f64) -> f64) -> f64 {
+        let common = TIMES.map(correlation);
+        let at = |time: f64| TIMES.iter().position(|one| *one == time).map_or(0.0, |place| common[place]);
+        let alike = |one: &Tried| one.share / (one.share + (1.0 - one.share) / own) * at(one.time);
+        self.tried.iter().map(|one| one.weight * of(alike(one))).sum()
     }
 }
 
@@ -120,12 +142,23 @@ fn standardised(series: &[Timed]) -> Option<Vec<Timed>> {
     is_usable.then(|| series.iter().map(turn).collect())
 }
 
-/// The mean of the autocorrelation over all pairs of values.
+/// The mean of the autocorrelation over all pairs of values, measured at `times` in order: what each has in common with all
+/// before it follows from what the one before had.
 fn mean_correlation(times: &[f64], time: f64) -> f64 {
-    let n = times.len();
-    let pairs =
-        times.iter().enumerate().flat_map(|(place, one)| times[..place].iter().map(move |other| (one - other).abs()));
-    pairs.map(|between| (-between / time).exp()).sum::<f64>() / (n * (n - 1) / 2) as f64
+    let n = times.len() as f64;
+    let mut before = 0.0;
+    let sums = times.windows(2).map(|pair| {
+        before = (before + 1.0) * ((pair[0] - pair[1]).min(0.0) / time).exp();
+        before
+    });
+    sums.sum::<f64>() / (n * (n - 1.0) / 2.0)
+}
+
+/// The same of `n` values `step` seconds apart: Σ 2 (n − k) rᵏ / (n (n − 1)) in closed form.
+fn regular_correlation(n: f64, step: f64, time: f64) -> f64 {
+    let r = (-step / time).exp();
+    let sum = n * r / (1.0 - r) - r * (1.0 - r.powf(n)) / (1.0 - r).powi(2);
+    2.0 * sum / (n * (n - 1.0))
 }
 
 /// The logarithm of the restricted likelihood, without constants: −½ ((N − K) ln Q + Σ ln F + ln |X′V⁻¹X|), with the scale
@@ -211,6 +244,17 @@ mod tests {
             assert!((shares - share).abs() < 0.12, "{share}, {time}: {shares}");
             assert!(share == 0.0 || (0.6..1.6).contains(&(times / time)), "{share}, {time}: {times}");
         }
+    }
+
+    #[test]
+    fn values_at_regular_times_are_as_any() {
+        let series = machine(&mut Pcg64Mcg::seed_from_u64(7), (0.5, 20.0), (12, 16));
+        let drift = Drift::of(&series).unwrap();
+        let times: Vec<f64> = (0..30).map(|place| 4.0 * f64::from(place)).collect();
+        let (every, any) = (drift.widening_every(30, 4.0, 12.0), drift.widening(&times, 12.0));
+        assert!(any > 1.5 && (every / any - 1.0).abs() < 1e-9, "{every}, {any}");
+        // Far apart they have nothing in common.
+        assert!((drift.widening_every(30, 1e6, 12.0) - 1.0).abs() < 1e-9);
     }
 
     /// Student's interval of one series, and of the mean of all in each block, as wide as the drift asks for.

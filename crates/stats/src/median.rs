@@ -18,6 +18,17 @@ pub fn median(values: &[f64]) -> f64 {
     upper
 }
 
+/// Returns the value below which `share` of the values lie, between the two nearest in proportion (R's type 7; Hyndman and Fan
+/// 1996, "Sample quantiles in statistical packages"); NaN of nothing.
+#[must_use]
+pub fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share * sorted.len().saturating_sub(1) as f64;
+    let at = |place: f64| sorted.get(place as usize).copied().unwrap_or(f64::NAN);
+    at(place.floor()) + (place - place.floor()) * (at(place.ceil()) - at(place.floor()))
+}
+
 /// Returns the median with its 95 % interval from order statistics: between the k-th and the next smallest, and likewise
 /// from the top. k is the largest with P(Binomial(n, ½) < k) ≤ 2.5 % (Conover, Practical Nonparametric Statistics, 3rd
 /// ed., §3.2); how far between is by Hettmansperger and Sheather (1986), which makes 95 % of "at least 95 %" nearly
@@ -62,6 +73,16 @@ mod tests {
         assert!(median(&[]).is_nan());
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+
+    /// R 4.2: `quantile(c(1, 2, 4, 8), c(0, .25, .75, .9, 1))`.
+    #[test]
+    fn quantiles_between_values() {
+        for (share, value) in [(0.0, 1.0), (0.25, 1.75), (0.75, 5.0), (0.9, 6.8), (1.0, 8.0)] {
+            assert!((quantile(&[4.0, 1.0, 8.0, 2.0], share) - value).abs() < 1e-12, "{share}");
+        }
+        assert_eq!(quantile(&[3.0], 0.75), 3.0);
+        assert!(quantile(&[], 0.5).is_nan());
     }
 
     /// Table of two-sided 95 % confidence ranks for the median, as in Conover's and in the sign

@@ -5,5 +5,6 @@ extern crate unixmark_analysis as analysis;
 
 mod cost;
 mod fleet;
+mod quiet;
 mod shared_machine;
 mod throttle;

@@ -40,15 +40,39 @@ impl Machine {
 
 /// A run of the system index at one copy and two, in random blocks, without a trial here and there where `failing`.
 fn run(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: bool) -> Results {
+    let mut order = Pcg64Mcg::seed_from_u64(machine.random.random());
+    let journal = measured(catalogue, &[1, 2], blocks, &mut order, |cell| {
+        // Two copies do 1.5 times as much as one.
+        let log = f64::midpoint(1.0, f64::from(cell.key.copies)).ln() + machine.trial(1.1);
+        let failed = failing && machine.random.random::<f64>() < 0.02;
+        let copies = if failed { Vec::new() } else { vec![copy(log)] };
+        Trial { at: machine.at, copies, ..Trial::default() }
+    });
+    Results::new(&journal, catalogue, None)
+}
+
+/// What a copy reports of a window of a second, at 10⁶ an s times e to the power of `log`.
+pub fn copy(log: f64) -> Copy {
+    Copy { slices: vec![(0, 1_000_000_000, (1e6 * log.exp()) as u64)], ..Copy::default() }
+}
+
+/// A journal of the system index in random blocks, whose trials `measure` makes up.
+pub fn measured(
+    catalogue: &Catalogue,
+    levels: &[u32],
+    blocks: u32,
+    order: &mut Pcg64Mcg,
+    mut measure: impl FnMut(&Cell) -> Trial,
+) -> Journal {
     let mut journal = Journal::default();
     journal.run.procedure = Procedure::Standard;
     journal.run.view = View::Scores;
     journal.run.cpus = 2;
-    for copies in [1, 2] {
+    for copies in levels {
         for test in catalogue.tests.iter().filter(|test| test.baseline.contains_key("system")) {
             journal.cells.push(Cell {
                 id: journal.cells.len(),
-                key: Key::plain(&test.id, copies),
+                key: Key::plain(&test.id, *copies),
                 label: test.id.clone(),
                 unit: "lps".to_owned(),
                 timebase: 1.0,
@@ -59,19 +83,16 @@ fn run(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: bool)
         }
     }
     for block in 0..blocks {
-        let mut order: Vec<usize> = (0..journal.cells.len()).collect();
-        order.shuffle(&mut machine.random);
-        for cell in order {
-            let copies = journal.cells[cell].key.copies;
-            // Two copies do 1.5 times as much as one.
-            let rate = 1e6 * f64::midpoint(1.0, f64::from(copies)) * machine.trial(1.1).exp();
-            let copy = Copy { slices: vec![(0, 1_000_000_000, rate as u64)], ..Copy::default() };
-            let copies = if failing && machine.random.random::<f64>() < 0.02 { Vec::new() } else { vec![copy] };
-            journal.trials.push(Trial { cell, block, at: machine.at, copies, ..Trial::default() });
+        let mut cells: Vec<usize> = (0..journal.cells.len()).collect();
+        cells.shuffle(order);
+        for cell in cells {
+            let trial = measure(&journal.cells[cell]);
+            journal.trials.push(Trial { cell, block, ..trial });
         }
     }
-    journal.end = Some(End { reason: Ended::Complete, seconds: machine.at });
-    Results::new(&journal, catalogue, None)
+    let seconds = journal.trials.last().map_or(0.0, |trial| trial.at);
+    journal.end = Some(End { reason: Ended::Complete, seconds });
+    journal
 }
 
 fn covers(interval: &Estimate, truth: f64) -> bool {
@@ -138,6 +159,28 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
         assert!((0.92..=most).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
         let share = stats::median(&shares);
         assert!(if tau < 1.0 { share < 0.1 } else { (0.5..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
+    }
+}
+
+/// As many blocks as the bill says make the index as narrow as it says.
+#[test]
+fn the_bill_is_right() {
+    let catalogue = Catalogue::load().unwrap();
+    for tau in [10.0, 60.0] {
+        let (mut halves, mut drift) = (Vec::new(), Vec::new());
+        for seed in 0..12 {
+            let bill = run(&mut Machine::recorded(seed, tau), &catalogue, 32, false).bill.unwrap();
+            assert!((bill.drift + bill.between_trials + bill.within_trials - 1.0).abs() < 1e-9, "{bill:?}");
+            let blocks = bill.blocks.unwrap();
+            assert!(bill.over.is_none_or(|over| 2 * over.blocks <= blocks.blocks), "{bill:?}");
+            let results = run(&mut Machine::recorded(100 + seed, tau), &catalogue, blocks.blocks, false);
+            halves.push(results.indexes()[0].score.spread());
+            drift.push(bill.drift);
+        }
+        let half = stats::median(&halves);
+        println!("tau {tau}: ±{half}, drift {}", stats::median(&drift));
+        assert!((0.015..0.027).contains(&half), "tau {tau}: {half}");
+        assert!(stats::median(&drift) > 0.7, "tau {tau}: {drift:?}");
     }
 }
 

@@ -32,6 +32,8 @@ pub fn run(results: &Results) -> Document {
         Block::Data("seconds", json!(results.seconds)),
         Block::Data("end", json!(results.end)),
         Block::Data("drift", json!(results.drift)),
+        Block::Data("neighbours", json!(results.neighbours)),
+        Block::Data("bill", json!(results.bill)),
         Block::Data("facts", facts_by_name(results)),
         Block::Data("fact_table", json!(results.facts)),
     ]);

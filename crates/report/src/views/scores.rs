@@ -1,6 +1,6 @@
 //! Scores per level of copies, indexes and gains.
 
-use analysis::{Another, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row};
+use analysis::{Another, Bill, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row, Spread};
 use catalogue::Arithmetic;
 use serde_json::{Value, json};
 use stats::Estimate;
@@ -44,6 +44,20 @@ fn columns() -> Columns<'static, Row> {
             Field::text(format!("{:>2} x {}{variation}", row.n, words::seconds(row.seconds)))
         })
         .data(|row| json!({"control": row.cell.control, "status": "ok", "another": ends_of(row.another)}))
+        .data(|row| json!({"quiet": row.quiet.as_ref().map_or(Estimate::NONE, |quiet| quiet.score)}))
+        .data(|row| {
+            let quiet = row.quiet.as_ref();
+            json!({
+                "quiet_trials": quiet.map(|quiet| quiet.trials),
+                "explained": quiet.and_then(|quiet| quiet.explained),
+            })
+        })
+        .with(Column::number("", "Quiet").shown(Show::Pages), |row| {
+            Field::maybe(row.quiet.as_ref().map(|quiet| quiet.score.value), words::score)
+        })
+        .with(Column::number("", "±").shown(Show::Pages), |row| {
+            row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Spread(quiet.score))
+        })
         .with(Column::words("", "Another run").shown(Show::Wide), |row| of_another(row.another, words::score))
         .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
 }
@@ -66,7 +80,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
         blocks.extend(indexes.map(|index| Block::Table(index_table(index))));
     }
-    [blocks, index_charts(results), gains(results), certainty(results).into_iter().collect()].concat()
+    [blocks, index_charts(results), gains(results), certainty(results)].concat()
 }
 
 /// Where another run would come out, for programs: always the same keys.
@@ -84,9 +98,9 @@ fn of_another(another: Option<Another>, number: fn(f64) -> String) -> Field {
 }
 
 /// What the intervals speak of.
-fn certainty(results: &Results) -> Option<Block> {
+fn certainty(results: &Results) -> Vec<Block> {
     if !results.listed().any(|row| row.score.bounded()) {
-        return None;
+        return Vec::new();
     }
     let known = |index: &Index| {
         let Another { low, high, runs, .. } = index.another?;
@@ -101,7 +115,48 @@ fn certainty(results: &Results) -> Option<Block> {
     } else {
         format!("How other runs differ is shown once {FEWEST_EARLIER} earlier ones like it are kept")
     };
-    Some(Block::Text(Show::People, String::new(), format!("± is the 95 % interval of this run. {another}.")))
+    let interval = format!("± is the 95 % interval of this run. {another}.");
+    let more = [neighbours(results), results.bill.as_ref().map(bill)].into_iter().flatten();
+    let paragraphs = [interval].into_iter().chain(more);
+    paragraphs.map(|text| Block::Text(Show::People, String::new(), text)).collect()
+}
+
+/// How much of the time neighbours disturbed, and which.
+fn neighbours(results: &Results) -> Option<String> {
+    let found = results.neighbours.filter(|found| found.share() >= 0.01)?;
+    let mut kinds = vec![
+        (found.competing, "by programs competing for processors"),
+        (found.beside, "by programs on other processors"),
+        (found.hypervisor, "by other guests to which the hypervisor gave processors"),
+        (found.hidden, "without a visible cause"),
+    ];
+    kinds.retain(|(share, _)| *share >= 0.01);
+    kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let kinds: Vec<String> = kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
+    Some(format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", ")))
+}
+
+/// What the widest interval is made of, and what a narrower one takes.
+fn bill(bill: &Bill) -> String {
+    let made = format!(
+        "{} ({}): its {} is {} drift, {} differences between trials, {} noise within them",
+        bill.label,
+        copies(bill.copies),
+        plus_minus(bill.spread),
+        percent(bill.drift),
+        percent(bill.between_trials),
+        percent(bill.within_trials),
+    );
+    let plain = bill.blocks.map(|Spread { blocks, seconds }| format!("-i {blocks} ({})", words::duration(seconds)));
+    let over = bill.over.map(|Spread { blocks, seconds }| format!("-i {blocks} --over {}m", (seconds / 60.0).ceil()));
+    match [plain, over].into_iter().flatten().collect::<Vec<String>>() {
+        ways if ways.is_empty() => format!("{made}. No length of run would make it ±2%."),
+        ways => format!("{made}. For ±2%: {}.", ways.join(", or ")),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{}%", words::whole(100.0 * share))
 }
 
 /// UnixBench's words.
@@ -155,6 +210,10 @@ fn index_table(index: &Index) -> Table {
             total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
         }
     }
+    if let Some(quiet) = index.quiet {
+        let value = Field::Number(quiet.value, words::tenth);
+        total("With quiet neighbours".to_owned(), value, Field::Spread(quiet), RowKind::Strong);
+    }
     table
 }
 
@@ -170,7 +229,7 @@ pub(super) fn index_data(indexes: &[Index]) -> Table {
         json!({
             "category": index.id, "name": index.name, "copies": index.copies, "arithmetic": index.arithmetic,
             "score": index.score.value, "low": index.score.low, "high": index.score.high, "sum": index.sum, "another": ends_of(index.another),
-            "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
+            "quiet": index.quiet.unwrap_or(Estimate::NONE), "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
         })
     };
     Columns::new().data(index).of(indexes).keyed("index").shown(Show::Data)

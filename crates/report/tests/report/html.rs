@@ -53,6 +53,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         at: 3.0 + 34.0 * block as f64 + 17.0 * noise(block + cell.label.len()),
         block: block as u32,
         value: score * (1.0 + half * 1.5 * noise(block * 31 + cell.label.len() + cell.key.copies as usize)),
+        neighbour: None,
     };
     let samples = (0..count).map(sample).collect();
     Row {
@@ -61,6 +62,8 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         n: count,
         seconds: 1.02,
         another: None,
+        quiet: None,
+        within: 0.0,
         widening: analysis::Widening::default(),
         samples,
         warnings: Vec::new(),
@@ -87,6 +90,7 @@ fn index(rows: &[Row], copies: u32) -> Index {
         arithmetic: Arithmetic::Geometric,
         score: Estimate::within(mean.exp(), if bounded { 0.006 } else { f64::INFINITY }),
         another: None,
+        quiet: None,
         sum: 0.0,
         complete: parts.len() == TESTS.len(),
         parts,
@@ -131,6 +135,8 @@ fn empty() -> Results {
         skipped: Vec::new(),
         errors: Vec::new(),
         drift: None,
+        bill: None,
+        neighbours: None,
         warnings: Vec::new(),
     }
 }
@@ -425,7 +431,9 @@ fn a_million_samples_fit() {
     for (place, row) in results.rows.iter_mut().enumerate() {
         let (score, count) = (row.score.value, 45_000);
         let value = |k: usize| score * (1.0 + 0.009 * noise(k + place));
-        row.samples = (0..count).map(|k| Sample { at: k as f64 * 0.5, block: k as u32, value: value(k) }).collect();
+        row.samples = (0..count)
+            .map(|k| Sample { at: k as f64 * 0.5, block: k as u32, value: value(k), neighbour: None })
+            .collect();
         // A single trial in the middle of them must stay visible.
         row.samples[count / 2].value = score * 0.5;
     }

@@ -143,12 +143,22 @@ fn try_run(plan: &Plan, policy: Policy<'_>, bench: Fake<'_>) -> Result<Ran> {
     Ok(Ran { ended, journal, progress, order, rests })
 }
 
-/// Stops looking for more when every cell of a family has this many trials.
-fn at_least(count: usize) -> impl Fn(&[Measured<'_>]) -> bool {
-    move |family| family.iter().all(|(_, trials)| trials.len() >= count)
+/// Asks of each family alone whether it has enough trials.
+fn each(enough: impl Fn(&[Measured<'_>]) -> bool) -> impl Fn(&[Vec<Measured<'_>>]) -> Vec<bool> {
+    move |families| families.iter().map(|family| enough(family)).collect()
 }
 
-const NEVER: Policy<'static> = Policy { enough: &|_| false, suspects: None };
+/// Stops looking for more when every cell of a family has this many trials.
+fn at_least(count: usize) -> impl Fn(&[Vec<Measured<'_>>]) -> Vec<bool> {
+    each(move |family| family.iter().all(|(_, trials)| trials.len() >= count))
+}
+
+/// Never has enough.
+fn never(families: &[Vec<Measured<'_>>]) -> Vec<bool> {
+    vec![false; families.len()]
+}
+
+const NEVER: Policy<'static> = Policy { enough: &never, suspects: None };
 
 #[test]
 fn every_cell_once_in_each_block_until_it_is_enough() {
@@ -169,10 +179,10 @@ fn every_cell_once_in_each_block_until_it_is_enough() {
 fn nothing_is_asked_before_the_least_or_measured_beyond_the_most() {
     let plan = plan(standard(None), &["pipe"], &["none"], false);
     let asked = RefCell::new(Vec::new());
-    let enough = |family: &[Measured<'_>]| {
+    let enough = each(|family: &[Measured<'_>]| {
         asked.borrow_mut().push(family[0].1.len());
         false
-    };
+    });
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
     assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![32]));
     assert_eq!(*asked.borrow(), [16, 24, 32]);
@@ -182,26 +192,26 @@ fn nothing_is_asked_before_the_least_or_measured_beyond_the_most() {
 fn costs_are_asked_at_fixed_looks_only() {
     let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["none", "nice=5"], true);
     let asked = RefCell::new(BTreeSet::new());
-    let enough = |family: &[Measured<'_>]| {
+    let enough = each(|family: &[Measured<'_>]| {
         let conditions = family.iter().map(|(cell, _)| (cell.key.condition.clone(), cell.control));
         assert_eq!(conditions.collect::<BTreeSet<_>>().len(), 3, "both arms of the reference, and the condition");
         asked.borrow_mut().insert(family[0].1.len());
         family[0].1.len() >= 24
-    };
+    });
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
     assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![24, 24, 6]));
-    assert_eq!(Vec::from_iter(asked.into_inner()), [12, 16, 24]);
+    assert_eq!(Vec::from_iter(asked.borrow().iter().copied()), [12, 16, 24]);
 }
 
 #[test]
 fn a_family_is_closed_as_one_and_others_go_on() {
     let plan = plan(standard(None), &["pipe", "syscall"], &["none", "nice=5"], false);
     // Of pipe one condition alone would be enough at the first look, its family at the second; syscall never is.
-    let enough = |family: &[Measured<'_>]| {
+    let enough = each(|family: &[Measured<'_>]| {
         family.iter().all(|(cell, trials)| {
             cell.key.test == "pipe" && trials.len() >= if cell.key.condition == "none" { 6 } else { 17 }
         })
-    };
+    });
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
     let counts = ran.journal.cells.iter().map(|cell| (cell.key.test.as_str(), ran.counts()[cell.id]));
     assert_eq!(BTreeSet::from_iter(counts), BTreeSet::from([("pipe", 24), ("syscall", 32)]));
@@ -262,7 +272,7 @@ fn a_second_look_has_fresh_blocks_of_the_suspects() {
     assert!(second.iter().all(|trial| ran.journal.cells[trial.cell].key.test == "syscall"));
     assert_eq!((first[first.len() - 1].block, second[0].block, second[23].block), (7, 8, 15));
     let none: &Suspects<'_> = &|_, _| BTreeSet::new();
-    let ran = run(&plan, Policy { enough: &|_| false, suspects: Some(none) }, Fake::good());
+    let ran = run(&plan, Policy { enough: &never, suspects: Some(none) }, Fake::good());
     assert!(ran.journal.trials.iter().all(|trial| !trial.second));
 }
 
@@ -270,7 +280,7 @@ fn a_second_look_has_fresh_blocks_of_the_suspects() {
 fn a_second_look_is_not_cut_by_the_budget_but_by_a_signal() {
     let plan = plan_with_budget(20.0);
     let all: &Suspects<'_> = &|cells, _| cells.iter().map(|cell| cell.id).collect();
-    let policy = Policy { enough: &|_| false, suspects: Some(all) };
+    let policy = Policy { enough: &never, suspects: Some(all) };
     let ran = run(&plan, policy, Fake::good());
     let second = ran.journal.trials.iter().filter(|trial| trial.second);
     assert_eq!((ran.ended, second.count()), (Ended::Budget, 32));
@@ -351,7 +361,7 @@ fn blocks_are_spread_over_a_time() {
     assert!((hour.progress[0].0 - 3200.0).abs() < 1.0 && hour.progress[31].0 <= 100.0, "{:?}", hour.progress);
     // However narrow, all of them are wanted; a signal ends the sleep.
     let plan = plan(Procedure::new(over(Some(4))), &["pipe"], &["none"], false);
-    let four = run(&plan, Policy { enough: &|_| true, ..NEVER }, Fake::good());
+    let four = run(&plan, Policy { enough: &each(|_| true), ..NEVER }, Fake::good());
     assert!((began(&four)[3] - 2400.0).abs() < 1.0, "{:?}", began(&four));
     let ran = run(&plan, NEVER, Fake { signal: Some((1000.0, 15)), ..Fake::good() });
     assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![2]));
@@ -454,10 +464,10 @@ fn classic_passes_come_one_test_after_the_other_each_after_a_rest() {
 #[test]
 fn what_must_come_before_any_switching_comes_first_and_is_no_ones_family() {
     let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["audit=never-on", "nice=5"], false);
-    let enough = |family: &[Measured<'_>]| {
+    let enough = each(|family: &[Measured<'_>]| {
         assert!(family.iter().all(|(cell, _)| cell.key.condition == "nice=5"), "{family:?}");
         family.iter().all(|(_, trials)| trials.len() >= 16)
-    };
+    });
     let ran = run(&plan, Policy { enough: &enough, suspects: None }, Fake::good());
     assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![12, 16]));
     let first = ran.order.iter().rposition(|trial| trial.contains("never-on"));

@@ -1,0 +1,110 @@
+//! Neighbours that come and go: what the machine does while they are quiet is found, and how long they were not.
+
+use analysis::{Neighbours, Results};
+use catalogue::Catalogue;
+use journal::{Noise, Trial, Usage};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use testing::{Wandering, normal};
+
+use crate::shared_machine::{copy, measured};
+
+/// A neighbour that is busy a share of the time, for random dwells.
+#[derive(Clone, Copy)]
+struct Planted {
+    share: f64,
+    /// What it takes from the logarithm of a trial's speed.
+    depth: f64,
+    /// Whether the kernel's accounts show it, and whether the test waits for it.
+    visible: bool,
+    competes: bool,
+}
+
+/// Mean seconds of a busy and a quiet spell together.
+const CYCLE: f64 = 10.0;
+
+/// Standard deviations of a quiet machine's trials: their own, and of a speed they share that wanders within 20 s.
+const OWN: f64 = 0.03;
+const SHARED: f64 = 0.01;
+
+/// A run of the index at one copy beside the neighbour, and the share of its trials that it disturbed.
+fn beside(seed: u64, planted: Planted, blocks: u32) -> (Results, f64) {
+    let catalogue = Catalogue::load().unwrap();
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let mut speed = Wandering::new(&mut random, 20.0);
+    let (mut at, mut busy, mut until, mut disturbed, mut trials) = (0.0, true, 0.0, 0, 0);
+    let mut order = Pcg64Mcg::seed_from_u64(seed + 1);
+    let journal = measured(&catalogue, &[1], blocks, &mut order, |_| {
+        at += 0.4;
+        while at > until {
+            busy = !busy;
+            let mean = CYCLE * if busy { planted.share } else { 1.0 - planted.share };
+            until += -mean * (1.0 - random.random::<f64>()).ln();
+        }
+        let here = busy && planted.share > 0.0;
+        (disturbed, trials) = (disturbed + u32::from(here), trials + 1);
+        let log = SHARED * speed.after(&mut random, 0.4) + OWN * normal(&mut random);
+        let log = log - if here { planted.depth } else { 0.0 };
+        let others = if here && planted.visible { 1.0 } else { 0.02 };
+        let waiting = if here && planted.competes { 0.5 } else { 0.01 };
+        let copy = journal::Copy { usage: Some(Usage { user: 1.0, ..Usage::default() }), ..copy(log) };
+        let noise =
+            Noise { busy_s: Some(1.0 + others), steal_s: Some(0.0), psi_cpu_some_s: Some(waiting), ..Noise::default() };
+        Trial { at, copies: vec![copy], noise: Some(noise), ..Trial::default() }
+    });
+    (Results::new(&journal, &catalogue, None), f64::from(disturbed) / f64::from(trials))
+}
+
+/// The logarithm of the quiet index over that of the undisturbed machine of these tests, with its ends.
+fn quiet(results: &Results) -> (f64, f64, f64) {
+    let index = &results.indexes()[0];
+    let truth: f64 = stats::mean(index.parts.iter().map(|part| (1e7 / part.baseline).ln()).collect::<Vec<f64>>());
+    let quiet = index.quiet.unwrap();
+    (quiet.value.ln() - truth, quiet.low.ln() - truth, quiet.high.ln() - truth)
+}
+
+#[test]
+fn quiet_scores_are_those_of_the_machine_without_neighbours() {
+    let alone = Planted { share: 0.0, depth: 0.0, visible: false, competes: false };
+    let runs = 40;
+    let level = |planted: Planted| -> Vec<(f64, f64, f64)> {
+        (0..runs).map(|seed| quiet(&beside(100 + seed, planted, 32).0)).collect()
+    };
+    let undisturbed = stats::mean(level(alone).iter().map(|found| found.0));
+    for planted in [
+        Planted { share: 0.3, depth: 0.15, visible: false, competes: false },
+        Planted { share: 0.5, depth: 0.1, visible: false, competes: false },
+        Planted { share: 0.5, depth: 0.7, visible: true, competes: true },
+        Planted { share: 0.6, depth: 0.1, visible: true, competes: false },
+        alone,
+    ] {
+        let found = level(planted);
+        let bias = stats::mean(found.iter().map(|one| one.0)) - undisturbed;
+        let covered = found.iter().filter(|one| one.1 <= undisturbed && undisturbed <= one.2).count();
+        let half = stats::median(&found.iter().map(|one| (one.2 - one.1) / 2.0).collect::<Vec<f64>>());
+        println!("{} {}: bias {bias:.4}, covered {covered} of {runs}, half {half:.4}", planted.share, planted.depth);
+        assert!(bias.abs() < 0.02, "{bias}");
+        assert!(covered as f64 >= 0.87 * runs as f64, "{covered} of {runs}");
+    }
+}
+
+#[test]
+fn the_share_of_disturbed_trials_and_its_kind_are_those_planted() {
+    type Kind = fn(&Neighbours) -> f64;
+    let kinds: [(bool, bool, Kind); 3] = [
+        (false, false, |found| found.hidden),
+        (true, false, |found| found.beside),
+        (true, true, |found| found.competing),
+    ];
+    for (visible, competes, kind) in kinds {
+        for share in [0.0, 0.3, 0.5] {
+            for seed in 0..10 {
+                let planted = Planted { share, depth: 0.15, visible, competes };
+                let (results, truth) = beside(seed, planted, 24);
+                let found = results.neighbours.unwrap();
+                assert!((found.share() - truth).abs() < 0.1, "{share} {visible}: {found:?}, {truth}");
+                assert!((kind(&found) - truth).abs() < 0.1, "{share} {visible}: {found:?}, {truth}");
+            }
+        }
+    }
+}
