@@ -1,14 +1,15 @@
 //! `unixmark doctor`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
-use crate::options::{Form, workplace};
-use crate::status::Status;
+use crate::options::{Form, Results, workplace};
+use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use journal::Severity;
+use journal::{Finding, Severity};
 use machine::{Machine, doctor};
+use rustix::fs::Access;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -17,10 +18,18 @@ pub(super) struct Arguments {
     dir: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    results: Results,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let findings = doctor(&Machine::here(), workplace(arguments.dir.as_deref()));
+    let dir = workplace(arguments.dir.as_deref());
+    if let Some(asked) = arguments.results.asked().filter(|asked| !can_be_written(asked)) {
+        return Err(usage(anyhow!("{} cannot be written; try another --results DIR", asked.display())));
+    }
+    let mut findings = places(&arguments.results, dir);
+    findings.extend(doctor(&Machine::here(), dir));
+    findings.sort_by_key(|finding| finding.severity);
     print(&::report::doctor(&findings, arguments.form.format)?)?;
     let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
     if spoils > 0 {
@@ -28,4 +37,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Ok(Status::Failed);
     }
     Ok(Status::Fine)
+}
+
+/// The places where a run writes and that cannot be written, all at once, each with what names another.
+fn places(results: &Results, dir: &Path) -> Vec<Finding> {
+    let root = results.store().map(|store| store.root().to_path_buf());
+    let (cache, state) = (build::cache_folder(), conditions::ledger_folder());
+    let all = [
+        ("places.results", "results", root, Severity::Spoils, "--results DIR, or set UNIXMARK_RESULTS"),
+        ("places.scratch", "the programs' files", Ok(dir.to_path_buf()), Severity::Spoils, "--dir DIR"),
+        (
+            "places.cache",
+            "builds",
+            cache,
+            Severity::Spoils,
+            "set XDG_CACHE_HOME, or --build portable, which needs none",
+        ),
+        ("places.state", "how a condition is undone", state, Severity::Note, "set XDG_STATE_HOME"),
+    ];
+    let finding = |(name, what, path, severity, fix): (&str, &str, Result<PathBuf>, Severity, &str)| {
+        let why = match path {
+            Ok(path) if can_be_written(&path) => return None,
+            Ok(path) => format!("{} cannot be written", path.display()),
+            Err(why) => format!("{why:#}"),
+        };
+        Some(Finding {
+            severity,
+            name: name.to_owned(),
+            what: format!("there is no place for {what}: {why}"),
+            fix: fix.to_owned(),
+        })
+    };
+    all.into_iter().filter_map(finding).collect()
+}
+
+/// Whether a directory can be written, or made.
+fn can_be_written(path: &Path) -> bool {
+    let there = path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    there.is_dir() && rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }

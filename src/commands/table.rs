@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use super::Cli;
 
 /// The options that several verbs share, with the verbs that have them.
-const SHARED: [(&str, &str); 25] = [
+const SHARED: [(&str, &str); 26] = [
     ("all-facts", "burnin-cooling burnin-memory cost latency run scale"),
     ("budget", "cost latency run scale"),
     ("build", "burnin-cooling burnin-memory cost latency run scale"),
@@ -31,9 +31,10 @@ const SHARED: [(&str, &str); 25] = [
     ("quick", "cost latency run scale"),
     ("quiet", "burnin-cooling burnin-memory cost latency run scale"),
     ("redact", "compare export report"),
-    ("results", "burnin-cooling burnin-memory compare cost export import latency list report run scale"),
+    ("results", "burnin-cooling burnin-memory compare cost doctor export import latency list report run scale"),
     ("seed", "cost latency run scale"),
     ("strict", "burnin-cooling burnin-memory cost latency run scale"),
+    ("yes", "cost latency run scale"),
     ("verbose", "burnin-cooling burnin-memory cost latency run scale"),
     ("watch", "burnin-cooling burnin-memory cost latency run scale"),
 ];

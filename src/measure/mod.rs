@@ -4,15 +4,17 @@ mod alone;
 mod recording;
 mod reports;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::options::Matrix;
 use crate::status::{Status, usage};
 use crate::terminal::{RunDisplay, print, say};
 use build::{Builds, Programs};
-use catalogue::{Catalogue, Metric, Test};
+use catalogue::{Catalogue, Condition, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
 use journal::{Cell, Run, Store, Trial, View};
@@ -67,11 +69,47 @@ impl<'a> Job<'a> {
     pub(crate) fn carry_out(mut self, catalogue: &Catalogue, machine: &Machine) -> Result<Status> {
         let request = std::mem::take(&mut self.request);
         let plan = Plan::new(request, catalogue, &machine::topology(machine)).map_err(usage)?;
-        if self.options.measuring.dry_run {
+        let is_dry = self.options.measuring.dry_run;
+        if is_dry {
             print(&plan::show(&plan))?;
+        }
+        self.check_conditions(&plan, machine)?;
+        if is_dry {
             return Ok(Status::Fine);
         }
         self.measure(&plan, catalogue, machine)
+    }
+
+    /// Says which conditions cannot be switched here, and which leave something behind; on a terminal asks before that.
+    ///
+    /// # Errors
+    /// None of those that are asked about can be switched, or the user does not want it.
+    fn check_conditions(&self, plan: &Plan, machine: &Machine) -> Result<()> {
+        let all = &plan.request.conditions;
+        let missing: Vec<String> = all
+            .iter()
+            .filter_map(|one| Some(format!("{} is not here: {}", one.name, conditions::missing(one, machine)?)))
+            .collect();
+        // Against a reference that is there nothing is compared if all others are missing, and without it neither.
+        let is_missing = |one: &Arc<Condition>| conditions::missing(one, machine).is_some();
+        let compared = if self.view == View::Cost { &all[1..] } else { &all[..] };
+        if compared.iter().all(is_missing) || (self.view == View::Cost && is_missing(&all[0])) {
+            bail!("{}; `unixmark list conditions --available` shows what is", missing.join("; "));
+        }
+        missing.iter().for_each(|text| say(&format!("warning: {text}")));
+        let mut lasting: Vec<&str> = all.iter().filter_map(|one| conditions::lasting(one, machine)).collect();
+        lasting.dedup();
+        lasting.iter().for_each(|text| say(&format!("warning: this lasts: {text}")));
+        let asks = !lasting.is_empty() && !self.options.yes && !self.options.measuring.dry_run;
+        if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+            say("Go on? [y/N]");
+            let mut answer = String::new();
+            std::io::stdin().read_line(&mut answer).context("the answer cannot be read; try --yes")?;
+            if !answer.trim().eq_ignore_ascii_case("y") {
+                bail!("nothing was changed and nothing measured");
+            }
+        }
+        Ok(())
     }
 
     fn measure(&self, plan: &Plan, catalogue: &Catalogue, machine: &Machine) -> Result<Status> {

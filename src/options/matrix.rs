@@ -43,6 +43,9 @@ pub(crate) struct Matrix {
     /// Seed of the random order [default: the time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Do not ask before a change that lasts until the machine is restarted
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Run graphics tests on a private Xvfb server that is stopped afterwards
     #[arg(long)]
     pub(crate) xvfb: bool,

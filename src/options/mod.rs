@@ -10,10 +10,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::status::usage;
-use crate::terminal::{Loudness, Screen};
+use crate::terminal::{Loudness, Screen, say};
 use ::report::Format;
 use build::BuildKind;
 use journal::{Journal, Store};
+use words::place::{Kind, is_temporary};
 
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
@@ -35,11 +36,20 @@ impl Results {
     /// # Errors
     /// There is no such place.
     pub(crate) fn store(&self) -> Result<Store> {
-        Store::at(
-            self.results
-                .clone()
-                .or_else(|| std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from)),
-        )
+        let asked = self.asked();
+        let is_temporary = asked.is_none() && is_temporary(Kind::Data);
+        let store = Store::at(asked)?;
+        if is_temporary {
+            let root = store.root().display();
+            say(&format!("warning: there is no home directory, so results are kept in {root}; try --results DIR"));
+        }
+        Ok(store)
+    }
+
+    /// The directory that the user named.
+    pub(crate) fn asked(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from);
+        self.results.clone().or_else(variable)
     }
 }
 

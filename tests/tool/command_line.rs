@@ -310,6 +310,60 @@ fn results_that_cannot_be_written_are_refused_first() {
     assert!(!place.results().exists());
 }
 
+/// Everything at once, and what names another place.
+#[test]
+fn places_that_cannot_be_written() {
+    let place = Place::new();
+    // What is a file is no directory, for root either.
+    let home = place.root.path().join("home");
+    std::fs::create_dir(&home).unwrap();
+    [".local", ".cache"].iter().for_each(|name| std::fs::write(home.join(name), "").unwrap());
+    let home = home.display().to_string();
+    let odd = place.unixmark(&format!("doctor --results {home}/.local/results")).output().unwrap();
+    assert_eq!(odd.status.code(), Some(2), "{}", stderr(&odd));
+    assert!(stderr(&odd).contains("/results cannot be written; try another --results DIR"), "{}", stderr(&odd));
+    let tool = |words: &str, home: &str| {
+        let mut tool = place.unixmark(words);
+        for name in ["UNIXMARK_RESULTS", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            tool.env_remove(name);
+        }
+        tool.env("HOME", home).env("TMPDIR", place.root.path()).output().unwrap()
+    };
+    let output = tool("doctor --format json", &home);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let names = report["findings"].to_string();
+    for name in ["places.results", "places.cache"] {
+        assert!(names.contains(name), "{name}: {names}");
+    }
+    let scratch = place.scratch().display().to_string();
+    let words = format!("run syscall --quick -c 1 -i 1 --build portable --dir {scratch}");
+    let output = tool(&format!("{words} --results {}", place.results().display()), &home);
+    assert_eq!(output.status.code(), Some(0), "portable programs need no cache: {}", stderr(&output));
+    // No home at all.
+    let output = tool(&words, "/nonexistent");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("there is no home directory, so results are kept in"), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&place.root.path().display().to_string()), "{}", stderr(&output));
+}
+
+#[test]
+fn conditions_that_are_not_here() {
+    let place = Place::new();
+    for words in ["cost governor=nothing-such pipe", "run pipe --condition file:/nonexistent/x=1"] {
+        let code = |more: &str| {
+            let output = place.unixmark(&format!("{words} --quick -c 1 {more}")).output().unwrap();
+            (output.status.code(), stderr(&output))
+        };
+        let (dry, real) = (code("--dry-run"), code(""));
+        assert_eq!(dry, real, "{words}");
+        assert!(dry.0 != Some(0) && !place.results().exists(), "{words}: {dry:?}");
+    }
+    let dry = place.unixmark("run pipe --condition none,file:/nonexistent/x=1 -c 1 --dry-run").output().unwrap();
+    assert_eq!(dry.status.code(), Some(0));
+    assert!(stderr(&dry).contains("is not here: "), "{}", stderr(&dry));
+}
+
 #[test]
 fn a_compiler_that_is_missing_or_fails() {
     let place = Place::new();

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
+use words::place;
 
 /// How the names of directories of unfinished files begin.
 const PREFIX: &str = "partial-";
@@ -12,14 +13,12 @@ const PREFIX: &str = "partial-";
 /// The file in such a directory that is locked as long as its tool lives.
 const LOCK: &str = "lock";
 
-/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark or ~/.cache/unixmark.
+/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home a temporary one.
 ///
 /// # Errors
-/// Neither variable is an absolute path.
-pub(super) fn folder() -> Result<PathBuf> {
-    let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let base = from("XDG_CACHE_HOME").or_else(|| from("HOME").map(|home| home.join(".cache")));
-    Ok(base.context("neither HOME nor XDG_CACHE_HOME says where builds can be kept: set one")?.join("unixmark"))
+/// There is no home, and no temporary directory for this user alone.
+pub fn folder() -> Result<PathBuf> {
+    place::directory(place::Kind::Cache).map_err(Error::msg)
 }
 
 /// A directory in which files are made before they are renamed to their places. It goes when this does; if the tool is

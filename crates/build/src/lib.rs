@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use cache::Partial;
+pub use cache::folder as cache_folder;
 use catalogue::{GRAPHICS, Test};
 use compiler::Compiler;
 use journal::Build;
@@ -104,7 +105,8 @@ impl Programs {
         let own = self.folder.join(format!("copy-{copy}")).join(test.binary());
         if !own.exists() {
             let bytes = fs::read(&first).with_context(|| format!("{} cannot be read", first.display()))?;
-            Partial::start(&cache::folder()?)?.install(&own, &bytes, 0o755)?;
+            let cache = self.folder.parent().unwrap_or(&self.folder);
+            Partial::start(cache)?.install(&own, &bytes, 0o755)?;
         }
         Ok(own)
     }
@@ -143,9 +145,8 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
         bail!("this unixmark was built without the portable programs; install a C compiler and try --build native");
     };
     let hash = hash(&["portable", compiler, flags]);
-    let cache = cache::folder()?;
+    let (cache, partial) = start()?;
     let folder = cache.join(format!("portable-{}", &hash[..16]));
-    let partial = Partial::start(&cache)?;
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
     for test in tests.iter().filter(|test| test.is_ours_in_c()) {
@@ -156,6 +157,15 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     }
     let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
     Ok(Programs { build, warning: None, folder })
+}
+
+/// Returns the cache, or where that cannot be written a temporary directory: what is copied needs no cache.
+fn start() -> Result<(PathBuf, Partial)> {
+    let usual = cache::folder().and_then(|cache| Ok((cache.clone(), Partial::start(&cache)?)));
+    usual.or_else(|why| {
+        let cache = words::place::temporary().map_err(|_| why)?.join("cache");
+        Ok((cache.clone(), Partial::start(&cache)?))
+    })
 }
 
 /// Returns the SHA-256 over `parts` and every embedded file, in hexadecimal.

@@ -40,6 +40,8 @@ pub struct Switch {
     pub verify: Option<String>,
     /// The shell command that switches it off; it may be run twice.
     pub leave: Option<String>,
+    /// What its levels leave behind until the machine is started again, as a sentence; those that must come first do not.
+    pub leaves: Option<String>,
     /// What must be there.
     #[serde(default)]
     pub needs: Vec<Need>,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{command, lock};
 use machine::{Machine, retry};
+use words::place;
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -77,17 +78,14 @@ pub struct Ledger {
 }
 
 /// Returns the directory of this user's ledger: it survives a power cut.
-fn folder() -> Result<PathBuf> {
+///
+/// # Errors
+/// There is no home, and no temporary directory for this user alone.
+pub fn folder() -> Result<PathBuf> {
     if rustix::process::geteuid().is_root() {
         return Ok(PathBuf::from("/var/lib/unixmark"));
     }
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let state = from("XDG_STATE_HOME").or_else(|| from("HOME").map(|home| home.join(".local/state")));
-    Ok(state
-        .context(
-            "neither HOME nor XDG_STATE_HOME is set, so there is no place to record how changes are undone; set one",
-        )?
-        .join("unixmark"))
+    place::directory(place::Kind::State).map_err(anyhow::Error::msg)
 }
 
 impl Ledger {
@@ -99,7 +97,7 @@ impl Ledger {
         let folder = folder()?;
         fs::create_dir_all(&folder).with_context(|| {
             format!(
-                "{} cannot be created, and undos must be recorded there before anything is changed",
+                "{} cannot be created, and undos must be recorded there before anything is changed; set XDG_STATE_HOME",
                 folder.display()
             )
         })?;

@@ -25,7 +25,7 @@ use journal::{Evidence, Trial};
 use machine::{Lock, Machine};
 
 pub use ::audit::{Flush, Sink, TrailSettings};
-pub use ledger::{Ledger, Leftovers, Undo, leftovers, restore};
+pub use ledger::{Ledger, Leftovers, Undo, folder as ledger_folder, leftovers, restore};
 
 /// Takes the lock by which one experiment at a time may switch anything on the machine.
 ///
@@ -237,6 +237,23 @@ pub fn enter(
 /// A sentence saying why it cannot.
 pub fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
     ready(switch, level, machine).map(drop)
+}
+
+/// Returns why a condition is not available here; `None` if it is.
+#[must_use]
+pub fn missing(condition: &Condition, machine: &Machine) -> Option<String> {
+    condition.parts.iter().find_map(|(switch, level)| available(switch, level, machine).err())
+}
+
+/// Returns what a condition leaves behind until the machine is started again; `None` if that is nothing, or there already.
+#[must_use]
+pub fn lasting<'a>(condition: &'a Condition, machine: &Machine) -> Option<&'a str> {
+    condition.parts.iter().find_map(|(switch, level)| {
+        let leaves = switch.leaves.as_deref()?;
+        let is_first = switch.level(level).is_some_and(|level| level.first);
+        let mut before = switch.levels.iter().filter(|level| level.first);
+        (!is_first && before.all(|level| available(switch, &level.id, machine).is_ok())).then_some(leaves)
+    })
 }
 
 /// Enters a switch at a level that is available here.

@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::{Ended, FILE, Record, Run};
-use words::nearest;
+use words::{nearest, place};
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
 const ROOM: u64 = 16 << 20;
@@ -34,17 +34,13 @@ impl Store {
     /// Returns the store at `root`, or at the user's data directory.
     ///
     /// # Errors
-    /// No root is given and neither XDG_DATA_HOME nor HOME says where the user's data is.
+    /// No root is given, there is no home, and no temporary directory for this user alone.
     pub fn at(root: Option<PathBuf>) -> Result<Store> {
         if let Some(root) = root {
             return Ok(Store { root });
         }
-        let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let data = from("XDG_DATA_HOME")
-            .filter(|path| path.is_absolute())
-            .or_else(|| from("HOME").map(|home| home.join(".local/share")))
-            .context("neither HOME nor XDG_DATA_HOME is set: say where results go with --results DIR")?;
-        Ok(Store { root: data.join("unixmark/results") })
+        let data = place::directory(place::Kind::Data).map_err(|why| anyhow!("{why}, or try --results DIR"))?;
+        Ok(Store { root: data.join("results") })
     }
 
     /// The results directory.

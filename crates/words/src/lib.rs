@@ -8,6 +8,7 @@ mod file;
 mod list;
 mod nearest;
 mod number;
+pub mod place;
 mod size;
 mod time;
 mod wrap;

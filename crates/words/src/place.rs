@@ -1,0 +1,108 @@
+//! Where a user's files of a kind belong.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Kinds of files, each with a place of its own by the XDG Base Directory Specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Results.
+    Data,
+    /// What can be made again.
+    Cache,
+    /// What must outlive a run.
+    State,
+}
+
+impl Kind {
+    /// The variable that names its place.
+    #[must_use]
+    pub fn variable(self) -> &'static str {
+        match self {
+            Kind::Data => "XDG_DATA_HOME",
+            Kind::Cache => "XDG_CACHE_HOME",
+            Kind::State => "XDG_STATE_HOME",
+        }
+    }
+
+    fn below_home(self) -> &'static str {
+        match self {
+            Kind::Data => ".local/share",
+            Kind::Cache => ".cache",
+            Kind::State => ".local/state",
+        }
+    }
+}
+
+/// Returns the directory for `unixmark`'s files of a kind: in the place that the variable names, or in the home; without a home
+/// below a directory in `TMPDIR` that only this user can enter.
+///
+/// # Errors
+/// A sentence: there is no home, and no such directory can be made.
+pub fn directory(kind: Kind) -> Result<PathBuf, String> {
+    let base = from(kind.variable()).or_else(|| home().map(|home| home.join(kind.below_home())));
+    let name = kind.below_home().rsplit('/').next().unwrap_or_default().trim_start_matches('.');
+    Ok(base.map_or_else(|| temporary().map(|own| own.join(name)), Ok)?.join("unixmark"))
+}
+
+/// Whether files of a kind are kept in a temporary directory, for want of a home.
+#[must_use]
+pub fn is_temporary(kind: Kind) -> bool {
+    from(kind.variable()).is_none() && home().is_none()
+}
+
+fn from(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The home, if it exists.
+fn home() -> Option<PathBuf> {
+    from("HOME").filter(|home| home.is_dir())
+}
+
+/// A directory of this user's among temporary files.
+///
+/// # Errors
+/// A sentence: it cannot be made, or others could have made it.
+pub fn temporary() -> Result<PathBuf, String> {
+    private(&from("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")), rustix::process::geteuid().as_raw())
+}
+
+/// Makes the directory that only `user` can enter; one that others could have made is refused.
+fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
+    let path = base.join(format!("unixmark-{user}"));
+    // That it exists shows below.
+    let made = fs::DirBuilder::new().mode(0o700).create(&path);
+    let metadata = fs::symlink_metadata(&path).map_err(|error| {
+        let error = made.err().unwrap_or(error);
+        format!("there is no home directory, and {} cannot be made ({error}); set HOME or TMPDIR", path.display())
+    })?;
+    if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
+        return Err(format!(
+            "there is no home directory, and {} belongs to others; set HOME or TMPDIR",
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn what_others_can_enter_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let user = rustix::process::geteuid().as_raw();
+        let path = private(base.path(), user).unwrap();
+        assert_eq!(private(base.path(), user).unwrap(), path);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(private(base.path(), user).unwrap_err().contains("belongs to others"));
+        fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink("/tmp", &path).unwrap();
+        assert!(private(base.path(), user).unwrap_err().contains("belongs to others"));
+        assert!(private(&base.path().join("none"), user).unwrap_err().contains("cannot be made"));
+    }
+}
