@@ -206,3 +206,35 @@ fn runs_apart_are_seldom_called_different() {
         assert!(called <= 6, "tau {tau}, {blocks}: {called} of {reports}");
     }
 }
+
+/// UnixBench's passes, one test after the other, 13 s from one to the next: they resemble each other,
+/// and the intervals of its scores allow for it.
+#[test]
+fn classic_scores_cover_although_passes_resemble_each_other() {
+    let catalogue = Catalogue::load().unwrap();
+    for tau in [0.01, 20.0] {
+        let runs: Vec<Results> = (0..100).map(|seed| classic(&mut Machine::recorded(seed, tau), &catalogue)).collect();
+        let scores: Vec<Estimate> = runs.iter().flat_map(|run| &run.rows).map(|row| row.score).collect();
+        // What such a score is on average: the worst third of the passes is dropped.
+        let truth = stats::mean(scores.iter().map(|score| score.value.ln())).exp();
+        let found = coverage(&scores, truth);
+        println!("tau {tau}: {found:?}");
+        assert!((0.93..=0.99).contains(&found.0), "tau {tau}: {found:?}");
+    }
+}
+
+fn classic(machine: &mut Machine, catalogue: &Catalogue) -> Results {
+    let mut journal = Journal::default();
+    journal.run.procedure = Procedure::Classic;
+    for id in 0..12 {
+        let key = Key::plain(&format!("t{id}"), 1);
+        journal.cells.push(Cell { id, key, unit: "lps".to_owned(), timebase: 1.0, scale: 1.0, ..Cell::default() });
+        for block in 0..10 {
+            let rate = 1e6 * machine.trial(13.0).exp();
+            let copy = Copy { slices: vec![(0, 1_000_000_000, rate as u64)], ..Copy::default() };
+            journal.trials.push(Trial { cell: id, block, at: machine.at, copies: vec![copy], ..Trial::default() });
+        }
+    }
+    journal.end = Some(End { reason: Ended::Complete, seconds: machine.at });
+    Results::new(&journal, catalogue, None)
+}
