@@ -223,6 +223,8 @@ pub(crate) struct Difference {
     again: Option<Data>,
     /// The q value over all of the report.
     pub(crate) q: f64,
+    /// The interval that allows for its having been called, of all in the report.
+    adjusted: Estimate,
     pub(crate) verdict: Verdict,
     /// Whether a second look shows a loss again; `None` without one.
     pub(crate) confirmed: Option<bool>,
@@ -233,6 +235,7 @@ impl Difference {
         let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
         Difference {
             measure,
+            adjusted: shift.estimate,
             shift,
             data,
             widening: Widening::default(),
@@ -344,8 +347,10 @@ pub(crate) fn judge<'a>(all: impl IntoIterator<Item = &'a mut Difference>, thres
     let between: Vec<f64> = all.iter().map(|one| one.shift.p.max(one.between.unwrap_or(0.0))).collect();
     let rates = false_discovery_rates(&p).into_iter().zip(false_discovery_rates(&between));
     for ((place, one), (q, between)) in all.iter_mut().enumerate().zip(rates) {
-        let detectable = one.detectable(level(&p, place), threshold);
-        (one.q, one.verdict) = (q, one.verdict([q, between], threshold, detectable));
+        let level = level(&p, place);
+        (one.q, one.verdict) = (q, one.verdict([q, between], threshold, one.detectable(level, threshold)));
+        // Of what is called, 95 % of these intervals hold (Benjamini & Yekutieli 2005).
+        one.adjusted = if one.verdict.is_decided() { one.interval(level) } else { one.shift.estimate };
     }
     all.retain(|one| one.verdict.is_loss() && one.again.is_some());
     let again = all.iter().filter_map(|one| Some(one.again.as_ref()?.shift().widened(one.widening.alone)));
@@ -394,6 +399,7 @@ impl Draft {
             b: shown.b,
             n,
             delta: difference.delta(),
+            adjusted: difference.delta(),
             p,
             q: difference.q,
             method,
@@ -424,8 +430,9 @@ impl Draft {
 
     /// Returns the comparison as it was judged.
     pub(crate) fn judged(&self) -> Comparison {
-        let Difference { q, verdict, .. } = self.difference;
-        Comparison { delta: self.difference.delta(), p: self.difference.shift.p, q, verdict, ..self.comparison.clone() }
+        let Difference { measure, adjusted, q, verdict, shift, .. } = &self.difference;
+        let (delta, adjusted) = (self.difference.delta(), measure.delta(adjusted));
+        Comparison { delta, adjusted, p: shift.p, q: *q, verdict: *verdict, ..self.comparison.clone() }
     }
 }
 

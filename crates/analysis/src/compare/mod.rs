@@ -104,6 +104,8 @@ pub struct Comparison {
     /// The difference in per cent of a rate (in points for deadlines met) with its 95 % interval;
     /// negative is worse. Reports show [`Comparison::change`].
     pub delta: Estimate,
+    /// The same with the interval that allows for its having been called, of all in the report.
+    pub adjusted: Estimate,
     /// The two-sided p value.
     pub p: f64,
     /// The same over all comparisons of the report: Benjamini and Hochberg's.
@@ -160,11 +162,21 @@ impl Comparison {
     /// deadlines met): of times and latencies, positive is worse.
     #[must_use]
     pub fn change(&self) -> Estimate {
+        self.change_of(self.delta)
+    }
+
+    /// Returns the same with the interval that allows for its having been called.
+    #[must_use]
+    pub fn adjusted_change(&self) -> Estimate {
+        self.change_of(self.adjusted)
+    }
+
+    fn change_of(&self, delta: Estimate) -> Estimate {
         if !self.lower_is_better() {
-            return self.delta;
+            return delta;
         }
         let inverse = |delta: f64| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0);
-        match self.delta {
+        match delta {
             delta if delta.bounded() => {
                 Estimate { value: inverse(delta.value), low: inverse(delta.high), high: inverse(delta.low) }
             }

@@ -33,10 +33,23 @@ pub(super) fn notes(
     notes.extend(drift(arms, rows));
     notes.extend(lost(arms));
     notes.extend(blind(&comparisons));
+    notes.extend(chosen(&comparisons));
     notes.extend(apart(arms, conditions));
     notes.extend(queued(&effects));
     notes.extend(of_method(&comparisons));
     notes
+}
+
+/// Why the sentences have other intervals than the tables.
+fn chosen(comparisons: &[&Comparison]) -> Option<String> {
+    let called = comparisons.iter().filter(|one| one.verdict.is_decided()).count();
+    (called > 0).then(|| {
+        format!(
+            "{called} of {} differences are called, those that came out large, so the sentences above give \
+             wider intervals than the tables, which hold for those that were called",
+            comparisons.len()
+        )
+    })
 }
 
 /// What of a trail was written only after the window: work that the figures do not have in them.

@@ -123,13 +123,13 @@ impl Labels {
         }
     }
 
-    /// A loss of rate with its interval: `24 % (14 to 39) of Pipe Throughput (1.31x the time)`; of a
+    /// A loss of rate with its interval, which allows for its having been chosen: `24 % (14 to 39) of Pipe Throughput (1.31x the time)`; of a
     /// time, `7.4x (7.2x to 7.6x) the time of getpid`.
     fn loss(&self, effect: &Effect, largest: bool) -> String {
         if effect.comparison.lower_is_better() {
             return format!("{} the time of {}", long(effect), self.of(effect));
         }
-        let delta = effect.comparison.delta;
+        let delta = effect.comparison.adjusted;
         let [least, most] = [percent(delta.high), percent(delta.low)];
         let ends = if least == most { String::new() } else { format!(" ({least} to {most})") };
         let text = format!("{} %{ends} of {}", percent(delta.value), self.of(effect));
@@ -237,14 +237,14 @@ fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
 fn percent(value: f64) -> String {
     match value.abs() {
         size if size < 9.95 => format!("{size:.1}"),
-        size if value < 0.0 && size > 99.0 => format!("{:.1}", size.min(99.9)),
+        size if value < 0.0 && size > 98.0 => format!("{:.1}", size.min(99.9)),
         size => format!("{size:.0}"),
     }
 }
 
 /// How many times as long the same takes, with the interval: `7.4x (7.2x to 7.6x)`.
 fn long(effect: &Effect) -> String {
-    let change = effect.comparison.change();
+    let change = effect.comparison.adjusted_change();
     let [value, least, most] = [change.value, change.low, change.high].map(|change| times(1.0 + change / 100.0));
     if least == most { value } else { format!("{value} ({least} to {most})") }
 }

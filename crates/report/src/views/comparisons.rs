@@ -165,7 +165,9 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
 fn behind(one: &Comparison) -> Value {
     let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
     let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
+    let adjusted = one.verdict.is_decided().then(|| one.adjusted_change());
     json!({
+        "adjusted_low": adjusted.map(|change| change.low), "adjusted_high": adjusted.map(|change| change.high),
         "lower_is_better": one.lower_is_better(), "same_within": within, "could_have_seen": could, "p": one.p, "q": one.q, "method": one.method,
         "resolution": one.resolution, "pairs": one.pairs, "warnings": sentences(&one.warnings),
     })
@@ -250,6 +252,7 @@ mod tests {
             n: Sides { a: 6, b: 8 },
             design: Design::Apart,
             delta,
+            adjusted: delta,
             p: 0.001,
             q: 0.002,
             method: Method::RankSum,
