@@ -185,6 +185,10 @@ impl Slowness {
         let none = Slowness { of_trials: vec![0.0; samples.len()], variance: 0.0, explained: None };
         let logs: Vec<f64> = samples.iter().map(|sample| sample.value.ln()).collect();
         let (centre, scale) = (median(&logs), qn(&logs));
+        // The scale of a single value is not a number.
+        if logs.len() < 2 * FEWEST || scale.is_nan() {
+            return none;
+        }
         let near = |log: f64| (log - centre).clamp(-FAR * scale, FAR * scale);
         let pairs: Vec<(f64, f64)> =
             logs.iter().zip(speeds).filter_map(|(log, speed)| Some(((*speed)?, near(*log)))).collect();
@@ -247,4 +251,16 @@ fn shares(row: &Row, slow: &Slowness) -> Option<Neighbours> {
         hypervisor: share(Neighbour::Hypervisor),
         hidden: slow.of_trials.iter().filter(|slower| **slower > least).count() as f64 / count,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_single_trial_nothing_is_known() {
+        let sample = Sample { at: 0.0, block: 0, value: 1.0, neighbour: None };
+        let found = Slowness::of(&[sample], &[Some(0.5)], 1.0);
+        assert!(found.of_trials == [0.0] && found.explained.is_none());
+    }
 }
