@@ -336,7 +336,15 @@ pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -
 impl Table {
     /// Returns the columns that the reader sees, with their places.
     pub fn columns_for(&self, reader: Reader) -> Vec<(usize, &Column)> {
-        self.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(reader)).collect()
+        // What a page has room for is left out where no row has any of it.
+        let is_empty = |place: usize| {
+            let fields = self.rows.iter().filter_map(|row| row.fields.get(place));
+            fields.clone().next().is_some()
+                && fields.into_iter().all(|field| matches!(field, Field::Missing | Field::Nothing))
+        };
+        let spare = |column: &Column| matches!(column.show, Show::Wide | Show::Pages);
+        let all = self.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(reader));
+        all.filter(|(place, column)| !(reader == Reader::Page && spare(column) && is_empty(*place))).collect()
     }
 
     /// Returns it under a heading, with what a reader must know of it.

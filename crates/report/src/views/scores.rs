@@ -150,13 +150,13 @@ fn bill(bill: &Bill) -> String {
     let plain = bill.blocks.map(|Spread { blocks, seconds }| format!("-i {blocks} ({})", words::duration(seconds)));
     let over = bill.over.map(|Spread { blocks, seconds }| format!("-i {blocks} --over {}m", (seconds / 60.0).ceil()));
     match [plain, over].into_iter().flatten().collect::<Vec<String>>() {
-        ways if ways.is_empty() => format!("{made}. No length of run would make it ±2%."),
-        ways => format!("{made}. For ±2%: {}.", ways.join(", or ")),
+        ways if ways.is_empty() => format!("{made}. No length of run would make it ±2 %."),
+        ways => format!("{made}. For ±2 %: {}.", ways.join(", or ")),
     }
 }
 
 fn percent(share: f64) -> String {
-    format!("{}%", words::whole(100.0 * share))
+    format!("{} %", words::whole(100.0 * share))
 }
 
 /// UnixBench's words.
@@ -297,10 +297,12 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         spread: plus_minus(estimate.spread()),
         more,
     };
+    let quiet =
+        |quiet: Estimate| format!("{} {} with quiet neighbours", words::score(quiet.value), plus_minus(quiet.spread()));
     let of_index = |index: &Index| {
         let (title, range) = (index.title(), range(&index.score));
         let (title, more) = match index.arithmetic {
-            Arithmetic::Geometric => (title, vec![range]),
+            Arithmetic::Geometric => (title, [range].into_iter().chain(index.quiet.map(quiet)).collect()),
             Arithmetic::Arithmetic => {
                 let sum = format!("sum of {} items {}", index.parts.len(), words::score(index.sum));
                 (format!("{title}: average"), vec![range, sum])
