@@ -58,7 +58,7 @@ is 0 latency audio -w none -t 1 -i 1 --quiet
 is 3 run syscall --build native --quiet
 is 0 list runs
 home=
-is 3 run syscall --quiet
-says 'say where results go with --results DIR'
+is 0 run syscall -c 1 --quick --quiet
+says 'there is no home directory, so results are kept in /tmp/'
 INSIDE
 echo "it works in an empty root"
