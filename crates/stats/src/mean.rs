@@ -56,8 +56,7 @@ impl Mean {
     #[must_use]
     pub fn ends(&self, level: f64) -> [f64; 2] {
         let half = self.half_width(level);
-        let half = if half > 0.0 { half } else { f64::INFINITY };
-        [self.value - half, self.value + half]
+        if half > 0.0 { [self.value - half, self.value + half] } else { [f64::NEG_INFINITY, f64::INFINITY] }
     }
 
     /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of
