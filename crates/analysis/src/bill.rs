@@ -61,10 +61,8 @@ impl Bill {
             (None, _) => return None,
         };
         let first = rows.first().filter(|_| score.spread() > WANTED && score.bounded())?;
-        let wide = Wide { drift, together: rows.len() as f64, half: score.spread(), times: times(first) };
-        if wide.times.len() < 2 {
-            return None;
-        }
+        let times: Vec<f64> = first.samples.iter().map(|sample| sample.at).collect();
+        let wide = Wide::new(drift, rows.len() as f64, score.spread(), times)?;
         let own = mean(rows.iter().map(|row| row.within));
         let [drifting, between, within] = wide.parts(own);
         let step = seconds / wide.times.len() as f64;
@@ -83,19 +81,27 @@ impl Bill {
     }
 }
 
-fn times(row: &Row) -> Vec<f64> {
-    row.samples.iter().map(|sample| sample.at).collect()
+/// The half-width of the 95 % interval of a mean of `n` independent values, over their standard deviation.
+fn student(n: f64) -> f64 {
+    student_quantile(0.05, n - 1.0) / n.sqrt()
 }
 
 /// An interval of the mean of several series, as wide as it was found.
 struct Wide<'a> {
     drift: &'a Drift,
     together: f64,
-    half: f64,
     times: Vec<f64>,
+    /// The half-width over that of a mean of as many independent values with a standard deviation of 1.
+    unit: f64,
 }
 
-impl Wide<'_> {
+impl<'a> Wide<'a> {
+    /// `None` of fewer than two trials.
+    fn new(drift: &'a Drift, together: f64, half: f64, times: Vec<f64>) -> Option<Wide<'a>> {
+        let unit = half / student(times.len() as f64) / drift.widening(&times, together);
+        (times.len() > 1).then_some(Wide { drift, together, times, unit })
+    }
+
     /// The shares of the variance: drift, between trials, within trials, of which the last is `own` of one trial's.
     fn parts(&self, own: f64) -> [f64; 3] {
         let (share, _) = self.drift.most_likely();
@@ -110,11 +116,7 @@ impl Wide<'_> {
 
     /// The half-width of `blocks` blocks, one every `step` seconds.
     fn half(&self, blocks: u32, step: f64) -> f64 {
-        let (n, now) = (f64::from(blocks), self.times.len() as f64);
-        let student = |n: f64| student_quantile(0.05, n - 1.0) / n.sqrt();
-        let wider =
-            self.drift.widening_every(blocks, step, self.together) / self.drift.widening(&self.times, self.together);
-        self.half * student(n) / student(now) * wider
+        self.unit * student(f64::from(blocks)) * self.drift.widening_every(blocks, step, self.together)
     }
 
     /// The fewest blocks, one every `step` seconds, that are narrow enough.

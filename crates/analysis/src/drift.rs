@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Row;
+use super::{Row, Sample};
 use journal::Key;
 use stats::{Drift, Estimate, Timed, median};
 
@@ -21,13 +21,11 @@ pub struct Drifting {
 impl Drifting {
     /// Widens the intervals of the rows by `drift`; returns what it did.
     pub(super) fn widen(drift: &Drift, rows: &mut [Row]) -> Drifting {
-        let levels: Vec<Key> = rows.iter().map(Row::level).collect();
+        let together = together(rows);
         let mut found = Vec::new();
-        for row in rows.iter_mut().filter(|row| row.latency.is_none() && row.samples.len() > 1) {
-            let here = row.level();
-            let together = levels.iter().filter(|level| **level == here).count() as f64;
-            let times: Vec<f64> = row.samples.iter().map(|sample| sample.at).collect();
-            row.widening = Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) };
+        let is_widened = |row: &Row| row.latency.is_none() && row.samples.len() > 1;
+        for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| is_widened(row)) {
+            row.widening = Widening::of(drift, &row.samples, together);
             row.score = widened(&row.score, row.widening.alone);
             found.push(row.widening.alone);
         }
@@ -57,6 +55,12 @@ impl Default for Widening {
 }
 
 impl Widening {
+    /// Returns that of trials of a row which is one of `together` at its level.
+    pub(super) fn of(drift: &Drift, samples: &[Sample], together: f64) -> Widening {
+        let times: Vec<f64> = samples.iter().map(|sample| sample.at).collect();
+        Widening { alone: drift.widening(&times, 1.0), together: drift.widening(&times, together) }
+    }
+
     /// Returns that of the difference of two that are about equally sure.
     pub(crate) fn of_difference(self, other: Widening) -> Widening {
         let both = |a: f64, b: f64| ((a * a + b * b) / 2.0).sqrt();
@@ -74,13 +78,21 @@ impl Widening {
     }
 }
 
-/// Returns the drift that the trials of the rows show; `None` if they are too few.
-pub(super) fn of(rows: &[Row]) -> Option<Drift> {
-    Drift::of(&rows.iter().filter(|row| row.latency.is_none()).map(series).collect::<Vec<Vec<Timed>>>())
+/// Returns how many rows were measured at the level of each, itself included.
+pub(super) fn together(rows: &[Row]) -> Vec<f64> {
+    let levels: Vec<Key> = rows.iter().map(|row| Key { test: String::new(), ..row.cell.key.clone() }).collect();
+    levels.iter().map(|level| levels.iter().filter(|other| *other == level).count() as f64).collect()
 }
 
-fn series(row: &Row) -> Vec<Timed> {
-    row.samples.iter().map(|sample| Timed { at: sample.at, value: sample.value.ln() }).collect()
+/// Returns the drift that the trials of the rows show; `None` if they are too few.
+pub(super) fn of(rows: &[Row]) -> Option<Drift> {
+    of_trials(rows.iter().filter(|row| row.latency.is_none()).map(|row| &row.samples[..]))
+}
+
+/// Returns the drift that several rows' trials show.
+pub(super) fn of_trials<'a>(rows: impl Iterator<Item = &'a [Sample]>) -> Option<Drift> {
+    let timed = |sample: &Sample| Timed { at: sample.at, value: sample.value.ln() };
+    Drift::of(&rows.map(|samples| samples.iter().map(timed).collect()).collect::<Vec<Vec<Timed>>>())
 }
 
 /// Returns the estimate with each end `factor` times as far from the value, in logarithms.

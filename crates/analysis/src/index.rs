@@ -113,7 +113,7 @@ fn index(
         match reference(&row.cell.key.test) {
             Some(baseline) => {
                 members.push(*row);
-                parts.push(part(row, baseline, factor));
+                parts.push(part(row, row.score, baseline, factor));
             }
             None if row.cell.category == kind.id => others.push((row.cell.label.clone(), row.score.value)),
             None => {}
@@ -128,7 +128,8 @@ fn index(
         Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
-    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| quiet(&members, &parts)).flatten();
+    let baselines: Vec<f64> = parts.iter().map(|part| part.baseline).collect();
+    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| quiet(&members, &baselines)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -147,48 +148,45 @@ fn index(
     })
 }
 
-fn part(row: &Row, baseline: f64, factor: f64) -> Part {
+fn part(row: &Row, score: Estimate, baseline: f64, factor: f64) -> Part {
     let times = |value: f64| value * factor / baseline;
     Part {
         test: row.cell.key.test.clone(),
         label: row.cell.label.clone(),
-        score: row.score.value,
+        score: score.value,
         baseline,
-        index: Estimate { value: times(row.score.value), low: times(row.score.low), high: times(row.score.high) },
+        index: Estimate { value: times(score.value), low: times(score.low), high: times(score.high) },
     }
 }
 
-/// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1.
+/// The index of scores, whose interval resamples blocks.
 fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
+    let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
+    let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
+    let together = mean(rows.iter().map(|row| row.widening.together));
+    joined(parts, || half_width(&values, statistic) * together)
+}
+
+/// The same of quiet scores; `None` unless all rows have one.
+fn quiet(rows: &[&Row], baselines: &[f64]) -> Option<Estimate> {
+    let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
+    let each = rows.iter().zip(&quiet).zip(baselines);
+    let parts: Vec<Part> = each.map(|((row, quiet), baseline)| part(row, quiet.score, *baseline, 10.0)).collect();
+    let values: Vec<ByBlock> = quiet.iter().map(|quiet| by_block(&quiet.samples)).collect();
+    let together = mean(quiet.iter().map(|quiet| quiet.together));
+    let slopes = 2.0 * mean(quiet.iter().map(|quiet| quiet.variance)).sqrt();
+    Some(joined(&parts, || (half_width(&values, &median_log) * together).hypot(slopes)))
+}
+
+/// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1. The index of one test is that
+/// test.
+fn joined(parts: &[Part], half: impl FnOnce() -> f64) -> Estimate {
     let logs = parts.iter().map(|part| {
         let quotient = part.index.value / 10.0;
         if quotient > 1e-6 { quotient.ln() } else { 0.0 }
     });
     let value = 10.0 * (mean(logs)).exp();
-    // The index of one test is that test.
-    if let [only] = parts {
-        return Estimate { value, ..only.index };
-    }
-    let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
-    let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
-    let together = mean(rows.iter().map(|row| row.widening.together));
-    Estimate::within(value, half_width(&values, statistic) * together)
-}
-
-/// The same of quiet scores; `None` unless all rows have one.
-fn quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
-    let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
-    let value =
-        10.0 * mean(quiet.iter().zip(parts).map(|(quiet, part)| (quiet.score.value / part.baseline).ln())).exp();
-    if let [only] = quiet[..] {
-        let end = |end: f64| value * end / only.score.value;
-        return Some(Estimate { value, low: end(only.score.low), high: end(only.score.high) });
-    }
-    let values: Vec<ByBlock> = quiet.iter().map(|quiet| by_block(&quiet.samples)).collect();
-    let together = mean(quiet.iter().map(|quiet| quiet.together));
-    let half = half_width(&values, &median_log) * together;
-    let slopes = 2.0 * mean(quiet.iter().map(|quiet| quiet.variance)).sqrt();
-    Some(Estimate::within(value, half.hypot(slopes)))
+    if let [only] = parts { Estimate { value, ..only.index } } else { Estimate::within(value, half()) }
 }
 
 fn half_width(values: &[ByBlock], statistic: &dyn Fn(&[f64]) -> f64) -> f64 {

@@ -201,9 +201,12 @@ impl Row {
         }
     }
 
-    /// Returns the cell's key without its test.
-    pub(crate) fn level(&self) -> Key {
-        Key { test: String::new(), ..self.cell.key.clone() }
+    /// Returns the row of a cell's trials; `None` if none has a result.
+    fn of(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
+        match cell.metric {
+            Metric::Rate | Metric::Time => score::row(cell, trials, run),
+            Metric::Latency => latency::row(cell, trials),
+        }
     }
 
     /// Returns the trials' values by block, in its order.
@@ -331,11 +334,7 @@ impl Results {
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
         let missing = |reason: &str| Missing::of(cell, reason);
-        let row = match cell.metric {
-            Metric::Rate | Metric::Time => score::row(cell, trials, &journal.run),
-            Metric::Latency => latency::row(cell, trials),
-        };
-        if let Some(mut row) = row {
+        if let Some(mut row) = Row::of(cell, trials, &journal.run) {
             if let Some((load, warnings)) = latency::load(cell, trials) {
                 row.load = Some(load);
                 row.warnings.extend(warnings);

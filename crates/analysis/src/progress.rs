@@ -19,19 +19,12 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
 /// that the trials of all of them show.
 #[must_use]
 pub fn enough(families: &[Vec<(&Cell, &[Trial])>], wanted: f64) -> Vec<bool> {
-    let mut rows: Vec<Row> = families.iter().flatten().filter_map(|(cell, trials)| row(cell, trials)).collect();
+    let row =
+        |(cell, trials): &(&Cell, &[Trial])| Row::of(cell, &trials.iter().collect::<Vec<&Trial>>(), &Run::default());
+    let mut rows: Vec<Row> = families.iter().flatten().filter_map(row).collect();
     if let Some(drift) = drift::of(&rows) {
         Drifting::widen(&drift, &mut rows);
     }
     let narrow = |cell: &Cell| rows.iter().any(|row| row.cell.id == cell.id && row.score.spread() <= wanted);
     families.iter().map(|family| family.iter().all(|(cell, _)| narrow(cell))).collect()
-}
-
-/// The row of a cell of a run in progress.
-fn row(cell: &Cell, trials: &[Trial]) -> Option<Row> {
-    let trials: Vec<&Trial> = trials.iter().collect();
-    match cell.metric {
-        Metric::Rate | Metric::Time => score::row(cell, &trials, &Run::default()),
-        Metric::Latency => latency::row(cell, &trials),
-    }
 }

@@ -5,10 +5,11 @@
 
 use serde::Serialize;
 
+use super::drift::{self, Widening};
 use super::{Row, Sample, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
-use stats::{Drift, Estimate, Timed, mean, median, qn, quantile};
+use stats::{Drift, Estimate, Standard, mean, quantile};
 
 /// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files takes
 /// up to a tenth of one.
@@ -26,9 +27,6 @@ const FEWEST: usize = 4;
 /// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do.
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
-
-/// Deviations of a witness beyond which it is taken for this far, in units of its test's scatter.
-const FAR: f64 = 3.0;
 
 /// The machine is quiet at this quantile of its speeds: neighbours may disturb most of a run, and a single calm moment is no
 /// measure.
@@ -101,13 +99,11 @@ impl Neighbours {
         let slow: Vec<Slowness> =
             kept.iter().zip(&speeds).map(|(kept, speeds)| Slowness::of(kept, speeds, level)).collect();
         let adjusted: Vec<Vec<Sample>> = kept.iter().zip(&slow).map(|(kept, slow)| slow.taken_from(kept)).collect();
-        let series = |of: &Vec<Sample>| of.iter().map(|one| Timed { at: one.at, value: one.value.ln() }).collect();
-        let drift = Drift::of(&adjusted.iter().map(series).collect::<Vec<Vec<Timed>>>());
-        let levels: Vec<_> = rows.iter().map(Row::level).collect();
+        let drift = drift::of_trials(adjusted.iter().map(Vec::as_slice));
+        let together = drift::together(rows);
         let mut found = Vec::new();
-        for ((row, samples), slow) in rows.iter_mut().zip(adjusted).zip(&slow) {
+        for (((row, samples), slow), together) in rows.iter_mut().zip(adjusted).zip(&slow).zip(together) {
             found.extend(shares(row, slow));
-            let together = levels.iter().filter(|level| **level == row.level()).count() as f64;
             let samples = samples.iter().map(|sample| turned(row.cell.metric, sample)).collect();
             row.quiet = quiet(samples, slow, drift.as_ref(), together);
         }
@@ -150,11 +146,10 @@ fn turned(metric: Metric, sample: &Sample) -> Sample {
 fn speeds(rows: &[Vec<Sample>]) -> Vec<Vec<Option<f64>>> {
     let mut witnesses: Vec<(f64, usize, f64)> = Vec::new();
     for (number, samples) in rows.iter().enumerate() {
-        let logs: Vec<f64> = samples.iter().map(|sample| sample.value.ln()).collect();
-        let (centre, scale) = (median(&logs), qn(&logs));
-        if samples.len() >= FEWEST && scale > 0.0 {
-            let deviation = |log: &f64| ((log - centre) / scale).clamp(-FAR, FAR);
-            witnesses.extend(samples.iter().zip(&logs).map(|(sample, log)| (sample.at, number, deviation(log))));
+        let logs = logs(samples);
+        if let Some(standard) = Standard::of(&logs).filter(|_| samples.len() >= FEWEST) {
+            let witness = |(sample, log): (&Sample, &f64)| (sample.at, number, standard.deviation(*log));
+            witnesses.extend(samples.iter().zip(&logs).map(witness));
         }
     }
     witnesses.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -183,15 +178,10 @@ impl Slowness {
     /// `level`. A slope below 0, or that its standard error could make 0, is none.
     fn of(samples: &[Sample], speeds: &[Option<f64>], level: f64) -> Slowness {
         let none = Slowness { of_trials: vec![0.0; samples.len()], variance: 0.0, explained: None };
-        let logs: Vec<f64> = samples.iter().map(|sample| sample.value.ln()).collect();
-        let (centre, scale) = (median(&logs), qn(&logs));
-        // The scale of a single value is not a number.
-        if logs.len() < 2 * FEWEST || scale.is_nan() {
-            return none;
-        }
-        let near = |log: f64| (log - centre).clamp(-FAR * scale, FAR * scale);
-        let pairs: Vec<(f64, f64)> =
-            logs.iter().zip(speeds).filter_map(|(log, speed)| Some(((*speed)?, near(*log)))).collect();
+        let logs = logs(samples);
+        let Some(standard) = Standard::of(&logs) else { return none };
+        let pair = |(log, speed): (&f64, &Option<f64>)| Some(((*speed)?, standard.distance(*log)));
+        let pairs: Vec<(f64, f64)> = logs.iter().zip(speeds).filter_map(pair).collect();
         let n = pairs.len() as f64;
         let [speed, both, own] = moments(&pairs);
         if pairs.len() < 2 * FEWEST || speed <= 0.0 || own <= 0.0 {
@@ -218,6 +208,10 @@ impl Slowness {
     }
 }
 
+fn logs(samples: &[Sample]) -> Vec<f64> {
+    samples.iter().map(|sample| sample.value.ln()).collect()
+}
+
 /// The variance of the first, the covariance, the variance of the second; NaN of nothing.
 fn moments(pairs: &[(f64, f64)]) -> [f64; 3] {
     let (x, y) = (mean(pairs.iter().map(|pair| pair.0)), mean(pairs.iter().map(|pair| pair.1)));
@@ -230,13 +224,12 @@ fn quiet(samples: Vec<Sample>, slow: &Slowness, drift: Option<&Drift>, together:
         return None;
     }
     let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
-    let times: Vec<f64> = samples.iter().map(|sample| sample.at).collect();
-    let wider = |own: f64| drift.map_or(1.0, |drift| drift.widening(&times, own));
+    let widening = drift.map_or_else(Widening::default, |drift| Widening::of(drift, &samples, together));
     let found = score::of_rates(&values);
-    let half = (found.high / found.low).ln() / 2.0 * wider(1.0);
+    let half = (found.high / found.low).ln() / 2.0 * widening.alone;
     let score = Estimate::within(found.value, half.hypot(2.0 * slow.variance.sqrt()));
     let (trials, explained, variance) = (values.len(), slow.explained, slow.variance);
-    Some(Quiet { score, trials, explained, samples, together: wider(together), variance })
+    Some(Quiet { score, trials, explained, samples, together: widening.together, variance })
 }
 
 /// The shares of a row's trials; `None` if it has none.

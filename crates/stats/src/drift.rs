@@ -1,6 +1,6 @@
 //! What part of the noise is a speed that all series share and that wanders, and what that does to intervals.
 
-use super::{median, qn, student_quantile};
+use super::{Standard, student_quantile};
 
 /// Shares of the variance that are tried, and times in seconds.
 const SHARES: [f64; 11] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
@@ -14,9 +14,6 @@ const LONGEST: usize = 400;
 
 /// The fewest values that say anything of a drift.
 const FEWEST: usize = 12;
-
-/// Standard deviations beyond which a value is taken for this far: a stall is not the machine's speed.
-const FAR: f64 = 3.0;
 
 /// Degrees of freedom are never taken for fewer: a run that long is worth three independent looks at the least.
 const LEAST_DEGREES: f64 = 2.0;
@@ -135,11 +132,8 @@ impl Drift {
 
 /// The values about their median in units of their Qₙ; `None` if they do not differ, or one is not a number.
 fn standardised(series: &[Timed]) -> Option<Vec<Timed>> {
-    let values: Vec<f64> = series.iter().map(|one| one.value).collect();
-    let (centre, scale) = (median(&values), qn(&values));
-    let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
-    let turn = |one: &Timed| Timed { value: ((one.value - centre) / scale).clamp(-FAR, FAR), ..*one };
-    is_usable.then(|| series.iter().map(turn).collect())
+    let standard = Standard::of(&series.iter().map(|one| one.value).collect::<Vec<f64>>())?;
+    Some(series.iter().map(|one| Timed { value: standard.deviation(one.value), ..*one }).collect())
 }
 
 /// The mean of the autocorrelation over all pairs of values, measured at `times` in order: what each has in common with all
@@ -216,7 +210,7 @@ mod tests {
     use testing::{Wandering, normal};
 
     use super::*;
-    use crate::Mean;
+    use crate::{Mean, median};
 
     /// Series of a machine whose speed wanders, measured in turn, one value every 0.6 s.
     fn machine(random: &mut Pcg64Mcg, (share, time): (f64, f64), (series, blocks): (usize, usize)) -> Vec<Vec<Timed>> {

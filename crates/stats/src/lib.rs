@@ -31,7 +31,7 @@ pub use histogram::Histogram;
 pub use line::linear_change;
 pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, welch_shift};
 pub use median::{median, median_interval, quantile};
-pub use qn::qn;
+pub use qn::{Standard, qn};
 pub use rank_sum::{two_sample_ends, two_sample_shift};
 pub use shift::{Method, Shift};
 pub use steps::{Step, steps};

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::ranks::NO_ENDS;
 use super::{Estimate, Method, Shift, student_p, student_quantile};
 
 /// Returns the arithmetic mean; NaN of nothing.
@@ -56,7 +57,7 @@ impl Mean {
     #[must_use]
     pub fn ends(&self, level: f64) -> [f64; 2] {
         let half = self.half_width(level);
-        if half > 0.0 { [self.value - half, self.value + half] } else { [f64::NEG_INFINITY, f64::INFINITY] }
+        if half > 0.0 { [self.value - half, self.value + half] } else { NO_ENDS }
     }
 
     /// Returns the difference that this is with Student's interval, which is Welch's (1947) of one of two means. An error of

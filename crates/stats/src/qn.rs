@@ -1,5 +1,6 @@
 //! A standard deviation that a few strange values do not move.
 
+use super::median;
 use super::ranks::smallest;
 
 /// What the differences' first quartile is to the standard deviation of normal values: 1 ÷ (√2 Φ⁻¹(5/8)).
@@ -46,6 +47,38 @@ fn differences_to(sorted: &[f64], x: f64) -> (u64, f64) {
         }
     }
     (count, largest)
+}
+
+/// Standard deviations beyond which a value is taken for this far: a stall is not the machine's speed.
+const FAR: f64 = 3.0;
+
+/// The middle of some values and their scatter, neither of which outliers move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standard {
+    centre: f64,
+    scale: f64,
+}
+
+impl Standard {
+    /// Returns the median of the values and their Qₙ; `None` if they do not differ, or one is not a number.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Standard> {
+        let (centre, scale) = (median(values), qn(values));
+        let is_usable = values.len() >= 2 && scale > 0.0 && values.iter().all(|value| value.is_finite());
+        is_usable.then_some(Standard { centre, scale })
+    }
+
+    /// Returns how far a value is from the middle, in its own unit; an outlier's is three times the scatter.
+    #[must_use]
+    pub fn distance(&self, value: f64) -> f64 {
+        (value - self.centre).clamp(-FAR * self.scale, FAR * self.scale)
+    }
+
+    /// Returns the same in units of the scatter.
+    #[must_use]
+    pub fn deviation(&self, value: f64) -> f64 {
+        ((value - self.centre) / self.scale).clamp(-FAR, FAR)
+    }
 }
 
 #[cfg(test)]

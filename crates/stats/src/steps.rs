@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::{Estimate, Mean, mean};
 
-/// A level has so many values at least: fewer are outliers, not a level.
+/// The fewest values of a level; fewer are outliers.
 const FEWEST: usize = 3;
 
 /// Permutations behind each p value.

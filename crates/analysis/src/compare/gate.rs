@@ -6,7 +6,7 @@ use stats::false_discovery_rates;
 /// What a gate is closed by.
 #[derive(Debug, Clone)]
 pub struct Gate {
-    /// Losses of the size asked for, beyond doubt; and runs apart that differ by as much.
+    /// Significant losses of at least the size asked for, and runs apart that differ by as much.
     pub suspects: Vec<Suspect>,
     /// Cells that what was changed has not, while the other has.
     pub lost: Vec<NotCompared>,

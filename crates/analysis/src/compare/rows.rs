@@ -96,13 +96,17 @@ impl Side<'_> {
 /// are compared as runs apart.
 pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Observed, String> {
     let Some(Match { sides, .. }) = found.first() else { return Err("no run has it".to_owned()) };
-    if design == Design::Rounds {
-        return rounds(found, measure);
+    match design {
+        Design::Rounds => rounds(found, measure),
+        Design::Blocks => of_one_pair(sides, measure, design),
+        Design::Apart => Ok(Observed { between: Some(chance(sides, measure)), ..of_one_pair(sides, measure, design)? }),
     }
+}
+
+fn of_one_pair(sides: &Sides<Side<'_>>, measure: Measure, design: Design) -> Result<Observed, String> {
     let Sides { a, b } = sides;
     let metric = a.row.cell.metric;
     let shown = Sides { a: a.value(measure)?, b: b.value(measure)? };
-    let between = || (design == Design::Apart).then(|| chance(sides, measure));
     let trials = sides.map(|side| side.trials(measure));
     if design == Design::Blocks {
         let values = trials.clone().map(Option::unwrap_or_default);
@@ -113,18 +117,18 @@ pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) ->
     }
     if let (Some(first), Some(second), Measure::Met) = (&a.row.latency, &b.row.latency, measure) {
         let n = Sides { a: first.trials.len(), b: second.trials.len() };
-        return Ok(Observed { between: between(), ..of_means(shares(first, second), shown, n, Method::Welch) });
+        return Ok(of_means(shares(first, second), shown, n, Method::Welch));
     }
     match trials {
         Sides { a: Some(a), b: Some(b) } => {
             let drift = sides.map(|side| side.row.widening);
             let widening = drift.a.of_difference(drift.b);
             let apart = Observed::new(Design::Apart, metric, measure, &Sides { a, b });
-            Ok(Observed { shown, widening, between: between(), ..apart })
+            Ok(Observed { shown, widening, ..apart })
         }
         _ if measure == Measure::P99 => {
             let (means, n) = (Sides { a: merged(a)?, b: merged(b)? }, Sides { a: a.row.n, b: b.row.n });
-            Ok(Observed { between: between(), ..of_means(means, shown, n, Method::Bootstrap) })
+            Ok(of_means(means, shown, n, Method::Bootstrap))
         }
         Sides { a: None, .. } => Err(format!("a trial of {} counted nothing", a.run.letter)),
         _ => Err(format!("a trial of {} counted nothing", b.run.letter)),

@@ -44,10 +44,10 @@ fn columns() -> Columns<'static, Row> {
             Field::text(format!("{:>2} x {}{variation}", row.n, words::seconds(row.seconds)))
         })
         .data(|row| json!({"control": row.cell.control, "status": "ok", "another": ends_of(row.another)}))
-        .data(|row| json!({"quiet": row.quiet.as_ref().map_or(Estimate::NONE, |quiet| quiet.score)}))
         .data(|row| {
             let quiet = row.quiet.as_ref();
             json!({
+                "quiet": quiet.map_or(Estimate::NONE, |quiet| quiet.score),
                 "quiet_trials": quiet.map(|quiet| quiet.trials),
                 "explained": quiet.and_then(|quiet| quiet.explained),
             })
