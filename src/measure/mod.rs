@@ -6,7 +6,6 @@ mod reports;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 
@@ -14,7 +13,7 @@ use crate::options::Matrix;
 use crate::status::{Status, usage};
 use crate::terminal::{RunDisplay, print, say};
 use build::{Builds, Programs};
-use catalogue::{Catalogue, Condition, Metric, Test};
+use catalogue::{Catalogue, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
 use journal::{Cell, Run, Store, Trial, View};
@@ -86,14 +85,12 @@ impl<'a> Job<'a> {
     /// None of those that are asked about can be switched, or the user does not want it.
     fn check_conditions(&self, plan: &Plan, machine: &Machine) -> Result<()> {
         let all = &plan.request.conditions;
-        let missing: Vec<String> = all
-            .iter()
-            .filter_map(|one| Some(format!("{} is not here: {}", one.name, conditions::missing(one, machine)?)))
-            .collect();
+        let why: Vec<Option<String>> = all.iter().map(|one| conditions::missing(one, machine)).collect();
+        let missing = all.iter().zip(&why).filter_map(|(one, why)| Some((&one.name, why.as_ref()?)));
+        let missing: Vec<String> = missing.map(|(name, why)| format!("{name} is not here: {why}")).collect();
         // Against a reference that is there nothing is compared if all others are missing, and without it neither.
-        let is_missing = |one: &Arc<Condition>| conditions::missing(one, machine).is_some();
-        let compared = if self.view == View::Cost { &all[1..] } else { &all[..] };
-        if compared.iter().all(is_missing) || (self.view == View::Cost && is_missing(&all[0])) {
+        let compared = if self.view == View::Cost { &why[1..] } else { &why[..] };
+        if compared.iter().all(Option::is_some) || (self.view == View::Cost && why[0].is_some()) {
             bail!("{}; `unixmark list conditions --available` shows what is", missing.join("; "));
         }
         missing.iter().for_each(|text| say(&format!("warning: {text}")));

@@ -17,6 +17,7 @@ use catalogue::{Catalogue, Test};
 use journal::{End, Ended, FORMAT, Fact, Journal, Record, Run, Store, Warning, Writer, today};
 use machine::Machine;
 use runner::Outcome;
+use words::{Grouped, Unique};
 
 /// What is reported if two runs measure at once.
 const SHARED: &str = "another unixmark was running on this machine; these figures are affected by it";
@@ -209,15 +210,8 @@ fn verdict(results: &Results, journal: &Journal, gate: Option<f64>) -> Status {
 
 /// Says which tests failed or were skipped, and why: each reason once.
 fn reasons(results: &Results, what: &str) {
-    let mut known: Vec<(&str, Vec<&str>)> = Vec::new();
-    for gap in results.skipped.iter().chain(&results.errors) {
-        match known.iter_mut().find(|(reason, _)| *reason == gap.reason) {
-            Some((_, tests)) if tests.contains(&gap.key.test.as_str()) => {}
-            Some((_, tests)) => tests.push(&gap.key.test),
-            None => known.push((&gap.reason, vec![&gap.key.test])),
-        }
-    }
-    for (reason, tests) in known {
+    let gaps = results.skipped.iter().chain(&results.errors);
+    for (reason, tests) in gaps.map(|gap| (&gap.reason, gap.key.test.as_str())).unique().into_iter().grouped() {
         say(&format!("unixmark: {}: {what}: {reason}", tests.join(", ")));
     }
 }

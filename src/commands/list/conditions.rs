@@ -6,6 +6,7 @@ use super::Row;
 use super::tests::flat;
 use catalogue::{Catalogue, Switch};
 use machine::Machine;
+use words::Grouped;
 
 /// Returns every switch with its levels, and which of them are not available here, and why.
 pub(super) fn rows(catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
@@ -32,7 +33,6 @@ fn row(switch: &Switch, machine: &Machine) -> Row {
         .map(|(why, levels)| json!({"levels": levels, "reason": why}))
         .collect();
     Row {
-        heading: String::new(),
         id: switch.id.clone(),
         about,
         doc: switch.doc.clone(),
@@ -40,26 +40,24 @@ fn row(switch: &Switch, machine: &Machine) -> Row {
         value: json!({
             "id": switch.id, "label": switch.label, "levels": levels, "unavailable_levels": some, "doc": flat(&switch.doc),
         }),
+        ..Row::default()
     }
 }
 
 /// Why levels of a switch are not available here: each reason with its levels, or without any if it holds for all.
 fn unavailable<'a>(switch: &Switch, levels: &[&'a str], machine: &Machine) -> Vec<(String, Vec<&'a str>)> {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     if switch.levels.iter().any(|level| level.id.is_empty()) {
         // The level itself names the file and the text.
         return Vec::new();
     }
     let whole = [""];
     let asked = if levels.is_empty() { &whole[..] } else { levels };
-    for level in asked.iter().filter(|level| !level.ends_with(':')) {
-        if let Err(why) = conditions::available(switch, level, machine) {
-            match reasons.iter_mut().find(|known| known.0 == why) {
-                Some(known) => known.1.push(level),
-                None => reasons.push((why, vec![level])),
-            }
-        }
-    }
+    let levels = asked.iter().filter(|level| !level.ends_with(':'));
+    let reasons = levels.filter_map(|level| Some((conditions::available(switch, level, machine).err()?, *level)));
     let is_all = |names: &[&str]| names.len() == asked.len();
-    reasons.into_iter().map(|(why, names)| if is_all(&names) { (why, Vec::new()) } else { (why, names) }).collect()
+    reasons
+        .grouped()
+        .into_iter()
+        .map(|(why, names)| if is_all(&names) { (why, Vec::new()) } else { (why, names) })
+        .collect()
 }

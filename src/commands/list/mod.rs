@@ -63,6 +63,7 @@ pub(super) struct Arguments {
 }
 
 /// One row of a list.
+#[derive(Default)]
 struct Row {
     /// What it stands under.
     heading: String,

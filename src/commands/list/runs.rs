@@ -13,14 +13,7 @@ pub(super) fn rows(store: &Store) -> Result<Vec<Row>> {
 
 fn row(listed: &Listed) -> Row {
     let id = listed.name.clone();
-    let row = |about: String, value| Row {
-        heading: String::new(),
-        id: id.clone(),
-        about,
-        doc: String::new(),
-        missing: None,
-        value,
-    };
+    let row = |about: String, value| Row { id: id.clone(), about, value, ..Row::default() };
     let Some(run) = &listed.run else {
         return row("cut short before its first line".to_owned(), json!({"name": listed.name}));
     };

@@ -20,12 +20,10 @@ pub(super) fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<
         Row { heading, ..row(test, catalogue, machine) }
     });
     let none = Row {
-        heading: String::new(),
         id: NONE.to_owned(),
         about: "nothing beyond what the machine does anyway".to_owned(),
-        doc: String::new(),
-        missing: None,
         value: json!({"id": NONE}),
+        ..Row::default()
     };
     (what == What::Loads).then_some(none).into_iter().chain(tests).collect()
 }
@@ -35,9 +33,7 @@ fn heading(test: &Test, catalogue: &Catalogue) -> String {
     let group = catalogue.groups.iter().find(|group| group.gathers(test));
     match group {
         Some(group) => {
-            let doc = group.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-            let first = doc.split_once(". ").map_or(doc.as_str(), |(first, _)| first);
-            format!("{}: {}", group.id, first.trim_end_matches('.'))
+            format!("{}: {}", group.id, first_sentence(&flat(&group.doc)))
         }
         None => format!("{}:", test.category),
     }
@@ -51,7 +47,6 @@ fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
         .map(|group| group.id.as_str())
         .collect();
     Row {
-        heading: String::new(),
         id: test.id.clone(),
         about: format!("{} ({})", test.label, test.unit),
         doc: test.doc.clone(),
@@ -60,6 +55,7 @@ fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
             "id": test.id, "label": test.label, "unit": test.unit, "category": test.category, "roles": test.roles,
             "groups": groups, "doc": flat(&test.doc),
         }),
+        ..Row::default()
     }
 }
 
@@ -69,14 +65,13 @@ pub(super) fn groups(catalogue: &Catalogue) -> Vec<Row> {
         let members = catalogue.names(group);
         let count = catalogue.expand(std::slice::from_ref(&group.id)).map_or(0, |tests| tests.len());
         let doc = flat(&group.doc);
-        let first = doc.split_once(". ").map_or(doc.trim_end_matches('.'), |(first, _)| first);
         Row {
             heading: "Groups of tests, for run, scale, cost and latency:".to_owned(),
             id: group.id.clone(),
-            about: format!("{first} ({count})"),
+            about: format!("{} ({count})", first_sentence(&doc)),
             doc: format!("{doc} Members: {}", members.join(" ")),
-            missing: None,
             value: json!({"id": group.id, "members": members, "doc": doc}),
+            ..Row::default()
         }
     };
     catalogue.groups.iter().map(row).collect()
@@ -84,12 +79,11 @@ pub(super) fn groups(catalogue: &Catalogue) -> Vec<Row> {
 
 pub(super) fn indexes(catalogue: &Catalogue) -> Vec<Row> {
     let row = |index: &catalogue::Index| Row {
-        heading: String::new(),
         id: index.id.clone(),
         about: index.name.clone(),
         doc: index.doc.clone(),
-        missing: None,
         value: json!({"id": index.id, "name": index.name, "doc": flat(&index.doc)}),
+        ..Row::default()
     };
     catalogue.indexes.iter().map(row).collect()
 }
@@ -100,6 +94,11 @@ pub(super) fn names(word: &str, catalogue: &Catalogue) -> Vec<String> {
     let members = is_group.then(|| catalogue.expand(&[word.to_owned()]).ok()).flatten();
     let members = members.into_iter().flatten().map(|test| test.id.clone());
     std::iter::once(word.to_owned()).chain(members).collect()
+}
+
+/// The first sentence of a paragraph, without its full stop.
+fn first_sentence(paragraph: &str) -> &str {
+    paragraph.split_once(". ").map_or(paragraph, |(first, _)| first).trim_end_matches('.')
 }
 
 /// A paragraph in one line.
