@@ -1,5 +1,6 @@
 //! The command line: one verb, one file.
 
+mod build;
 mod burnin;
 mod collect;
 mod compare;
@@ -12,6 +13,7 @@ mod import;
 mod latency;
 mod list;
 mod man;
+mod new;
 mod report;
 mod restore;
 mod run;
@@ -71,6 +73,10 @@ enum Verb {
     Fleet(fleet::Arguments),
     /// List tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),
+    /// Make a test of your own: its C file and its row in the catalogue
+    New(new::Arguments),
+    /// Compile a test of your own against the kit that comes with the tool
+    Build(build::Arguments),
     /// Show what will spoil a run here, and how to fix it
     Doctor(doctor::Arguments),
     /// Undo system changes left behind by a run that was killed
@@ -149,6 +155,8 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Collect(arguments) => collect::run(&arguments),
         Verb::Fleet(arguments) => fleet::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
+        Verb::New(arguments) => new::run(&arguments),
+        Verb::Build(arguments) => build::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Restore => restore::run(),

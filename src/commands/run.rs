@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use crate::measure::Job;
-use crate::options::{Matrix, executable, with_default};
+use crate::options::{Matrix, caption, executable, with_default};
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
 use machine::{self, Machine};
@@ -29,6 +29,12 @@ pub(super) struct Arguments {
     /// Measure an executable of your own that speaks the protocol
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
+    /// Label of that program in reports [default: the file's name]
+    #[arg(long, value_name = "TEXT", value_parser = caption, requires = "program")]
+    label: Option<String>,
+    /// Unit of that program's counts per second in reports [default: lps]
+    #[arg(long, value_name = "UNIT", value_parser = caption, requires = "program")]
+    unit: Option<String>,
     /// Use this run as the baseline instead of the reference machine ('George', 1995)
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
@@ -80,7 +86,10 @@ fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     if let Some(word) = names.iter().find(|word| !word.contains('=')) {
         bail!("'{word}' is not an argument for {}: with --program, arguments are KEY=VALUE", path.display());
     }
-    Ok(vec![Arc::new(Test::foreign(&executable(path)?, names)?)])
+    let row = Test::foreign(&executable(path)?, names)?;
+    let label = arguments.label.clone().unwrap_or_else(|| row.label.clone());
+    let unit = arguments.unit.clone().unwrap_or_else(|| row.unit.clone());
+    Ok(vec![Arc::new(Test { label, unit, ..row })])
 }
 
 /// The indexes to show: those that groups of their names ask for, and the usual ones if there is more.

@@ -18,7 +18,7 @@ use words::place::{Kind, is_temporary};
 
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
-pub(crate) use values::{bytes, duration, name, percent};
+pub(crate) use values::{bytes, caption, duration, name, percent};
 
 /// The variable that says where runs are kept.
 const RESULTS: &str = "UNIXMARK_RESULTS";

@@ -80,6 +80,17 @@ pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
     choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
+/// Reads a label or a unit.
+///
+/// # Errors
+/// It is empty, or more than printable text.
+pub(crate) fn caption(text: &str) -> Result<String> {
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        bail!("it must be printable text in one line");
+    }
+    Ok(text.to_owned())
+}
+
 /// Reads a duration; a number alone is seconds.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ mod command_line;
 mod compare;
 mod graphics;
 mod latency;
+mod own;
 mod resources;
 mod scaling;
 mod wayland;

@@ -1,7 +1,7 @@
 //! The system's C compiler, and how programs are built by it.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
@@ -89,11 +89,9 @@ impl Compiler {
 
     fn build(&self, folder: &Path, test: &Test, flags: &[&str], partial: &Partial) -> Result<()> {
         let file = partial.path(test.binary());
-        let mut command = Command::new(&self.command);
-        command.current_dir(folder.join("src")).args(flags).args(["-I", "."]);
-        command.args(test.define.iter().map(|item| format!("-D{item}")));
-        command.args(test.units()).args(kit()).arg("-o").arg(&file).args(["-Wl,--as-needed", "-lm"]);
-        let output = command.output().with_context(|| format!("the C compiler '{}' cannot be run", self.command))?;
+        let define: Vec<String> = test.define.iter().map(|item| format!("-D{item}")).collect();
+        let units: Vec<PathBuf> = test.units().map(PathBuf::from).collect();
+        let output = self.compile(&folder.join("src"), &[flags, &words(&define)].concat(), &units, &file)?;
         if !output.status.success() {
             let stderr = String::from_utf8_lossy(&output.stderr);
             let lines: Vec<&str> = stderr.lines().take(5).collect();
@@ -107,6 +105,21 @@ impl Compiler {
         let target = folder.join("bin").join(test.binary());
         std::fs::rename(&file, &target).with_context(|| format!("{} cannot be written", target.display()))
     }
+
+    /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit; returns how that went.
+    ///
+    /// # Errors
+    /// The compiler cannot be started.
+    pub fn compile(&self, kit: &Path, flags: &[&str], units: &[PathBuf], out: &Path) -> Result<Output> {
+        let mut command = Command::new(&self.command);
+        command.current_dir(kit).args(flags).args(["-I", "."]).args(units).args(self::kit());
+        command.arg("-o").arg(out).args(["-Wl,--as-needed", "-lm"]);
+        command.output().with_context(|| format!("the C compiler '{}' cannot be run", self.command))
+    }
+}
+
+fn words(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 /// What every program is linked with: the C files that lie in `programs/` itself.

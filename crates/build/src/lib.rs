@@ -2,6 +2,7 @@
 
 mod cache;
 mod compiler;
+mod own;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,6 +18,7 @@ use catalogue::{GRAPHICS, Test};
 use compiler::Compiler;
 use journal::Build;
 use machine::Machine;
+pub use own::{Built, program};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use condition::{CgroupLimit, Condition, Level, Means, Switch};
 pub(crate) use lookup::unknown;
 pub use need::Need;
+pub use own::{is_typeable, path as own_path};
 pub use processor::{Figure, Processor};
 use tables::TABLES;
 

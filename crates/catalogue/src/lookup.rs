@@ -17,6 +17,12 @@ impl Catalogue {
         self.tests.iter().find(|test| test.id == id)
     }
 
+    /// Whether a test, a group or a word of the command line is called `id`.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.test(id).is_some() || self.groups.iter().any(|group| group.id == id) || id == NONE || id == "all"
+    }
+
     /// Returns the tests that are made to run in the background; any other may do so too.
     pub fn loads(&self) -> impl Iterator<Item = &Arc<Test>> {
         self.tests.iter().filter(|test| test.roles.contains(&Role::Load))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use super::{Catalogue, Group, Means, NONE, Switch, Test};
+use super::{Catalogue, Group, Means, Switch, Test};
 
 /// Names a file in place of the usual one.
 const VARIABLE: &str = "UNIXMARK_CATALOGUE";
@@ -22,14 +22,20 @@ struct File {
     condition: Vec<Switch>,
 }
 
-/// Where the user's tables are: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's configuration, if it exists.
-fn path() -> Option<PathBuf> {
+/// Where the user's tables are, or would be: $UNIXMARK_CATALOGUE, else `unixmark/catalogue.toml` in the user's configuration;
+/// `None` without a home.
+#[must_use]
+pub fn path() -> Option<PathBuf> {
     let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(path) = from(VARIABLE) {
-        return Some(path);
-    }
-    let base = from("XDG_CONFIG_HOME").or_else(|| from("HOME").map(|home| home.join(".config")))?;
-    Some(base.join("unixmark/catalogue.toml")).filter(|path| path.exists())
+    from(VARIABLE).or_else(|| {
+        let base = from("XDG_CONFIG_HOME").or_else(|| from("HOME").map(|home| home.join(".config")))?;
+        Some(base.join("unixmark/catalogue.toml"))
+    })
+}
+
+/// Whether the user named the file, which must exist then.
+fn is_asked() -> bool {
+    std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty())
 }
 
 /// Adds the user's tables to the catalogue's.
@@ -37,7 +43,7 @@ fn path() -> Option<PathBuf> {
 /// # Errors
 /// The file cannot be read, does not parse, or has a row that cannot be.
 pub(super) fn add(catalogue: &mut Catalogue) -> Result<()> {
-    let Some(path) = path() else { return Ok(()) };
+    let Some(path) = path().filter(|path| is_asked() || path.exists()) else { return Ok(()) };
     let text = std::fs::read_to_string(&path)
         .with_context(|| format!("your catalogue {} cannot be read; fix or remove it", path.display()))?;
     let file: File =
@@ -59,16 +65,20 @@ pub(super) fn add(catalogue: &mut Catalogue) -> Result<()> {
 }
 
 fn check(id: &str, catalogue: &Catalogue, path: &Path) -> Result<()> {
-    let taken = catalogue.test(id).is_some() || catalogue.groups.iter().any(|group| group.id == id);
-    if taken || id == NONE || id == "all" {
+    if catalogue.has(id) {
         bail!("your catalogue {} has a row '{id}', which is the name of another; try one of your own", path.display());
     }
     typeable(id, path)
 }
 
-/// A name is one word that no shell and no list takes apart.
+/// Whether a name is one word that no shell and no list takes apart.
+#[must_use]
+pub fn is_typeable(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
 fn typeable(id: &str, path: &Path) -> Result<()> {
-    if id.is_empty() || !id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+    if !is_typeable(id) {
         bail!("your catalogue {} has a row '{id}'; try a name of letters, digits and dashes", path.display());
     }
     Ok(())

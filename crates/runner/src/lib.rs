@@ -2,6 +2,7 @@
 
 mod burnin;
 mod failure;
+mod fields;
 mod guardian;
 mod program;
 mod protocol;

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
 
 use super::protocol::{Parser, short};
@@ -219,10 +221,12 @@ fn refused(path: &Path, error: &std::io::Error) -> String {
         ErrorKind::NotFound if fs::metadata(path).is_ok() => {
             format!("{name} cannot be started: its interpreter or loader is missing")
         }
-        ErrorKind::NotFound => format!("{} does not exist", path.display()),
-        ErrorKind::PermissionDenied => {
-            format!("{} may not be executed: is it on a noexec mount?", path.display())
+        ErrorKind::NotFound if path.with_extension("c").exists() => {
+            let source = path.with_extension("c");
+            format!("{} does not exist; try `unixmark build {}`", path.display(), source.display())
         }
+        ErrorKind::NotFound => format!("{} does not exist", path.display()),
+        ErrorKind::PermissionDenied => not_permitted(path),
         ErrorKind::WouldBlock => format!(
             "{name} cannot be started: the limit on processes is reached (ulimit -u, or the pids cgroup); try fewer copies"
         ),
@@ -230,6 +234,21 @@ fn refused(path: &Path, error: &std::io::Error) -> String {
             format!("{name} cannot be started: too many open files; try `ulimit -n 100000` or fewer copies")
         }
         _ => format!("{name} cannot be started: {error}"),
+    }
+}
+
+/// Returns why a file may not be executed: its mode says so, or its mount does.
+fn not_permitted(path: &Path) -> String {
+    let shown = path.display();
+    let has_bit = fs::metadata(path).map_or(true, |file| file.permissions().mode() & 0o111 != 0);
+    if !has_bit {
+        return format!("{shown} may not be executed: it has no x permission; try chmod +x {shown}");
+    }
+    match statvfs(path) {
+        Ok(mount) if mount.f_flag.contains(StatVfsMountFlags::NOEXEC) => {
+            format!("{shown} may not be executed: it is on a noexec mount; try a copy on another file system")
+        }
+        _ => format!("{shown} may not be executed by this user; check the permissions of it and of its directories"),
     }
 }
 

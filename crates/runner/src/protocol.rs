@@ -1,7 +1,8 @@
 //! What a program prints: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
 
+use super::fields::{finite, named, schedule, usage};
 use catalogue::Test;
-use journal::{Copy, Frame, Latency, Recorder, Schedule, Usage};
+use journal::{Copy, Frame, Recorder};
 
 /// How a program's output ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,9 +19,6 @@ pub enum Conclusion {
 
 /// No line of the protocol is longer than this.
 const LONGEST_LINE: usize = 64 << 10;
-
-/// ns longer than any period, deadline or work: eleven days.
-const LONGEST_TIME: u64 = 1_000_000_000_000_000;
 
 /// More lines than any honest program prints, frames aside.
 const MOST_LINES: usize = 1 << 20;
@@ -157,37 +155,40 @@ impl Parser {
             }
             Some(_) => {}
             None => {
-                if let Err(()) = self.word(text) {
-                    self.end = Some(Conclusion::Garbage(violation(text)));
+                if let Err(wrong) = self.word(text) {
+                    self.end = Some(Conclusion::Garbage(match wrong {
+                        Wrong::Word => violation(text),
+                        Wrong::Field(why) => format!("it printed '{}': {why} (docs/format.md)", short(text)),
+                    }));
                 }
             }
         }
     }
 
-    fn word(&mut self, text: &str) -> Result<(), ()> {
+    fn word(&mut self, text: &str) -> Result<(), Wrong> {
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
         match word {
             "skip" => self.end = Some(Conclusion::Skip(clean(rest))),
             "error" => self.end = Some(Conclusion::Error(clean(rest))),
             "ready" if !self.ready && rest.is_empty() => self.ready = true,
-            _ if !self.ready => return Err(()),
-            "frame" => self.frame(rest).ok_or(())?,
-            "slice" => self.slice(rest).ok_or(())?,
-            "pulse" => self.pulses.push(pulse(rest).ok_or(())?),
-            "plan" if self.recorder.is_none() => self.recorder = Some(Recorder::new(schedule(rest).ok_or(())?)),
-            "value" => self.value(rest).ok_or(())?,
-            "time" => self.time(rest).ok_or(())?,
-            "copy" => self.thread(rest).ok_or(())?,
-            "check" => self.check(rest).ok_or(())?,
+            _ if !self.ready => return Err(Wrong::Word),
+            "frame" => self.frame(rest)?,
+            "slice" => self.slice(rest)?,
+            "pulse" => self.pulses.push(named(rest, ["NS", "COUNT"]).map(|[at, count]| (at, count))?),
+            "plan" if self.recorder.is_none() => self.recorder = Some(Recorder::new(schedule(rest)?)),
+            "value" => self.value(rest)?,
+            "time" => self.time(rest)?,
+            "copy" => self.thread(rest)?,
+            "check" => self.check(rest)?,
             "note" => self.copy.notes.push(clean(rest)),
-            "usage" => self.copy.usage = Some(usage(rest).ok_or(())?),
+            "usage" => self.copy.usage = Some(usage(rest)?),
             "done" if rest.is_empty() => self.end = Some(Conclusion::Done(Vec::new())),
             _ if self.foreign.contains(&word) => self.lines.push(text.to_owned()),
-            _ => return Err(()),
+            _ => return Err(Wrong::Word),
         }
         // An hour of frames or of a burn-in's seconds is honest.
         self.count += usize::from(word != "frame" && !self.foreign.contains(&word));
-        if self.count > MOST_LINES { Err(()) } else { Ok(()) }
+        if self.count > MOST_LINES { Err(Wrong::from("there are more lines than any window has")) } else { Ok(()) }
     }
 
     /// The copy whose slices, values and times come now.
@@ -196,53 +197,69 @@ impl Parser {
     }
 
     /// What follows is the next thread's.
-    fn thread(&mut self, rest: &str) -> Option<()> {
-        let [number] = numbers(rest)?;
+    fn thread(&mut self, rest: &str) -> Result<(), Wrong> {
+        let [number] = named(rest, ["NUMBER"])?;
         let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };
-        if number != next || (number == 0 && !self.copy.slices.is_empty()) {
-            return None;
+        if number != next {
+            return Err(Wrong::Field(format!("NUMBER is not {next}, the next thread's")));
+        }
+        if number == 0 && !self.copy.slices.is_empty() {
+            return Err(Wrong::from("slices came before the first thread"));
         }
         if self.has_threads {
             self.threads.push(Copy::default());
         }
         self.has_threads = true;
-        Some(())
+        Ok(())
     }
 
     /// How many single operations took this long.
-    fn time(&mut self, rest: &str) -> Option<()> {
-        let [ns, count] = numbers(rest)?;
+    fn time(&mut self, rest: &str) -> Result<(), Wrong> {
+        let [ns, count] = named(rest, ["NS", "COUNT"])?;
         self.current().times.get_or_insert_default().record_many(ns, count);
-        Some(())
+        Ok(())
     }
 
-    fn slice(&mut self, rest: &str) -> Option<()> {
-        let [from, to, count] = numbers(rest)?;
+    fn slice(&mut self, rest: &str) -> Result<(), Wrong> {
+        let [from, to, count] = named(rest, ["START_NS", "END_NS", "COUNT"])?;
         let start = self.start;
         let slices = &mut self.current().slices;
-        let after = slices.last().map_or(start, |last| start + last.1);
         // A program that claims time before the start, or the same time twice, is lying.
-        if from < after || to < from {
-            return None;
+        if from < start {
+            return Err(Wrong::Field(format!("START_NS is before the window, which began at {start}")));
+        }
+        if slices.last().is_some_and(|last| from < start + last.1) {
+            return Err(Wrong::from("START_NS is before the end of the last slice"));
+        }
+        if to < from {
+            return Err(Wrong::from("END_NS is before START_NS"));
         }
         slices.push((from - start, to - start, count));
-        Some(())
+        Ok(())
     }
 
-    fn frame(&mut self, rest: &str) -> Option<()> {
-        let (planned, woke, done, sent) = match numbers::<3>(rest) {
-            Some([planned, woke, done]) => (planned, woke, done, planned),
-            None => {
-                let [planned, woke, done, sent] = numbers(rest)?;
-                (planned, woke, done, sent)
-            }
+    fn frame(&mut self, rest: &str) -> Result<(), Wrong> {
+        const NAMES: [&str; 4] = ["PLANNED_NS", "WOKE_NS", "DONE_NS", "STAMP_NS"];
+        let (planned, woke, done, sent) = if rest.split(' ').count() == NAMES.len() {
+            let [planned, woke, done, sent] = named(rest, NAMES)?;
+            (planned, woke, done, sent)
+        } else {
+            let [planned, woke, done] = named(rest, [NAMES[0], NAMES[1], NAMES[2]])?;
+            (planned, woke, done, planned)
         };
-        if planned < self.planned.max(self.start) || woke < planned || (done > 0 && done < woke) {
-            return None;
+        let recorder = self.recorder.as_mut().ok_or_else(|| Wrong::from("there is no plan before it"))?;
+        if planned < self.planned.max(self.start) {
+            return Err(Wrong::from("PLANNED_NS is before the window or the last frame"));
         }
-        let (recorder, end) = (self.recorder.as_mut()?, woke.max(done));
+        if woke < planned {
+            return Err(Wrong::from("WOKE_NS is before PLANNED_NS"));
+        }
+        if done > 0 && done < woke {
+            return Err(Wrong::from("DONE_NS is before WOKE_NS"));
+        }
+        let end = woke.max(done);
         if !recorder.can_take(end - planned) {
-            return None;
+            return Err(Wrong::from("it took longer than can be recorded"));
         }
         (self.planned, self.latest) = (planned, self.latest.max(end));
         let start = self.start;
@@ -253,78 +270,51 @@ impl Parser {
             woke: since(woke),
             done: (done > 0).then(|| since(done)),
         });
-        Some(())
+        Ok(())
     }
 
-    fn value(&mut self, rest: &str) -> Option<()> {
+    fn value(&mut self, rest: &str) -> Result<(), Wrong> {
         let mut words = rest.splitn(3, ' ');
-        let (name, number) = (words.next()?, words.next()?.parse::<f64>().ok()?);
-        if name.is_empty() || !number.is_finite() {
-            return None;
-        }
+        let name = words.next().filter(|name| !name.is_empty()).ok_or_else(|| Wrong::from("NAME is missing"))?;
+        let number = finite("NUMBER", words.next())?;
         if name == "broke_ns" {
             // As many ns as a delay can have fit.
             self.broke = Some(number.max(0.0) as u64);
         }
         self.current().values.insert(name.to_owned(), (number, words.next().unwrap_or("").to_owned()));
-        Some(())
+        Ok(())
     }
 
-    fn check(&mut self, rest: &str) -> Option<()> {
-        let (name, number) = rest.split_once(' ')?;
-        let number = number.parse::<f64>().ok().filter(|number| number.is_finite())?;
-        self.copy.checks.insert(name.to_owned(), number);
-        Some(())
+    fn check(&mut self, rest: &str) -> Result<(), Wrong> {
+        let (name, number) = rest.split_once(' ').ok_or_else(|| Wrong::from("NUMBER is missing"))?;
+        self.copy.checks.insert(name.to_owned(), finite("NUMBER", Some(number))?);
+        Ok(())
+    }
+}
+
+/// Why a line breaks the protocol.
+enum Wrong {
+    /// It does not begin with one of its words, or with one that does not belong there.
+    Word,
+    /// What is wrong with its fields.
+    Field(String),
+}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Wrong {
+        Wrong::Field(why)
+    }
+}
+
+impl From<&str> for Wrong {
+    fn from(why: &str) -> Wrong {
+        Wrong::Field(why.to_owned())
     }
 }
 
 /// The message about a line that breaks the protocol.
 pub fn violation(line: &str) -> String {
     format!("it printed '{}', which is not part of the protocol (docs/format.md)", short(line))
-}
-
-/// Reads exactly N whole numbers.
-pub fn numbers<const N: usize>(rest: &str) -> Option<[u64; N]> {
-    let mut found = [0; N];
-    let mut words = rest.split(' ');
-    for place in &mut found {
-        *place = words.next()?.parse().ok()?;
-    }
-    words.next().is_none().then_some(found)
-}
-
-fn pulse(rest: &str) -> Option<(u64, u64)> {
-    numbers(rest).map(|[at, count]| (at, count))
-}
-
-fn schedule(rest: &str) -> Option<Schedule> {
-    let (rest, latency) = rest.rsplit_once(' ')?;
-    let [period, deadline, work, planned] = numbers(rest)?;
-    let latency = match latency {
-        "wake" => Latency::Wake,
-        "response" => Latency::Response,
-        "overrun" => Latency::Overrun,
-        _ => return None,
-    };
-    let sane = (period == 0 || (1000..LONGEST_TIME).contains(&period)) && deadline.max(work) < LONGEST_TIME;
-    sane.then_some(Schedule { period, deadline, work, planned, latency })
-}
-
-fn usage(rest: &str) -> Option<Usage> {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let [user, system, child_user, child_system, minor_faults, major_faults, voluntary, involuntary, maxrss_kib] =
-        numbers(rest)?;
-    Some(Usage {
-        user: seconds(user),
-        system: seconds(system),
-        child_user: seconds(child_user),
-        child_system: seconds(child_system),
-        minor_faults,
-        major_faults,
-        voluntary,
-        involuntary,
-        maxrss_kib,
-    })
 }
 
 /// A line without anything a terminal would act on.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::protocol::{clean, numbers};
+use crate::fields::numbers;
+use crate::protocol::clean;
 use journal::{Beat, Fault, Pass, Stage, Word};
 
 /// The program lists the first thousand faults, and then only counts them.

@@ -1,0 +1,49 @@
+//! A program of the user's, built against the kit that is part of the tool.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::compiler::{self, Compiler};
+use super::{FILES, install_files, start};
+
+/// How a program was built.
+#[derive(Debug)]
+pub struct Built {
+    /// The compiler's version and its flags.
+    pub how: String,
+    /// What the compiler said: its warnings.
+    pub warnings: String,
+}
+
+/// Compiles the C files `sources` with the kit into `out`, with the flags of the catalogue's own programs. A source that does
+/// not exist may be one that comes with the kit, such as `thread/team.c`.
+///
+/// # Errors
+/// There is no compiler, it fails, or a file does not exist.
+pub fn program(sources: &[PathBuf], out: &Path) -> Result<Built> {
+    let units = sources.iter().map(|source| unit(source)).collect::<Result<Vec<PathBuf>>>()?;
+    let compiler = Compiler::usual().context("nothing can be built; install a C compiler or set CC")?;
+    let (_, partial) = start()?;
+    let kit = partial.path("kit");
+    install_files(&kit, &partial)?;
+    let out = std::path::absolute(out).with_context(|| format!("{} cannot be written", out.display()))?;
+    let flags = compiler::flags();
+    let output = compiler.compile(&kit.join("src"), &flags, &units, &out)?;
+    let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() {
+        bail!("{}the C compiler failed ({})", warnings, output.status);
+    }
+    Ok(Built { how: format!("{}, {}", compiler.version(), flags.join(" ")), warnings })
+}
+
+/// Returns a C file as the compiler finds it from the kit's folder.
+fn unit(source: &Path) -> Result<PathBuf> {
+    if source.exists() {
+        return std::path::absolute(source).with_context(|| format!("{} cannot be read", source.display()));
+    }
+    if FILES.iter().any(|(name, _)| Path::new(name) == source) {
+        return Ok(source.to_path_buf());
+    }
+    bail!("{} does not exist, and the kit has no such file; `unixmark new test NAME` makes one", source.display())
+}
