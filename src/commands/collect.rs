@@ -10,6 +10,9 @@ use crate::terminal::{print, say};
 use ::fleet::{Fleet, alone, collect, slurm};
 use catalogue::Catalogue;
 
+/// Files that hold no journal and are named.
+const FEW: usize = 3;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Journals, or directories that contain journals at any depth
@@ -38,12 +41,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     for refused in &collected.refused {
         say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
     }
-    let Some(name) = collected.run else {
+    if !collected.others.is_empty() {
+        let names: Vec<String> = collected.others.iter().map(|other| other.path.display().to_string()).collect();
+        say(&format!("no journals: {}", words::listed(&names, FEW)));
+    }
+    let Some(name) = collected.run.clone() else {
         alone.undo();
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
     Fleet::expect(into, &name, expect)?;
     let mut fleet = Fleet::read(into, &catalogue)?;
+    collected.explain(&mut fleet);
     slurm::explain(&mut fleet, into)?;
     print(&table(&fleet))?;
     say(&format!("{} taken in, {} already there", words::count(collected.taken, "journal"), collected.known));

@@ -51,14 +51,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Writes a run, and prints where it is.
+/// Writes a run, and prints where it is: where it was imported before, there.
 fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
+    journal.run.format = FORMAT.to_owned();
+    if let Some(known) = twin(&journal, store)? {
+        say(&format!("it was imported before, as {}; it is one run", known.file_name().unwrap_or_default().display()));
+        return print(&format!("{}\n", known.display()));
+    }
     let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
     let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
     let (name, directory) = store.create(&host, &date)?;
-    journal.run.format = FORMAT.to_owned();
     journal.run.name = name;
-    write(&journal, &directory)?;
+    let mut writer = Writer::create(&directory)?;
+    records(&journal).iter().try_for_each(|record| writer.append(record))?;
+    writer.sync()?;
     let results = analysis::Results::new(&journal, catalogue, None);
     for warning in &results.warnings {
         say(&format!("warning: {warning}"));
@@ -67,23 +73,30 @@ fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()
     print(&format!("{}\n", directory.display()))
 }
 
-fn write(journal: &Journal, directory: &std::path::Path) -> Result<()> {
-    let mut writer = Writer::create(directory)?;
-    writer.append(&Record::Run(Box::new(journal.run.clone())))?;
-    for fact in &journal.facts {
-        writer.append(&Record::Fact(fact.clone()))?;
-    }
-    for cell in &journal.cells {
-        writer.append(&Record::Cell(Box::new(cell.clone())))?;
-    }
-    for trial in &journal.trials {
-        writer.append(&Record::Trial(Box::new(trial.clone())))?;
-    }
-    for warning in &journal.warnings {
-        writer.append(&Record::Warning(warning.clone()))?;
-    }
-    if let Some(end) = &journal.end {
-        writer.append(&Record::End(end.clone()))?;
-    }
-    writer.sync()
+/// The imported run with the same results, if the store has one.
+fn twin(journal: &Journal, store: &Store) -> Result<Option<PathBuf>> {
+    let alike = |run: &journal::Run| (run.procedure, run.started.clone(), run.host.clone(), run.tool.clone());
+    let same = |path: &PathBuf| journal::read(path).is_ok_and(|known| bare(&known) == bare(journal));
+    let runs = store.list()?.into_iter();
+    let mut likely = runs.filter(|listed| listed.run.as_ref().is_some_and(|run| alike(run) == alike(&journal.run)));
+    Ok(likely.find(|listed| same(&listed.path)).map(|listed| listed.path))
+}
+
+/// A journal without what is not of its report: its name, and what the user wrote of it.
+fn bare(journal: &Journal) -> Option<String> {
+    let mut journal = journal.clone();
+    journal.run.name.clear();
+    journal.run.comment.clear();
+    serde_json::to_string(&records(&journal)).ok()
+}
+
+/// An imported journal's lines.
+fn records(journal: &Journal) -> Vec<Record> {
+    let mut records = vec![Record::Run(Box::new(journal.run.clone()))];
+    records.extend(journal.facts.iter().cloned().map(Record::Fact));
+    records.extend(journal.cells.iter().cloned().map(|cell| Record::Cell(Box::new(cell))));
+    records.extend(journal.trials.iter().cloned().map(|trial| Record::Trial(Box::new(trial))));
+    records.extend(journal.warnings.iter().cloned().map(Record::Warning));
+    records.extend(journal.end.clone().map(Record::End));
+    records
 }

@@ -151,6 +151,25 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
     }
 }
 
+/// A journal behind a login banner counts and is marked; a node whose file says something else has that beside its name.
+#[test]
+fn banners_are_passed_over_and_other_texts_quoted() {
+    let place = Place::new();
+    write(&place, "n13", &format!("Welcome!\n\n{}", emitted(&place, "n13", 0)));
+    let spaced = emitted(&place, "n15", 0).replacen("{\"type\":\"run\",", "{ \"type\" : \"run\", ", 1);
+    write(&place, "n15", &spaced);
+    write(&place, "n14", "ssh: connect to host n14 port 22: No route to host\n");
+    write(&place, "n16.jsonl", "Permission denied (publickey).\n");
+    let (code, text, said) = collect(&place, "--expect n13,n14,n15,n16,n17");
+    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 3 missing\n"), "{text}{said}");
+    let line = |node: &str| text.lines().find(|line| line.starts_with(node)).unwrap().to_owned();
+    assert!(line("n13").contains("whole    2 lines before its journal passed over"), "{text}");
+    assert!(line("n14").contains("it begins with 'ssh: connect to host n14 port 22: No route to host'"), "{text}");
+    assert!(line("n16").contains("line 1: this is not a unixmark run"), "{text}");
+    assert!(line("n17").contains("no journal of it was found"), "{text}");
+    assert!(said.contains("no journals: ") && said.contains("not taken in: "), "{said}");
+}
+
 /// What is refused leaves the fleet run as it was, and where there is none, nothing.
 #[test]
 fn another_fleet_run_is_not_mixed_in() {

@@ -99,6 +99,20 @@ fn a_node_whose_programs_are_slowed_is_named_in_a_recorded_fleet() {
     assert!(text.contains("only one with limits.nofile 777."), "{text}");
 }
 
+/// A node whose journal has a first line and nothing else is not among those that are fit, nor does it make facts differ.
+#[test]
+fn a_node_without_trials_is_no_healthy_one() {
+    let place = Place::new();
+    let first = |text: String| text.split_inclusive('\n').next().unwrap().to_owned();
+    let same = |text: String| text.replace("0xb000038", "0xb000040");
+    let into = collected(&place, |node, text| if node == 7 { first(text) } else { same(text) });
+    let (code, text, said) = fleet_report(&place, &into, "");
+    assert_eq!(code, 0, "{said}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("None of 9 nodes is shown to be slow. 1 node delivered no figure."), "{text}");
+    assert!(!flat.contains("unknown (1)"), "{text}");
+}
+
 /// Names that would move a terminal's cursor, of 500 letters, or of nothing; and a node that delivered half.
 #[test]
 fn hostile_names_and_cut_journals_do_not_break_it() {

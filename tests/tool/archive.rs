@@ -12,7 +12,7 @@ use catalogue::Catalogue;
 use corpus::{Made, Recorded};
 use duckdb::{python, query};
 use serde_json::Value;
-use testing::{Place, contents, stderr};
+use testing::{Place, contents, stderr, stdout};
 
 const GCC: &str = "cc (Debian 12.2.0-14) 12.2.0";
 
@@ -276,4 +276,27 @@ fn bad_luck_leaves_no_half_file() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("make room") && stderr(&output).contains("No space left"), "{}", stderr(&output));
     assert!(written.unwrap() < all);
+}
+
+#[test]
+fn a_report_imported_twice_is_one_run() {
+    let place = Place::new();
+    let report = testing::file("tests/vectors/unixbench_1copy_report.txt");
+    let import = |more: &str| place.unixmark(&format!("import {} {more}", report.display())).output().unwrap();
+    let first = import("");
+    let again = import("--comment mine");
+    assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)));
+    assert_eq!(stdout(&first), stdout(&again));
+    assert!(
+        stderr(&again).contains("it was imported before, as imported-2018-06-25-01; it is one run"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 1);
+    // Another report of the same time is another run.
+    let text = std::fs::read_to_string(&report).unwrap().replacen("645027.2", "645028.2", 2);
+    let other = place.root.path().join("other.txt");
+    std::fs::write(&other, text).unwrap();
+    assert_eq!(place.unixmark(&format!("import {}", other.display())).output().unwrap().status.code(), Some(0));
+    assert_eq!(std::fs::read_dir(place.results()).unwrap().count(), 2);
 }

@@ -1,15 +1,15 @@
 //! Gathering journals into a fleet's directory.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::state::{Fleet, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
-use journal::{self, Attempt, Journal, NodeId};
+use journal::{self, Attempt, Head, Journal, NodeId};
 use words::write_whole;
 
 /// Where a fleet's directory has its journals.
@@ -29,6 +29,27 @@ pub struct Collected {
     pub run: Option<String>,
     /// What was not taken in.
     pub refused: Vec<Refused>,
+    /// Files in the directories that hold no journal and are not the tool's own, each with how it begins.
+    pub others: Vec<Refused>,
+}
+
+impl Collected {
+    /// Says of nodes that are missing what the files say that bear their names.
+    pub fn explain(&self, fleet: &mut Fleet) {
+        for entry in fleet.entries.iter_mut().filter(|entry| entry.state == State::Missing) {
+            let node = entry.id.node.as_str();
+            let found: Vec<String> = self
+                .refused
+                .iter()
+                .chain(&self.others)
+                .filter(|file| file.is_of(node))
+                .map(|file| format!("{}: {}", file.path.display(), file.reason))
+                .collect();
+            if !found.is_empty() {
+                entry.reason = Some(format!("no journal of it: {}", found.join("; ")));
+            }
+        }
+    }
 }
 
 /// A file that is no part of the fleet.
@@ -38,6 +59,17 @@ pub struct Refused {
     pub path: PathBuf,
     /// Why.
     pub reason: String,
+}
+
+impl Refused {
+    /// Whether the file, or a directory it lies in, is named after a node.
+    fn is_of(&self, node: &str) -> bool {
+        let named = |part: &std::ffi::OsStr| {
+            let rest = part.to_str().and_then(|name| name.strip_prefix(node));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.path.iter().any(named)
+    }
 }
 
 /// Takes in every journal at or below `sources` that is of the fleet run `name`; without a name, of the one that is found
@@ -50,9 +82,10 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: 
     let mut files = Vec::new();
     let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
     for source in sources {
-        gather(source, &mut files, &mut collected.refused);
+        gather(source, &mut files, &mut collected);
     }
     files.sort();
+    collected.others.sort_by(|a, b| a.path.cmp(&b.path));
     for path in files {
         match delivered(&path) {
             Ok((attempt, part)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
@@ -69,8 +102,8 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: 
     Ok(collected)
 }
 
-/// Every file at or below `path` that is or claims to be a journal, and what cannot be looked into.
-fn gather(path: &Path, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) {
+/// Every file at or below `path` that is or claims to be a journal, and what else there is.
+fn gather(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
     if !path.is_dir() {
         files.push(path.to_path_buf());
         return;
@@ -78,27 +111,40 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>, refused: &mut Vec<Refused>) {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) => {
-            refused.push(Refused { path: path.to_path_buf(), reason: format!("it cannot be read: {error}") });
+            let reason = format!("it cannot be read: {error}");
+            collected.refused.push(Refused { path: path.to_path_buf(), reason });
             return;
         }
     };
+    let is_run = path.join(journal::FILE).exists();
     // What goes while it is looked at, an engine has put elsewhere.
     for path in entries.flatten().map(|entry| entry.path()) {
         // Links are not followed: they may lead round in a circle.
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_dir() {
-            gather(&path, files, refused);
-        } else if metadata.is_file() && (path.extension().is_some_and(|end| end == "jsonl") || begins_as_one(&path)) {
-            files.push(path);
+            gather(&path, files, collected);
+        } else if metadata.is_file() {
+            // Engines name what a node printed as they like, and keep other files beside it.
+            match journal::head(&path) {
+                _ if path.extension().is_some_and(|end| end == "jsonl") => files.push(path),
+                Ok(Head::Run(..)) => files.push(path),
+                Ok(Head::Other(first)) if !is_run && !is_own(&path) => {
+                    let reason = match first.as_str() {
+                        "" => "it is empty".to_owned(),
+                        first => format!("it begins with '{first}'"),
+                    };
+                    collected.others.push(Refused { path, reason });
+                }
+                _ => {}
+            }
         }
     }
 }
 
-/// Whether a file begins as journals do: engines name what a node printed as they like, and keep other files beside it.
-fn begins_as_one(path: &Path) -> bool {
-    const BEGIN: &[u8] = br#"{"type":"run","#;
-    let mut bytes = [0; BEGIN.len()];
-    fs::File::open(path).and_then(|mut file| file.read_exact(&mut bytes)).is_ok() && bytes == BEGIN
+/// Whether it is a file of the tool's beside journals: a summary, a manifest, a lock.
+fn is_own(path: &Path) -> bool {
+    let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    hidden || path.extension().is_some_and(|end| end == "json")
 }
 
 /// A journal as it was at one moment: a node may be writing it.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
-use journal::{Attempt, Ended, NodeId};
+use journal::{Attempt, Ended, Head, NodeId};
 use words::write_whole;
 
 /// The file that says which fleet run a directory is of.
@@ -321,6 +321,9 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
     }
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
+    if let Ok(Head::Run(_, lines @ 1..)) = journal::head(&part.path) {
+        notes.push(format!("{} before its journal passed over", words::count(lines, "line")));
+    }
     if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
         notes.push("its programs are a different build from most nodes'".to_owned());
     }

@@ -41,8 +41,8 @@ pub(super) struct PrintedTotal {
 
 impl Printed {
     /// Returns the scores, by test, that lie within the rounding of the printed ones and give the index values that are
-    /// printed too. Reports print one decimal of a score and compute with all: an index of the rounded scores can differ
-    /// in its last digit.
+    /// printed too, where the printed ones do not. Reports print one decimal of a score and compute with all: an index of the
+    /// rounded scores can differ in its last digit.
     pub fn settle(&self, results: &Results, catalogue: &Catalogue, own: &str) -> Vec<(String, f64)> {
         let id = |id: &Option<String>| id.as_deref().unwrap_or(own).to_owned();
         let geometric = |index: &&Index| {
@@ -59,15 +59,18 @@ impl Printed {
             Total::Index(printed) if id(&total.index) == own => Some(printed),
             _ => None,
         });
-        // The same share of every range; half of it unless the printed index says otherwise.
+        let good = |index: f64| total.is_none_or(|printed| format!("{index:.1}") == format!("{printed:.1}"));
+        if good(index.score.value) {
+            return Vec::new();
+        }
+        // The same share of every range, nearest to half of it.
         let place = |share: f64, low: f64, high: f64| low + share * (high - low);
         let of = |share: f64| {
             let logs = ranges.iter().map(|(part, low, high)| (place(share, *low, *high) / part.baseline).ln());
             10.0 * (logs.sum::<f64>() / ranges.len() as f64).exp()
         };
         let shares = (0..50).flat_map(|step| [0.5 + f64::from(step) / 100.0, 0.5 - f64::from(step) / 100.0]);
-        let good = |share: &f64| total.is_none_or(|printed| format!("{:.1}", of(*share)) == format!("{printed:.1}"));
-        let Some(share) = { shares }.find(good) else { return Vec::new() };
+        let Some(share) = { shares }.find(|share| good(of(*share))) else { return Vec::new() };
         ranges.iter().map(|(part, low, high)| (part.test.clone(), place(share, *low, *high))).collect()
     }
 

@@ -71,6 +71,12 @@ fn begins(text: &str, with: &str) -> bool {
     text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
 }
 
+/// Whether the first line is that of a journal, in any serialisation.
+fn is_run(text: &str) -> bool {
+    let first = text.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    first.is_some_and(|line| line["type"] == "run")
+}
+
 /// Says what a text is that cannot be imported, and what to try.
 fn stranger(text: &str) -> &'static str {
     let start = text.trim_start();
@@ -78,7 +84,7 @@ fn stranger(text: &str) -> &'static str {
         "it is empty; import a report or a .log file of UnixBench, a report of BYTE 3, a table of its runs, or one of Lbench"
     } else if begins(start, "concurrency") {
         "it is UnixBench's CSV, which has no sample counts; import the text report or the .log file beside it"
-    } else if begins(start, "{\"type\":\"run\"") {
+    } else if is_run(start) {
         "it is already a run of unixmark; give its directory to `unixmark report`"
     } else if start.starts_with('{') {
         "it is JSON, but no table of Lbench (that has `threads` and `rows` of label, unit and a figure for each) nor one of \
@@ -106,7 +112,12 @@ mod tests {
                 .starts_with("it is an HTML report")
         );
         assert!(refused("Concurrency,Pipe Throughput\n1,5.0\n").starts_with("it is UnixBench's CSV"));
-        assert!(refused("{\"type\":\"run\",\"format\":\"unixmark-run/1\"}").starts_with("it is already a run"));
+        for run in [
+            "{\"type\":\"run\",\"format\":\"unixmark-run/1\"}",
+            "{\"format\": \"unixmark-run/1\", \"type\": \"run\"}\n{}",
+        ] {
+            assert!(refused(run).starts_with("it is already a run"));
+        }
         assert!(refused("\u{0}\u{1}\u{fffd}ELF").starts_with("it is neither"));
         assert!(refused("   BYTE UNIX Benchmarks (Version 6.0.0)\n").starts_with("it has no result"));
         assert!(refused("#### Pass 1\n").starts_with("it has no result"));

@@ -6,7 +6,10 @@ use super::draft::{Draft, copies_of};
 use super::header::Header;
 use super::lines::{self, ScoreLine, Total};
 use analysis::Results;
-use journal::{Journal, Score, Trial};
+use journal::{Fact, Journal, Score, Trial};
+
+/// What the scores are whose printed digits do not give the printed index.
+const SETTLED: &str = "within the rounding of the printed ones, where the printed index is";
 
 /// Whether a line shows that its text is a report.
 pub(super) fn is_report_line(line: &str) -> bool {
@@ -175,7 +178,13 @@ impl<'a> Reader<'a> {
         }
         warnings.extend(self.printed.iter().flat_map(|printed| printed.check(&results, catalogue, own)));
         for printed in &self.printed {
-            for (test, value) in printed.settle(&results, catalogue, own) {
+            let settled = printed.settle(&results, catalogue, own);
+            if !settled.is_empty() {
+                let name = format!("imported.digits.{}", printed.copies);
+                let label = format!("Scores of {}", copies_of(printed.copies));
+                journal.facts.push(Fact::from_text(name, label, "Imported".to_owned(), SETTLED.to_owned()));
+            }
+            for (test, value) in settled {
                 let cells = &journal.cells;
                 let of = |trial: &&mut Trial| {
                     (cells[trial.cell].key.copies, &cells[trial.cell].key.test) == (printed.copies, &test)

@@ -70,6 +70,11 @@ fn unixbench_report() {
     // The scores with one decimal give 1362.848; those within their rounding that also give the printed index values
     // are what is imported.
     assert_eq!(format!("{:.1}", system.score.value), "1362.9");
+    assert!(journal.facts.text("imported.digits.1").unwrap().contains("within the rounding"));
+    // Where the printed ones do, they stay.
+    let (whole, results) = imported("", &REPORT.replace("Score 1362.9", "Score 1362.8"));
+    assert_eq!(row(&results, "dhry2reg", 1).score.value, 30_971_628.9);
+    assert_eq!(whole.facts.text("imported.digits.1"), None);
     for row in &results.rows {
         assert!(REPORT.contains(&format!("{:.1} {}", row.score.value, row.cell.unit)), "{}", row.cell.label);
     }

@@ -1,13 +1,13 @@
 //! The results directory: naming, finding and listing runs.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::{Ended, FILE, Record, Run};
+use super::{Ended, FILE, Head, Record, Run, head};
 use words::{nearest, place};
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
@@ -165,11 +165,9 @@ pub fn last_line(journal: &Path) -> Option<Ended> {
 /// Returns what a journal's first line says, unless it is none.
 #[must_use]
 pub fn first_line(journal: &Path) -> Option<Run> {
-    let mut line = String::new();
-    BufReader::new(fs::File::open(journal).ok()?).read_line(&mut line).ok()?;
-    match serde_json::from_str(&line).ok()? {
-        Record::Run(run) => Some(*run),
-        _ => None,
+    match head(journal).ok()? {
+        Head::Run(run, _) => run.map(|run| *run),
+        Head::Other(_) => None,
     }
 }
 

@@ -47,6 +47,34 @@ fn cut_at_every_byte() {
     assert_eq!(last, full.trials.len());
 }
 
+/// What ssh printed before it is passed over, and marked.
+#[test]
+fn a_journal_behind_a_banner_in_any_serialisation_is_read() {
+    let whole = std::fs::read_to_string(recorded()).unwrap();
+    let full = read(whole.as_bytes()).unwrap();
+    // With spaces, and the type last.
+    let turned = |line: &str| {
+        let serde_json::Value::Object(mut object) = serde_json::from_str(line).unwrap() else { panic!("{line}") };
+        let kind = object.remove("type").unwrap();
+        let rest: Vec<String> = object.iter().map(|(key, value)| format!("\"{key}\" : {value}")).collect();
+        format!("{{ {}, \"type\" : {kind} }}\n", rest.join(", "))
+    };
+    let other: String = whole.lines().map(turned).collect();
+    let banner = "\u{1b}[1mWelcome to n13\u{1b}[0m\n\nLast login: Sun Nov 22\n";
+    for text in [&whole, &other] {
+        let journal = read(format!("{banner}{text}").as_bytes()).unwrap();
+        assert_eq!((&journal.run, &journal.trials), (&full.run, &full.trials));
+        let mark = &journal.warnings[full.warnings.len()].text;
+        assert_eq!(mark, "3 lines before the journal passed over, beginning with '[1mWelcome to n13[0m'");
+        assert_eq!(read(text.as_bytes()).unwrap().warnings, full.warnings);
+    }
+    let none = format!("{:#}", read(banner.as_bytes()).unwrap_err());
+    assert!(none.contains("line 1: this is not a unixmark run"), "{none}");
+    // A journal without its beginning is damaged, and no banner before another.
+    let (_, headless) = whole.split_once('\n').unwrap();
+    assert!(format!("{:#}", read(format!("{headless}{whole}").as_bytes()).unwrap_err()).contains("not a run"));
+}
+
 #[test]
 fn damage_is_reported_with_its_line() {
     let whole = std::fs::read_to_string(recorded()).unwrap();

@@ -59,7 +59,7 @@ impl FleetReport {
             found.for_each(|one| slow[order[one.node]] = true);
             slow
         };
-        report.differing = facts::differing(delivered);
+        report.differing = facts::differing(&measured(delivered));
         // Against the others of their groups: what makes a group is no reason why some of it are slow.
         let with_slow: Vec<&Family> =
             families.iter().filter(|family| family.nodes.iter().any(|node| slow[*node])).collect();
@@ -75,6 +75,12 @@ impl FleetReport {
         report.warnings = notes::warnings(delivered);
         report.warnings.extend(before.into_iter().flat_map(|(_, before)| notes::since(before, delivered)));
         Ok(report)
+    }
+
+    /// How many nodes have a figure.
+    #[must_use]
+    pub fn measured(&self) -> usize {
+        self.nodes.iter().filter(|node| node.values.iter().any(Option::is_some)).count()
     }
 
     /// The slow nodes, gravest first, each with what it is slow at; all columns together first.
@@ -178,6 +184,12 @@ pub(super) fn gravest_first(found: &mut [Outlier]) {
 pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
     let beyond = q <= RATE && deviation.abs() > threshold;
     beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })
+}
+
+/// The nodes that have figures, if any has: what is not known of another is no difference.
+fn measured<'a>(delivered: &[Delivered<'a>]) -> Vec<Delivered<'a>> {
+    let some: Vec<Delivered<'a>> = delivered.iter().copied().filter(|node| !node.summary.figures.is_empty()).collect();
+    if some.is_empty() { delivered.to_vec() } else { some }
 }
 
 fn family(name: String, nodes: Vec<usize>, table: &Table<'_>) -> Family {

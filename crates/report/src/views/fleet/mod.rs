@@ -66,7 +66,8 @@ fn reading(report: &FleetReport) -> String {
 
 /// The answer in a sentence or three.
 fn headline(report: &FleetReport) -> String {
-    let nodes = count(report.nodes.len(), "node");
+    let delivered = count(report.nodes.len(), "node");
+    let nodes = count(report.measured(), "node");
     let slow = report.slow();
     let fast: Vec<String> = report
         .named(Named::Fast)
@@ -75,16 +76,20 @@ fn headline(report: &FleetReport) -> String {
         .map(|(node, _)| short(&report.nodes[node]))
         .collect();
     let mut text = match slow.len() {
-        _ if report.columns.is_empty() => format!("{nodes} delivered, and nothing was measured"),
+        _ if report.columns.is_empty() => format!("{delivered} delivered, and nothing was measured"),
         _ if report.groups.iter().all(|group| !group.judged) => {
-            format!("{nodes} delivered: too few alike to call one slow")
+            format!("{delivered} delivered: too few alike to call one slow")
         }
-        0 => format!("None of {nodes} is slow"),
+        0 => format!("None of {nodes} is shown to be slow"),
         1 => format!("1 of {nodes} is slow: {}", slow_nodes(report, &slow)),
         many => format!("{many} of {nodes} are slow: {}", slow_nodes(report, &slow)),
     };
     text += &in_common(report);
     text += ".";
+    let without = report.nodes.len() - report.measured();
+    if without > 0 && !report.columns.is_empty() {
+        text += &format!(" {} delivered no figure.", count(without, "node"));
+    }
     if !fast.is_empty() {
         text += &format!(" Faster than the others: {}.", listed(&fast, FEW));
     }
