@@ -1,6 +1,7 @@
 //! The command line tool: see `unixmark help`.
 
 mod commands;
+mod complete;
 mod measure;
 mod options;
 mod status;

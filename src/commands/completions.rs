@@ -1,9 +1,9 @@
 //! `unixmark completions SHELL`.
 
 use anyhow::Result;
-use clap::CommandFactory;
 
-use super::Cli;
+use crate::complete::registration;
+use crate::options::name;
 use crate::status::Status;
 use crate::terminal::print;
 
@@ -14,8 +14,6 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "unixmark", &mut text);
-    print(&String::from_utf8_lossy(&text))?;
+    print(&registration(&name(arguments.shell))?)?;
     Ok(Status::Fine)
 }

@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIR", required = true)]
     parquet: PathBuf,
     /// Export the fleet run in this directory
-    #[arg(long, value_name = "DIR", conflicts_with = "runs")]
+    #[arg(long, value_name = "FLEET", conflicts_with = "runs")]
     fleet: Option<PathBuf>,
     /// Which runs [default: all in the results directory]
     #[arg(value_name = "RUN")]

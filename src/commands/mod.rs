@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind as ClapError;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::status::{Status, Usage};
 
@@ -104,6 +104,7 @@ pub fn main() -> ExitCode {
         display::xvfb(words);
         return ExitCode::FAILURE;
     }
+    crate::complete::answer(Cli::command);
     if words.len() < 2 {
         let _ = write!(std::io::stderr(), "{}", start::QUESTIONS);
         return ExitCode::from(2);

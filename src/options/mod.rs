@@ -4,6 +4,7 @@ mod fleet;
 mod matrix;
 mod values;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -51,6 +52,21 @@ impl Results {
         let variable = || std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from);
         self.results.clone().or_else(variable)
     }
+}
+
+/// The runs that a command line is about, whole or not: those of its --results, or the usual ones.
+///
+/// # Errors
+/// There is no such place.
+pub(crate) fn stored(words: impl Iterator<Item = OsString>) -> Result<Store> {
+    let words: Vec<String> = words.filter_map(|word| word.into_string().ok()).collect();
+    let after = |place: usize| words.get(place + 1).cloned();
+    let named = words.iter().enumerate().find_map(|(place, word)| match word.strip_prefix("--results") {
+        Some("") => after(place),
+        Some(rest) => rest.strip_prefix('=').map(str::to_owned),
+        None => None,
+    });
+    Store::at(Results { results: named.map(PathBuf::from) }.asked())
 }
 
 /// How a report is printed.

@@ -7,6 +7,7 @@ mod bare;
 mod burnin;
 mod command_line;
 mod compare;
+mod completion;
 mod graphics;
 mod latency;
 mod own;

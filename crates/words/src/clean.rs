@@ -48,6 +48,12 @@ pub fn shell(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// The first sentence of a paragraph, without its full stop.
+#[must_use]
+pub fn first_sentence(paragraph: &str) -> &str {
+    paragraph.split_once(". ").map_or(paragraph, |(first, _)| first).trim_end_matches('.')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

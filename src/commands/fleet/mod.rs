@@ -29,7 +29,7 @@ enum Verb {
     /// Show which nodes have delivered, and what is wrong with the others
     Status {
         /// The fleet run's directory
-        #[arg(value_name = "DIR")]
+        #[arg(value_name = "FLEET")]
         directory: PathBuf,
         #[command(flatten)]
         form: ListForm,

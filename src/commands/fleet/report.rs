@@ -15,7 +15,7 @@ use catalogue::Catalogue;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// The fleet run's directory
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "FLEET")]
     directory: PathBuf,
     /// Compare nodes that have the same value of this fact, as kernel.release; none: all nodes [default: the type of machine]
     #[arg(long, value_name = "FACT")]
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
     threshold: f64,
     /// Compare with the fleet run in this directory, node by node: before an upgrade and after it
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FLEET")]
     against: Option<PathBuf>,
     #[command(flatten)]
     form: Form,

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{Row, What};
 use catalogue::{Catalogue, Metric, NONE, Role, Test};
 use machine::Machine;
+use words::first_sentence;
 
 /// Returns the tests of a kind: each under its category, with why it cannot run here.
 pub(super) fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
@@ -94,11 +95,6 @@ pub(super) fn names(word: &str, catalogue: &Catalogue) -> Vec<String> {
     let members = is_group.then(|| catalogue.expand(&[word.to_owned()]).ok()).flatten();
     let members = members.into_iter().flatten().map(|test| test.id.clone());
     std::iter::once(word.to_owned()).chain(members).collect()
-}
-
-/// The first sentence of a paragraph, without its full stop.
-fn first_sentence(paragraph: &str) -> &str {
-    paragraph.split_once(". ").map_or(paragraph, |(first, _)| first).trim_end_matches('.')
 }
 
 /// A paragraph in one line.
