@@ -9,7 +9,7 @@ RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               git:git shellcheck:shellcheck dpkg-deb:dpkg \
-              bash:bash zsh:zsh fish:fish slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
+              bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
 TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \

@@ -2,6 +2,8 @@
 
 mod commands;
 mod complete;
+mod examples;
+mod manual;
 mod measure;
 mod options;
 mod status;

@@ -3,6 +3,19 @@
 use std::fmt;
 use std::process::ExitCode;
 
+/// What exit codes mean, for help and manual.
+pub(crate) const CODES: [(&str, &str); 5] = [
+    ("0", "Fine"),
+    (
+        "1",
+        "Measured, but something failed, was flagged or regressed; with `--strict` also if a test was skipped. `doctor`: \
+         something will spoil a run. `fleet status` and `collect`: a node has not delivered",
+    ),
+    ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
+    ("3", "Could not measure, or could not do what was asked"),
+    ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
+];
+
 /// How a command ended, other than by an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {

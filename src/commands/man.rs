@@ -1,27 +1,46 @@
-//! `unixmark man`: one page for all verbs.
+//! `unixmark man`: the manual.
 
-use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use clap::CommandFactory;
-use clap_mangen::Man;
+use anyhow::{Context, Result};
 
-use super::Cli;
-use crate::status::Status;
+use crate::manual::{ManualPage, pages};
+use crate::status::{Status, usage};
 use crate::terminal::print;
+use catalogue::Catalogue;
 
-pub(super) fn run() -> Result<Status> {
-    let mut command = Cli::command();
-    command.build();
-    let mut text = Vec::new();
-    let page = Man::new(command.clone());
-    page.render(&mut text)?;
-    for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
-        writeln!(text, ".SH {}", verb.get_name().to_uppercase())?;
-        let page = Man::new(verb.clone());
-        page.render_description_section(&mut text)?;
-        page.render_options_section(&mut text)?;
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Which page: a verb, as `fleet slurm`, or `tests` or `conditions` [default: that of the tool]
+    #[arg(value_name = "VERB")]
+    verb: Vec<String>,
+    /// Write all pages below this directory, as man1/unixmark.1
+    #[arg(long, value_name = "DIR", conflicts_with = "verb")]
+    into: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let pages = pages(super::command(), &Catalogue::load()?);
+    if let Some(folder) = &arguments.into {
+        pages.iter().try_for_each(|page| write(page, folder))?;
+        return Ok(Status::Fine);
     }
-    print(&String::from_utf8_lossy(&text))?;
+    let name =
+        std::iter::once("unixmark").chain(arguments.verb.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+    let page = pages.iter().find(|page| page.name == name);
+    let page = page.with_context(|| {
+        let all: Vec<&str> = pages.iter().filter_map(|page| page.name.strip_prefix("unixmark-")).collect();
+        format!("there is no page '{}'; try one of {}", arguments.verb.join(" "), all.join(", ").replace('-', " "))
+    });
+    print(&page.map_err(usage)?.source)?;
     Ok(Status::Fine)
+}
+
+fn write(page: &ManualPage, folder: &Path) -> Result<()> {
+    let ManualPage { name, section, source } = page;
+    let folder = folder.join(format!("man{section}"));
+    let path = folder.join(format!("{name}.{section}"));
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&path, source))
+        .with_context(|| format!("{} cannot be written; try another --into DIR", path.display()))
 }

@@ -29,8 +29,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::error::ErrorKind as ClapError;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::examples::with_examples;
 use crate::status::{Status, Usage};
 
 /// Measures what a Unix system can do, with an interval around every number
@@ -83,8 +84,13 @@ enum Verb {
     Restore,
     /// Print completions for a shell
     Completions(completions::Arguments),
-    /// Print the manual page
-    Man,
+    /// Print a page of the manual, or write all of them
+    Man(man::Arguments),
+}
+
+/// Returns the command line, with examples.
+pub(crate) fn command() -> Command {
+    with_examples(Cli::command(), "")
 }
 
 /// Runs the command line of this process and returns its exit code.
@@ -104,13 +110,14 @@ pub fn main() -> ExitCode {
         display::xvfb(words);
         return ExitCode::FAILURE;
     }
-    crate::complete::answer(Cli::command);
+    crate::complete::answer(command);
     if words.len() < 2 {
         let _ = write!(std::io::stderr(), "{}", start::QUESTIONS);
         return ExitCode::from(2);
     }
     let words = start::interbench(words);
-    let cli = match Cli::try_parse_from(&words) {
+    let read = command().try_get_matches_from(&words).and_then(|read| Cli::from_arg_matches(&read));
+    let cli = match read {
         Ok(cli) => cli,
         Err(error) => return misread(&error, &words),
     };
@@ -140,7 +147,7 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {
-    if !matches!(verb, Verb::Restore | Verb::Completions(_) | Verb::Man) {
+    if !matches!(verb, Verb::Restore | Verb::Completions(_) | Verb::Man(_)) {
         restore::offer();
     }
     match verb {
@@ -161,7 +168,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Restore => restore::run(),
-        Verb::Man => man::run(),
+        Verb::Man(arguments) => man::run(&arguments),
     }
 }
 

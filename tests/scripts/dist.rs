@@ -6,7 +6,7 @@ use super::{Sandbox, executable};
 use testing::{stderr, stdout};
 
 const COMMANDS: &str = "sh bash sed grep sort head cut cat rm mv mkdir cp chmod install tar gzip xz uname dirname realpath \
-    sha256sum dpkg dpkg-deb objdump du tr ls cmp true";
+    sha256sum dpkg dpkg-deb objdump du tr ls cmp true find";
 
 /// Builds what the real one would: a script as the tool, some program as the graphics tests. Notes its flags.
 const CARGO: &str = r#"case $1 in
@@ -39,7 +39,8 @@ fn a_space_in_the_path_breaks_nothing() {
         assert!(copied.success(), "{file}");
     }
     executable(&here.join("tests/bare.sh"), "[ -x \"$1\" ]");
-    executable(&made.path("tool"), "echo \"tool $*\"");
+    let tool = "echo \"tool $*\"\n[ \"$1 $2\" != 'man --into' ] || { mkdir \"$3/man1\" && echo page >\"$3/man1/unixmark.1\"; }";
+    executable(&made.path("tool"), tool);
     executable(
         &made.path("cyclonedx"),
         r#"echo "{$(echo "$PWD" | sed 's/ /%20/g')} {$PWD}" >unixmark-components.json"#,

@@ -447,7 +447,7 @@ fn derived_texts() {
         ("list conditions", "none"),
         ("list indexes", "BYTE 3.11"),
         ("completions zsh", "#compdef unixmark"),
-        ("man", ".TH unixmark"),
+        ("man", ".TH UNIXMARK 1 "),
         ("--version", "unixmark "),
     ] {
         let output = place.unixmark(words).output().unwrap();

@@ -10,6 +10,7 @@ mod compare;
 mod completion;
 mod graphics;
 mod latency;
+mod manual;
 mod own;
 mod resources;
 mod scaling;
