@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::measure::{Recording, Start};
 use crate::options::{Measuring, bytes, duration, executable, name};
 use crate::status::{Status, usage};
-use crate::terminal::{BurnInDisplay, print};
+use crate::terminal::{BurnInDisplay, print_words};
 use catalogue::{Catalogue, Test};
 use journal::{BurnIn, Burned, Procedure, Run};
 use machine::{self, Machine, Sensors};
@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let test = test(&catalogue, plan.kind, common).map_err(usage)?;
     let plan = BurnIn { args: test.args.iter().chain(&plan.args).chain(&common.arg).cloned().collect(), ..plan };
     if common.measuring.dry_run {
-        print(&show(&plan, &test, &machine))?;
+        print_words(&show(&plan, &test, &machine))?;
         return Ok(Status::Fine);
     }
     burn(&common.measuring, plan, &test, &catalogue, &machine)

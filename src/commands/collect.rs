@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use super::fleet::table;
+use crate::options::Redact;
 use crate::status::{Status, usage};
-use crate::terminal::{print, say};
-use ::fleet::{Fleet, alone, collect, slurm};
+use crate::terminal::{print_words, say};
+use ::fleet::{Fleet, alias, alone, collect, slurm};
 use catalogue::Catalogue;
 
 /// Files that hold no journal and are named.
@@ -27,17 +28,19 @@ pub(super) struct Arguments {
     /// Nodes that should deliver
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub(super) expect: Vec<String>,
+    #[command(flatten)]
+    pub(super) redact: Redact,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let Arguments { sources, into, run, expect } = arguments;
+    let Arguments { sources, into, run, expect, redact: Redact { redact } } = arguments;
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));
     }
     let alone = alone(into, || say(&format!("another collector is working in {}: waiting for it", into.display())))?;
     let name = Fleet::name(into, run.as_deref()).map_err(usage)?;
     let catalogue = Catalogue::load()?;
-    let collected = collect(sources, into, name.as_deref(), &catalogue)?;
+    let collected = collect(sources, into, name.as_deref(), *redact, &catalogue)?;
     for refused in &collected.refused {
         say(&format!("not taken in: {}: {}", refused.path.display(), refused.reason));
     }
@@ -49,11 +52,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         alone.undo();
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
-    Fleet::expect(into, &name, expect)?;
+    let expect: Vec<String> = expect.iter().map(|node| if *redact { alias(node) } else { node.clone() }).collect();
+    Fleet::expect(into, &name, &expect)?;
     let mut fleet = Fleet::read(into, &catalogue)?;
     collected.explain(&mut fleet);
     slurm::explain(&mut fleet, into)?;
-    print(&table(&fleet))?;
+    print_words(&table(&fleet))?;
     say(&format!("{} taken in, {} already there", words::count(collected.taken, "journal"), collected.known));
     if !fleet.is_complete() {
         say("unixmark: not every node has delivered a whole run");

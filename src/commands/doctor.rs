@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let mut findings = places(&arguments.results, dir);
     findings.extend(doctor(&Machine::here(), dir));
     findings.sort_by_key(|finding| finding.severity);
-    print(&::report::doctor(&findings, arguments.form.format)?)?;
+    print(&::report::doctor(&findings, arguments.form.layout())?)?;
     let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
     if spoils > 0 {
         say(&format!("unixmark: {} will spoil a run here", words::count(spoils, "finding")));

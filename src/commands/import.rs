@@ -11,7 +11,7 @@ use crate::options::{Comment, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
-use journal::{FORMAT, Journal, Record, Store, Writer, today};
+use journal::{FORMAT, Journal, Store, Writer, today};
 
 /// Larger than any report; a log of a hundred thousand passes is smaller.
 const MOST_BYTES: u64 = 256 << 20;
@@ -63,7 +63,7 @@ fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()
     let (name, directory) = store.create(&host, &date)?;
     journal.run.name = name;
     let mut writer = Writer::create(&directory)?;
-    records(&journal).iter().try_for_each(|record| writer.append(record))?;
+    journal.records().iter().try_for_each(|record| writer.append(record))?;
     writer.sync()?;
     let results = analysis::Results::new(&journal, catalogue, None);
     for warning in &results.warnings {
@@ -87,16 +87,5 @@ fn bare(journal: &Journal) -> Option<String> {
     let mut journal = journal.clone();
     journal.run.name.clear();
     journal.run.comment.clear();
-    serde_json::to_string(&records(&journal)).ok()
-}
-
-/// An imported journal's lines.
-fn records(journal: &Journal) -> Vec<Record> {
-    let mut records = vec![Record::Run(Box::new(journal.run.clone()))];
-    records.extend(journal.facts.iter().cloned().map(Record::Fact));
-    records.extend(journal.cells.iter().cloned().map(|cell| Record::Cell(Box::new(cell))));
-    records.extend(journal.trials.iter().cloned().map(|trial| Record::Trial(Box::new(trial))));
-    records.extend(journal.warnings.iter().cloned().map(Record::Warning));
-    records.extend(journal.end.clone().map(Record::End));
-    records
+    serde_json::to_string(&journal.records()).ok()
 }

@@ -3,14 +3,14 @@
 use anyhow::Result;
 
 use crate::status::Status;
-use crate::terminal::{print, say};
+use crate::terminal::{print, print_words, say};
 
 pub(super) fn run() -> Result<Status> {
     match conditions::leftovers()? {
         None => print("there is nothing to undo\n")?,
         Some(left) => {
             conditions::restore(&left.path)?;
-            print(&left.steps.iter().map(|step| format!("{step}\n")).collect::<String>())?;
+            print_words(&left.steps.iter().map(|step| format!("{step}\n")).collect::<String>())?;
         }
     }
     Ok(Status::Fine)

@@ -30,7 +30,7 @@ const SHARED: [(&str, &str); 26] = [
     ("procedure", "cost latency run scale"),
     ("quick", "cost latency run scale"),
     ("quiet", "burnin-cooling burnin-memory cost latency run scale"),
-    ("redact", "compare export report"),
+    ("redact", "collect compare export report"),
     ("results", "burnin-cooling burnin-memory compare cost doctor export import latency list report run scale"),
     ("seed", "cost latency run scale"),
     ("strict", "burnin-cooling burnin-memory cost latency run scale"),

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::options::Matrix;
 use crate::status::{Status, usage};
-use crate::terminal::{RunDisplay, print, say};
+use crate::terminal::{RunDisplay, print_words, say};
 use build::{Builds, Programs};
 use catalogue::{Catalogue, Metric, Test};
 use conditions::{Experiment, Settings};
@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
         let plan = Plan::new(request, catalogue, &machine::topology(machine)).map_err(usage)?;
         let is_dry = self.options.measuring.dry_run;
         if is_dry {
-            print(&plan::show(&plan))?;
+            print_words(&plan::show(&plan))?;
         }
         self.check_conditions(&plan, machine)?;
         if is_dry {

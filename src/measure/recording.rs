@@ -9,7 +9,7 @@ use super::alone::RunLock;
 use super::{beside, write_all};
 use crate::options::Measuring;
 use crate::status::Status;
-use crate::terminal::{Loudness, print, say};
+use crate::terminal::{Loudness, layout, print, say};
 use ::report::Format;
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;
@@ -165,7 +165,7 @@ impl Recording {
     /// Shows the result.
     fn publish(&self, results: &Results, format: Format, loudness: Loudness) -> Result<()> {
         // If the reader has gone, the exit code still says how the run went.
-        if let Err(error) = print(&::report::report(results, format)?) {
+        if let Err(error) = print(&::report::report(results, layout(format))?) {
             say(&format!("unixmark: the report cannot be shown: {error:#}"));
         }
         if loudness != Loudness::Quiet {

@@ -11,8 +11,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::status::usage;
+use crate::terminal;
 use crate::terminal::{Loudness, Screen, say};
-use ::report::Format;
+use ::report::{Format, Layout};
 use build::BuildKind;
 use journal::{Journal, Store};
 use words::place::{Kind, is_temporary};
@@ -77,8 +78,15 @@ pub(crate) struct Form {
     pub(crate) format: Format,
 }
 
+impl Form {
+    /// The format, as the terminal can show it.
+    pub(crate) fn layout(&self) -> Layout {
+        terminal::layout(self.format)
+    }
+}
+
 /// Whether whose machine it was is left out.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Redact {
     /// Leave out the user, the host, the control group and paths, to post it
     #[arg(long)]

@@ -5,9 +5,11 @@ mod progress;
 mod screen;
 mod status_line;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
+use ::report::{Format, Layout};
 use anyhow::Result;
+use ratatui::crossterm::terminal::size;
 
 pub(crate) use burnin::BurnInDisplay;
 pub(crate) use progress::RunDisplay;
@@ -36,9 +38,42 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// Prints a result in words to stdout, in ASCII where the terminal has nothing else.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_words(text: &str) -> Result<()> {
+    print(&shown(text))
+}
+
+/// Whether the locale is of UTF-8; without any it is taken to be.
+fn is_utf8() -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let locale = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_lowercase();
+    locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Returns a format as the terminal can show it.
+pub(crate) fn layout(format: Format) -> Layout {
+    Layout { room: columns(), ascii: !is_utf8(), ..Layout::from(format) }
+}
+
+/// The columns of text on stdout: 80, or fewer where the terminal or `COLUMNS` has fewer.
+pub(crate) fn columns() -> usize {
+    /// Fewer are no page.
+    const LEAST: usize = 40;
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || std::io::stdout().is_terminal().then(size)?.ok().map(|(columns, _)| usize::from(columns));
+    asked.or_else(terminal).map_or(words::WIDTH, |columns: usize| columns.clamp(LEAST, words::WIDTH))
+}
+
+fn shown(text: &str) -> String {
+    if is_utf8() { text.to_owned() } else { words::ascii(text) }
+}
+
 /// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote.
 pub(crate) fn say(text: &str) {
     for line in text.split('\n') {
-        let _ = writeln!(std::io::stderr(), "{}", words::visible(line));
+        let _ = writeln!(std::io::stderr(), "{}", words::visible(&shown(line)));
     }
 }

@@ -29,8 +29,10 @@ impl StatusLine {
         let columns = size().map_or(COLUMNS, |(columns, _)| usize::from(columns));
         let erase = self.erase();
         // A line that the terminal breaks would leave its rest behind.
-        self.lines =
-            lines.iter().map(|line| words::visible(line).chars().take(columns.saturating_sub(1)).collect()).collect();
+        self.lines = lines
+            .iter()
+            .map(|line| super::shown(&words::visible(line)).chars().take(columns.saturating_sub(1)).collect())
+            .collect();
         write(&(erase + &self.lines.join("\n")));
     }
 

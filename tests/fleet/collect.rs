@@ -170,6 +170,25 @@ fn banners_are_passed_over_and_other_texts_quoted() {
     assert!(said.contains("no journals: ") && said.contains("not taken in: "), "{said}");
 }
 
+/// What is collected to be posted names no host, the same way each time.
+#[test]
+fn a_redacted_fleet_names_nobody() {
+    let place = Place::new();
+    for node in ["secret1", "secret2"] {
+        write(&place, &format!("{node}/out"), &emitted(&place, node, 0));
+    }
+    let (code, text, said) = collect(&place, "--redact --expect secret1,secret2,secret3");
+    assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 1 missing\n"), "{text}{said}");
+    let files = contents(&place.root.path().join("fleet"));
+    let scratch = place.scratch().display().to_string();
+    for (path, bytes) in &files {
+        let all = format!("{}{}", path.file_name().unwrap().display(), String::from_utf8_lossy(bytes));
+        assert!(!all.contains("secret") && !all.contains(&scratch), "{all:.500}");
+    }
+    collect(&place, "--redact --expect secret1,secret2,secret3");
+    assert_eq!(contents(&place.root.path().join("fleet")), files);
+}
+
 /// What is refused leaves the fleet run as it was, and where there is none, nothing.
 #[test]
 fn another_fleet_run_is_not_mixed_in() {

@@ -259,6 +259,25 @@ fn what_is_posted_names_nobody() {
     }
 }
 
+/// Text is what the terminal can show; what programs read stays.
+#[test]
+fn text_is_as_narrow_and_as_plain_as_the_terminal() {
+    let place = Place::new();
+    assert_eq!(place.fake("honest", "").status.code(), Some(0));
+    let shown = |words: &str, locale: &str| {
+        let mut tool = place.unixmark(words);
+        stdout(&tool.env("COLUMNS", "60").env("LC_ALL", locale).output().unwrap())
+    };
+    for words in ["report", "list tests --long", "run syscall --dry-run"] {
+        let (plain, full) = (shown(words, "C"), shown(words, "C.UTF-8"));
+        assert!(plain.is_ascii() && plain.lines().count() > 5, "{words}: {plain}");
+        let long = plain.lines().chain(full.lines()).find(|line| line.chars().count() > 60);
+        assert!(words.contains("dry-run") || long.is_none(), "{words}: {long:?}");
+    }
+    assert!(shown("report", "C.UTF-8").contains('±') && shown("report", "C").contains("+-"));
+    assert_eq!(shown("report --format json", "C"), shown("report --format json", "C.UTF-8"));
+}
+
 #[test]
 fn runs_are_found_by_name() {
     let place = Place::new();

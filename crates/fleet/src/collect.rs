@@ -73,12 +73,18 @@ impl Refused {
 }
 
 /// Takes in every journal at or below `sources` that is of the fleet run `name`; without a name, of the one that is found
-/// first. Files are written whole or not at all, under names made of what they hold: collecting again, in parallel or after a
+/// first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all, under names made of what they hold: collecting again, in parallel or after a
 /// crash gives the same files.
 ///
 /// # Errors
 /// The fleet's directory cannot be written.
-pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: &Catalogue) -> Result<Collected> {
+pub fn collect(
+    sources: &[PathBuf],
+    into: &Path,
+    name: Option<&str>,
+    redact: bool,
+    catalogue: &Catalogue,
+) -> Result<Collected> {
     let mut files = Vec::new();
     let mut collected = Collected { run: name.map(str::to_owned), ..Collected::default() };
     for source in sources {
@@ -87,7 +93,7 @@ pub fn collect(sources: &[PathBuf], into: &Path, name: Option<&str>, catalogue: 
     files.sort();
     collected.others.sort_by(|a, b| a.path.cmp(&b.path));
     for path in files {
-        match delivered(&path) {
+        match delivered(&path, redact) {
             Ok((attempt, part)) if collected.run.as_ref().is_none_or(|name| *name == attempt.run) => {
                 collected.run.get_or_insert_with(|| attempt.run.clone());
                 if store(into, &attempt, &part, catalogue)? { collected.taken += 1 } else { collected.known += 1 }
@@ -151,11 +157,28 @@ fn is_own(path: &Path) -> bool {
 type Delivered = (Vec<u8>, Journal);
 
 /// Reads a journal, and says which attempt it is of.
-fn delivered(path: &Path) -> Result<(Attempt, Delivered)> {
-    let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let journal = journal::parse(&bytes[..], path)?;
-    let attempt = journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;
+fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
+    let mut bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut journal = journal::parse(&bytes[..], path)?;
+    let mut attempt =
+        journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;
+    if redact {
+        attempt.id.node = alias(&attempt.id.node);
+        journal.redact();
+        journal.run.fleet = Some(attempt.clone());
+        bytes.clear();
+        for record in journal.records() {
+            serde_json::to_writer(&mut bytes, &record)?;
+            bytes.push(b'\n');
+        }
+    }
     Ok((attempt, (bytes, journal)))
+}
+
+/// Returns what stands for the name of a node that is left out: of the same node the same.
+#[must_use]
+pub fn alias(node: &str) -> String {
+    format!("node-{:08x}", hash(node) as u32)
 }
 
 /// Puts a journal into the fleet's directory, unless what is there is as long; returns whether it did.

@@ -11,5 +11,5 @@ pub mod slurm;
 mod state;
 
 pub use alone::{Alone, alone};
-pub use collect::{Collected, Refused, collect};
+pub use collect::{Collected, Refused, alias, collect};
 pub use state::{Entry, Fleet, Journals, State, journals};

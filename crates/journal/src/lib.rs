@@ -113,3 +113,21 @@ pub struct Journal {
     /// The last line, unless the run was cut short.
     pub end: Option<End>,
 }
+
+impl Journal {
+    /// Returns its lines: those of the run and the machine, what was measured, and the last.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let mut records = vec![Record::Run(Box::new(self.run.clone()))];
+        records.extend(self.facts.iter().cloned().map(Record::Fact));
+        records.extend(self.cells.iter().cloned().map(|cell| Record::Cell(Box::new(cell))));
+        records.extend(self.burnin.iter().cloned().map(|burnin| Record::BurnIn(Box::new(burnin))));
+        records.extend(self.trials.iter().cloned().map(|trial| Record::Trial(Box::new(trial))));
+        records.extend(self.samples.iter().cloned().map(|sample| Record::Sample(Box::new(sample))));
+        records.extend(self.faults.iter().cloned().map(|fault| Record::Fault(Box::new(fault))));
+        records.extend(self.passes.iter().cloned().map(Record::Pass));
+        records.extend(self.warnings.iter().cloned().map(Record::Warning));
+        records.extend(self.end.clone().map(Record::End));
+        records
+    }
+}

@@ -1,6 +1,6 @@
 //! A journal without what says whose machine it was.
 
-use super::{Fact, Facts, Journal};
+use super::{Fact, Facts, Journal, Run};
 
 /// Facts that name the user, the host, or places on its disks.
 const PRIVATE: [&str; 7] = [
@@ -22,7 +22,8 @@ impl Journal {
     /// they were measured on stay.
     pub fn redact(&mut self) {
         let host = std::mem::replace(&mut self.run.host, HOST.to_owned());
-        let clean = |text: &str| without_paths(&without_host(text, &host));
+        let node = self.run.fleet.as_ref().map_or(String::new(), |attempt| attempt.id.node.clone());
+        let clean = |text: &str| without_paths(&without_host(&without_host(text, &host), &node));
         self.run.name = without_host(&self.run.name, &host);
         self.run.comment = clean(&self.run.comment);
         self.run.arguments = self.run.arguments.iter().map(|word| clean(word)).collect();
@@ -42,6 +43,14 @@ impl Journal {
                 *reason = clean(reason);
             }
         }
+    }
+}
+
+impl Run {
+    /// Whether it says no more whose machine it was.
+    #[must_use]
+    pub fn is_redacted(&self) -> bool {
+        self.host == HOST
     }
 }
 

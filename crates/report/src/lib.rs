@@ -18,29 +18,29 @@ use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
 use analysis::{Comparisons, Gate, Results, Trend};
 use journal::Finding;
-pub use render::{Format, render};
+pub use render::{Format, Layout, render};
 
 /// Returns the report of a run.
-pub fn report(results: &Results, format: Format) -> Result<String> {
-    render(&views::run(results), format)
+pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::run(results), layout.into())
 }
 
 /// Returns what runs compared come to, with what became of a `gate`.
-pub fn comparison(comparisons: &Comparisons, gate: Option<&Gate>, format: Format) -> Result<String> {
-    render(&views::compare(comparisons, gate), format)
+pub fn comparison(comparisons: &Comparisons, gate: Option<&Gate>, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::compare(comparisons, gate), layout.into())
 }
 
 /// Returns the report of a fleet run, with the states of its nodes.
-pub fn fleet(fleet: &Fleet, report: &FleetReport, format: Format) -> Result<String> {
-    render(&views::fleet(fleet, report), format)
+pub fn fleet(fleet: &Fleet, report: &FleetReport, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::fleet(fleet, report), layout.into())
 }
 
 /// Returns one test over many runs.
-pub fn trend(trend: &Trend, format: Format) -> Result<String> {
-    render(&views::trend(trend), format)
+pub fn trend(trend: &Trend, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::trend(trend), layout.into())
 }
 
 /// Returns what will spoil a run here.
-pub fn doctor(findings: &[Finding], format: Format) -> Result<String> {
-    render(&views::doctor(findings), format)
+pub fn doctor(findings: &[Finding], layout: impl Into<Layout>) -> Result<String> {
+    render(&views::doctor(findings), layout.into())
 }

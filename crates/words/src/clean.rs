@@ -20,6 +20,42 @@ pub fn clean(text: &str) -> String {
     text.chars().map(|c| if blank(c) { ' ' } else { c }).filter(|c| !disturbs(*c)).collect()
 }
 
+/// Returns a text in which the symbols that reports use are in ASCII, for terminals without UTF-8: `+-` for `±`. Other
+/// letters stay.
+#[must_use]
+pub fn ascii(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '±' => plain.push_str("+-"),
+            '∞' => plain.push_str("inf"),
+            '—' | '–' | '−' => plain.push('-'),
+            '’' | '‘' => plain.push('\''),
+            '“' | '”' => plain.push('"'),
+            '…' => plain.push_str("..."),
+            '×' => plain.push('x'),
+            '÷' => plain.push('/'),
+            '·' => plain.push('*'),
+            '√' => plain.push_str("sqrt"),
+            '≤' => plain.push_str("<="),
+            '≥' => plain.push_str(">="),
+            '→' => plain.push_str("->"),
+            'σ' => plain.push('s'),
+            'µ' | 'μ' => plain.push('u'),
+            '²' => plain.push('2'),
+            '°' => plain.push(' '),
+            '█' => plain.push('#'),
+            '░' => plain.push('.'),
+            '\u{a0}' | '\u{202f}' => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
 /// Returns a name in at most `most` characters, whatever it holds: the beginning and the end of a long one.
 #[must_use]
 pub fn shortened(name: &str, most: usize) -> String {

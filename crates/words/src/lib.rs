@@ -13,7 +13,7 @@ mod size;
 mod time;
 mod wrap;
 
-pub use clean::{clean, first_sentence, shell, shortened, visible};
+pub use clean::{ascii, clean, first_sentence, shell, shortened, visible};
 pub use file::write_whole;
 pub use list::{Grouped, Unique, copies, count, listed, merged};
 pub use nearest::nearest;

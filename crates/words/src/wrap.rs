@@ -13,20 +13,31 @@ pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text that grows by lines, none of which can move the cursor.
-#[derive(Debug, Default)]
-pub struct Wrapped(pub String);
+/// A text that grows by lines of `room` columns, none of which can move the cursor.
+#[derive(Debug)]
+pub struct Wrapped {
+    /// Its lines.
+    pub text: String,
+    /// Columns of a line.
+    pub room: usize,
+}
 
 impl Wrapped {
+    /// Returns an empty text.
+    #[must_use]
+    pub fn new(room: usize) -> Wrapped {
+        Wrapped { text: String::new(), room }
+    }
+
     /// Appends one line.
     pub fn line(&mut self, line: &str) {
         // Writing to a String cannot fail.
-        let _ = writeln!(self.0, "{}", visible(line.trim_end()));
+        let _ = writeln!(self.text, "{}", visible(line.trim_end()));
     }
 
-    /// Appends `content` in lines of [`WIDTH`] columns, the first after `lead`, the others under it.
+    /// Appends `content` in as many lines as it takes, the first after `lead`, the others under it.
     pub fn wrap(&mut self, lead: &str, content: &str) {
-        wrap(lead, content, WIDTH).iter().for_each(|line| self.line(line));
+        wrap(lead, content, self.room).iter().for_each(|line| self.line(line));
     }
 }
 
@@ -71,8 +82,8 @@ mod tests {
     fn words_stand_under_each_other() {
         assert_eq!(wrap("- ", "one two three", 9), ["- one two", "  three"]);
         assert_eq!(wrap("", "abcdefgh", 3), ["abc", "def", "gh"]);
-        let mut text = Wrapped::default();
+        let mut text = Wrapped::new(WIDTH);
         text.line("a\x1bb  ");
-        assert_eq!(text.0, "a\u{fffd}b\n");
+        assert_eq!(text.text, "a\u{fffd}b\n");
     }
 }

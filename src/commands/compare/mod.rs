@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let comparisons = Comparisons::new(results, &asked);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
-    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.form.format)?)?;
+    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?)?;
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));

@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use crate::options::{ListForm, ListFormat};
 use crate::status::Status;
-use crate::terminal::{print, say};
+use crate::terminal::{print, print_words, say};
 use ::fleet::{self, Fleet, State};
 use catalogue::Catalogue;
 use words::{shortened, visible};
@@ -46,10 +46,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     };
     let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;
     fleet::slurm::explain(&mut fleet, directory)?;
-    print(&match form.format {
-        ListFormat::Json => serde_json::to_string_pretty(&fleet)? + "\n",
-        ListFormat::Text => table(&fleet),
-    })?;
+    match form.format {
+        ListFormat::Json => print(&(serde_json::to_string_pretty(&fleet)? + "\n"))?,
+        ListFormat::Text => print_words(&table(&fleet))?,
+    }
     if !fleet.is_complete() {
         say("unixmark: not every node has delivered a whole run");
         return Ok(Status::Failed);

@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let asked = Asked { by, threshold: arguments.threshold };
     let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
         .map_err(usage)?;
-    print(&::report::fleet(&fleet, &report, arguments.form.format)?)?;
+    print(&::report::fleet(&fleet, &report, arguments.form.layout())?)?;
     Ok(Status::Fine)
 }
 

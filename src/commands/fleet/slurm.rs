@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use jiff::{Timestamp, Zoned};
 
 use super::super::collect;
-use crate::options::duration;
+use crate::options::{Redact, duration};
 use crate::status::{Status, usage};
 use crate::terminal::say;
 use ::fleet::Fleet;
@@ -230,6 +230,7 @@ fn conclude(into: &Path, record: &Record) -> Result<Status> {
         into: into.to_path_buf(),
         run: Some(record.submission.run.clone()),
         expect: Vec::new(),
+        redact: Redact::default(),
     })?;
     if let (Status::Fine, Some(id)) = (status, &record.collector) {
         // Nothing is left for it. It may have ended by itself.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::options::{ListForm, ListFormat, Results};
 use crate::status::{Status, usage};
-use crate::terminal::print;
+use crate::terminal::{columns, print, print_words};
 use catalogue::Catalogue;
 use machine::Machine;
-use words::{WIDTH, wrap};
+use words::wrap;
 
 /// Columns of a name.
 const NAME: usize = 18;
@@ -99,12 +99,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         rows.retain(|row| members.iter().any(|test| test.id == row.id));
     }
     rows.retain(|row| !arguments.available || row.missing.is_none());
-    let text = match arguments.form.format {
-        ListFormat::Json => serde_json::to_string_pretty(&json!(values(rows)))? + "\n",
-        ListFormat::Text if rows.is_empty() => empty(what, arguments)?,
-        ListFormat::Text => text(&rows, arguments),
-    };
-    print(&text)?;
+    match arguments.form.format {
+        ListFormat::Json => print(&(serde_json::to_string_pretty(&json!(values(rows)))? + "\n"))?,
+        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments)?)?,
+        ListFormat::Text => print_words(&text(&rows, arguments))?,
+    }
     Ok(Status::Fine)
 }
 
@@ -179,7 +178,7 @@ fn lines(row: &Row, what: Option<What>) -> String {
 }
 
 fn wrapped(lead: &str, content: &str) -> String {
-    wrap(lead, content, WIDTH).iter().map(|line| words::visible(line.trim_end()) + "\n").collect()
+    wrap(lead, content, columns()).iter().map(|line| words::visible(line.trim_end()) + "\n").collect()
 }
 
 /// What follows the overview.

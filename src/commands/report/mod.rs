@@ -36,11 +36,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     let catalogue = Catalogue::load()?;
     if let Some(test) = &arguments.trend {
-        return trend::run(test, arguments.host.as_deref(), arguments.form.format, &store, &catalogue);
+        return trend::run(test, arguments.host.as_deref(), arguments.form.layout(), &store, &catalogue);
     }
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());
     let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref(), &arguments.redact)?;
-    print(&::report::report(&results, arguments.form.format)?)?;
+    print(&::report::report(&results, arguments.form.layout())?)?;
     Ok(Status::Fine)
 }

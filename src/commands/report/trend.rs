@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::status::Status;
 use crate::terminal::{print, say};
-use ::report::Format;
+use ::report::Layout;
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
 use journal::{FILE, Store};
@@ -17,7 +17,7 @@ const ALL: &str = "all";
 pub(super) fn run(
     test: &str,
     host: Option<&str>,
-    format: Format,
+    layout: Layout,
     store: &Store,
     catalogue: &Catalogue,
 ) -> Result<Status> {
@@ -55,7 +55,7 @@ pub(super) fn run(
             None => bail!("no run with the test '{test}' comes from host '{host}'; --host all shows all hosts"),
         }
     }
-    print(&::report::trend(&Trend::new(test, &with), format)?)?;
+    print(&::report::trend(&Trend::new(test, &with), layout)?)?;
     Ok(status)
 }
 

@@ -1,5 +1,6 @@
 //! One file per format, each of which renders any document.
 
+mod ascii;
 mod csv;
 mod html;
 mod json;
@@ -38,13 +39,32 @@ impl Format {
     ];
 }
 
+/// A format, and what the terminal can show of text.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// The format.
+    pub format: Format,
+    /// Columns of text.
+    pub room: usize,
+    /// Whether text is in ASCII.
+    pub ascii: bool,
+}
+
+impl From<Format> for Layout {
+    /// As files have it: 80 columns of UTF-8.
+    fn from(format: Format) -> Layout {
+        Layout { format, room: words::WIDTH, ascii: false }
+    }
+}
+
 /// Returns a document in a format.
 ///
 /// # Errors
 /// A template or a value cannot be rendered: a defect.
-pub fn render(document: &Document, format: Format) -> Result<String> {
-    match format {
-        Format::Text => Ok(text::render(document)),
+pub fn render(document: &Document, layout: Layout) -> Result<String> {
+    match layout.format {
+        Format::Text if layout.ascii => Ok(words::ascii(&text::render(&ascii::plain(document), layout.room))),
+        Format::Text => Ok(text::render(document, layout.room)),
         Format::Html => Ok(html::render(document)),
         Format::Json => json::render(document),
         Format::Csv => csv::render(document),

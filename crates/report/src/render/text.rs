@@ -1,6 +1,6 @@
-//! Text for a terminal of 80 columns.
+//! Text for a terminal, as a rule of 80 columns.
 
-use words::{WIDTH, Wrapped, width, wrap};
+use words::{Grouped, WIDTH, Wrapped, width};
 
 use super::Notes;
 use crate::document::{Block, Column, Document, Field, List, Pairs, Reader, RowKind, Table};
@@ -17,25 +17,24 @@ const LABEL: usize = 14;
 /// Columns of the longest bar.
 const BAR: usize = 30;
 
-/// Returns the document.
-pub(super) fn render(document: &Document) -> String {
-    let mut page = Page::default();
-    page.text.line(&format!("{} — {}", document.title, document.kind));
+/// Returns the document in at most `room` columns.
+pub(super) fn render(document: &Document, room: usize) -> String {
+    let new = || Wrapped::new(room);
+    let mut page = Page { text: new(), notes: Notes::default(), after: new(), pending: None };
+    page.text.wrap("", &format!("{} — {}", document.title, document.kind));
     page.text.line("");
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Terminal)) {
         page.block(block);
     }
-    if !page.notes.texts.is_empty() || !page.after.0.is_empty() {
+    if !page.notes.texts.is_empty() || !page.after.text.is_empty() {
         page.gap();
     }
     for (number, note) in page.notes.texts.iter().enumerate() {
         page.text.wrap(&format!("[{}] ", number + 1), note);
     }
-    page.text.0 += &page.after.0;
-    page.text.0
+    page.text.text + &page.after.text
 }
 
-#[derive(Default)]
 struct Page {
     text: Wrapped,
     notes: Notes,
@@ -48,7 +47,7 @@ struct Page {
 impl Page {
     /// An empty line, unless there is one.
     fn gap(&mut self) {
-        if !self.text.0.is_empty() && !self.text.0.ends_with("\n\n") {
+        if !self.text.text.is_empty() && !self.text.text.ends_with("\n\n") {
             self.text.line("");
         }
     }
@@ -73,7 +72,7 @@ impl Page {
 
     fn rule(&mut self) {
         self.gap();
-        self.text.line(&"-".repeat(WIDTH));
+        self.text.line(&"-".repeat(self.text.room));
     }
 
     fn block(&mut self, block: &Block) {
@@ -125,29 +124,31 @@ impl Page {
             self.begin("");
             self.heading(&table.title, &table.remark);
         }
-        let grid = Grid::new(table, &mut self.notes);
+        let grid = Grid::new(table, &mut self.notes, self.text.room);
+        let mut marked = Vec::new();
         for part in grid.parts() {
             self.gap();
-            self.part(table, &grid, &part);
+            marked = self.part(table, &grid, &part);
         }
+        self.marks(&marked, grid.rows.len());
     }
 
-    /// As many columns as fit, after the first.
-    fn part(&mut self, table: &Table, grid: &Grid<'_>, part: &[usize]) {
+    /// As many columns as fit, after the first. Returns the rows whose footnotes' marks have no room, with these.
+    fn part<'g>(&mut self, table: &Table, grid: &'g Grid<'_>, part: &[usize]) -> Vec<(&'g str, &'g str)> {
         let taken: usize = part.iter().map(|column| grid.widths[*column]).sum();
         let all = part.len() + 1 == grid.columns.len();
-        let name = grid.widths[0].min(WIDTH.saturating_sub(taken).max(NAME));
+        let name = grid.widths[0].min(grid.room.saturating_sub(taken).max(NAME));
         let name = if all { grid.beside_marks(name, taken) } else { name };
-        let line = |grid: &Grid<'_>, fields: &[String]| -> String {
+        let line = |fields: &[String]| -> String {
             part.iter().map(|column| grid.placed(*column, &fields[*column])).collect()
         };
         if table.headed {
             let heads: Vec<String> = grid.columns.iter().map(|column| narrow(column)).collect();
-            let first: String = heads[0].chars().take(name).collect();
-            self.text.line(&format!("{first:<name$}{}", line(grid, &heads)));
+            self.row(&heads[0], name, &line(&heads));
         }
+        let mut marked = Vec::new();
         for row in &grid.rows {
-            let mut label = row.fields[0].as_str();
+            let label = row.fields[0].as_str();
             match row.kind {
                 RowKind::Gap(reason) => {
                     let lead = if width(label) < name { format!("{label:<name$}") } else { format!("{label}  ") };
@@ -157,16 +158,39 @@ impl Page {
                 RowKind::Total => self.total(grid, name),
                 RowKind::Plain | RowKind::Strong => {}
             }
-            let rest = line(grid, &row.fields);
+            let rest = line(&row.fields);
             // A total's name may reach into empty columns.
             let free = name + rest.len() - rest.trim_start().len();
-            if width(label) > if row.kind == &RowKind::Total { free } else { name } {
-                self.text.wrap("", label);
-                label = "";
+            let fits = width(label) <= if row.kind == &RowKind::Total { free } else { name };
+            let reach = if fits { width(label).max(name) } else { name };
+            let mut rest: String = rest.chars().skip(reach - name).collect();
+            rest.truncate(rest.trim_end().len());
+            if !row.marks.is_empty() && all && reach + width(&rest) + 1 + row.marks.len() <= grid.room {
+                rest = format!("{rest} {}", row.marks);
+            } else if !row.marks.is_empty() {
+                marked.push((row.marks.as_str(), label));
             }
-            let reach = width(label).max(name);
-            let rest: String = rest.chars().skip(reach - name).collect();
-            self.line_with_marks(&format!("{label:<name$}{rest}"), if all { &row.marks } else { "" });
+            self.row(label, reach, &rest);
+        }
+        marked
+    }
+
+    /// A row: its name in `name` columns, or in a line of its own where it is longer.
+    fn row(&mut self, label: &str, name: usize, rest: &str) {
+        let fits = width(label) <= name;
+        if !fits {
+            self.text.wrap("", label);
+        }
+        let label = if fits { label } else { "" };
+        self.text.line(&format!("{label:<name$}{rest}"));
+    }
+
+    /// Below a table, which rows have which footnotes' marks.
+    fn marks(&mut self, marked: &[(&str, &str)], rows: usize) {
+        for (marks, same) in marked.iter().copied().grouped() {
+            let all = same.len() == rows && rows > 1;
+            let names = if all { "all of these".to_owned() } else { same.join(", ") };
+            self.text.wrap(&format!("{marks} "), &names);
         }
     }
 
@@ -174,21 +198,8 @@ impl Page {
     fn total(&mut self, grid: &Grid<'_>, name: usize) {
         let main =
             grid.columns.iter().rposition(|column| !column.is_words() && column.role == crate::document::Role::Main);
-        let end = name + grid.widths[1..=main.unwrap_or(0)].iter().sum::<usize>();
+        let end = grid.room.min(name + grid.widths[1..=main.unwrap_or(0)].iter().sum::<usize>());
         self.text.line(&format!("{:>end$}", "========"));
-    }
-
-    /// A line, and its footnotes' marks behind it or below it.
-    fn line_with_marks(&mut self, line: &str, marks: &str) {
-        let line = line.trim_end();
-        if marks.is_empty() || width(line) + 1 + marks.len() <= WIDTH {
-            return self.text.line(&format!("{line} {marks}"));
-        }
-        self.text.line(line);
-        wrap("", &marks.replace(',', ", "), WIDTH).iter().for_each(|part| {
-            let part = part.replace(", ", ",");
-            self.text.line(&format!("{part:>WIDTH$}"));
-        });
     }
 }
 
@@ -203,6 +214,8 @@ struct Grid<'a> {
     /// Gaps included; the first column has none.
     widths: Vec<usize>,
     rows: Vec<Line<'a>>,
+    /// The columns of the page.
+    room: usize,
 }
 
 /// A row.
@@ -213,7 +226,7 @@ struct Line<'a> {
 }
 
 impl<'a> Grid<'a> {
-    fn new(table: &'a Table, notes: &mut Notes) -> Grid<'a> {
+    fn new(table: &'a Table, notes: &mut Notes, room: usize) -> Grid<'a> {
         let mut marked = vec![false; table.columns.len()];
         for row in &table.rows {
             row.fields.iter().zip(&mut marked).for_each(|(field, marked)| *marked |= matches!(field, Field::Marks(_)));
@@ -221,11 +234,12 @@ impl<'a> Grid<'a> {
         let here = |place: &usize| table.columns[*place].show.is_for(Reader::Terminal);
         let (notes_of, shown): (Vec<usize>, Vec<usize>) =
             (0..table.columns.len()).filter(here).partition(|place| marked[*place]);
+        let bar = BAR.min(room - NAME - 1);
         let rows: Vec<Line<'_>> = table
             .rows
             .iter()
             .map(|row| Line {
-                fields: shown.iter().map(|place| field(&row.fields[*place])).collect(),
+                fields: shown.iter().map(|place| field(&row.fields[*place], bar)).collect(),
                 marks: notes_of.iter().map(|place| marks(&row.fields[*place], notes)).collect(),
                 kind: &row.kind,
             })
@@ -236,9 +250,11 @@ impl<'a> Grid<'a> {
             let fields = plain.map(|row| width(&row.fields[place]));
             let head = if table.headed { width(&narrow(columns[place])) } else { 0 };
             let gap = usize::from(place > 0);
-            columns[place].width.max(fields.chain([head]).max().unwrap_or(0) + gap)
+            // A narrow page has no room for the usual layout.
+            let least = if room < WIDTH { 0 } else { columns[place].width };
+            least.max(fields.chain([head]).max().unwrap_or(0) + gap)
         };
-        Grid { widths: (0..columns.len()).map(wide).collect(), columns, rows }
+        Grid { widths: (0..columns.len()).map(wide).collect(), columns, rows, room }
     }
 
     /// How wide names are when the marks that can stand behind their rows do.
@@ -246,7 +262,7 @@ impl<'a> Grid<'a> {
         let plain = self.rows.iter().filter(|row| matches!(row.kind, RowKind::Plain | RowKind::Strong));
         let longest = plain.map(|row| width(&row.fields[0])).max().unwrap_or(0);
         let marks = self.rows.iter().map(|row| row.marks.len()).filter(|length| *length > 0);
-        let left = marks.map(|length| WIDTH.saturating_sub(taken + 1 + length)).filter(|left| *left >= longest);
+        let left = marks.map(|length| self.room.saturating_sub(taken + 1 + length)).filter(|left| *left >= longest);
         left.min().map_or(name, |left| name.min(left))
     }
 
@@ -263,12 +279,12 @@ impl<'a> Grid<'a> {
     fn parts(&self) -> Vec<Vec<usize>> {
         let name = if self.widths[0] <= SHORT { self.widths[0].max(NAME) } else { NAME };
         let mut parts: Vec<Vec<usize>> = vec![Vec::new()];
-        let mut left = WIDTH - name;
+        let mut left = self.room.saturating_sub(name);
         for (column, width) in self.widths.iter().enumerate().skip(1) {
             let last = parts.len() - 1;
             if *width > left && !parts[last].is_empty() {
                 parts.push(vec![column]);
-                left = WIDTH - name;
+                left = self.room.saturating_sub(name);
             } else {
                 parts[last].push(column);
             }
@@ -278,11 +294,11 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn field(field: &Field) -> String {
+fn field(field: &Field, bar: usize) -> String {
     match field {
         Field::Bar(share) if share.is_finite() => {
-            // Between one and all columns of a bar.
-            let length = ((share.abs() * BAR as f64).round() as usize).clamp(1, BAR);
+            // Between one and all columns of the longest.
+            let length = ((share.abs() * bar as f64).round() as usize).clamp(1, bar);
             if *share < 0.0 { "+" } else { "#" }.repeat(length)
         }
         field => field.words(),

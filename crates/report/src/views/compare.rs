@@ -8,7 +8,7 @@ use journal::{Key, Run};
 use serde_json::{Value, json};
 
 use super::comparisons::{self, Line};
-use super::shared::coordinates;
+use super::shared::{coordinates, to_post};
 use super::totals::{self, Mean};
 use crate::charts::forest::Forest;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
@@ -34,6 +34,8 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document.extend(means(all));
     document.extend(all.thesis.iter().flat_map(thesis));
     document.extend([Block::section("How to read the comparison"), Block::notes(notes(all))]);
+    let runs: Vec<&Run> = all.runs.iter().map(|run| &run.results.run).collect();
+    document.extend(to_post(&runs, "unixmark compare …"));
     document
 }
 

@@ -6,7 +6,7 @@ use journal::{Ended, Procedure};
 use serde_json::{Map, Value, json};
 use words::Grouped;
 
-use super::shared::{missing, sentences};
+use super::shared::{missing, sentences, to_post};
 use super::{burnin, cost, details, latency, loads, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
@@ -48,6 +48,7 @@ pub fn run(results: &Results) -> Document {
     document.table(missing("errors", "error", &results.errors));
     let warnings = List { key: "warnings", lead: "Note: ", items: sentences(&results.warnings), ..List::default() };
     document.blocks.push(Block::List(warnings));
+    document.extend(to_post(&[run], &format!("unixmark report {}", words::shell(std::slice::from_ref(&run.name)))));
     document
 }
 

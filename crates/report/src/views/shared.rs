@@ -2,10 +2,10 @@
 
 use analysis::{Missing, Remark, Results, Verdict};
 use catalogue::NONE;
-use journal::Key;
+use journal::{Key, Run};
 use serde_json::json;
 
-use crate::document::{Columns, Show, Table};
+use crate::document::{Block, Columns, Show, Table};
 
 /// Returns the sentences of remarks.
 pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
@@ -32,6 +32,13 @@ pub(crate) fn coordinates(key: &Key) -> String {
         }
     }
     text
+}
+
+/// Returns what to do before a page is posted, unless the runs say no more whose machine it was. `command` makes the page.
+pub(crate) fn to_post(runs: &[&Run], command: &str) -> Option<Block> {
+    let what = "leaves out the user, the host, the control group and paths";
+    let text = format!("Before you post this page: `{command} --redact --format html` (or `markdown`) {what}.");
+    runs.iter().any(|run| !run.is_redacted()).then_some(Block::Text(Show::Pages, String::new(), text))
 }
 
 /// Returns the cells without a result, each with its kind.

@@ -3,7 +3,7 @@
 use analysis::{Asked, Comparisons, Design, Results, Summary, Trend};
 use catalogue::Catalogue;
 use journal::{Finding, Journal, Severity};
-use report::Format;
+use report::{Format, Layout};
 
 use crate::html::fleet;
 
@@ -113,4 +113,62 @@ fn every_subject_in_every_format() {
         check("a trend", format, &trend(format), "-again");
         check("doctor", format, &doctor(format), "cpu.governor");
     }
+}
+
+/// Terminals with few columns and without UTF-8 get every figure that others get.
+#[test]
+fn narrow_terminals_and_those_without_utf8_can_show_it() {
+    for run in ["index", "latency", "scaling", "cost", "cooling", "memory", "graphics"] {
+        let results = results(&journal(run));
+        let text = |room, ascii| report::report(&results, Layout { format: Format::Text, room, ascii }).unwrap();
+        let plain = text(80, true);
+        assert!(plain.is_ascii(), "{run}: {:?}", plain.chars().find(|c| !c.is_ascii()));
+        for room in [80, 60, 40] {
+            for line in text(room, false).lines().chain(text(room, true).lines()) {
+                assert!(line.chars().count() <= room, "{run} in {room}: {line:?}");
+            }
+        }
+        let figures = |text: &str| {
+            let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            // Bars and rules have the width of the page.
+            words.retain(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
+            words.sort();
+            words.dedup();
+            words
+        };
+        let (wide, narrow) = (figures(&text(80, false)), figures(&text(60, false)));
+        let lost: Vec<&String> = wide.iter().filter(|word| !narrow.contains(word)).collect();
+        // Long words are broken.
+        assert!(lost.len() * 20 < wide.len(), "{run}: {lost:?}");
+    }
+}
+
+/// Footnotes that have no room beside their rows share lines below the table.
+#[test]
+fn footnotes_without_room_share_a_line() {
+    let mut results = results(&journal("index"));
+    let remark = |number: u64| analysis::Remark::SomeRounds { rounds: 1, of: 2, reason: number.to_string() };
+    let remarks: Vec<analysis::Remark> = (0..12).map(remark).collect();
+    for row in &mut results.rows {
+        row.warnings.clone_from(&remarks);
+    }
+    let text = report::report(&results, Format::Text).unwrap();
+    let alone = |line: &str| line.trim_start().starts_with("[1,2,3") && !line.contains(|c: char| c.is_alphabetic());
+    assert!(!text.lines().any(alone), "{text}");
+    let marks = "[1,2,3,4,5,6,7,8,9,10,11,12] ";
+    assert_eq!(text.matches(marks).count(), results.levels().len(), "a line for each level: {text}");
+    let line = text.lines().find(|line| line.starts_with(marks)).unwrap();
+    assert!(line.contains("Pipe Throughput, Process"), "{line}");
+}
+
+/// What names a baseline is as long as it likes.
+#[test]
+fn a_long_heading_has_a_line_of_its_own() {
+    let catalogue = Catalogue::load().unwrap();
+    let name = "imported-2018-06-25-01-of-a-long-name".to_owned();
+    let baseline = journal::Baseline { name: name.clone(), ..results(&journal("index")).as_baseline() };
+    let text = report::report(&Results::new(&journal("index"), &catalogue, Some(&baseline)), Format::Text).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")), "{text}");
 }
