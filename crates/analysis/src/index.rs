@@ -1,6 +1,6 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Another, Quiet, Row, by_block, score};
+use super::{Another, Quiet, Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
@@ -129,7 +129,7 @@ fn index(
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
     let baselines: Vec<f64> = parts.iter().map(|part| part.baseline).collect();
-    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| quiet(&members, &baselines)).flatten();
+    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &baselines)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -168,14 +168,11 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
 }
 
 /// The same of quiet scores; `None` unless all rows have one.
-fn quiet(rows: &[&Row], baselines: &[f64]) -> Option<Estimate> {
+fn while_quiet(rows: &[&Row], baselines: &[f64]) -> Option<Estimate> {
     let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
     let each = rows.iter().zip(&quiet).zip(baselines);
     let parts: Vec<Part> = each.map(|((row, quiet), baseline)| part(row, quiet.score, *baseline, 10.0)).collect();
-    let values: Vec<ByBlock> = quiet.iter().map(|quiet| by_block(&quiet.samples)).collect();
-    let together = mean(quiet.iter().map(|quiet| quiet.together));
-    let slopes = 2.0 * mean(quiet.iter().map(|quiet| quiet.variance)).sqrt();
-    Some(joined(&parts, || (half_width(&values, &median_log) * together).hypot(slopes)))
+    Some(joined(&parts, || Quiet::half_width(&quiet)))
 }
 
 /// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1. The index of one test is that

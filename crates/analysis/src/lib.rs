@@ -131,6 +131,8 @@ pub struct Row {
     pub widening: Widening,
     /// Every trial that measured, in order.
     pub samples: Vec<Sample>,
+    /// The values of each one's slices, in the cell's unit.
+    pub slices: Vec<Vec<f64>>,
     /// What a reader must know of this number.
     pub warnings: Vec<Remark>,
     /// What ran in the background did.
@@ -194,6 +196,7 @@ impl Row {
             within: 0.0,
             widening: Widening::default(),
             samples: Vec::new(),
+            slices: Vec::new(),
             warnings: Vec::new(),
             load: None,
             details: None,

@@ -1,15 +1,15 @@
 //! What the machine does while its neighbours are quiet, and how much of the time they were not.
 //!
-//! Neighbours in the same system are in the kernel's accounts of every trial. Others show in that all tests are slow at the
-//! same time: the trials of the other tests, just before and after, tell how fast the machine was during this one.
+//! Neighbours in the same system are in the kernel's accounts of every trial. Of others a busy machine is free for moments, and
+//! its best slices tell what it does then. How often they disturbed shows in that all tests are slow at the same time: the
+//! trials of the other tests, just before and after, tell how fast the machine was during this one.
 
 use serde::Serialize;
 
-use super::drift::{self, Widening};
 use super::{Row, Sample, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
-use stats::{Drift, Estimate, Standard, mean, quantile};
+use stats::{Estimate, Mean, Standard, mean, quantile};
 
 /// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files takes
 /// up to a tenth of one.
@@ -28,9 +28,11 @@ const FEWEST: usize = 4;
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
 
-/// The machine is quiet at this quantile of its speeds: neighbours may disturb most of a run, and a single calm moment is no
-/// measure.
+/// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is no measure.
 const LEVEL: f64 = 0.9;
+
+/// Parts of the run whose levels tell how sure that of the whole is: neighbours and drift are forgotten from one to the next.
+const PARTS: u32 = 6;
 
 /// A trial is disturbed if it is expected to be slower than quiet ones by more than this, and by more than half as much as the
 /// slowest twentieth: those near the end of a calm spell have witnesses from both.
@@ -48,7 +50,7 @@ pub enum Neighbour {
     Hypervisor,
 }
 
-/// The score of a test while its neighbours are quiet.
+/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quiet {
     /// The score, with its interval in this run.
@@ -58,15 +60,23 @@ pub struct Quiet {
     pub trials: usize,
     /// The share of their variance that the speed of the other tests' trials beside them explains; `None` without such.
     pub explained: Option<f64>,
-    /// These trials, as they would have been on the quiet machine.
+    /// How far that of each part of the run lies from it, in logarithms of rates; `None` where all trials were disturbed.
     #[serde(skip)]
-    pub(super) samples: Vec<Sample>,
-    /// How much wider the drift that is left makes the interval of an index.
-    #[serde(skip)]
-    pub(super) together: f64,
-    /// The variance of the score's logarithm that its slope on the machine's speed adds.
-    #[serde(skip)]
-    pub(super) variance: f64,
+    parts: Vec<Option<f64>>,
+}
+
+impl Quiet {
+    /// Returns the half-width of the 95 % interval of the mean logarithm of several quiet scores of a run, from those of the
+    /// run's parts (batch means: Law, Simulation Modeling and Analysis, 5th ed., §9.5.3).
+    pub(super) fn half_width(all: &[&Quiet]) -> f64 {
+        let count = all.iter().map(|quiet| quiet.parts.len()).max().unwrap_or(0);
+        let of_part = |part: usize| {
+            let known: Vec<f64> = all.iter().filter_map(|quiet| *quiet.parts.get(part)?).collect();
+            (!known.is_empty()).then(|| mean(known))
+        };
+        let parts: Vec<f64> = (0..count).filter_map(of_part).collect();
+        Mean::of(&parts).half_width(0.05)
+    }
 }
 
 /// The shares of a run's trials that neighbours disturbed, each from 0 to 1.
@@ -92,20 +102,16 @@ impl Neighbours {
 
     /// Adds the quiet score to every row that has one; returns the shares, unless no row has.
     pub(super) fn find(rows: &mut [Row]) -> Option<Neighbours> {
-        let kept: Vec<Vec<Sample>> = rows.iter().map(undisturbed).collect();
-        let speeds = speeds(&kept);
+        let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
+        let speeds = speeds(&calm);
         let all: Vec<f64> = speeds.iter().flatten().flatten().copied().collect();
         let level = quantile(&all, LEVEL);
-        let slow: Vec<Slowness> =
-            kept.iter().zip(&speeds).map(|(kept, speeds)| Slowness::of(kept, speeds, level)).collect();
-        let adjusted: Vec<Vec<Sample>> = kept.iter().zip(&slow).map(|(kept, slow)| slow.taken_from(kept)).collect();
-        let drift = drift::of_trials(adjusted.iter().map(Vec::as_slice));
-        let together = drift::together(rows);
+        let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
         let mut found = Vec::new();
-        for (((row, samples), slow), together) in rows.iter_mut().zip(adjusted).zip(&slow).zip(together) {
-            found.extend(shares(row, slow));
-            let samples = samples.iter().map(|sample| turned(row.cell.metric, sample)).collect();
-            row.quiet = quiet(samples, slow, drift.as_ref(), together);
+        for ((row, calm), speeds) in rows.iter_mut().zip(calm).zip(&speeds) {
+            let slow = Slowness::of(&calm.trials, speeds, level);
+            found.extend(shares(row, &slow));
+            row.quiet = calm.quiet(row.cell.metric, &slow, last + 1);
         }
         let share = |kind: fn(&Neighbours) -> f64| mean(found.iter().map(kind));
         (!found.is_empty()).then(|| Neighbours {
@@ -129,23 +135,58 @@ pub(super) fn neighbour(cell: &Cell, trial: &Trial, cpus: usize) -> Option<Neigh
     (steal > STOLEN).then_some(Neighbour::Hypervisor)
 }
 
-/// The trials that no visible neighbour disturbed, as rates; none of a latency, which is judged by its worst moments.
-fn undisturbed(row: &Row) -> Vec<Sample> {
-    let usable = row.latency.is_none() && row.samples.iter().all(|sample| sample.value > 0.0);
-    let quiet = |sample: &&Sample| usable && sample.neighbour.is_none();
-    row.samples.iter().filter(quiet).map(|sample| turned(row.cell.metric, sample)).collect()
+/// The trials of a row that no visible neighbour disturbed, as rates, and the rates of each one's slices.
+struct Calm {
+    trials: Vec<Sample>,
+    slices: Vec<Vec<f64>>,
+}
+
+impl Calm {
+    /// Nothing of a latency, which is judged by its worst moments.
+    fn of(row: &Row) -> Calm {
+        let usable = row.latency.is_none() && row.samples.iter().all(|sample| sample.value > 0.0);
+        let each = row.samples.iter().zip(&row.slices);
+        let each = each.filter(|(sample, _)| usable && sample.neighbour.is_none());
+        let (trials, slices) = each.map(|(sample, slices)| (*sample, slices.clone())).unzip();
+        let mut calm = Calm { trials, slices };
+        calm.trials.iter_mut().for_each(|trial| trial.value = turned(row.cell.metric, trial.value));
+        calm.slices.iter_mut().flatten().for_each(|rate| *rate = turned(row.cell.metric, *rate));
+        calm
+    }
+
+    /// The score of a run of so many blocks.
+    fn quiet(self, metric: Metric, slow: &Slowness, blocks: u32) -> Option<Quiet> {
+        if self.trials.len() < FEWEST {
+            return None;
+        }
+        // The best tenth of what was not disturbed.
+        let share = 1.0 - (1.0 - LEVEL) * (1.0 - slow.share());
+        let level = |within: &dyn Fn(u32) -> bool| {
+            let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
+            quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).ln()
+        };
+        let count = PARTS.min(blocks);
+        let whole = level(&|_| true);
+        let of_part = |part: u32| level(&|block| block * count / blocks == part) - whole;
+        let parts = (0..count).map(of_part).map(|part| part.is_finite().then_some(part)).collect();
+        let mut quiet = Quiet { score: Estimate::NONE, trials: self.trials.len(), explained: slow.explained, parts };
+        let rate = Estimate::within(whole.exp(), Quiet::half_width(&[&quiet]));
+        let [value, one, other] = [rate.value, rate.low, rate.high].map(|value| turned(metric, value));
+        quiet.score = Estimate { value, low: one.min(other), high: one.max(other) };
+        Some(quiet)
+    }
 }
 
 /// A time as a rate, or back; rates as they are.
-fn turned(metric: Metric, sample: &Sample) -> Sample {
-    Sample { value: if metric == Metric::Time { 1.0 / sample.value } else { sample.value }, ..*sample }
+fn turned(metric: Metric, value: f64) -> f64 {
+    if metric == Metric::Time { 1.0 / value } else { value }
 }
 
 /// Returns how fast the machine was during each trial of each row, by the trials of other rows near it: the mean of their
 /// deviations from their rows' medians, in units of their Qₙ. `None` where too few were near.
-fn speeds(rows: &[Vec<Sample>]) -> Vec<Vec<Option<f64>>> {
+fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
     let mut witnesses: Vec<(f64, usize, f64)> = Vec::new();
-    for (number, samples) in rows.iter().enumerate() {
+    for (number, Calm { trials: samples, .. }) in rows.iter().enumerate() {
         let logs = logs(samples);
         if let Some(standard) = Standard::of(&logs).filter(|_| samples.len() >= FEWEST) {
             let witness = |(sample, log): (&Sample, &f64)| (sample.at, number, standard.deviation(*log));
@@ -161,15 +202,13 @@ fn speeds(rows: &[Vec<Sample>]) -> Vec<Vec<Option<f64>>> {
     };
     rows.iter()
         .enumerate()
-        .map(|(number, samples)| samples.iter().map(|sample| speed(number, sample.at)).collect())
+        .map(|(number, calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect())
         .collect()
 }
 
 /// How much slower each trial of a row is expected to be than on the quiet machine, as a difference of logarithms.
 struct Slowness {
     of_trials: Vec<f64>,
-    /// The variance of these expectations' mean, for the slope that they rest on is an estimate.
-    variance: f64,
     explained: Option<f64>,
 }
 
@@ -177,7 +216,7 @@ impl Slowness {
     /// By the regression of the trials' logarithms on the machine's speeds, where they are `speeds` and the quiet machine's is
     /// `level`. A slope below 0, or that its standard error could make 0, is none.
     fn of(samples: &[Sample], speeds: &[Option<f64>], level: f64) -> Slowness {
-        let none = Slowness { of_trials: vec![0.0; samples.len()], variance: 0.0, explained: None };
+        let none = Slowness { of_trials: vec![0.0; samples.len()], explained: None };
         let logs = logs(samples);
         let Some(standard) = Standard::of(&logs) else { return none };
         let pair = |(log, speed): (&f64, &Option<f64>)| Some(((*speed)?, standard.distance(*log)));
@@ -194,17 +233,17 @@ impl Slowness {
         }
         let usual = mean(pairs.iter().map(|pair| pair.0));
         let slower = |speed: &Option<f64>| slope * (level - speed.unwrap_or(usual));
-        Slowness {
-            of_trials: speeds.iter().map(slower).collect(),
-            variance: (error * (level - usual)).powi(2),
-            explained: Some(explained),
-        }
+        Slowness { of_trials: speeds.iter().map(slower).collect(), explained: Some(explained) }
     }
 
-    /// The trials as they would have been on the quiet machine.
-    fn taken_from(&self, samples: &[Sample]) -> Vec<Sample> {
-        let faster = |(sample, slower): (&Sample, &f64)| Sample { value: sample.value * slower.exp(), ..*sample };
-        samples.iter().zip(&self.of_trials).map(faster).collect()
+    /// The share of the trials that were disturbed.
+    fn share(&self) -> f64 {
+        self.disturbed() as f64 / self.of_trials.len().max(1) as f64
+    }
+
+    fn disturbed(&self) -> usize {
+        let least = SLOWER.max(quantile(&self.of_trials, 0.95) / 2.0);
+        self.of_trials.iter().filter(|slower| **slower > least).count()
     }
 }
 
@@ -219,30 +258,16 @@ fn moments(pairs: &[(f64, f64)]) -> [f64; 3] {
     [product(|x, _| x * x), product(|x, y| x * y), product(|_, y| y * y)]
 }
 
-fn quiet(samples: Vec<Sample>, slow: &Slowness, drift: Option<&Drift>, together: f64) -> Option<Quiet> {
-    if samples.len() < FEWEST {
-        return None;
-    }
-    let values: Vec<f64> = samples.iter().map(|sample| sample.value).collect();
-    let widening = drift.map_or_else(Widening::default, |drift| Widening::of(drift, &samples, together));
-    let found = score::of_rates(&values);
-    let half = (found.high / found.low).ln() / 2.0 * widening.alone;
-    let score = Estimate::within(found.value, half.hypot(2.0 * slow.variance.sqrt()));
-    let (trials, explained, variance) = (values.len(), slow.explained, slow.variance);
-    Some(Quiet { score, trials, explained, samples, together: widening.together, variance })
-}
-
 /// The shares of a row's trials; `None` if it has none.
 fn shares(row: &Row, slow: &Slowness) -> Option<Neighbours> {
     let count = row.samples.len() as f64;
     let share =
         |kind: Neighbour| row.samples.iter().filter(|sample| sample.neighbour == Some(kind)).count() as f64 / count;
-    let least = SLOWER.max(quantile(&slow.of_trials, 0.95) / 2.0);
     (row.latency.is_none() && count > 0.0).then(|| Neighbours {
         competing: share(Neighbour::Competing),
         beside: share(Neighbour::Beside),
         hypervisor: share(Neighbour::Hypervisor),
-        hidden: slow.of_trials.iter().filter(|slower| **slower > least).count() as f64 / count,
+        hidden: slow.disturbed() as f64 / count,
     })
 }
 

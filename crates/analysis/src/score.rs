@@ -1,6 +1,7 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
 use std::borrow::Borrow;
+use std::ops::Range;
 
 use super::quiet::neighbour;
 use super::{Remark, Row, Sample};
@@ -96,7 +97,27 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
             neighbour: neighbour(cell, trial, run.cpus),
         })
         .collect();
-    Some(Row { samples, warnings, within: within(cell, &measured, &values), ..Row::new(cell, score, n, seconds) })
+    let within = within(cell, &measured, &values);
+    let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
+    Some(Row { samples, slices, warnings, within, ..Row::new(cell, score, n, seconds) })
+}
+
+/// Returns the values of a trial's slices, its own being `value`: what all copies did in each of those that all have. A
+/// slice in which nothing was done has none; a value that programs report is that of the whole trial.
+fn slices(cell: &Cell, trial: &Trial, value: f64) -> Vec<f64> {
+    let copies: Vec<&[(u64, u64, u64)]> = trial.copies.iter().map(|copy| counted(cell, copy)).collect();
+    let shared = copies.iter().map(|slices| slices.len()).min().unwrap_or(0);
+    let sum = |part: Range<usize>| -> f64 {
+        copies.iter().map(|copy| &copy[part.clone()]).map(|part| count(part) / length(part)).sum()
+    };
+    let whole = sum(0..shared);
+    let relative = (0..shared).map(|at| sum(at..at + 1) / whole);
+    let relative: Vec<f64> = relative.filter(|rate| rate.is_finite() && *rate > 0.0).collect();
+    if cell.value.is_some() || relative.is_empty() {
+        return vec![value];
+    }
+    let of = |rate: f64| if cell.metric == Metric::Time { value / rate } else { value * rate };
+    relative.into_iter().map(of).collect()
 }
 
 /// The share of the trials' variance that the noise of their slices explains, from 0 to 1; 0 if it is not known.

@@ -27,6 +27,9 @@ const CYCLE: f64 = 10.0;
 const OWN: f64 = 0.03;
 const SHARED: f64 = 0.01;
 
+/// That of the slices within a trial.
+const SLICES: f64 = 0.03;
+
 /// A run of the index at one copy beside the neighbour, and the share of its trials that it disturbed.
 fn beside(seed: u64, planted: Planted, blocks: u32) -> (Results, f64) {
     let catalogue = Catalogue::load().unwrap();
@@ -47,12 +50,21 @@ fn beside(seed: u64, planted: Planted, blocks: u32) -> (Results, f64) {
         let log = log - if here { planted.depth } else { 0.0 };
         let others = if here && planted.visible { 1.0 } else { 0.02 };
         let waiting = if here && planted.competes { 0.5 } else { 0.01 };
-        let copy = journal::Copy { usage: Some(Usage { user: 1.0, ..Usage::default() }), ..copy(log) };
+        let slices = copy(log).slices.iter().flat_map(|slice| in_slices(&mut random, *slice)).collect();
+        let copy = journal::Copy { slices, usage: Some(Usage { user: 1.0, ..Usage::default() }), ..copy(log) };
         let noise =
             Noise { busy_s: Some(1.0 + others), steal_s: Some(0.0), psi_cpu_some_s: Some(waiting), ..Noise::default() };
         Trial { at, copies: vec![copy], noise: Some(noise), ..Trial::default() }
     });
     (Results::new(&journal, &catalogue, None), f64::from(disturbed) / f64::from(trials))
+}
+
+/// A slice cut into five that scatter.
+fn in_slices(random: &mut Pcg64Mcg, (start, end, count): (u64, u64, u64)) -> Vec<(u64, u64, u64)> {
+    let part = |at: u64| start + (end - start) * at / 5;
+    let counts: Vec<f64> = (0..5).map(|_| count as f64 / 5.0 * (SLICES * normal(random)).exp()).collect();
+    let scale = count as f64 / counts.iter().sum::<f64>();
+    (0..5).zip(counts).map(|(at, count)| (part(at), part(at + 1), (count * scale) as u64)).collect()
 }
 
 /// The logarithm of the quiet index over that of the undisturbed machine of these tests, with its ends.
@@ -83,7 +95,7 @@ fn quiet_scores_are_those_of_the_machine_without_neighbours() {
         let covered = found.iter().filter(|one| one.1 <= undisturbed && undisturbed <= one.2).count();
         let half = stats::median(&found.iter().map(|one| (one.2 - one.1) / 2.0).collect::<Vec<f64>>());
         println!("{} {}: bias {bias:.4}, covered {covered} of {runs}, half {half:.4}", planted.share, planted.depth);
-        assert!(bias.abs() < 0.02, "{bias}");
+        assert!(bias.abs() < 0.01, "{bias}");
         assert!(covered as f64 >= 0.87 * runs as f64, "{covered} of {runs}");
     }
 }
@@ -98,13 +110,15 @@ fn the_share_of_disturbed_trials_and_its_kind_are_those_planted() {
     ];
     for (visible, competes, kind) in kinds {
         for share in [0.0, 0.3, 0.5] {
+            let mut within = 0;
             for seed in 0..10 {
-                let planted = Planted { share, depth: 0.15, visible, competes };
-                let (results, truth) = beside(seed, planted, 24);
+                let (results, truth) = beside(seed, Planted { share, depth: 0.15, visible, competes }, 24);
                 let found = results.neighbours.unwrap();
-                assert!((found.share() - truth).abs() < 0.1, "{share} {visible}: {found:?}, {truth}");
-                assert!((kind(&found) - truth).abs() < 0.1, "{share} {visible}: {found:?}, {truth}");
+                let [off, off_kind] = [found.share() - truth, kind(&found) - truth].map(f64::abs);
+                within += u32::from(off < 0.1 && off_kind < 0.1);
+                assert!(off < 0.15 && off_kind < 0.15, "{share} {visible}: {found:?}, {truth}");
             }
+            assert!(within >= 9, "{share} {visible}: {within} of 10");
         }
     }
 }

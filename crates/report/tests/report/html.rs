@@ -66,6 +66,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         within: 0.0,
         widening: analysis::Widening::default(),
         samples,
+        slices: Vec::new(),
         warnings: Vec::new(),
         load: None,
         details: None,
