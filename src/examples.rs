@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
     (
         "run",
         &[
@@ -72,6 +72,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 24] = [
     ),
     ("new test", &[("unixmark new test my-loop --unit loops", "a C file and its row, to begin with")]),
     ("build", &[("unixmark build mine.c thread/team.c", "a program of your own with a file of the kit")]),
+    (
+        "clean",
+        &[
+            ("unixmark clean --dry-run", "what the cache holds, and what would go"),
+            ("unixmark clean --all", "every build that is not in use"),
+        ],
+    ),
     ("doctor", &[("unixmark doctor", "what will spoil a run here, and how to fix it")]),
     ("restore", &[("unixmark restore", "after a power cut in the middle of `cost`")]),
     ("completions", &[("unixmark completions bash > ~/.local/share/bash-completion/completions/unixmark", "for bash")]),

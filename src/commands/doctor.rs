@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 
+use super::clean::OLD;
 use crate::options::{Form, Results, workplace};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
@@ -28,6 +29,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Err(usage(anyhow!("{} cannot be written; try another --results DIR", asked.display())));
     }
     let mut findings = places(&arguments.results, dir);
+    findings.extend(old_builds());
     findings.extend(doctor(&Machine::here(), dir));
     findings.sort_by_key(|finding| finding.severity);
     print(&::report::doctor(&findings, arguments.form.layout())?)?;
@@ -69,6 +71,20 @@ fn places(results: &Results, dir: &Path) -> Vec<Finding> {
         })
     };
     all.into_iter().filter_map(finding).collect()
+}
+
+/// Builds that only take room.
+fn old_builds() -> Option<Finding> {
+    let builds = build::stored().ok()?;
+    let old: Vec<_> = builds.iter().filter(|build| !build.is_used && build.age >= OLD).collect();
+    let bytes = words::bytes(old.iter().map(|build| build.bytes).sum());
+    let folder = build::cache_folder().ok()?;
+    (!old.is_empty()).then(|| Finding {
+        severity: Severity::Note,
+        name: "places.builds".to_owned(),
+        what: format!("{} in {} not used for 30 days: {bytes}", words::count(old.len(), "build"), folder.display()),
+        fix: "unixmark clean; XDG_CACHE_HOME names another place for them".to_owned(),
+    })
 }
 
 /// Whether a directory can be written, or made.

@@ -2,6 +2,7 @@
 
 mod build;
 mod burnin;
+mod clean;
 mod collect;
 mod compare;
 mod completions;
@@ -80,6 +81,8 @@ enum Verb {
     Build(build::Arguments),
     /// Show what will spoil a run here, and how to fix it
     Doctor(doctor::Arguments),
+    /// Remove builds from the cache that were not used for long
+    Clean(clean::Arguments),
     /// Undo system changes left behind by a run that was killed
     Restore,
     /// Print completions for a shell
@@ -165,6 +168,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::List(arguments) => list::run(&arguments),
         Verb::New(arguments) => new::run(&arguments),
         Verb::Build(arguments) => build::run(&arguments),
+        Verb::Clean(arguments) => clean::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
         Verb::Restore => restore::run(),

@@ -14,7 +14,7 @@ const SHARED: [(&str, &str); 26] = [
     ("comment", "burnin-cooling burnin-memory cost import latency run scale"),
     ("copies", "burnin-cooling burnin-memory cost latency run scale"),
     ("dir", "burnin-cooling burnin-memory cost doctor latency run scale"),
-    ("dry-run", "burnin-cooling burnin-memory cost latency run scale"),
+    ("dry-run", "burnin-cooling burnin-memory clean cost latency run scale"),
     ("emit", "burnin-cooling burnin-memory cost latency run scale"),
     ("fail-on", "compare cost"),
     (

@@ -165,3 +165,35 @@ fn a_file_that_may_not_be_executed_says_why() {
     let output = place.run(&format!("--program {} -c 1 -i 1 -q", program.display()));
     assert!(stderr(&output).contains("it has no x permission; try chmod +x"), "{}", stderr(&output));
 }
+
+#[test]
+fn builds_are_cleaned_but_those_in_use() {
+    let place = Place::new();
+    let folder = place.root.path();
+    let builds = folder.join("cache/unixmark");
+    let names = || {
+        let entries = fs::read_dir(&builds).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        entries.filter(|name| name.contains('-')).collect::<Vec<_>>()
+    };
+    assert!(done(&place, folder, "clean").contains("0 of 0 builds removed"));
+    let run = |build: &str| done(&place, folder, &format!("run pipe --quick -c 1 -i 1 -q --build {build}"));
+    run("portable");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(40 * 24 * 3600);
+    let used = builds.join(&names()[0]).join("used");
+    fs::File::options().write(true).open(&used).unwrap().set_modified(old).unwrap();
+    let doctor = stdout(&tool(&place, folder, "doctor"));
+    assert!(doctor.contains("1 build in ") && doctor.contains("XDG_CACHE_HOME"), "{doctor}");
+    run("native");
+    assert_eq!(names().len(), 2);
+    assert!(done(&place, folder, "clean --dry-run").contains("1 of 2 builds would be removed"));
+    assert_eq!(names().len(), 2);
+    // As a tool that runs holds it.
+    let running = fs::File::open(&used).unwrap();
+    running.lock_shared().unwrap();
+    assert!(done(&place, folder, "clean").contains("0 of 2 builds removed"));
+    assert!(done(&place, folder, "clean --all").contains("in use"));
+    assert_eq!(names().len(), 1);
+    drop(running);
+    assert!(done(&place, folder, "clean").contains("1 of 1 build removed"));
+    assert!(names().is_empty());
+}

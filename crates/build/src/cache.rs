@@ -21,6 +21,31 @@ pub fn folder() -> Result<PathBuf> {
     place::directory(place::Kind::Cache).map_err(Error::msg)
 }
 
+fn cannot(path: &Path) -> String {
+    format!("{} cannot be written; make room or set XDG_CACHE_HOME", path.display())
+}
+
+/// Held by whoever adds or removes a directory of the cache.
+pub(super) struct Gate {
+    /// Whether files can be locked here at all.
+    pub is_locked: bool,
+    /// Held, not used.
+    _lock: File,
+}
+
+impl Gate {
+    /// Waits until nobody else holds the gate of `cache`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn pass(cache: &Path) -> Result<Gate> {
+        let why = || cannot(cache);
+        fs::create_dir_all(cache).with_context(why)?;
+        let lock = File::create(cache.join(LOCK)).with_context(why)?;
+        Ok(Gate { is_locked: lock.lock().is_ok(), _lock: lock })
+    }
+}
+
 /// A directory in which files are made before they are renamed to their places. It goes when this does; if the tool is
 /// killed first, the next one removes it: the kernel releases a lock with its process, also on another host.
 #[derive(Debug)]
@@ -36,11 +61,10 @@ impl Partial {
     /// # Errors
     /// It cannot be made.
     pub fn start(cache: &Path) -> Result<Partial> {
-        let why = || format!("{} cannot be written; make room or set XDG_CACHE_HOME", cache.display());
-        fs::create_dir_all(cache).with_context(why)?;
+        let why = || cannot(cache);
         // Whoever holds the gate sees no directory without its lock. Where files cannot be locked, nothing is swept.
-        let gate = File::create(cache.join(LOCK)).with_context(why)?;
-        if gate.lock().is_ok() {
+        let gate = Gate::pass(cache)?;
+        if gate.is_locked {
             sweep(cache);
         }
         let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
@@ -62,7 +86,7 @@ impl Partial {
     /// # Errors
     /// It cannot be written.
     pub fn install(&self, target: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-        let why = || format!("{} cannot be written; make room or set XDG_CACHE_HOME", target.display());
+        let why = || cannot(target);
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).with_context(why)?;
         }

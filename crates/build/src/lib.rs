@@ -3,11 +3,13 @@
 mod cache;
 mod compiler;
 mod own;
+mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
@@ -19,6 +21,8 @@ use compiler::Compiler;
 use journal::Build;
 use machine::Machine;
 pub use own::{Built, program};
+use stored::Used;
+pub use stored::{MOST_BUILDS, Stored, remove, stored};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
@@ -52,6 +56,8 @@ pub struct Programs {
     /// What the user should know about the choice of build.
     pub warning: Option<String>,
     folder: PathBuf,
+    /// Held, not used.
+    _used: Arc<Used>,
 }
 
 impl Programs {
@@ -120,6 +126,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
+    let _used = Arc::new(Used::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     let bin = folder.join("bin");
     // Rows may share a program.
@@ -130,7 +137,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     compiler.build_all(&folder, &missing, &flags, &partial)?;
     let compiler = compiler.version().to_owned();
     let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
-    Ok(Programs { build, warning: None, folder })
+    Ok(Programs { build, warning: None, folder, _used })
 }
 
 /// What -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
@@ -149,6 +156,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let hash = hash(&["portable", compiler, flags]);
     let (cache, partial) = start()?;
     let folder = cache.join(format!("portable-{}", &hash[..16]));
+    let _used = Arc::new(Used::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
     for test in tests.iter().filter(|test| test.is_ours_in_c()) {
@@ -158,7 +166,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
         }
     }
     let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
-    Ok(Programs { build, warning: None, folder })
+    Ok(Programs { build, warning: None, folder, _used })
 }
 
 /// Returns the cache, or where that cannot be written a temporary directory: what is copied needs no cache.

@@ -1,0 +1,142 @@
+//! The builds in the cache: which are in use, when they were last, and how old ones go.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+
+use super::cache::{Gate, folder};
+
+/// The file of a build that is locked while a tool uses it, and was changed when one began to.
+const USED: &str = "used";
+
+/// As many builds are kept; when there are more, those go that were not used for longest.
+pub const MOST_BUILDS: usize = 16;
+
+/// A build that is in use as long as this lives.
+#[derive(Debug)]
+pub(super) struct Used {
+    /// Held, not used.
+    _lock: File,
+}
+
+impl Used {
+    /// Marks the build in `folder` of `cache` as used from now on; makes the folder, and removes the oldest builds if there
+    /// are too many.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn mark(cache: &Path, folder: &Path) -> Result<Used> {
+        let why = || format!("{} cannot be written; make room or set XDG_CACHE_HOME", folder.display());
+        let gate = Gate::pass(cache)?;
+        fs::create_dir_all(folder).with_context(why)?;
+        let lock = File::create(folder.join(USED)).with_context(why)?;
+        // Where neither works, nothing is ever removed. Others hold it only for the moment in which they look.
+        let _ = lock.set_modified(SystemTime::now());
+        let _ = lock.lock_shared();
+        if gate.is_locked {
+            let surplus = list(cache).into_iter().skip(MOST_BUILDS);
+            surplus.filter(|build| !build.is_used).for_each(|build| _ = fs::remove_dir_all(&build.path));
+        }
+        Ok(Used { _lock: lock })
+    }
+}
+
+/// A build in the cache.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its directory.
+    pub path: PathBuf,
+    /// How much room it takes.
+    pub bytes: u64,
+    /// How long ago a tool began to use it.
+    pub age: Duration,
+    /// Whether a tool uses it now.
+    pub is_used: bool,
+}
+
+/// Returns the builds in the cache, the last used first.
+///
+/// # Errors
+/// There is no place for a cache.
+pub fn stored() -> Result<Vec<Stored>> {
+    Ok(list(&folder()?))
+}
+
+/// Removes builds that no tool uses and of which `goes`; returns them.
+///
+/// # Errors
+/// The cache cannot be written, or has no locks by which a tool that uses a build would show.
+pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
+    let cache = folder()?;
+    if !cache.exists() {
+        return Ok(Vec::new());
+    }
+    let gate = Gate::pass(&cache)?;
+    let why = || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
+    gate.is_locked.then_some(()).with_context(why)?;
+    let mut gone = Vec::new();
+    for build in list(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
+        fs::remove_dir_all(&build.path).with_context(|| format!("{} cannot be removed", build.path.display()))?;
+        gone.push(build);
+    }
+    Ok(gone)
+}
+
+/// The builds, the last used first.
+fn list(cache: &Path) -> Vec<Stored> {
+    let entries = fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_build = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("native-") || name.starts_with("portable-")
+    };
+    let mut builds: Vec<Stored> = entries.filter(is_build).map(read).collect();
+    builds.sort_by_key(|build| build.age);
+    builds
+}
+
+fn read(path: PathBuf) -> Stored {
+    let used = path.join(USED);
+    let changed = fs::metadata(&used).or_else(|_| fs::metadata(&path)).and_then(|file| file.modified());
+    let age = changed.ok().and_then(|moment| moment.elapsed().ok()).unwrap_or_default();
+    // NFS locks only what may be written.
+    let lock = File::options().write(true).open(&used);
+    let is_used = lock.is_ok_and(|lock| lock.try_lock().is_err());
+    Stored { bytes: size(&path), path, age, is_used }
+}
+
+fn size(path: &Path) -> u64 {
+    let of = |entry: fs::DirEntry| match entry.metadata() {
+        Ok(file) if file.is_dir() => size(&entry.path()),
+        Ok(file) => file.len(),
+        Err(_) => 0,
+    };
+    fs::read_dir(path).into_iter().flatten().flatten().map(of).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_and_what_is_used_stays() {
+        let cache = tempfile::tempdir().unwrap();
+        let folder = |number: usize| cache.path().join(format!("native-{number}"));
+        let first = Used::mark(cache.path(), &folder(0)).unwrap();
+        for number in 1..=MOST_BUILDS + 2 {
+            drop(Used::mark(cache.path(), &folder(number)).unwrap());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // One more than is kept: the oldest is in use.
+        assert!(folder(0).exists() && !folder(1).exists() && !folder(2).exists() && folder(4).exists());
+        let builds = list(cache.path());
+        assert_eq!(builds.len(), MOST_BUILDS + 1);
+        assert_eq!(builds.iter().filter(|build| build.is_used).count(), 1);
+        assert_eq!(builds[0].path, folder(MOST_BUILDS + 2));
+        drop(first);
+        assert!(list(cache.path()).iter().all(|build| !build.is_used));
+        drop(Used::mark(cache.path(), &folder(99)).unwrap());
+        assert!(!folder(0).exists());
+    }
+}
