@@ -26,7 +26,7 @@ fn what_is_slower_is_called_so() {
         (&differs["verdict"], &differs["verdict_text"]),
         (&"differs".into(), &"differs between the runs".into())
     );
-    assert!(text(&place, "a b").contains("B against A: 2 differ between the runs (Test of spawn -6"));
+    assert!(text(&place, "a b").contains("B against A: 2 differ between the runs (spawn -6"));
     earlier(|made| made.rate("syscall", 1e6, 24).rate("pipe", 2e5, 24).rate("spawn", 9e3, 24), &place);
     let report = json(&place, "a b");
     let slower = of(&report, "syscall", "score");
@@ -106,6 +106,50 @@ fn latencies_have_three_comparisons() {
     // All trials of either side met all deadlines, which shows little of what may happen to the next.
     assert_eq!(compile[2]["verdict"], "undecided", "{}", compile[2]);
     assert!(text(&place, "a b").contains("audio, load compile p50, ms\n"), "{}", text(&place, "a b"));
+}
+
+/// Text, pages, JSON, the gate and the trend say of a longer latency that it is higher.
+#[test]
+fn latencies_have_one_direction_everywhere() {
+    let run = |name: &str, seed, late| Made::new(name, seed).latency("none", late, 2, 1200, 8);
+    let place = place(&[run("a", 5, 100.0), run("b", 6, 300.0)]);
+    let output = place.unixmark("compare a b --fail-on 5%").output().unwrap();
+    let said = testing::stderr(&output);
+    let percent = |text: &str| -> f64 {
+        let (_, rest) = text.split_once("by ").unwrap_or_else(|| panic!("{text}"));
+        rest.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    assert!(said.contains("audio (p50") && (percent(&said) - 200.0).abs() < 40.0, "{said}");
+    for format in ["text", "markdown", "html"] {
+        let page = text(&place, &format!("--format {format} a b"));
+        assert!(
+            page.contains("audio p50") && page.contains("audio p99 +2") && !page.contains("audio p99 -"),
+            "{format}: {page}"
+        );
+    }
+    let trend = place.unixmark("report --trend audio").output().unwrap();
+    let trend = testing::stdout(&trend).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(trend.contains("% higher (worse) than the run before it"), "{trend}");
+}
+
+/// What runs say of many tests is one line for each kind, with the runs and the tests.
+#[test]
+fn remarks_of_a_kind_are_one_line() {
+    let run = |name: &str, seed| {
+        let made = Made::new(name, seed).rate("syscall", 1e6, 6).rate("pipe", 1e6, 6);
+        made.with(|journal| {
+            for trial in &mut journal.trials {
+                let steal_s = Some(0.2 * (1 + trial.cell) as f64);
+                trial.noise = Some(journal::Noise { steal_s, ..journal::Noise::default() });
+            }
+        })
+    };
+    let place = place(&[run("a", 1), run("b", 2)]);
+    for format in ["text", "markdown"] {
+        let page = text(&place, &format!("--format {format} a b")).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(page.matches("the hypervisor took").count(), 1, "{page}");
+        assert!(page.contains("A, B: the hypervisor took 10 to 20 % of") && page.contains("(pipe; syscall)"), "{page}");
+    }
 }
 
 #[test]

@@ -142,6 +142,54 @@ impl Remark {
     }
 }
 
+impl Remark {
+    /// Returns the letter of the run it is on, which is empty where no run is named, and what is remarked.
+    #[must_use]
+    pub fn of_run(&self) -> (&str, &Remark) {
+        match self {
+            Remark::InRun { run, remark } => (run, remark),
+            remark => ("", remark),
+        }
+    }
+
+    /// Returns what remarks have in common that differ in how much or how often alone.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self {
+            Remark::Steal { .. } => "steal".to_owned(),
+            Remark::Foreign { .. } => "foreign".to_owned(),
+            Remark::ProgramNote { note, of, .. } => format!("{note} {of}"),
+            Remark::LoadUnsteady { of, .. } => format!("load {of}"),
+            remark => remark.to_string(),
+        }
+    }
+
+    /// Returns one sentence for several remarks of a kind, from the least to the most.
+    #[must_use]
+    pub fn together(remarks: &[&Remark]) -> String {
+        let Some(first) = remarks.first() else { return String::new() };
+        let number = |remark: &&Remark| match **remark {
+            Remark::Steal { percent } | Remark::Foreign { percent } => percent,
+            Remark::ProgramNote { trials, .. } => trials as f64,
+            Remark::LoadUnsteady { windows, .. } => windows as f64,
+            _ => 0.0,
+        };
+        let least = remarks.iter().map(number).fold(f64::INFINITY, f64::min);
+        let most = remarks.iter().map(number).fold(0.0, f64::max);
+        let range = format!("{least} to {most}");
+        match first {
+            _ if least == most => first.to_string(),
+            Remark::Steal { .. } => format!("the hypervisor took {range} % of the processors' time (steal)"),
+            Remark::Foreign { .. } => format!("other processes used {range} % of the processors' time"),
+            Remark::ProgramNote { note, of, .. } => format!("{note} ({range} of {of} trials)"),
+            Remark::LoadUnsteady { of, .. } => {
+                format!("the load had not become steady before {range} of {of} windows")
+            }
+            remark => remark.to_string(),
+        }
+    }
+}
+
 impl Display for Remark {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {

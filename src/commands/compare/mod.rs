@@ -18,10 +18,10 @@ pub(super) struct Arguments {
     /// The runs; each is compared with the first, which is A
     #[arg(required_unless_present = "base", num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
-    /// The runs of the reference system, in place of RUN …: several are compared in rounds, as by --paired
+    /// The runs of the reference system, in place of RUN …, which are A: several make rounds with those of --changed
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "changed", conflicts_with_all = ["runs", "paired"])]
     base: Vec<String>,
-    /// The runs of the changed system, as many as --base has
+    /// The runs of the changed system, B, as many as --base has
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "base")]
     changed: Vec<String>,
     /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
@@ -62,15 +62,15 @@ fn conditions(text: &str) -> Result<[String; 2]> {
 }
 
 impl Arguments {
-    /// The runs in the order that is asked for, and whether they are rounds: of two that are named by their sides the
-    /// reference comes first, of rounds the changed system.
-    fn sides(&self) -> (Vec<String>, bool) {
-        match (&self.base[..], &self.changed[..]) {
-            ([], _) => (self.runs.clone(), self.paired),
-            ([base], [changed]) => (vec![base.clone(), changed.clone()], false),
-            (base, changed) => {
-                (changed.iter().zip(base).flat_map(|(changed, base)| [changed.clone(), base.clone()]).collect(), true)
-            }
+    /// The runs in the order of their letters, and how they were made: of those that are named by their sides the reference
+    /// is A.
+    fn sides(&self) -> (Vec<String>, Design) {
+        let named = || self.base.iter().zip(&self.changed).flat_map(|(base, changed)| [base.clone(), changed.clone()]);
+        match self.base.len() {
+            0 if self.paired => (self.runs.clone(), Design::Rounds),
+            0 => (self.runs.clone(), Design::Apart),
+            1 => (named().collect(), Design::Apart),
+            _ => (named().collect(), Design::Turns),
         }
     }
 }
@@ -79,11 +79,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if arguments.base.len() != arguments.changed.len() {
         return Err(usage(anyhow!("--base and --changed name as many runs each: one each, or one each per round")));
     }
-    let (words, is_paired) = arguments.sides();
-    let design = if is_paired { Design::Rounds } else { Design::Apart };
+    let (words, design) = arguments.sides();
     let asked = Asked { design, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
     let runs = with_itself(&words, &asked);
-    check_count(&runs, is_paired).map_err(usage)?;
+    check_count(&runs, design.is_in_turn()).map_err(usage)?;
     let again = with_itself(&arguments.confirm, &asked);
     if !again.is_empty() && (runs.len(), again.len()) != (2, 2) {
         return Err(usage(anyhow!("--confirm compares two runs with two made later: A B --confirm A2 B2")));

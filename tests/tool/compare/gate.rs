@@ -210,7 +210,24 @@ fn sides_can_be_named() {
     let place = place(&[rate("b1", 1, 1.0), rate("c1", 2, 0.8), rate("b2", 3, 1.0), rate("c2", 4, 0.8)]);
     let text = |words: &str| stdout(&place.unixmark(&format!("compare {words}")).output().unwrap());
     assert_eq!(text("--changed c1 --base b1"), text("b1 c1"));
-    assert_eq!(text("--base b1 b2 --changed c1 c2"), text("--paired c1 b1 c2 b2"));
+    // In rounds too the base is A; --paired goes on with the thesis's order, and its tables.
+    let (named, paired) =
+        (super::made::json(&place, "--base b1 b2 --changed c1 c2"), super::made::json(&place, "--paired c1 b1 c2 b2"));
+    let (one, other) = (&named["comparisons"][0], &paired["comparisons"][0]);
+    for key in ["delta", "low", "high", "verdict", "n", "test"] {
+        assert_eq!(one[key], other[key], "{key}");
+    }
+    assert_eq!((&one["a"], &one["b"], &one["run"]), (&other["b"], &other["a"], &"B".into()));
+    assert!(named["thesis"].is_null() && paired["thesis"].is_object());
+    let (named, paired) = (text("--base b1 b2 --changed c1 c2"), text("--paired c1 b1 c2 b2"));
+    let sides = |text: &str, letters: [&str; 2]| {
+        let line = |start: String| text.lines().find(|line| line.trim_start().starts_with(&start)).unwrap().to_owned();
+        line(format!("{}1:", letters[0])).contains("b1") && line(format!("{}1:", letters[1])).contains("c1")
+    };
+    assert!(named.contains("B against A: 1 slower") && sides(&named, ["A", "B"]), "{named}");
+    assert!(paired.contains("A against B: 1 slower") && sides(&paired, ["B", "A"]), "{paired}");
+    let flat = named.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("B1 against A1, B2 against A2: B is what was changed, A what it is measured"), "{named}");
     for (words, reason) in [
         ("--base b1 b2 --changed c1", "name as many runs each"),
         ("--base b1", "--changed"),

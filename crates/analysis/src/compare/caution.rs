@@ -168,7 +168,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     warnings.extend(undescribed(runs));
     warnings.extend(speeds(runs));
     warnings.extend(whole_runs(runs));
-    if design == Design::Rounds && !alternating(runs) {
+    if design.is_in_turn() && !alternating(runs) {
         warnings
             .push("the runs did not alternate, so rounds do not share drift: make them in the order given".to_owned());
     }

@@ -23,6 +23,7 @@
 //! |---|---|---|---|
 //! | apart | B less A, all trials of each | Hodges & Lehmann's, by the rank-sum test | Welch's t |
 //! | rounds | A less B in each round | Hodges & Lehmann's, by the signed-rank test | Student's t |
+//! | turns | B less A in each round | likewise | likewise |
 //! | blocks | B less A in each block | likewise | likewise |
 //!
 //! (Wilcoxon 1945; Mann & Whitney 1947; Hodges & Lehmann 1963; Hollander & Wolfe, Nonparametric
@@ -62,13 +63,21 @@ pub enum Design {
     /// Each for itself: A is what B is measured against.
     #[default]
     Apart,
-    /// In turn, A1 B1 A2 B2 …: A is what was changed, B what it is measured against.
+    /// In turn, A1 B1 A2 B2 …: A is what was changed, B what it is measured against, as in the 1994 thesis.
     Rounds,
+    /// In turn: A is what B is measured against.
+    Turns,
     /// In the same blocks of one run: A is what B is measured against.
     Blocks,
 }
 
 impl Design {
+    /// Whether each two runs are a round.
+    #[must_use]
+    pub fn is_in_turn(self) -> bool {
+        matches!(self, Design::Rounds | Design::Turns)
+    }
+
     /// Returns what is measured against, and then what is judged.
     pub(crate) fn base_first<T>(self, sides: Sides<T>) -> [T; 2] {
         if self == Design::Rounds { [sides.b, sides.a] } else { [sides.a, sides.b] }

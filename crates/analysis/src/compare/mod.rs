@@ -236,7 +236,8 @@ impl Comparisons {
             warnings,
             unlike,
             notes: notes::of_runs(&comparisons, design, &runs),
-            thesis: asked.is_paired().then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
+            thesis: (asked.design == Design::Rounds)
+                .then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
             asked: asked.clone(),
             comparisons,
             missing,
@@ -248,13 +249,18 @@ impl Comparisons {
     /// The letter of what every other run, or every A of a round, is measured against.
     #[must_use]
     pub fn against(&self) -> &'static str {
-        if self.asked.is_paired() { "B" } else { "A" }
+        if self.asked.design == Design::Rounds { "B" } else { "A" }
     }
 
     /// The condition that a cell's figures are of: where two were asked for, the one that is measured against the other.
     #[must_use]
     pub fn condition<'a>(&'a self, own: &'a str) -> &'a str {
-        self.asked.conditions.as_ref().map_or(own, |[first, other]| if self.asked.is_paired() { first } else { other })
+        self.asked.conditions.as_ref().map_or(
+            own,
+            |[first, other]| {
+                if self.asked.design == Design::Rounds { first } else { other }
+            },
+        )
     }
 }
 
@@ -262,7 +268,7 @@ impl Asked {
     /// Whether each two runs are a round.
     #[must_use]
     pub fn is_paired(&self) -> bool {
-        self.design == Design::Rounds
+        self.design.is_in_turn()
     }
 
     /// Returns the condition whose cells are compared of the run at `place`, if one was asked for.
@@ -300,9 +306,10 @@ struct Contest<'a> {
 }
 
 fn contests(runs: &[Compared], design: Design) -> Vec<Contest<'_>> {
-    if design == Design::Rounds {
+    if design.is_in_turn() {
         let rounds = runs.chunks_exact(2).map(|two| Sides { a: &two[0], b: &two[1] }).collect();
-        return vec![Contest { letter: "A".to_owned(), design, rounds }];
+        let letter = if design == Design::Rounds { "A" } else { "B" };
+        return vec![Contest { letter: letter.to_owned(), design, rounds }];
     }
     let Some((a, others)) = runs.split_first() else { return Vec::new() };
     others

@@ -35,7 +35,7 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
             );
             notes.push(drift(runs));
         }
-        Design::Rounds => {}
+        Design::Rounds | Design::Turns => {}
         Design::Blocks => {
             notes.push("both conditions were measured in the same blocks, so differences are within blocks".to_owned())
         }
@@ -48,13 +48,13 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
 
 /// Returns what the intervals of these comparisons rest on, where that is not what their design asks for.
 pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
-    let few = |design| {
-        let what = if design == Design::Rounds { "rounds" } else { "blocks" };
+    let few = |design: Design| {
+        let what = if design.is_in_turn() { "rounds" } else { "blocks" };
         format!("fewer than six {what}: Student's t, which assumes log-normal noise")
     };
     let texts = [
         "too few trials for the exact rank test: Welch's t, which assumes log-normal noise".to_owned(),
-        few(Design::Rounds),
+        few(Design::Turns),
         few(Design::Blocks),
         "p99 of all trials' frames together, its interval by resampling trials, since single trials have too few frames"
             .to_owned(),
@@ -64,10 +64,10 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
     let place = |one: &Comparison| match (one.method, one.design) {
         // Shares of deadlines are means, and theirs is Welch's interval whatever the number of trials.
         (Method::Welch, _) => (one.measure != Measure::Met).then_some(0),
-        (Method::Student, Design::Rounds) => Some(1),
+        (Method::Student, Design::Rounds | Design::Turns) => Some(1),
         (Method::Student, _) => Some(2),
         (Method::Bootstrap, _) => Some(3),
-        (Method::Nothing, Design::Rounds) if one.n.a == 1 => Some(5),
+        (Method::Nothing, Design::Rounds | Design::Turns) if one.n.a == 1 => Some(5),
         (Method::Nothing, _) => Some(4),
         (Method::SignedRank | Method::RankSum, _) => None,
     };
@@ -90,7 +90,7 @@ pub(crate) fn blind(comparisons: &[&Comparison]) -> Option<String> {
     let wanted = (2..100).find(|n| !cannot(*method, Sides { a: *n, b: *n }))?;
     let what = match design {
         Design::Apart => "trials in each run",
-        Design::Rounds => "rounds",
+        Design::Rounds | Design::Turns => "rounds",
         Design::Blocks => "blocks",
     };
     Some(format!(

@@ -97,7 +97,7 @@ impl Side<'_> {
 pub(super) fn observed(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Observed, String> {
     let Some(Match { sides, .. }) = found.first() else { return Err("no run has it".to_owned()) };
     match design {
-        Design::Rounds => rounds(found, measure),
+        Design::Rounds | Design::Turns => rounds(found, measure, design),
         Design::Blocks => of_one_pair(sides, measure, design),
         Design::Apart => Ok(Observed { between: Some(chance(sides, measure)), ..of_one_pair(sides, measure, design)? }),
     }
@@ -186,7 +186,7 @@ fn shares(a: &Latency, b: &Latency) -> Sides<Mean> {
 }
 
 /// Returns the values of the rounds whose two runs have one; or why none has.
-fn rounds(found: &[Match<'_>], measure: Measure) -> Result<Observed, String> {
+fn rounds(found: &[Match<'_>], measure: Measure, design: Design) -> Result<Observed, String> {
     let mut values: Sides<Values> = Sides::default();
     let mut reason = String::new();
     for Match { number, sides } in found {
@@ -200,7 +200,7 @@ fn rounds(found: &[Match<'_>], measure: Measure) -> Result<Observed, String> {
     }
     match found.first() {
         Some(first) if !values.a.is_empty() => {
-            Ok(Observed::new(Design::Rounds, first.sides.a.row.cell.metric, measure, &values))
+            Ok(Observed::new(design, first.sides.a.row.cell.metric, measure, &values))
         }
         _ => Err(reason),
     }

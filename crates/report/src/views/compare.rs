@@ -39,9 +39,18 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document
 }
 
-/// What is compared: of rounds A, else every run but the first.
+/// What is judged of runs in turn.
+fn judged(all: &Comparisons) -> &'static str {
+    if all.against() == "B" { "A" } else { "B" }
+}
+
+/// What is compared: of rounds one side, else every run but the first.
 fn letters(all: &Comparisons) -> Vec<&str> {
-    if all.asked.is_paired() { vec!["A"] } else { all.runs.iter().skip(1).map(|run| run.letter.as_str()).collect() }
+    if all.asked.is_paired() {
+        vec![judged(all)]
+    } else {
+        all.runs.iter().skip(1).map(|run| run.letter.as_str()).collect()
+    }
 }
 
 /// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), none faster or better, 1 the same within
@@ -58,7 +67,7 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
     let worst = |of: fn(&Verdict) -> bool| {
         let found = own().filter(|one| of(&one.verdict));
         let worst = found.min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).map(|one| line(one, all));
-        worst.map_or(String::new(), |worst| format!(" ({} {})", worst.title(), worst.delta().words()))
+        worst.map_or(String::new(), |worst| format!(" ({} {})", worst.id(), worst.delta().words()))
     };
     let differs = |verdict: &Verdict| *verdict == Verdict::Differs;
     let between = match own().any(|one| differs(&one.verdict)) {
@@ -115,8 +124,9 @@ fn runs(all: &Comparisons) -> Block {
     let pair = |compared: &Compared| {
         let Run { name, started, procedure, comment, .. } = &compared.results.run;
         let condition = compared.condition.as_ref().map_or(String::new(), |condition| format!("condition {condition}"));
-        let words = [name, started, &format!("{procedure} procedure"), &condition, comment];
-        let words: Vec<&str> = words.into_iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        let side = if compared.letter.starts_with(all.against()) { "base" } else { "changed" };
+        let words = [name, started, &format!("{procedure} procedure"), &condition, comment, side];
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let letter = compared.letter.clone();
         Pair { key: letter.clone(), label: letter.clone(), narrow: letter, value: words.join(", "), ..Pair::default() }
     };
@@ -125,11 +135,17 @@ fn runs(all: &Comparisons) -> Block {
 
 /// What the deltas of runs in turn are of: `A1 against B1, A2 against B2`.
 fn directions(all: &Comparisons) -> Option<String> {
-    let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[0].letter, two[1].letter));
+    let base = usize::from(all.against() == "B");
+    let rounds = all.runs.chunks_exact(2).map(|two| format!("{} against {}", two[1 - base].letter, two[base].letter));
     let rounds: Vec<String> = rounds.collect();
-    all.asked
-        .is_paired()
-        .then(|| format!("{}: A is what was changed, B what it is measured against.", rounds.join(", ")))
+    all.asked.is_paired().then(|| {
+        format!(
+            "{}: {} is what was changed, {} what it is measured against.",
+            rounds.join(", "),
+            judged(all),
+            all.against()
+        )
+    })
 }
 
 /// Facts that are not the same in all runs.

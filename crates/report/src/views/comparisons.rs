@@ -1,6 +1,6 @@
 //! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
 
-use analysis::{Comparison, Effect, Measure, Sides, Verdict};
+use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
@@ -143,6 +143,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::words("label", "test").shown(Show::Wide), |line| {
             Field::Worded(line.title(), line.comparison.cell.label.as_str().into())
         })
+        .with(Column::words("", "id").shown(Show::Pages), |line| Field::text(line.id()))
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
         .with(Column::words("unit", "unit").shown(Show::Wide), |line| Field::text(&line.comparison.unit))
         .with(Column::number("a", a), |line| Field::Number(line.comparison.a, words::compact))
@@ -211,12 +212,26 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     Block::Chart(Chart::of(drawing.draw(), caption, forest::legend(has_control, differs)))
 }
 
-/// Returns the remarks on single comparisons, each once with the tests it touches.
+/// Returns the remarks on single comparisons: each kind once, with the runs and the tests that it touches.
 pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<String> {
-    let of = |one: &'a Comparison| one.warnings.iter().map(move |remark| (remark, &one.cell.key));
-    let found = comparisons.into_iter().flat_map(of).grouped();
-    let named = |keys: Vec<&Key>| keys.into_iter().map(|key| format!("{}{}", key.test, coordinates(key))).unique();
-    found.into_iter().map(|(remark, keys)| format!("{remark} ({})", named(keys).join("; "))).collect()
+    let of = |one: &'a Comparison| {
+        let name = format!("{}{}", one.cell.key.test, coordinates(&one.cell.key));
+        one.warnings.iter().map(move |remark| {
+            let (run, remark) = remark.of_run();
+            ((remark.kind(), run), (remark, name.clone()))
+        })
+    };
+    let sentence = |((_, run), found): ((String, &'a str), Vec<(&'a Remark, String)>)| {
+        let (remarks, names): (Vec<&Remark>, Vec<String>) = found.into_iter().unzip();
+        let names = names.into_iter().unique().join("; ");
+        (format!("{} ({names})", Remark::together(&remarks)), run)
+    };
+    let found = comparisons.into_iter().flat_map(of).grouped().into_iter().map(sentence).grouped();
+    let of_runs = |(sentence, runs): (String, Vec<&str>)| match runs.join(", ") {
+        runs if runs.is_empty() => sentence,
+        runs => format!("{runs}: {sentence}"),
+    };
+    found.into_iter().map(of_runs).collect()
 }
 
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
