@@ -18,7 +18,8 @@ const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// UnixBench reports or .log files, BYTE 3.11 reports, tables of runs (`run1`, `run2` …) or of Lbench (JSON)
+    /// Reports or .log files of UnixBench, reports of the BYTE benchmarks 3.11 that it grew from, tables of runs (`run1`, `run2` …),
+    /// or tables of Lbench, which measures at 1 to N threads (JSON)
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ const REAL_TIME: u32 = 80;
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
 pub(super) struct Arguments {
-    /// Tasks or groups of them [default: Interbench's four]
+    /// Tasks or groups of them [default: the four of Interbench, the benchmark of responsiveness this succeeds]
     #[arg(value_name = "TASK")]
     tasks: Vec<String>,
     /// Today's tasks and loads instead of Interbench's

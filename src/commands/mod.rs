@@ -65,7 +65,7 @@ enum Verb {
     Report(report::Arguments),
     /// Show what is slower or faster than in another run
     Compare(compare::Arguments),
-    /// Turn reports of UnixBench, BYTE and Lbench into runs
+    /// Turn reports of other benchmarks into runs: UnixBench, BYTE (what came before it), Lbench (threads)
     Import(import::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),

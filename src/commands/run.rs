@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     /// Unit of that program's counts per second in reports [default: lps]
     #[arg(long, value_name = "UNIT", value_parser = caption, requires = "program")]
     unit: Option<String>,
-    /// Use this run as the baseline instead of the reference machine ('George', 1995)
+    /// Use this run as the baseline, in place of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     #[command(flatten)]

@@ -170,8 +170,8 @@ impl Recording {
         }
         if loudness != Loudness::Quiet {
             say(&format!(
-                "\nThe run and its reports are in {}: report.html is a page with charts, and run.jsonl has everything \
-                 that was measured.",
+                "\nThe run and its reports are in {}: report.html is a page with charts, run.jsonl the journal of \
+                 everything that was measured, and run.json its summary.",
                 self.directory.display()
             ));
         }

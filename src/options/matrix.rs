@@ -28,7 +28,7 @@ pub(crate) struct Matrix {
     /// Short for --procedure quick: a smoke run that shows only large differences
     #[arg(long, conflicts_with = "procedure")]
     quick: bool,
-    /// Number of blocks (classic: passes per long test; short tests get a third); 0 is the default
+    /// Number of blocks (classic: passes per long test; short tests get a third); 0, as in UnixBench, is the default
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
     iterations: Option<u32>,
     /// Begin no further block after this time: 90s, 3m, 1h

@@ -9,6 +9,7 @@ mod command_line;
 mod compare;
 mod completion;
 mod graphics;
+mod help;
 mod latency;
 mod manual;
 mod own;

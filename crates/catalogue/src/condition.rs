@@ -253,7 +253,9 @@ impl Catalogue {
         let (id, level) = parts(word);
         let Some(switch) = self.switches.iter().find(|switch| switch.id == id) else {
             let names = self.switches.iter().map(|switch| switch.id.as_str());
-            return Err(unknown("condition", id, names, "conditions"));
+            let about = self.switches.iter().filter(|switch| switch.label.split(' ').any(|word| word == id));
+            let about: Vec<&str> = about.map(|switch| switch.id.as_str()).collect();
+            return Err(unknown("condition", id, names, &about, "conditions"));
         };
         match level {
             Some(level) if switch.has(level) => Ok((switch, vec![level.to_owned()])),

@@ -1,14 +1,19 @@
 //! Finding rows by name, by group and by the labels of other suites' reports.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use words::nearest;
+
+use words::{nearest, shell};
 
 use anyhow::{Result, anyhow, bail};
 
-use super::{Catalogue, Group, NONE, Role, Test};
+use super::{Catalogue, Group, Index, NONE, Role, Test};
 
-/// As many tests about an unknown word are named.
+/// As many rows about an unknown word are named.
 const HINTS: usize = 5;
+
+/// A word of more rows says nothing.
+const MOST: usize = 20;
 
 impl Catalogue {
     /// Returns the test called `id`.
@@ -89,19 +94,26 @@ impl Catalogue {
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
         let names = names.map(String::as_str);
-        if is_load {
-            return Err(unknown("load", name, names.chain([NONE]), "loads"));
-        }
-        let about: Vec<&str> = self.about(name).map(|test| test.id.as_str()).collect();
-        Err(match (nearest(name, names.clone()), &about[..]) {
-            // A word of many rows is no hint.
-            (None, [_, ..]) if about.len() <= HINTS => {
-                anyhow!(
-                    "there is no test or group '{name}'; about that: {}; `unixmark list` shows all",
-                    about.join(", ")
-                )
-            }
-            _ => unknown("test or group", name, names, "tests"),
+        let about = self.about(name).filter(|test| !is_load || test.roles.contains(&Role::Load));
+        let about: Vec<&str> = about.map(|test| test.id.as_str()).collect();
+        Err(match is_load {
+            true => unknown("load", name, names.chain([NONE]), &about, "loads"),
+            false => unknown("test or group", name, names, &about, "tests"),
+        })
+    }
+
+    /// Returns the index called `name`, or that of the group of that name: the one whose tests are the group's.
+    #[must_use]
+    pub fn index(&self, name: &str) -> Option<&Index> {
+        let tests = |names: Vec<&Arc<Test>>| names.into_iter().map(|test| test.id.clone()).collect::<BTreeSet<_>>();
+        let of =
+            |index: &Index| tests(self.tests.iter().filter(|test| test.baseline.contains_key(&index.id)).collect());
+        let group = || self.groups.iter().find(|group| group.id == name);
+        let members = || group().and_then(|group| self.expand(std::slice::from_ref(&group.id)).ok());
+        self.indexes.iter().find(|index| index.id == name).or_else(|| {
+            let members = members()?;
+            let members = tests(members.iter().collect());
+            self.indexes.iter().find(|index| of(index) == members)
         })
     }
 
@@ -168,11 +180,23 @@ fn folded(label: &str) -> String {
     label.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Says that a name is not known, and which is most like it.
-pub(crate) fn unknown<'a>(kind: &str, name: &str, names: impl Iterator<Item = &'a str>, list: &str) -> anyhow::Error {
-    let list = format!("unixmark list {list}");
-    match nearest(name, names) {
-        Some(near) => anyhow!("there is no {kind} '{name}'; did you mean '{near}'? `{}` shows all", list.trim()),
-        None => anyhow!("there is no {kind} '{name}'; `{}` shows all", list.trim()),
+/// Says that a name is not known, which is most like it, or else which rows are `about` it.
+pub(crate) fn unknown<'a>(
+    kind: &str,
+    name: &str,
+    names: impl Iterator<Item = &'a str>,
+    about: &[&str],
+    list: &str,
+) -> anyhow::Error {
+    let what = format!("there is no {kind} '{name}'");
+    let all = format!("`unixmark list {list}` shows all");
+    match (nearest(name, names), about.len()) {
+        (Some(near), _) => anyhow!("{what}; did you mean '{near}'? {all}"),
+        (None, 1..=HINTS) => anyhow!("{what}; about that: {}; {all}", about.join(", ")),
+        (None, 1..=MOST) => {
+            let word = shell(&[name.to_owned()]);
+            anyhow!("{what}; `unixmark list {list} {word}` shows those about that")
+        }
+        _ => anyhow!("{what}; {all}"),
     }
 }

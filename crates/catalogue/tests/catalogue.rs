@@ -302,3 +302,24 @@ fn conditions_are_told_from_levels() {
         ["thp=never", "thp=always", "bpf+seccomp=argument", "namespaces", "nice=5+thp=never", "nice=5+thp=always"];
     assert_eq!(found, all);
 }
+
+#[test]
+fn a_group_with_the_tests_of_an_index_stands_for_it() {
+    let catalogue = catalogue();
+    let id = |name: &str| catalogue.index(name).map(|index| index.id.as_str());
+    assert_eq!([id("index"), id("system"), id("byte3")], [Some("system"), Some("system"), Some("byte3")]);
+    assert_eq!([id("oldsystem"), id("pipe"), id("nothing")], [None; 3]);
+}
+
+#[test]
+fn unknown_words_suggest_what_is_about_them() {
+    let catalogue = catalogue();
+    let tests = |word: &str| catalogue.expand(&[word.to_owned()]).unwrap_err().to_string();
+    let conditions = |word: &str| catalogue.expand_conditions(&[word.to_owned()]).unwrap_err().to_string();
+    assert!(tests("network").contains("`unixmark list tests network` shows those about that"), "{}", tests("network"));
+    assert!(tests("sqlite").contains("about that: session-database"), "{}", tests("sqlite"));
+    assert!(conditions("pages").contains("about that: thp"), "{}", conditions("pages"));
+    for nothing in [tests("nosuchtest"), tests("nothing"), conditions("nosuch")] {
+        assert!(!nothing.contains("about that") && !nothing.contains("did you mean"), "{nothing}");
+    }
+}

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     changed: Vec<String>,
     /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
     ///
-    /// Every delta is then of A against B, (A − B) ÷ B, and negative if A is worse. Adds the tables of the 1994 audit thesis:
+    /// Every delta is then of A against B, (A − B) ÷ B, and negative if A is worse. Adds the tables of Nitzberg's thesis of 1994 on what auditing costs:
     /// Delta-1 and Delta-2 of each test, how much they differ (Delta-3), and which tests lose more than the threshold.
     #[arg(long)]
     paired: bool,

@@ -13,7 +13,12 @@ pub(super) fn rows(store: &Store) -> Result<Vec<Row>> {
 
 fn row(listed: &Listed) -> Row {
     let id = listed.name.clone();
-    let row = |about: String, value| Row { id: id.clone(), about, value, ..Row::default() };
+    let doc = format!(
+        "{}: run.jsonl is the journal, run.json its summary, report.html a page with charts, and report.txt, .md, .csv and .json \
+         the same as text",
+        listed.path.display()
+    );
+    let row = |about: String, value| Row { id: id.clone(), about, doc: doc.clone(), value, ..Row::default() };
     let Some(run) = &listed.run else {
         return row("cut short before its first line".to_owned(), json!({"name": listed.name}));
     };

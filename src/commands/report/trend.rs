@@ -21,6 +21,7 @@ pub(super) fn run(
     store: &Store,
     catalogue: &Catalogue,
 ) -> Result<Status> {
+    let test = catalogue.index(test).map_or(test, |index| index.id.as_str());
     let mut status = Status::Fine;
     let mut with: Vec<Summary> = Vec::new();
     let mut names: Vec<String> = Vec::new();
@@ -42,7 +43,10 @@ pub(super) fn run(
         match nearest(test, names.iter().map(String::as_str)) {
             Some(near) => bail!("no run in {} has the test '{test}'; did you mean '{near}'?", store.root().display()),
             None => {
-                bail!("no run in {} has the test '{test}'; `unixmark list runs` shows them", store.root().display())
+                bail!(
+                    "no run in {} has the test '{test}'; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes",
+                    store.root().display()
+                )
             }
         }
     }
