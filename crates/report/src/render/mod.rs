@@ -2,6 +2,7 @@
 
 mod ascii;
 mod csv;
+mod figures;
 mod html;
 mod json;
 mod markdown;
@@ -26,10 +27,18 @@ pub enum Format {
     Csv,
     /// Tables to paste
     Markdown,
+    /// Bencher Metric Format
+    Bmf,
+    /// github-action-benchmark's customBiggerIsBetter
+    GithubBigger,
+    /// github-action-benchmark's customSmallerIsBetter
+    GithubSmaller,
+    /// OpenMetrics text, for node_exporter's textfile collector too
+    Openmetrics,
 }
 
 impl Format {
-    /// Every format, with the file that a run's directory keeps it in.
+    /// The formats of reports, with the file that a run's directory keeps it in.
     pub const FILES: [(Format, &'static str); 5] = [
         (Format::Text, "report.txt"),
         (Format::Html, "report.html"),
@@ -69,5 +78,9 @@ pub fn render(document: &Document, layout: Layout) -> Result<String> {
         Format::Json => json::render(document),
         Format::Csv => csv::render(document),
         Format::Markdown => Ok(markdown::render(document)),
+        Format::Bmf => figures::bmf(document),
+        Format::GithubBigger => figures::github(document, false),
+        Format::GithubSmaller => figures::github(document, true),
+        Format::Openmetrics => figures::openmetrics(document),
     }
 }

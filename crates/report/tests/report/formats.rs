@@ -74,6 +74,8 @@ fn check(subject: &str, format: Format, text: &str, words: &str) {
             assert!(!rows.is_empty() && rows.iter().all(|row| row.iter().any(|field| !field.is_empty())), "{what}");
         }
         Format::Markdown => markdown(&what, text),
+        // They have no page: see below.
+        Format::Bmf | Format::GithubBigger | Format::GithubSmaller | Format::Openmetrics => {}
     }
 }
 
@@ -171,4 +173,44 @@ fn a_long_heading_has_a_line_of_its_own() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")), "{text}");
+}
+
+/// Dashboards get every figure of JSON, with its interval and its direction.
+#[test]
+fn dashboards_get_each_figure_with_its_interval() {
+    let parsed = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    for run in ["index", "latency", "graphics"] {
+        let results = results(&journal(run));
+        let form = |format| report::report(&results, format).unwrap();
+        let json = parsed(form(Format::Json));
+        let rows: Vec<&serde_json::Value> =
+            json["results"].as_array().unwrap().iter().filter(|row| row["value"].is_number()).collect();
+        let bmf = parsed(form(Format::Bmf));
+        assert_eq!(bmf.as_object().unwrap().len(), rows.len(), "{run}");
+        let entries = |format| parsed(form(format)).as_array().unwrap().clone();
+        let (bigger, smaller) = (entries(Format::GithubBigger), entries(Format::GithubSmaller));
+        assert_eq!((bigger.len() + smaller.len(), run == "latency"), (rows.len(), !smaller.is_empty()), "{run}");
+        let metrics = form(Format::Openmetrics);
+        assert!(metrics.ends_with("# EOF\n") && metrics.starts_with("# HELP unixmark_figure "), "{metrics}");
+        for row in rows {
+            let place = |axis: &str| format!("{axis}=\"{}\"", row[axis].as_str().unwrap());
+            let of = [place("test"), place("load"), format!("copies=\"{}\"", row["copies"])];
+            let line = |name: &str| {
+                let named = metrics.lines().filter(|line| line.starts_with(&format!("{name}{{")));
+                let lines: Vec<&str> = named.filter(|line| of.iter().all(|label| line.contains(label))).collect();
+                lines.first().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap())
+            };
+            assert_eq!(line("unixmark_figure"), row["value"].as_f64(), "{row}");
+            assert_eq!(line("unixmark_figure_low"), row["low"].as_f64().filter(|_| row["high"].is_number()), "{row}");
+            let unit = row["unit"].as_str().unwrap();
+            let same = |entry: &&serde_json::Value| entry[unit]["value"] == row["value"];
+            let metric = &bmf.as_object().unwrap().values().find(same).unwrap()[unit];
+            assert_eq!((&metric["lower_value"], &metric["upper_value"]), (&row["low"], &row["high"]), "{row}");
+        }
+    }
+    // Of a comparison the changes; what has no figures says so.
+    let changes = parsed(comparison("index", Format::Bmf));
+    assert!(changes.as_object().unwrap().values().all(|test| test["%"]["value"].is_number()), "{changes}");
+    let refused = report::doctor(&[], Format::Bmf).unwrap_err().to_string();
+    assert!(refused.contains("no figure"), "{refused}");
 }
