@@ -1,8 +1,10 @@
 //! `unixmark cost`: what conditions cost, test by test. A preset of run.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use clap::Parser;
 
 use crate::measure::Job;
 use crate::options::{Matrix, bytes, percent, with_default};
@@ -59,6 +61,21 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    measure(arguments, View::Cost)
+}
+
+/// Measures conditions that plant losses, and shows what was found of them; `words` are those of the command line.
+pub(super) fn power(words: Vec<OsString>) -> Result<Status> {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+    let line = Line::try_parse_from(std::iter::once(OsString::from("unixmark")).chain(words))?;
+    measure(&line.arguments, View::Power)
+}
+
+fn measure(arguments: &Arguments, view: View) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
     let request = request(arguments, &catalogue, &machine).map_err(usage)?;
@@ -69,7 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         backlog: arguments.backlog,
     };
     let job = Job {
-        view: View::Cost,
+        view,
         conditions: Settings { trail, ..Settings::default() },
         gate: arguments.fail_on,
         ..Job::new(&arguments.options, request)

@@ -1,8 +1,10 @@
 //! `unixmark doctor`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
+use clap::ValueEnum;
 
 use super::clean::OLD;
 use crate::options::{Form, Results, workplace};
@@ -12,8 +14,23 @@ use journal::{Finding, Severity};
 use machine::{Machine, doctor};
 use rustix::fs::Access;
 
+/// What `--power` measures: tests that compute, call the kernel and make processes, with an arm that is slowed by next to
+/// nothing and three that are slowed; its blocks take three minutes.
+const POWER: [&str; 7] = [
+    "arg:slowed=0.01,arg:slowed=2,arg:slowed=5,arg:slowed=10",
+    "dhry2reg",
+    "pipe",
+    "spawn",
+    "-i",
+    "12",
+    "--comment=doctor --power",
+];
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
+    /// Measure, in three minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
+    #[arg(long)]
+    power: bool,
     /// Where the measured programs would work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -24,6 +41,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    if arguments.power {
+        return power(arguments);
+    }
     let dir = workplace(arguments.dir.as_deref());
     if let Some(asked) = arguments.results.asked().filter(|asked| !can_be_written(asked)) {
         return Err(usage(anyhow!("{} cannot be written; try another --results DIR", asked.display())));
@@ -39,6 +59,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Ok(Status::Failed);
     }
     Ok(Status::Fine)
+}
+
+/// Measures what comparisons find.
+fn power(arguments: &Arguments) -> Result<Status> {
+    let mut words: Vec<OsString> = POWER.map(OsString::from).to_vec();
+    let mut with = |option: &str, path: &Path| words.extend([option.into(), path.into()]);
+    if let Some(results) = arguments.results.asked() {
+        with("--results", &results);
+    }
+    if let Some(dir) = &arguments.dir {
+        with("--dir", dir);
+    }
+    let format = arguments.form.format.to_possible_value();
+    words.extend(format.iter().flat_map(|format| ["--format".into(), format.get_name().into()]));
+    super::cost::power(words)
 }
 
 /// The places where a run writes and that cannot be written, all at once, each with what names another.

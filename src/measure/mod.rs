@@ -22,7 +22,7 @@ use plan::{Pin, Plan, Request};
 use runner::{Measured, Policy, Setting};
 
 pub(crate) use recording::{Recording, Start};
-pub(crate) use reports::{beside, find, place, placed, results, write_all};
+pub(crate) use reports::{find, place, placed, power_beside, results, write_all};
 
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
 const PRECISION: f64 = 0.01;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::alone::RunLock;
-use super::{beside, write_all};
+use super::{place, write_all};
 use crate::options::Measuring;
 use crate::status::Status;
 use crate::terminal::{Loudness, layout, print, say};
@@ -128,7 +128,7 @@ impl Recording {
         let ended = self.finish(outcome.map(|outcome| outcome.ended));
         let journal = journal::read(&self.directory)?;
         let mut results = Results::new(&journal, catalogue, None);
-        results.place_among(&beside(&self.directory, &journal.run, catalogue));
+        place(&mut results, &self.directory, catalogue, &[]);
         let written = write_all(&results, &self.directory);
         let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
             say(&format!("unixmark: {error:#}"));

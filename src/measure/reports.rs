@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use crate::options::Redact;
 use crate::status::usage;
 use ::report::Format;
-use analysis::{Results, Summary};
+use analysis::{Findings, Results, Summary};
 use catalogue::Catalogue;
-use journal::{Baseline, FILE, Listed, Run, Store};
+use journal::{Baseline, FILE, Listed, Run, Store, View};
 
 /// Runs beside one that are looked at, at most.
 const MOST: usize = 200;
@@ -60,11 +60,25 @@ pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, w
     let mut others = beside(directory, &run, catalogue);
     others.retain(|other| !without.contains(&other.run.name));
     results.place_among(&others);
+    if let Findings::Cost(cost) = &mut results.findings {
+        cost.notes.extend(power_beside(directory, &run, catalogue));
+    }
+}
+
+/// Returns what the newest `unixmark doctor --power` beside a run says, which was made on its host with its build.
+pub(crate) fn power_beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
+    let listed = Store::at(Some(directory.parent()?.to_path_buf())).ok()?.list().ok()?;
+    let is_like = |other: &Run| other.view == View::Power && (&other.host, &other.build) == (&run.host, &run.build);
+    let newest = listed.iter().rev().find(|other| other.run.as_ref().is_some_and(is_like))?;
+    let found = Results::new(&journal::read(&newest.path).ok()?, catalogue, None);
+    let day = found.run.started.get(..10).unwrap_or_default().to_owned();
+    let said: Vec<String> = found.power()?.sentences();
+    Some(format!("by `unixmark doctor --power` of {day} on this machine: {}", said.join(" ")))
 }
 
 /// Returns the newest two hundred runs whose directories lie beside that of `run`, of the same host, procedure and build: what
 /// it may be placed among. Those that cannot be read are left out.
-pub(crate) fn beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
+fn beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
     let listed = directory.parent().and_then(|root| Store::at(Some(root.to_path_buf())).ok()?.list().ok());
     let is_like = |other: &&Listed| {
         let known = other.run.as_ref().filter(|_| other.path != directory);

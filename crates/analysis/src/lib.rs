@@ -8,6 +8,7 @@ mod compare;
 mod cost;
 mod details;
 mod drift;
+mod findings;
 pub mod fleet;
 mod gain;
 mod index;
@@ -36,9 +37,13 @@ pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
     Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst,
 };
-pub use cost::{Condition, Cost, Effect, Total as CostTotal, TrailFigures, enough as enough_cost, suspects};
+pub use cost::{
+    Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,
+    suspects,
+};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
+pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
@@ -90,24 +95,6 @@ pub struct Results {
     pub neighbours: Option<Neighbours>,
     /// What touches the whole run.
     pub warnings: Vec<Remark>,
-}
-
-/// What a run comes to beyond its rows, by what it is about.
-#[derive(Debug, Clone)]
-pub enum Findings {
-    /// Indexes per level of copies, and what more copies bring.
-    Scores {
-        /// The indexes.
-        indexes: Vec<Index>,
-        /// Every test and index measured at the fewest copies and at more.
-        gains: Vec<Gain>,
-    },
-    /// How tests scale.
-    Scaling(Vec<Scaling>),
-    /// What conditions cost.
-    Cost(Box<Cost>),
-    /// What a burn-in found; it has no rows.
-    BurnIn(Box<BurnIn>),
 }
 
 /// The result of one cell.
@@ -296,6 +283,7 @@ impl Results {
                 let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
                 Findings::Cost(Box::new(Cost::new(journal, &self.rows, controls, &gaps, trials, catalogue)))
             }
+            View::Power => Findings::Power(Power::of(journal, trials).map(Box::new)),
             View::Scores => {
                 let baseline = baseline.or(journal.run.baseline.as_ref());
                 let indexes = index::indexes(&self.rows, &journal.run, catalogue, baseline);
@@ -363,46 +351,6 @@ impl Results {
         } else {
             self.errors.push(missing("the run ended before it was measured"));
         }
-    }
-
-    /// Returns the indexes; none unless the run is about scores.
-    #[must_use]
-    pub fn indexes(&self) -> &[Index] {
-        if let Findings::Scores { indexes, .. } = &self.findings { indexes } else { &[] }
-    }
-
-    fn indexes_mut(&mut self) -> &mut [Index] {
-        if let Findings::Scores { indexes, .. } = &mut self.findings { indexes } else { &mut [] }
-    }
-
-    /// Returns what more copies bring; nothing unless the run is about scores.
-    #[must_use]
-    pub fn gains(&self) -> &[Gain] {
-        if let Findings::Scores { gains, .. } = &self.findings { gains } else { &[] }
-    }
-
-    /// Returns how tests scale; nothing unless the run is about it.
-    #[must_use]
-    pub fn scaling(&self) -> &[Scaling] {
-        if let Findings::Scaling(scaling) = &self.findings { scaling } else { &[] }
-    }
-
-    /// Returns what conditions cost, if the run is about it.
-    #[must_use]
-    pub fn cost(&self) -> Option<&Cost> {
-        if let Findings::Cost(cost) = &self.findings { Some(cost) } else { None }
-    }
-
-    /// Returns what a burn-in found, if it is one.
-    #[must_use]
-    pub fn burnin(&self) -> Option<&BurnIn> {
-        if let Findings::BurnIn(burnin) = &self.findings { Some(burnin) } else { None }
-    }
-
-    /// Returns the second arms of the condition that others are compared with.
-    #[must_use]
-    pub fn controls(&self) -> &[Row] {
-        self.cost().map_or(&[], |cost| &cost.controls)
     }
 
     /// Returns the rows that stand in lists of scores: neither latencies nor those that a table of scaling has.

@@ -15,6 +15,8 @@ pub enum View {
     Scaling,
     /// What conditions cost.
     Cost,
+    /// What comparisons find on this machine.
+    Power,
 }
 
 impl View {

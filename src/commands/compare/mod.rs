@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::measure::{find, place};
+use crate::measure::{find, place, power_beside};
 use crate::options::{Form, Redact, Results, percent};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
@@ -104,7 +104,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         paths.iter().zip(&mut results).for_each(|(path, run)| place(run, path, &catalogue, &compared));
     }
     let later = results.split_off(runs.len());
-    let comparisons = Comparisons::new(results, &asked);
+    let quoted = paths.first().zip(results.first()).and_then(|(path, run)| power_beside(path, &run.run, &catalogue));
+    let mut comparisons = Comparisons::new(results, &asked);
+    comparisons.notes.extend(quoted);
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
     print(&::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?)?;

@@ -20,6 +20,7 @@
 mod arms;
 mod looks;
 mod notes;
+mod power;
 mod sentence;
 mod trail;
 
@@ -36,6 +37,7 @@ use journal::{Cell, Journal, Run, Trial};
 use words::Unique;
 
 pub use looks::{enough, suspects};
+pub use power::{Need, Planted, Power, Price};
 
 /// Differences up to so many per cent (points for deadlines) are nobody's concern.
 const THRESHOLD: f64 = 1.0;

@@ -9,6 +9,7 @@ mod doctor;
 mod fleet;
 mod latency;
 mod loads;
+mod power;
 mod run;
 mod scaling;
 mod scores;

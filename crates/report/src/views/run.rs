@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use words::Grouped;
 
 use super::shared::{missing, sentences, to_post};
-use super::{burnin, cost, details, latency, loads, scaling, scores};
+use super::{burnin, cost, details, latency, loads, power, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 
@@ -57,6 +57,7 @@ fn lead(results: &Results) -> Option<Block> {
     match &results.findings {
         Findings::Cost(cost) => Some(Block::Lead(cost::sentences(cost))),
         Findings::BurnIn(burnin) => Some(burnin::lead(burnin)),
+        Findings::Power(power) => power.as_deref().map(|power| Block::Lead(power.sentences())),
         Findings::Scores { .. } | Findings::Scaling(_) => None,
     }
 }
@@ -68,6 +69,7 @@ fn about(results: &Results) -> Vec<Block> {
         Findings::Scaling(_) => [scores::blocks(results), scaling::blocks(results), responses(results)].concat(),
         Findings::Cost(cost) => cost::blocks(results, cost),
         Findings::BurnIn(burnin) => burnin::blocks(burnin),
+        Findings::Power(power) => power::blocks(power.as_deref()),
     }
 }
 

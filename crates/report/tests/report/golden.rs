@@ -47,6 +47,15 @@ fn a_classic_run() {
     insta::assert_snapshot!("classic_json", short_json("classic"));
 }
 
+/// `unixmark doctor --power` on a virtual machine with neighbours.
+#[test]
+fn what_comparisons_find() {
+    insta::assert_snapshot!("power_text", report("power", Format::Text));
+    insta::assert_snapshot!("power_markdown", report("power", Format::Markdown));
+    let json: serde_json::Value = serde_json::from_str(&report("power", Format::Json)).unwrap();
+    insta::assert_snapshot!("power_json", serde_json::to_string_pretty(&json["power"]).unwrap());
+}
+
 #[test]
 fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_text", report("latency", Format::Text));

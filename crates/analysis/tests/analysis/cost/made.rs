@@ -59,6 +59,8 @@ impl Machine {
 #[derive(Clone)]
 pub struct Made {
     pub journal: Journal,
+    /// The control is in every block of this number.
+    pub every: u32,
 }
 
 pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
@@ -98,7 +100,7 @@ impl Made {
                 }
             }
         }
-        Made { journal }
+        Made { journal, every: 4 }
     }
 
     /// Measures blocks of all cells, whose conditions change a test's logarithm by `effect`.
@@ -110,7 +112,7 @@ impl Made {
         effect: impl Fn(&Cell) -> f64,
     ) {
         for block in blocks {
-            let due = |cell: &&Cell| !cell.control || block % 4 == 0;
+            let due = |cell: &&Cell| !cell.control || block % self.every == 0;
             let mut cells: Vec<&Cell> = self.journal.cells.iter().filter(due).collect();
             match order {
                 Order::Whole => cells.shuffle(&mut machine.random),

@@ -3,4 +3,5 @@
 
 mod found;
 mod made;
+mod power;
 mod simulation;

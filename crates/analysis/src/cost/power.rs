@@ -1,0 +1,237 @@
+//! What comparisons find on this machine: arms that are equal and arms slowed on purpose, judged by the same steps as conditions.
+//!
+//! The three equal arms of a block are measured in random order, so whichever of them is called the first, its control or the
+//! condition makes no difference: every way to choose, block by block, is one more comparison of equal arms that the run might
+//! have been (a randomisation test: Edgington & Onghena, Randomization Tests, 4th ed., §3).
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use serde::Serialize;
+
+use super::arms::Arms;
+use super::{Cell, Draft, Trial};
+use crate::Comparison;
+use catalogue::NONE;
+use journal::{Journal, Key};
+use stats::{NORMAL_975, median};
+use words::Unique;
+
+/// How many reports are made of the arms, by choosing their parts at random.
+const REPORTS: u32 = 200;
+
+/// The planted losses, in per cent, of arms that count as equal: the mechanism that slows is in them all the same.
+const NOTHING: f64 = 0.1;
+
+/// Differences in per cent whose price is told.
+const SIZES: [f64; 3] = [1.0, 2.0, 5.0];
+
+/// The fewest blocks that the signed-rank test needs for a difference.
+const FEWEST: u32 = 6;
+
+/// Standard errors between a difference and the end of its interval that four of five experiments keep.
+const FOUR_OF_FIVE: f64 = 0.8416;
+
+/// What `unixmark doctor --power` finds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Power {
+    /// Blocks of each comparison.
+    pub blocks: u32,
+    /// The share of comparisons of equal arms that are called different: false alarms.
+    pub alarms: f64,
+    /// The share of reports of such comparisons, one of each test, that call any.
+    pub reports: f64,
+    /// What is found of arms that were slowed.
+    pub planted: Vec<Planted>,
+    /// What each test needs for a difference to be shown.
+    pub tests: Vec<Need>,
+}
+
+/// Arms that lose a share of their rate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Planted {
+    /// The loss in per cent.
+    pub percent: f64,
+    /// The share of comparisons that find it.
+    pub found: f64,
+    /// The median of what they measured, in per cent; negative.
+    pub measured: f64,
+}
+
+/// What one test needs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Need {
+    /// The test.
+    pub test: String,
+    /// Its name in reports.
+    pub label: String,
+    /// Half the width, in per cent, of the interval of a difference of equal arms over all blocks.
+    pub half: f64,
+    /// For each size.
+    pub sizes: Vec<Price>,
+}
+
+/// What it takes that four of five comparisons of two arms show a difference: their 95 % intervals exclude 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Price {
+    /// The difference in per cent.
+    pub percent: f64,
+    /// Blocks, and seconds at the pace of this run.
+    pub blocks: u32,
+    /// Seconds, for the two arms.
+    pub seconds: f64,
+}
+
+impl Power {
+    /// Returns what a run of equal and slowed arms shows; `None` if it has no such arms, or none of their trials worked.
+    pub(crate) fn of(journal: &Journal, trials: &[Vec<&Trial>]) -> Option<Power> {
+        let bench = Bench { cells: &journal.cells, trials, against: &journal.run.against };
+        let blocks = journal.trials.iter().map(|trial| trial.block + 1).max()?;
+        let equal = bench.equal()?;
+        let mut random = Pcg64Mcg::seed_from_u64(1);
+        let mut reports = |slowed: Option<&str>| -> Vec<Vec<Comparison>> {
+            (0..REPORTS)
+                .map(|_| bench.judged(&equal, slowed, &mut random))
+                .filter(|report| !report.is_empty())
+                .collect()
+        };
+        let planted = bench.planted().into_iter().map(|(percent, name)| {
+            let all = reports(Some(name)).concat();
+            let deltas: Vec<f64> = all.iter().map(|one| one.delta.value).collect();
+            let found = share(&all, |one| one.verdict.is_loss());
+            Planted { percent, found, measured: median(&deltas) }
+        });
+        let planted: Vec<Planted> = planted.collect();
+        let found = reports(None);
+        let is_called = |one: &Comparison| one.verdict.is_decided();
+        let all = found.concat();
+        (!all.is_empty()).then(|| Power {
+            blocks,
+            alarms: share(&all, is_called),
+            reports: share(&found, |report| report.iter().any(is_called)),
+            planted,
+            tests: needs(&all, blocks, pace(journal)),
+        })
+    }
+}
+
+fn share<T>(all: &[T], is_counted: impl Fn(&T) -> bool) -> f64 {
+    all.iter().filter(|one| is_counted(one)).count() as f64 / all.len() as f64
+}
+
+impl Power {
+    /// Returns what it comes to, for people.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let Power { planted, tests, blocks, .. } = self;
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        let mut sentences = vec![format!(
+            "Of comparisons of equal arms over {blocks} blocks {} are called different, in {} of the reports.",
+            percent(self.alarms),
+            percent(self.reports)
+        )];
+        let found = |one: &Planted| format!("{} % in {} of the comparisons", one.percent, percent(one.found));
+        let found: Vec<String> = planted.iter().map(found).collect();
+        sentences.extend((!found.is_empty()).then(|| format!("Planted losses are found: {}.", found.join(", "))));
+        let middle = |size: usize| -> Option<Price> {
+            let mut prices: Vec<Price> = tests.iter().filter_map(|test| test.sizes.get(size).copied()).collect();
+            prices.sort_by_key(|price| price.blocks);
+            prices.get(prices.len() / 2).copied()
+        };
+        let price = |Price { percent, blocks, seconds }: Price| {
+            format!("for {percent} % {blocks} blocks ({})", words::duration(seconds))
+        };
+        let prices: Vec<String> = (0..).map_while(middle).map(price).collect();
+        sentences.extend((!prices.is_empty()).then(|| {
+            format!("To show a difference in four of five comparisons, a typical test needs {}.", prices.join(", "))
+        }));
+        sentences
+    }
+}
+
+/// An arm of all tests: a condition, and whether it is the second arm of that.
+type Arm<'a> = (&'a str, bool);
+
+/// The run's cells and their trials.
+struct Bench<'a> {
+    cells: &'a [Cell],
+    trials: &'a [Vec<&'a Trial>],
+    against: &'a str,
+}
+
+impl<'a> Bench<'a> {
+    /// The loss in per cent that each condition plants, and its name.
+    fn planted(&self) -> Vec<(f64, &'a str)> {
+        let names = self.cells.iter().map(|cell| cell.key.condition.as_str()).unique();
+        let loss = |name: &'a str| Some((name.strip_prefix("arg:slowed=")?.parse::<f64>().ok()?, name));
+        names.into_iter().filter_map(loss).filter(|(percent, _)| *percent > NOTHING).collect()
+    }
+
+    /// The three equal arms: the condition compared with, its control, and one that is slowed by nothing.
+    fn equal(&self) -> Option<[Arm<'a>; 3]> {
+        let planted = self.planted();
+        let names = self.cells.iter().map(|cell| cell.key.condition.as_str());
+        let third =
+            names.filter(|name| *name != self.against).find(|name| planted.iter().all(|(_, other)| other != name))?;
+        Some([(self.against, false), (self.against, true), (third, false)])
+    }
+
+    /// Judges a report about cost whose condition, its base and its control are the equal arms in an order drawn for every block
+    /// and test; or whose condition is the `slowed` one.
+    fn judged(&self, equal: &[Arm<'_>; 3], slowed: Option<&str>, random: &mut Pcg64Mcg) -> Vec<Comparison> {
+        let (mut cells, mut trials) = (Vec::new(), Vec::new());
+        for test in self.cells.iter().filter(|cell| (cell.key.condition.as_str(), cell.control) == equal[0]) {
+            let arms = equal.map(|arm| self.of(test, arm));
+            let mut chosen: [Vec<&Trial>; 3] = Default::default();
+            for first in arms[0] {
+                let in_block = |arm: &'a [&'a Trial]| arm.iter().copied().find(|trial| trial.block == first.block);
+                let Some(mut order) = arms.map(in_block).into_iter().collect::<Option<Vec<&Trial>>>() else { continue };
+                order.shuffle(random);
+                chosen.iter_mut().zip(order).for_each(|(part, trial)| part.push(trial));
+            }
+            if let Some(slowed) = slowed {
+                chosen[2] = self.of(test, (slowed, false)).to_vec();
+            }
+            let parts = [(NONE, false), (NONE, true), ("judged", false)];
+            for ((name, control), part) in parts.into_iter().zip(chosen) {
+                let key = Key { condition: name.to_owned(), ..test.key.clone() };
+                cells.push(Cell { id: cells.len(), key, control, ..test.clone() });
+                trials.push(part);
+            }
+        }
+        let arms = Arms { cells: &cells, trials: &trials, against: NONE };
+        let control = arms.controls(cells.iter().filter(|cell| cell.control));
+        let mut drafts: Vec<Draft> = arms.treated().flat_map(|cell| arms.drafts(cell).0).collect();
+        Arms::judge(&mut drafts, &control);
+        drafts.iter().map(Draft::judged).collect()
+    }
+
+    /// The trials of an arm of a test.
+    fn of(&self, test: &Cell, arm: Arm<'_>) -> &'a [&'a Trial] {
+        let is_it =
+            |cell: &&Cell| cell.key.same_family(&test.key) && (cell.key.condition.as_str(), cell.control) == arm;
+        self.cells.iter().find(is_it).and_then(|cell| self.trials.get(cell.id)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Seconds from one trial to the next.
+fn pace(journal: &Journal) -> f64 {
+    let at = |trial: Option<&Trial>| trial.map_or(0.0, |trial| trial.at);
+    (at(journal.trials.last()) - at(journal.trials.first())) / (journal.trials.len() as f64 - 1.0).max(1.0)
+}
+
+/// What each test needs, judging from differences of equal arms over so many blocks: the half-width falls with their root.
+fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
+    let tests = equal.iter().map(|one| (one.cell.key.test.clone(), one.cell.label.clone())).unique();
+    let need = |(test, label): (String, String)| {
+        let own = equal.iter().filter(|one| one.cell.key.test == test);
+        let half = median(&own.map(|one| (one.delta.high - one.delta.low) / 2.0).collect::<Vec<f64>>());
+        let price = |percent: f64| {
+            let shown = half * (1.0 + FOUR_OF_FIVE / NORMAL_975);
+            let blocks = (f64::from(blocks) * (shown / percent).powi(2)).ceil().max(f64::from(FEWEST));
+            Price { percent, blocks: blocks as u32, seconds: blocks * 2.0 * pace }
+        };
+        Need { test, label, half, sizes: SIZES.map(price).to_vec() }
+    };
+    tests.into_iter().map(need).filter(|need| need.half.is_finite()).collect()
+}

@@ -1,0 +1,71 @@
+//! What a run comes to beyond its rows.
+
+use super::{BurnIn, Cost, Gain, Index, Power, Results, Row, Scaling};
+
+/// What a run comes to beyond its rows, by what it is about.
+#[derive(Debug, Clone)]
+pub enum Findings {
+    /// Indexes per level of copies, and what more copies bring.
+    Scores {
+        /// The indexes.
+        indexes: Vec<Index>,
+        /// Every test and index measured at the fewest copies and at more.
+        gains: Vec<Gain>,
+    },
+    /// How tests scale.
+    Scaling(Vec<Scaling>),
+    /// What conditions cost.
+    Cost(Box<Cost>),
+    /// What comparisons find on this machine; `None` if too little was measured.
+    Power(Option<Box<Power>>),
+    /// What a burn-in found; it has no rows.
+    BurnIn(Box<BurnIn>),
+}
+
+impl Results {
+    /// Returns the indexes; none unless the run is about scores.
+    #[must_use]
+    pub fn indexes(&self) -> &[Index] {
+        if let Findings::Scores { indexes, .. } = &self.findings { indexes } else { &[] }
+    }
+
+    pub(crate) fn indexes_mut(&mut self) -> &mut [Index] {
+        if let Findings::Scores { indexes, .. } = &mut self.findings { indexes } else { &mut [] }
+    }
+
+    /// Returns what more copies bring; nothing unless the run is about scores.
+    #[must_use]
+    pub fn gains(&self) -> &[Gain] {
+        if let Findings::Scores { gains, .. } = &self.findings { gains } else { &[] }
+    }
+
+    /// Returns how tests scale; nothing unless the run is about it.
+    #[must_use]
+    pub fn scaling(&self) -> &[Scaling] {
+        if let Findings::Scaling(scaling) = &self.findings { scaling } else { &[] }
+    }
+
+    /// Returns what conditions cost, if the run is about it.
+    #[must_use]
+    pub fn cost(&self) -> Option<&Cost> {
+        if let Findings::Cost(cost) = &self.findings { Some(cost) } else { None }
+    }
+
+    /// Returns what comparisons find on this machine, if the run is about that.
+    #[must_use]
+    pub fn power(&self) -> Option<&Power> {
+        if let Findings::Power(power) = &self.findings { power.as_deref() } else { None }
+    }
+
+    /// Returns what a burn-in found, if it is one.
+    #[must_use]
+    pub fn burnin(&self) -> Option<&BurnIn> {
+        if let Findings::BurnIn(burnin) = &self.findings { Some(burnin) } else { None }
+    }
+
+    /// Returns the second arms of the condition that others are compared with.
+    #[must_use]
+    pub fn controls(&self) -> &[Row] {
+        self.cost().map_or(&[], |cost| &cost.controls)
+    }
+}

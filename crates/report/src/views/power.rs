@@ -1,0 +1,43 @@
+//! What comparisons find on this machine.
+
+use analysis::{Need, Planted, Power};
+use serde_json::json;
+
+use crate::document::{Block, Column, Columns, Field, Show};
+
+/// Returns the tables of what was found, and of what each test needs.
+pub(super) fn blocks(power: Option<&Power>) -> Vec<Block> {
+    let Some(power) = power else {
+        return vec![Block::Text(Show::People, String::new(), "Too little was measured to compare.".to_owned())];
+    };
+    let percent = |value: f64| Field::Suffixed(value, words::signed_fine, "%");
+    let found = Columns::new()
+        .with(Column::words("", "Slowed by"), |one: &Planted| Field::Text(format!("{} %", one.percent)))
+        .with(Column::number("", "Found"), |one| Field::Text(format!("{:.0} %", 100.0 * one.found)))
+        .with(Column::number("", "Measured").main(), move |one| percent(one.measured));
+    let mut needs = Columns::new()
+        .with(Column::words("", "Test").shown(Show::Narrow), |need: &Need| Field::text(&need.test))
+        .with(Column::words("", "Test").shown(Show::Pages), |need| Field::text(&need.label))
+        .with(Column::number("", "±").main(), |need| Field::Text(format!("{:.1} %", need.half)));
+    for (place, size) in power.tests.first().into_iter().flat_map(|need| &need.sizes).enumerate() {
+        let blocks = |need: &Need, place: usize| {
+            need.sizes.get(place).map_or(Field::Missing, |size| Field::Count(size.blocks.into()))
+        };
+        let time = |need: &Need, place: usize| {
+            need.sizes.get(place).map_or(Field::Missing, |size| Field::Text(words::duration(size.seconds)))
+        };
+        needs = needs
+            .with(Column::number("", &format!("{} %", size.percent)), move |need| blocks(need, place))
+            .with(Column::number("", "time"), move |need| time(need, place));
+    }
+    let remark = format!("over {} blocks", power.blocks);
+    let what =
+        format!("±: a difference over {} blocks; then what four of five comparisons need to show one", power.blocks);
+    vec![
+        Block::Data("power", json!(power)),
+        Block::section("Planted losses"),
+        Block::Table(found.of(&power.planted).titled("", remark).shown(Show::People)),
+        Block::section("What a difference needs"),
+        Block::Table(needs.of(&power.tests).titled("", what).shown(Show::People)),
+    ]
+}
