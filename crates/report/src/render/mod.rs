@@ -7,6 +7,7 @@ mod html;
 mod json;
 mod markdown;
 mod notes;
+mod openmetrics;
 mod text;
 
 use anyhow::Result;
@@ -81,6 +82,6 @@ pub fn render(document: &Document, layout: Layout) -> Result<String> {
         Format::Bmf => figures::bmf(document),
         Format::GithubBigger => figures::github(document, false),
         Format::GithubSmaller => figures::github(document, true),
-        Format::Openmetrics => figures::openmetrics(document),
+        Format::Openmetrics => openmetrics::render(document),
     }
 }

@@ -5,6 +5,7 @@
 extern crate unixmark_report as report;
 
 mod cut;
+mod dashboards;
 mod formats;
 mod golden;
 mod html;

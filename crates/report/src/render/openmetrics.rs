@@ -1,0 +1,102 @@
+//! OpenMetrics 1.0: per unit a family of the figures, and two of the ends of their intervals. node_exporter's textfile
+//! collector reads it too.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use words::Grouped;
+
+use super::figures::{Figure, figures};
+use crate::document::Document;
+
+/// What the families of a unit hold of each figure.
+type Part = (&'static str, &'static str, fn(&Figure) -> Option<f64>);
+
+const PARTS: [Part; 3] = [
+    ("", "", |figure| Some(figure.value)),
+    ("_low", ", lower end of the 95 % interval", |figure| figure.ends.map(|ends| ends[0])),
+    ("_high", ", upper end of the 95 % interval", |figure| figure.ends.map(|ends| ends[1])),
+];
+
+/// Returns the text.
+///
+/// # Errors
+/// The document has no figures.
+pub(super) fn render(document: &Document) -> Result<String> {
+    let figures = figures(document)?;
+    let family = |figure: &Figure| (figure.is_change, base(&figure.unit).0);
+    let mut text = String::new();
+    for ((is_change, unit), own) in figures.iter().map(|figure| (family(figure), figure)).grouped() {
+        let (stem, what) =
+            if is_change { ("delta", "Change of a test's figure") } else { ("figure", "Figure of a test") };
+        for (part, more, value) in PARTS {
+            let samples: Vec<(&Figure, f64)> =
+                own.iter().filter_map(|figure| Some((*figure, value(figure)? * base(&figure.unit).1))).collect();
+            if samples.is_empty() {
+                continue;
+            }
+            let suffix = if unit.is_empty() { String::new() } else { format!("_{unit}") };
+            let name = format!("unixmark_{stem}{part}{suffix}");
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "# HELP {name} {what}{more}.\n# TYPE {name} gauge");
+            if !unit.is_empty() {
+                let _ = writeln!(text, "# UNIT {name} {unit}");
+            }
+            for (figure, value) in samples {
+                let _ = writeln!(text, "{name}{{{}}} {value}", labels(figure, &document.run));
+            }
+        }
+    }
+    Ok(text + "# EOF\n")
+}
+
+/// Returns the unit as names of metrics have it, and how many of it one of `unit` is: times are in seconds, shares are ratios.
+fn base(unit: &str) -> (String, f64) {
+    let known = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)];
+    if let Some((_, factor)) = known.iter().find(|(name, _)| *name == unit) {
+        return ("seconds".to_owned(), *factor);
+    }
+    if ["%", "points"].contains(&unit) {
+        return ("ratio".to_owned(), 1e-2);
+    }
+    let spelled = match unit.split_once('/') {
+        Some((of, "s")) => format!("{of}_per_second"),
+        Some((of, "ms")) => format!("{of}_per_millisecond"),
+        Some((of, "min")) => format!("{of}_per_minute"),
+        Some((of, per)) => format!("{of}_per_{per}"),
+        None => unit.to_owned(),
+    };
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+    (spelled.chars().map(letter).collect::<String>().trim_matches('_').to_owned(), 1.0)
+}
+
+fn labels(figure: &Figure, run: &str) -> String {
+    let way = if figure.lower_is_better { "lower" } else { "higher" };
+    let mut all = figure.labels.clone();
+    all.push(("better", way.to_owned()));
+    if !run.is_empty() {
+        all.push(("run", run.to_owned()));
+    }
+    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect::<Vec<String>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_those_of_metrics() {
+        for (unit, name, factor) in [
+            ("ns", "seconds", 1e-9),
+            ("%", "ratio", 1e-2),
+            ("KBps", "kbps", 1.0),
+            ("Mop/s", "mop_per_second", 1.0),
+            ("ops/ms", "ops_per_millisecond", 1.0),
+            ("pages (4 KiB)", "pages__4_kib", 1.0),
+            ("°", "", 1.0),
+        ] {
+            assert_eq!(base(unit), (name.to_owned(), factor), "{unit}");
+        }
+    }
+}
