@@ -52,7 +52,7 @@ pub use quiet::{Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use summary::{Composite, Figure, Summary};
-pub use trend::{Change, Common, Latest, Point, Series, Step, Trend};
+pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
 #[must_use]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Figure, Summary};
 use catalogue::Metric;
 use journal::{Facts, Key, Run};
-use stats::{Estimate, Mean, steps, student_p, student_quantile};
+use stats::{Estimate, Mean, mean, steps, student_p, student_quantile, welch_shift};
 
 /// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
 pub(super) fn watched(summary: &Summary) -> Vec<(String, &str)> {
@@ -87,6 +87,20 @@ pub struct Step {
     pub p: f64,
     /// What changed between the last run at the old level and the first at the new one.
     pub changed: Vec<Change>,
+    /// What the run's other tests did there; `None` if fewer than two are in all runs.
+    pub others: Option<Others>,
+}
+
+/// How the other tests of the runs, taken together, changed between two levels of one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Others {
+    /// How many there are.
+    pub tests: usize,
+    /// By how many per cent their geometric mean is above the old one, as rates; with its 95 % interval.
+    #[serde(flatten)]
+    pub change: Estimate,
+    /// Whether they changed the same way, by at least half as much: then it is the machine, and not this test.
+    pub alike: bool,
 }
 
 /// The figure of one run.
@@ -139,25 +153,25 @@ impl Trend {
     pub fn new(test: &str, summaries: &[Summary]) -> Trend {
         let mut runs: Vec<&Summary> = summaries.iter().collect();
         runs.sort_by_key(|summary| began(&summary.run));
-        let mut series: Vec<(Series, &Summary)> = Vec::new();
+        let mut series: Vec<(Series, Vec<&Summary>)> = Vec::new();
         for summary in runs {
             for cell in cells(test, summary) {
-                let same = |(known, _): &&mut (Series, &Summary)| {
+                let same = |(known, _): &&mut (Series, Vec<&Summary>)| {
                     (known.key.copies, &known.key.load, &known.key.condition, &known.unit, &known.common)
                         == (cell.key.copies, &cell.key.load, &cell.key.condition, &cell.unit, &cell.common)
                 };
                 let score = cell.points.first().map(|point| point.score);
                 match (series.iter_mut().find(same), score) {
                     (Some((known, before)), Some(score)) => {
-                        known.points.push(point(summary, score, Some(before)));
-                        *before = summary;
+                        known.points.push(point(summary, score, before.last().copied()));
+                        before.push(summary);
                     }
-                    _ => series.push((cell, summary)),
+                    _ => series.push((cell, vec![summary])),
                 }
             }
         }
-        let finish = |(mut series, _): (Series, &Summary)| {
-            series.steps = level_changes(&series.points);
+        let finish = |(mut series, runs): (Series, Vec<&Summary>)| {
+            series.steps = level_changes(&series, &runs);
             series.latest = latest(&series.points, &series.steps);
             series
         };
@@ -209,19 +223,53 @@ fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point 
     Point { run: name, host, started, score, changed: watched(summary).into_iter().filter_map(change).collect() }
 }
 
-fn level_changes(points: &[Point]) -> Vec<Step> {
-    let logs: Vec<f64> = points.iter().map(|point| point.score.value.ln()).collect();
+fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
+    let logs: Vec<f64> = series.points.iter().map(|point| point.score.value.ln()).collect();
     if !logs.iter().all(|log| log.is_finite()) {
         return Vec::new();
     }
-    let percent = |log: f64| 100.0 * log.exp_m1();
-    let step = |found: stats::Step| {
-        let Point { run, started, changed, .. } = points[found.at].clone();
-        let Estimate { value, low, high } = found.change;
-        let change = Estimate { value: percent(value), low: percent(low), high: percent(high) };
-        Step { run, started, change, p: found.p, changed }
+    let others = others(series, runs);
+    let found = steps(&logs);
+    let place = |number: usize| found.get(number).map_or(logs.len(), |step| step.at);
+    let step = |(number, step): (usize, &stats::Step)| {
+        let Point { run, started, changed, .. } = series.points[step.at].clone();
+        let before = if number == 0 { 0 } else { place(number - 1) };
+        let others = others.as_ref().map(|(tests, speeds)| {
+            let shift = welch_shift(&speeds[before..step.at], &speeds[step.at..place(number + 1)]).estimate;
+            let own = if series.lower_is_better { -step.change.value } else { step.change.value };
+            let sure = shift.low > 0.0 || shift.high < 0.0;
+            Others { tests: *tests, change: percent(&shift), alike: sure && shift.value / own >= 0.5 }
+        });
+        Step { run, started, change: percent(&step.change), p: step.p, changed, others }
     };
-    steps(&logs).into_iter().map(step).collect()
+    found.iter().enumerate().map(step).collect()
+}
+
+fn percent(logs: &Estimate) -> Estimate {
+    let of = |log: f64| 100.0 * log.exp_m1();
+    Estimate { value: of(logs.value), low: of(logs.low), high: of(logs.high) }
+}
+
+/// Returns how many other tests all of the runs have at the same place, and in each run the mean of the logarithms of their
+/// rates: the speed of the machine without this test. `None` of fewer than two, and of an index, which has them in it.
+fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
+    let is_other = |figure: &&Figure| {
+        let (key, own) = (&figure.key, &series.key);
+        let here = (key.copies, &key.load, &key.condition) == (own.copies, &own.load, &own.condition);
+        here && key.test != own.test && !figure.control && figure.metric != Metric::Latency && figure.score.value > 0.0
+    };
+    let speed = |figure: &Figure| {
+        if figure.metric == Metric::Time { -figure.score.value.ln() } else { figure.score.value.ln() }
+    };
+    let of_run = |run: &&Summary| -> BTreeMap<String, f64> {
+        run.figures.iter().filter(is_other).map(|figure| (figure.key.test.clone(), speed(figure))).collect()
+    };
+    let all: Vec<BTreeMap<String, f64>> = runs.iter().map(of_run).collect();
+    let common: Vec<&String> =
+        all.first()?.keys().filter(|test| all.iter().all(|run| run.contains_key(*test))).collect();
+    let is_usable = common.len() > 1 && !series.unit.is_empty();
+    let mean_of = |run: &BTreeMap<String, f64>| mean(common.iter().map(|test| run[*test]));
+    is_usable.then(|| (common.len(), all.iter().map(mean_of).collect()))
 }
 
 fn latest(points: &[Point], steps: &[Step]) -> Option<Latest> {
@@ -281,9 +329,19 @@ mod tests {
         }
         points[6].changed =
             vec![Change { name: "kernel".to_owned(), before: "6.1".to_owned(), after: "6.2".to_owned() }];
-        let steps = level_changes(&points);
+        let series = Series {
+            label: String::new(),
+            key: Key::plain("pipe", 1),
+            common: Common { host: String::new(), procedure: String::new(), build: String::new() },
+            unit: "lps".to_owned(),
+            lower_is_better: false,
+            points,
+            steps: Vec::new(),
+            latest: None,
+        };
+        let steps = level_changes(&series, &[]);
         assert_eq!((steps.len(), steps[0].run.as_str(), steps[0].changed.len()), (1, "run6", 1), "{steps:?}");
         assert!((steps[0].change.value + 9.95).abs() < 0.1 && steps[0].change.high < -8.0, "{steps:?}");
-        assert_eq!(latest(&points, &steps).unwrap().before, 5, "since the step");
+        assert_eq!(latest(&series.points, &steps).unwrap().before, 5, "since the step");
     }
 }

@@ -9,7 +9,7 @@ use testing::{Place, stderr};
 
 /// Eight hosts of a kind and one of another, six months, a kernel between; a fleet; and what is planted.
 fn years(place: &Place) {
-    let base = Recorded::read("docs/examples/run.jsonl", 6);
+    let base = Recorded::read("tests/runs/years/run.jsonl", 6);
     let hosts = ["a1", "a2", "a3", "a4", "a5", "saver", "drifts", "noisy", "big"];
     let months = ["2026-01-10", "2026-02-09", "2026-03-11", "2026-04-10", "2026-05-10", "2026-06-09"];
     for host in hosts {

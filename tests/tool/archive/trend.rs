@@ -73,6 +73,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
         words.contains("% lower (worse; 95 %: ") && words.contains("Changed there: kernel 6.1.0 -> 6.12.0."),
         "{words}"
     );
+    assert!(words.contains("tests together: 0.0 %, so this test changed rather than the machine"), "{words}");
     assert!(words.contains("than the mean of the 3 runs since the last change of level before it"), "{words}");
     for (format, words) in [
         ("csv", "alpha-2026-03-20-01,alpha,kernel: 6.1.0 -> 6.12.0"),
@@ -82,6 +83,18 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
         let report = stdout(&run(&format!("syscall --format {format}")));
         assert!(report.contains(words), "{format}: {report}");
     }
+    // A machine that changes takes all of its tests along.
+    for day in 1..=12 {
+        let started = format!("2026-04-{day:02}T03:00:00+00:00");
+        let factor = |_: &str, _: &str, _: u64| if day > 6 { 0.8 } else { 1.0 } + f64::from(day % 3) / 100.0;
+        let made = Made { host: "gamma", started: &started, facts: &[], factor: &factor, compiler: GCC, fleet: None };
+        keep(&place, &format!("gamma-{day}"), &base.made(&made));
+    }
+    let words = stdout(&run("syscall --host gamma")).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("Since gamma-2026-04-07-01") && words.contains("so the machine changed, not this test alone"),
+        "{words}"
+    );
     // An unknown test and an unknown host.
     assert!(stderr(&run("sycsall")).contains("did you mean 'syscall'"));
     assert!(stderr(&run("syscall --host alpa")).contains("did you mean 'alpha'"));

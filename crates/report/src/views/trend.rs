@@ -1,6 +1,6 @@
 //! One test over many runs.
 
-use analysis::{Change, Latest, Point, Series, Step, Trend};
+use analysis::{Change, Latest, Others, Point, Series, Step, Trend};
 use serde_json::json;
 use stats::Estimate;
 use words::{copies, shortened};
@@ -100,16 +100,32 @@ fn listed(changed: &[Change], what: &str) -> String {
 
 /// A lasting change, and what changed with it.
 fn change(step: &Step, series: &Series) -> String {
-    let Step { run, change: Estimate { value, low, high }, changed, .. } = step;
+    let Step { run, change: Estimate { value, low, high }, changed, others, .. } = step;
     let way = if *value < 0.0 { "lower" } else { "higher" };
     format!(
-        "Since {run} the level is {:.1} % {way} ({}; 95 %: {}..{} %).{}",
+        "Since {run} the level is {:.1} % {way} ({}; 95 %: {}..{} %).{}{}",
         value.abs(),
         judged(*value, series),
         words::signed(*low),
         words::signed(*high),
-        listed(changed, "Changed there")
+        listed(changed, "Changed there"),
+        others.as_ref().map(beside).unwrap_or_default()
     )
+}
+
+/// What the other tests did there: whether it is the machine that changed.
+fn beside(others: &Others) -> String {
+    let Others { tests, change: Estimate { value, low, high }, alike } = others;
+    // Equal figures have no interval.
+    let range = format!(" ({}..{})", words::signed(*low), words::signed(*high));
+    let range = if high.is_finite() { range } else { String::new() };
+    let change = format!("{} %{range}", words::signed(*value));
+    let what = if *alike {
+        "so the machine changed, not this test alone"
+    } else {
+        "so this test changed rather than the machine"
+    };
+    format!(" The other {tests} tests together: {change}, {what}.")
 }
 
 /// The latest against those before it at its level.
