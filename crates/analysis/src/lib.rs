@@ -51,6 +51,7 @@ pub use progress::{enough, estimate};
 pub use quiet::{Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
+pub use score::{Reported, reported};
 pub use summary::{Composite, Figure, Summary};
 pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
 

@@ -212,6 +212,29 @@ pub(super) fn copy_rate(cell: &Cell, copy: &Copy) -> f64 {
     }
 }
 
+/// What one copy reported in a pass, as UnixBench's programs do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reported {
+    /// Loops, or a rate where there is no time base.
+    pub count: f64,
+    /// Seconds that the rate is per; 0 of what is a rate already.
+    pub timebase: f64,
+    /// Length of the pass in seconds.
+    pub seconds: f64,
+}
+
+/// Returns what a copy reported: its count, unless its program prints a rate of its own.
+#[must_use]
+pub fn reported(cell: &Cell, copy: &Copy) -> Reported {
+    let seconds = length(&copy.slices);
+    let is_count = cell.value.is_none() && cell.metric != Metric::Time && !cell.is_truncated() && cell.scale == 1.0;
+    if is_count {
+        return Reported { count: count(&copy.slices), timebase: cell.timebase, seconds };
+    }
+    let rate = copy_rate(cell, copy);
+    Reported { count: if cell.is_truncated() { rate.trunc() } else { rate }, timebase: 0.0, seconds }
+}
+
 /// Returns a trial as UnixBench's harness accounts it (docs/methodology.md): counts are summed,
 /// times are averaged; its file programs, which print a rate of their own, cut the fraction off.
 pub(super) fn pass(cell: &Cell, trial: &Trial) -> Pass {

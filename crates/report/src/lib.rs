@@ -3,6 +3,7 @@
 //! - [`document`]: blocks of sentences, tables with typed columns and fields, charts, facts, lists.
 //! - [`views`]: one per question; each knows its subject and no format.
 //! - `render`: one per format; each knows documents and no subject.
+//! - [`unixbench`]: UnixBench's own files, which need no document.
 //! - `charts`: drawings as SVG, made by views, shown by pages.
 //!
 //! An error is a value that cannot be rendered: a defect.
@@ -10,6 +11,7 @@
 mod charts;
 mod document;
 mod render;
+pub mod unixbench;
 mod views;
 
 use anyhow::Result;

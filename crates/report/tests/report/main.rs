@@ -10,3 +10,4 @@ mod formats;
 mod golden;
 mod html;
 mod scaling;
+mod unixbench;

@@ -1,0 +1,100 @@
+//! A run in UnixBench 6.0.0's own files, for programs that read those: its text to the character, its wide CSV, its log and a
+//! page. They hold what UnixBench's do and no more: intervals and warnings are in the report of the run.
+
+mod log;
+mod page;
+mod text;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use jiff::civil::DateTime;
+
+use analysis::{Results, Row};
+pub use log::log;
+pub use page::page;
+pub use text::text;
+
+/// What is known of the system: a name such as `OS`, or none, and one line or more.
+pub type Heading = [(String, String)];
+
+/// The results of one number of copies.
+struct Copies<'a> {
+    copies: u32,
+    /// In the order of their labels, byte by byte.
+    rows: Vec<&'a Row>,
+    /// Seconds from the begin of the run to its first and its last moment.
+    span: (f64, f64),
+}
+
+impl Copies<'_> {
+    /// Returns `2 CPUs in system; running 1 parallel copy of tests`.
+    fn title(&self, cpus: usize) -> String {
+        let processors = if cpus == 1 { "CPU" } else { "CPUs" };
+        let copies = if self.copies == 1 { "copy" } else { "copies" };
+        format!("{cpus} {processors} in system; running {} parallel {copies} of tests", self.copies)
+    }
+
+    /// Returns its first and its last moment by the clock of the run, unless that is not known.
+    fn moments(&self, results: &Results) -> Option<[DateTime; 2]> {
+        let began: DateTime = results.run.started.get(..19)?.parse().ok()?;
+        let at = |seconds: f64| began.checked_add(Duration::try_from_secs_f64(seconds.max(0.0)).ok()?).ok();
+        Some([at(self.span.0)?, at(self.span.1)?])
+    }
+}
+
+/// Returns the results by number of copies: in the order of the passes, or of blocks from few to many.
+fn levels(results: &Results) -> Vec<Copies<'_>> {
+    let mut levels: Vec<Copies<'_>> = Vec::new();
+    for row in &results.rows {
+        let copies = row.cell.key.copies;
+        let place = levels.iter().position(|level| level.copies == copies).unwrap_or_else(|| {
+            levels.push(Copies { copies, rows: Vec::new(), span: (f64::INFINITY, 0.0) });
+            levels.len() - 1
+        });
+        let level = &mut levels[place];
+        level.rows.push(row);
+        for sample in &row.samples {
+            level.span = (level.span.0.min(sample.at), level.span.1.max(sample.at + row.seconds));
+        }
+    }
+    for level in &mut levels {
+        level.rows.sort_by(|a, b| a.cell.label.cmp(&b.cell.label));
+        if level.span.0.is_infinite() {
+            level.span = (0.0, results.seconds);
+        }
+    }
+    if results.run.is_classic() {
+        levels.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
+    }
+    levels
+}
+
+/// Returns who measured, and how.
+fn origin(results: &Results) -> String {
+    format!("measured by {} with its {} procedure", results.run.tool, results.run.procedure)
+}
+
+/// Returns the wide table: a column per test, a line per number of copies, scores with one decimal.
+///
+/// # Errors
+/// None but of memory.
+pub fn csv(results: &Results) -> Result<String> {
+    let levels = levels(results);
+    let mut labels: Vec<&str> = levels.iter().flat_map(|level| &level.rows).map(|row| &*row.cell.label).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["Concurrency"].iter().chain(&labels))?;
+    for level in &levels {
+        let of = |label: &&str| level.rows.iter().find(|row| row.cell.label == **label);
+        let scores = labels.iter().map(|label| of(label).map_or_else(String::new, |row| score(row.score.value)));
+        writer.write_record([level.copies.to_string()].into_iter().chain(scores))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// A score as UnixBench prints it.
+fn score(value: f64) -> String {
+    format!("{value:.1}")
+}

@@ -1,0 +1,60 @@
+//! UnixBench's text report, column by column.
+
+use std::fmt::Write;
+
+use super::{Copies, Heading, levels, origin, score};
+use analysis::{Index, Results};
+
+/// Columns of its rules.
+const WIDTH: usize = 72;
+
+/// Returns the text report: the same lines in the same columns as UnixBench 6.0.0's, and one that says who measured.
+#[must_use]
+pub fn text(results: &Results, heading: &Heading) -> String {
+    let mut text = format!("{}\n   BYTE UNIX Benchmarks (Version 6.0.0)\n", "=".repeat(WIDTH));
+    let _ = writeln!(text, "   ({})\n", origin(results));
+    for (name, lines) in heading {
+        let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
+        let _ = writeln!(text, "   {name}{}", lines.replace('\n', "\n          "));
+    }
+    text.push('\n');
+    for level in levels(results) {
+        add_level(&mut text, results, &level);
+    }
+    text
+}
+
+fn add_level(text: &mut String, results: &Results, level: &Copies<'_>) {
+    let _ = writeln!(text, "{}", "-".repeat(WIDTH));
+    if let Some([from, to]) = level.moments(results) {
+        let _ =
+            writeln!(text, "Benchmark Run: {} - {}", from.strftime("%a %b %d %Y %H:%M:%S"), to.strftime("%H:%M:%S"));
+    }
+    let _ = writeln!(text, "{}\n", level.title(results.run.cpus));
+    for row in &level.rows {
+        let cell = &row.cell;
+        let (label, value, unit) = (&cell.label, score(row.score.value), &cell.unit);
+        let _ = writeln!(text, "{label:<40} {value:>12} {unit:<5} ({:.1} s, {} samples)", row.seconds, row.n);
+    }
+    text.push('\n');
+    for index in results.indexes().iter().filter(|index| index.copies == level.copies) {
+        add_index(text, index);
+    }
+}
+
+fn add_index(text: &mut String, index: &Index) {
+    let heading = format!("{} {}", index.name, if index.complete { "Index Values" } else { "Partial Index" });
+    let _ = writeln!(text, "{heading:<40} {:>12} {:>12} {:>8}", "BASELINE", "RESULT", "INDEX");
+    let parts = index
+        .parts
+        .iter()
+        .map(|part| (&part.label, [score(part.baseline), score(part.score), score(part.index.value)]));
+    let others = index.others.iter().map(|(label, value)| (label, ["---".to_owned(), score(*value), "---".to_owned()]));
+    let mut lines: Vec<(&String, [String; 3])> = parts.chain(others).collect();
+    lines.sort();
+    for (label, [baseline, result, index]) in lines {
+        let _ = writeln!(text, "{label:<40} {baseline:>12} {result:>12} {index:>8}");
+    }
+    let _ = writeln!(text, "{:>75}", "========");
+    let _ = writeln!(text, "{:<66} {:>8}\n", index.title(), score(index.score.value));
+}
