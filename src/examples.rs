@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
     (
         "run",
         &[
@@ -11,6 +11,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 25] = [
             ("unixmark run --procedure classic", "the same as UnixBench, to the letter"),
             ("unixmark run fsbuffer pipe -c 1,max --load burn", "two tests while hogs run"),
             ("unixmark run --program ./mine size=4096 --unit kop/s", "a program of your own"),
+        ],
+    ),
+    (
+        "unixbench",
+        &[
+            ("unixmark unixbench -c 1 -c 4", "UnixBench's index, with its files in ./results"),
+            ("unixmark unixbench --procedure standard pipe", "the same files in a fraction of the time"),
         ],
     ),
     (

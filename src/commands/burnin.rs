@@ -156,7 +156,7 @@ fn burn(options: &Measuring, plan: BurnIn, test: &Test, catalogue: &Catalogue, m
     let setting = BurnSetting { machine, test, programs: programs.as_ref(), dir: &dir, patience, screen, plan };
     let outcome = burn_in(&setting, &mut recording.writer, &mut |event| display.show(&event));
     drop(display);
-    recording.conclude(outcome, catalogue, options, None)
+    recording.conclude(outcome, catalogue, options, None, None)
 }
 
 fn test(catalogue: &Catalogue, kind: Burned, common: &Common) -> Result<Arc<Test>> {

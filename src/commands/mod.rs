@@ -22,6 +22,7 @@ mod scale;
 mod start;
 #[cfg(test)]
 mod table;
+mod unixbench;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -53,6 +54,8 @@ A RUN is a directory, a run's name, or `latest` (`latest~1` is the one before)."
 enum Verb {
     /// Measure tests or groups; by default the UnixBench index
     Run(run::Arguments),
+    /// Do what UnixBench's Run does: its options, variables, files and text
+    Unixbench(unixbench::Arguments),
     /// Measure whether interactive tasks stay smooth while loads run
     Latency(latency::Arguments),
     /// Measure how tests scale from one copy to many
@@ -114,6 +117,7 @@ pub fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     crate::complete::answer(command);
+    let words = unixbench::called_as_run(words);
     if words.len() < 2 {
         let _ = write!(std::io::stderr(), "{}", start::QUESTIONS);
         return ExitCode::from(2);
@@ -130,7 +134,13 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // If stderr is closed, the exit code must do.
             let _ = writeln!(std::io::stderr(), "unixmark: {error:#}");
-            ExitCode::from(if error.is::<Usage>() { 2 } else { 3 })
+            ExitCode::from(if unixbench::is_unixbench(&words) {
+                1
+            } else if error.is::<Usage>() {
+                2
+            } else {
+                3
+            })
         }
     }
 }
@@ -146,7 +156,7 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
         Some(command) => writeln!(std::io::stderr(), "unixmark: a verb is missing; try `{command}`"),
         None => error.print(),
     };
-    ExitCode::from(2)
+    ExitCode::from(if unixbench::is_unixbench(words) { 1 } else { 2 })
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {
@@ -155,6 +165,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     }
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Unixbench(arguments) => unixbench::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),
         Verb::Cost(arguments) => cost::run(&arguments),

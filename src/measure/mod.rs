@@ -12,11 +12,12 @@ use anyhow::{Context, Result, bail};
 use crate::options::Matrix;
 use crate::status::{Status, usage};
 use crate::terminal::{RunDisplay, print_words, say};
+use analysis::Results;
 use build::{Builds, Programs};
 use catalogue::{Catalogue, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
-use journal::{Cell, Run, Store, Trial, View};
+use journal::{Cell, Journal, Run, Store, Trial, View};
 use machine::Machine;
 use plan::{Pin, Plan, Request};
 use runner::{Measured, Policy, Setting};
@@ -26,6 +27,9 @@ pub(crate) use reports::{find, place, placed, power_beside, results, write_all};
 
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
 const PRECISION: f64 = 0.01;
+
+/// What is done at the end of a run in place of its report: with its journal, its results and its directory.
+pub(crate) type Ending<'a> = &'a dyn Fn(&Journal, &Results, &Path) -> Result<()>;
 
 /// What a verb asks for.
 pub(crate) struct Job<'a> {
@@ -44,6 +48,8 @@ pub(crate) struct Job<'a> {
     pub(crate) conditions: Settings,
     /// The loss, in per cent, that is measured again and then makes the command fail.
     pub(crate) gate: Option<f64>,
+    /// UnixBench's way to show a run, if that is wanted.
+    pub(crate) ending: Option<Ending<'a>>,
 }
 
 impl<'a> Job<'a> {
@@ -58,6 +64,7 @@ impl<'a> Job<'a> {
             print_only: false,
             conditions: Settings::default(),
             gate: None,
+            ending: None,
         }
     }
 
@@ -146,14 +153,17 @@ impl<'a> Job<'a> {
         };
         // Messages before and after it stay on the terminal.
         let whole_screen = setting.screen.is_some();
-        let mut shown = RunDisplay::new(plan, options.loudness(), whole_screen, &recording.name, machine)?;
+        let mut shown = match self.ending {
+            Some(_) => RunDisplay::as_unixbench(plan, options.loudness()),
+            None => RunDisplay::new(plan, options.loudness(), whole_screen, &recording.name, machine)?,
+        };
         let outcome = runner::run(&setting, experiment, &mut recording.writer, &mut |event| shown.show(&event));
         drop(shown);
         if let Some(text) = canvas.died() {
             say(&format!("warning: {text}"));
             recording.remark(text)?;
         }
-        recording.conclude(outcome, catalogue, options, self.gate)
+        recording.conclude(outcome, catalogue, options, self.gate, self.ending)
     }
 
     /// Returns what was asked for, as the journal's first line has it.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::alone::RunLock;
-use super::{place, write_all};
+use super::{Ending, place, write_all};
 use crate::options::Measuring;
 use crate::status::Status;
 use crate::terminal::{Loudness, layout, print, say};
@@ -123,6 +123,7 @@ impl Recording {
         catalogue: &Catalogue,
         options: &Measuring,
         gate: Option<f64>,
+        ending: Option<Ending<'_>>,
     ) -> Result<Status> {
         let signal = outcome.as_ref().ok().and_then(|outcome| outcome.signal);
         let ended = self.finish(outcome.map(|outcome| outcome.ended));
@@ -130,12 +131,13 @@ impl Recording {
         let mut results = Results::new(&journal, catalogue, None);
         place(&mut results, &self.directory, catalogue, &[]);
         let written = write_all(&results, &self.directory);
-        let all_kept = [ended, written].into_iter().filter_map(Result::err).fold(true, |_, error| {
+        let shown = ending.map_or(Ok(()), |ending| ending(&journal, &results, &self.directory));
+        let all_kept = [ended, written, shown].into_iter().filter_map(Result::err).fold(true, |_, error| {
             say(&format!("unixmark: {error:#}"));
             false
         });
         let found = verdict(&results, &journal, gate);
-        if let Some(format) = options.shown() {
+        if let Some(format) = options.shown().filter(|_| ending.is_none()) {
             self.publish(&results, format, options.loudness())?;
         }
         Ok(match (signal, found) {

@@ -1,6 +1,7 @@
 //! What a person sees: results on stdout, messages on stderr, and the progress of a run.
 
 mod burnin;
+mod passes;
 mod progress;
 mod screen;
 mod status_line;

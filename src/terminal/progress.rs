@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::passes::Passes;
 use super::screen::{RunScreen, Screen};
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
@@ -18,6 +19,7 @@ const BAR: usize = 16;
 /// The display of a run.
 pub(crate) enum RunDisplay {
     Lines(Progress),
+    Passes(Passes),
     Screen(Box<(Screen, RunScreen)>),
 }
 
@@ -34,10 +36,20 @@ impl RunDisplay {
         })
     }
 
+    /// Begins to show a run as UnixBench does, if that is not too much or too little and its passes are in order.
+    pub(crate) fn as_unixbench(plan: &Plan, loudness: Loudness) -> Self {
+        let is_classic = plan.procedure().kind == Kind::Classic;
+        match loudness {
+            Loudness::Normal if is_classic => RunDisplay::Passes(Passes::new(Progress::new(plan, Loudness::Quiet))),
+            loudness => RunDisplay::Lines(Progress::new(plan, loudness)),
+        }
+    }
+
     /// Shows what happened.
     pub(crate) fn show(&mut self, event: &Event<'_>) {
         match self {
             RunDisplay::Lines(progress) => progress.show(event),
+            RunDisplay::Passes(passes) => passes.show(event),
             RunDisplay::Screen(both) => {
                 let (screen, watch) = &mut **both;
                 watch.update(event);
@@ -65,7 +77,7 @@ impl Progress {
         Progress { loudness, classic: plan.procedure().kind == Kind::Classic, line, printed: None }
     }
 
-    fn show(&mut self, event: &Event<'_>) {
+    pub(super) fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { cell, block, command, left, done, .. } => self.begin(cell, *block, command, *left, *done),
             Event::Ended { cell, trial } => {

@@ -15,4 +15,5 @@ mod manual;
 mod own;
 mod resources;
 mod scaling;
+mod unixbench;
 mod wayland;

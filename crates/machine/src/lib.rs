@@ -18,6 +18,7 @@ mod counts;
 mod doctor;
 mod facts;
 mod frequency;
+mod greeting;
 mod kernel;
 mod link;
 mod lock;
@@ -35,6 +36,7 @@ pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setti
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
 pub use facts::{all_facts, facts};
+pub use greeting::greeting;
 pub use lock::Lock;
 pub use mounts::device_folder;
 pub use needs::{TRACING, unmet};

@@ -1,0 +1,74 @@
+//! UnixBench's variables.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use super::directory;
+
+/// What the variables ask for.
+pub(super) struct Environment {
+    /// Where the reports are written.
+    pub(super) results: PathBuf,
+    /// Where the programs work.
+    pub(super) tmp: PathBuf,
+    /// Name of the text report, in place of one with host, date and number.
+    pub(super) file_name: Option<String>,
+    /// Whether the wide CSV is wanted.
+    pub(super) csv: bool,
+    /// How many texts each shell script sorts.
+    pub(super) work_factor: u32,
+    /// The procedure, unless the command line has one.
+    pub(super) procedure: Option<String>,
+}
+
+impl Environment {
+    /// Reads the variables, and makes the directories that they name.
+    ///
+    /// # Errors
+    /// One is set that cannot be honoured, or a directory cannot be made.
+    pub(super) fn read() -> Result<Environment> {
+        for (name, why) in [
+            ("UB_BINDIR", "unixmark measures with its own programs, not with those there"),
+            ("UB_GCC_OPTIONS", "unixmark compiles its programs with UnixBench's usual options"),
+        ] {
+            if set(name).is_some() {
+                bail!("{name} is set, but {why}; unset {name}");
+            }
+        }
+        let path = |name: &str, usual: &str| set(name).map_or_else(|| PathBuf::from(usual), PathBuf::from);
+        let environment = Environment {
+            results: path("UB_RESULTDIR", "results"),
+            tmp: path("UB_TMPDIR", "tmp"),
+            file_name: text("UB_OUTPUT_FILE_NAME")?,
+            csv: text("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
+            work_factor: work_factor()?,
+            procedure: text("UNIXMARK_PROCEDURE")?,
+        };
+        if environment.file_name.as_ref().is_some_and(|name| name.contains('/')) {
+            bail!("UB_OUTPUT_FILE_NAME has a '/': it is a name within UB_RESULTDIR; set that instead");
+        }
+        directory(&environment.results, "UB_RESULTDIR")?;
+        directory(&environment.tmp, "UB_TMPDIR")?;
+        Ok(environment)
+    }
+}
+
+fn work_factor() -> Result<u32> {
+    let Some(value) = text("MULTI_SH_WORK_FACTOR")? else { return Ok(1) };
+    match value.parse() {
+        Ok(number @ 1..=10_000) => Ok(number),
+        _ => bail!("MULTI_SH_WORK_FACTOR is '{value}', which is not a number from 1 to 10000; unset it, or try 2"),
+    }
+}
+
+/// A variable that is set and not empty.
+fn set(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn text(name: &str) -> Result<Option<String>> {
+    let value = set(name).map(OsString::into_string).transpose();
+    value.ok().with_context(|| format!("{name} is not text in UTF-8; try plain letters"))
+}
