@@ -90,7 +90,7 @@ impl Measure {
     }
 
     /// Whether a smaller figure is better.
-    pub(crate) fn lower_is_better(self, metric: Metric) -> bool {
+    pub fn lower_is_better(self, metric: Metric) -> bool {
         self != Measure::Met && metric != Metric::Rate
     }
 

@@ -1,10 +1,12 @@
 //! One file per format, each of which renders any document.
 
 mod ascii;
+mod commit;
 mod csv;
 mod figures;
 mod html;
 mod json;
+mod junit;
 mod markdown;
 mod notes;
 mod openmetrics;
@@ -36,6 +38,10 @@ pub enum Format {
     GithubSmaller,
     /// OpenMetrics text, for node_exporter's textfile collector too
     Openmetrics,
+    /// A table of 78 columns for a commit message: what changed, or a column for each of several systems
+    Commit,
+    /// JUnit XML of `compare --fail-on` and `doctor`
+    Junit,
 }
 
 impl Format {
@@ -83,5 +89,7 @@ pub fn render(document: &Document, layout: Layout) -> Result<String> {
         Format::GithubBigger => figures::github(document, false),
         Format::GithubSmaller => figures::github(document, true),
         Format::Openmetrics => openmetrics::render(document),
+        Format::Commit => commit::render(document),
+        Format::Junit => junit::render(document),
     }
 }

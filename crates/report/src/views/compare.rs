@@ -1,10 +1,10 @@
 //! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
 
 use analysis::{
-    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Second,
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Row, Second,
     Suspect, Thesis, ThesisRow, Total, Verdict,
 };
-use journal::{Key, Run};
+use journal::{Cell, Key, Run};
 use serde_json::{Value, json};
 
 use super::comparisons::{self, Line};
@@ -102,6 +102,7 @@ fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
         Block::Data("threshold", json!(all.asked.threshold)),
         Block::Data("false_discovery_rate", json!(RATE)),
         Block::Data("runs", all.runs.iter().map(run).collect()),
+        Block::Data("systems", systems(all)),
         Block::Data("totals", all.totals.iter().map(total).collect()),
         Block::Data("thesis", all.thesis.as_ref().map_or(Value::Null, |tables| thesis_data(tables, all))),
         Block::Data("gate", gate.map_or(Value::Null, |gate| gate_data(gate, all))),
@@ -117,6 +118,33 @@ fn run(compared: &Compared) -> Value {
         "procedure": procedure.name(), "comment": comment, "condition": compared.condition, "build": build,
         "drift": compared.results.drift,
     })
+}
+
+/// The score of each cell in each of several runs, null where a run lacks it: one table of all systems.
+fn systems(all: &Comparisons) -> Value {
+    if all.asked.is_paired() || all.runs.len() < 3 {
+        return Value::Array(Vec::new());
+    }
+    let rows = || all.runs.iter().flat_map(|run| &run.results.rows);
+    let mut cells: Vec<&Cell> = Vec::new();
+    for row in rows() {
+        if !cells.iter().any(|known| known.key == row.cell.key) {
+            cells.push(&row.cell);
+        }
+    }
+    let of = |cell: &Cell| {
+        let score = |run: &Compared| {
+            let own = run.results.rows.iter().find(|row| row.cell.key == cell.key && row.cell.unit == cell.unit);
+            own.map(|Row { score, .. }| json!({"value": score.value, "low": score.low, "high": score.high}))
+        };
+        let scores: Vec<Option<Value>> = all.runs.iter().map(score).collect();
+        let key = cell.key.under(all.condition(&cell.key.condition));
+        json!({
+            "test": key.test, "label": cell.label, "copies": key.copies, "load": key.load, "condition": key.condition,
+            "unit": cell.unit, "lower_is_better": Measure::Score.lower_is_better(cell.metric), "scores": scores,
+        })
+    };
+    cells.into_iter().map(of).collect()
 }
 
 /// The runs by their letters.

@@ -4,10 +4,12 @@
 
 extern crate unixmark_report as report;
 
+mod commit;
 mod cut;
 mod dashboards;
 mod formats;
 mod golden;
 mod html;
+mod junit;
 mod scaling;
 mod unixbench;

@@ -1,0 +1,218 @@
+//! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for each.
+
+use anyhow::{Result, bail};
+use serde_json::{Map, Value};
+use words::{Unique, at_least, compact, signed_fine, wrap};
+
+use super::figures::{name, program_rows, text};
+use crate::document::{Block, Document};
+
+/// The columns of a commit message that mailing lists leave whole.
+const ROOM: usize = 78;
+
+/// The columns of a system, its mark included.
+const SYSTEM: usize = 11;
+
+/// The systems that there is room for beside a test's name.
+const MOST: usize = 5;
+
+/// Returns the table with what it is of above it, and how to read it below.
+///
+/// # Errors
+/// The document compares nothing, or more systems than there is room for.
+pub(super) fn render(document: &Document) -> Result<String> {
+    let lines = match data(document, "systems") {
+        Some(Value::Array(rows)) if !rows.is_empty() => systems(document, rows)?,
+        _ => sides(document)?,
+    };
+    let mut text = String::new();
+    for line in &lines {
+        text += words::ascii(line).trim_end();
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Returns what programs have under a key.
+fn data<'a>(document: &'a Document, key: &str) -> Option<&'a Value> {
+    document.blocks.iter().find_map(|block| match block {
+        Block::Data(name, value) if *name == key => Some(value),
+        _ => None,
+    })
+}
+
+fn list<'a>(document: &'a Document, key: &str) -> &'a [Value] {
+    data(document, key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Two sides: before, after, and what changed.
+fn sides(document: &Document) -> Result<Vec<String>> {
+    let mut rows = program_rows(document, "comparisons");
+    rows.retain(|row| row.get("control").and_then(Value::as_bool) != Some(true));
+    let Some(first) = rows.first() else {
+        bail!("it compares nothing, so there is no table for a commit message; try --format text");
+    };
+    let against = text(first, "against");
+    let mut lines = runs_of_sides(document, &against);
+    lines.extend(warnings(document));
+    lines.push(String::new());
+    lines.extend(placed("", &figures(["before", "after", "delta", "95 %", "verdict"])));
+    for row in &rows {
+        let title = format!("{}, {}", name(row), text(row, "unit"));
+        lines.extend(placed(&title, &figures(change(row).each_ref().map(String::as_str))));
+    }
+    for row in program_rows(document, "missing") {
+        lines.extend(placed(&name(&row), &figures(["-", "-", "-", "-", "missing"])));
+    }
+    for total in list(document, "totals").iter().filter_map(Value::as_object) {
+        let [delta, interval] = [delta(total, "%"), interval(total)];
+        lines.extend(placed("geometric mean of rates", &figures(["", "", &delta, &interval, ""])));
+    }
+    lines.push(String::new());
+    lines.extend(wrap(
+        "",
+        "delta: the change with its 95 % interval; of times and latencies less is better. undecided: a \
+         difference is neither shown nor ruled out.",
+        ROOM,
+    ));
+    Ok(lines)
+}
+
+/// The figures of a row, at the right edge.
+fn figures([before, after, delta, interval, verdict]: [&str; 5]) -> String {
+    format!("{before:>10}{after:>10}{delta:>9}{interval:>15} {verdict:<9}")
+}
+
+/// A name with figures at the right edge, on two lines where they have no room on one.
+fn placed(name: &str, figures: &str) -> Vec<String> {
+    let room = ROOM.saturating_sub(words::width(figures));
+    if words::width(name) < room || name.is_empty() {
+        return vec![format!("{name:<room$}{figures}")];
+    }
+    let mut lines = wrap("", name, ROOM);
+    lines.push(format!("{:room$}{figures}", ""));
+    lines
+}
+
+/// What a row compares: before, after, delta, interval, verdict.
+fn change(row: &Map<String, Value>) -> [String; 5] {
+    let value = |key: &str| row.get(key).and_then(Value::as_f64).map_or("-".to_owned(), compact);
+    // Of rounds whose base is B, the figure of A is the later.
+    let [before, after] = if text(row, "against") == "B" { ["b", "a"] } else { ["a", "b"] };
+    let unit = if text(row, "delta_unit") == "points" { "pt" } else { "%" };
+    [value(before), value(after), delta(row, unit), interval(row), text(row, "verdict")]
+}
+
+fn delta(row: &Map<String, Value>, unit: &str) -> String {
+    let number = |key: &str| row.get(key).and_then(Value::as_f64);
+    match (number("delta"), number("resolution")) {
+        (Some(0.0), Some(resolution)) => format!("0+-{}{unit}", at_least(resolution)),
+        (Some(delta), _) => format!("{}{unit}", signed_fine(delta)),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+fn interval(row: &Map<String, Value>) -> String {
+    let end =
+        |key: &str, endless: &str| row.get(key).and_then(Value::as_f64).map_or_else(|| endless.to_owned(), signed_fine);
+    format!("{}..{}", end("low", "-inf"), end("high", "+inf"))
+}
+
+/// The runs before and after; of one run its conditions.
+fn runs_of_sides(document: &Document, against: &str) -> Vec<String> {
+    let runs: Vec<&Map<String, Value>> = list(document, "runs").iter().filter_map(Value::as_object).collect();
+    if runs.is_empty() {
+        return wrap("before: ", &format!("{against}, in {}", document.run), ROOM);
+    }
+    let side = |lead: &str, is_base: bool| {
+        let own = runs.iter().filter(|run| text(run, "letter").starts_with(against) == is_base);
+        wrap(lead, &own.map(|run| described(run)).unique().join("; "), ROOM)
+    };
+    [side("before: ", true), side("after:  ", false)].concat()
+}
+
+fn described(run: &Map<String, Value>) -> String {
+    let mut words = vec![text(run, "name"), format!("{} procedure", text(run, "procedure"))];
+    let condition = text(run, "condition");
+    words.extend((!condition.is_empty()).then(|| format!("condition {condition}")));
+    words.push(text(run, "comment"));
+    words.retain(|word| !word.is_empty());
+    words.join(", ")
+}
+
+fn warnings(document: &Document) -> Vec<String> {
+    let warnings = list(document, "warnings").iter().filter_map(Value::as_str);
+    warnings.flat_map(|warning| wrap("Warning: ", warning, ROOM)).collect()
+}
+
+/// A column for each system.
+fn systems(document: &Document, rows: &[Value]) -> Result<Vec<String>> {
+    let runs: Vec<&Map<String, Value>> = list(document, "runs").iter().filter_map(Value::as_object).collect();
+    if runs.len() > MOST {
+        bail!("a commit message has room for {MOST} systems, these are {}; name fewer runs", runs.len());
+    }
+    let letters: Vec<String> = runs.iter().map(|run| text(run, "letter")).collect();
+    let mut lines: Vec<String> = runs
+        .iter()
+        .zip(&letters)
+        .flat_map(|(run, letter)| wrap(&format!("{letter}: "), &described(run), ROOM))
+        .collect();
+    lines.extend(warnings(document));
+    lines.push(String::new());
+    let cells = |words: &[String]| words.iter().map(|word| format!("{word:>SYSTEM$}")).collect::<String>();
+    let heads: Vec<String> = letters.iter().map(|letter| format!("{letter} ")).collect();
+    lines.extend(placed("", &cells(&heads)));
+    for row in rows.iter().filter_map(Value::as_object) {
+        let scores: Vec<Option<[f64; 3]>> = row
+            .get("scores")
+            .and_then(Value::as_array)
+            .map_or_else(Vec::new, |scores| scores.iter().map(score).collect());
+        let lower = row.get("lower_is_better").and_then(Value::as_bool) == Some(true);
+        let marked: Vec<String> = (0..scores.len()).map(|place| marked(&scores, place, lower)).collect();
+        lines.extend(placed(&format!("{}, {}", name(row), text(row, "unit")), &cells(&marked)));
+    }
+    lines.push(String::new());
+    lines.extend(wrap(
+        "",
+        "* best and ! worst: only where the 95 % interval overlaps no other's. -: not measured there.",
+        ROOM,
+    ));
+    Ok(lines)
+}
+
+/// A score with the ends of its interval, which is endless where it has none.
+fn score(score: &Value) -> Option<[f64; 3]> {
+    let end = |key: &str, endless: f64| score[key].as_f64().unwrap_or(endless);
+    score["value"].as_f64().map(|value| [value, end("low", f64::NEG_INFINITY), end("high", f64::INFINITY)])
+}
+
+/// The score at a place with its mark, if its interval lies on one side of all others.
+fn marked(scores: &[Option<[f64; 3]>], place: usize, lower: bool) -> String {
+    let Some([value, low, high]) = scores.get(place).copied().flatten() else { return "- ".to_owned() };
+    let others = || scores.iter().enumerate().filter(|(other, _)| *other != place).filter_map(|(_, score)| *score);
+    let is_most = others().all(|[_, _, other]| low > other);
+    let is_least = others().all(|[_, other, _]| high < other);
+    let mark = match (others().next().is_none(), is_most, is_least) {
+        (true, ..) | (_, false, false) => ' ',
+        (_, most, _) if most != lower => '*',
+        _ => '!',
+    };
+    format!("{}{mark}", compact(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_overlaps_no_other_is_marked() {
+        let scores = [Some([10.0, 9.0, 11.0]), Some([12.0, 10.5, 13.0]), Some([20.0, 19.0, 21.0]), None];
+        let marks = |lower| (0..4).map(|place| marked(&scores, place, lower)).collect::<Vec<String>>();
+        assert_eq!(marks(false), ["10.0 ", "12.0 ", "20.0*", "- "].map(str::to_owned));
+        assert_eq!(marks(true), ["10.0 ", "12.0 ", "20.0!", "- "].map(str::to_owned));
+        // Without an interval anything overlaps, and one alone is neither.
+        let endless = [Some([1.0, f64::NEG_INFINITY, f64::INFINITY]), Some([9.0, 8.0, 10.0])];
+        assert_eq!([marked(&endless, 0, false), marked(&endless, 1, false)], ["1.000 ", "9.000 "]);
+        assert_eq!(marked(&[None, Some([1.0, 0.5, 1.5])], 1, false), "1.000 ");
+    }
+}
