@@ -10,7 +10,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
             ("unixmark run --budget 2m", "one number in two minutes"),
             ("unixmark run --procedure classic", "the same as UnixBench, to the letter"),
             ("unixmark run fsbuffer pipe -c 1,max --load burn", "two tests while hogs run"),
-            ("unixmark run --program ./mine size=4096 --unit kop/s", "a program of your own"),
+            ("unixmark run --program ./mine size=4096 --unit op/s", "a program of your own"),
         ],
     ),
     (
@@ -57,7 +57,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
         "compare",
         &[
             ("unixmark compare latest~1 latest", "what changed between the last two runs"),
-            ("unixmark compare before after --fail-on 5%", "exit status 1 if something lost 5 %"),
+            ("unixmark compare latest~1 latest --fail-on 5%", "exit status 1 if something lost 5 %"),
         ],
     ),
     ("import", &[("unixmark import report.txt -m 'the old server'", "a report of UnixBench becomes a run")]),

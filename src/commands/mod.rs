@@ -46,7 +46,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
-measure, 128 + N ended by signal N (130: Ctrl-C). Whatever is not 0 has a word on stderr.
+measure, 128 + N ended by signal N (130: Ctrl-C). Every other status than 0 comes with a message on stderr.
 
 A RUN is a directory, a run's name, or `latest` (`latest~1` is the one before).";
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::alone::RunLock;
 use super::{Ending, place, write_all};
@@ -166,10 +166,7 @@ impl Recording {
 
     /// Shows the result.
     fn publish(&self, results: &Results, format: Format, loudness: Loudness) -> Result<()> {
-        // If the reader has gone, the exit code still says how the run went.
-        if let Err(error) = print(&::report::report(results, layout(format))?) {
-            say(&format!("unixmark: the report cannot be shown: {error:#}"));
-        }
+        let shown = print(&::report::report(results, layout(format))?);
         if loudness != Loudness::Quiet {
             say(&format!(
                 "\nThe run and its reports are in {}: report.html is a page with charts, run.jsonl the journal of \
@@ -177,7 +174,7 @@ impl Recording {
                 self.directory.display()
             ));
         }
-        Ok(())
+        shown.context("the report cannot be shown, but the run is kept")
     }
 }
 

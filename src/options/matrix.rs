@@ -34,7 +34,7 @@ pub(crate) struct Matrix {
     /// Begin no further block after this time: 90s, 3m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Spread the blocks over this time, so that the machine is seen in more of its moods: 1h
+    /// Spread the blocks over this time, so that busy and calm spells of the machine are both in the figures: 1h
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "budget")]
     over: Option<Duration>,
     /// Measure until every interval is this narrow, as a share of its score: 1%

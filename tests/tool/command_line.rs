@@ -232,7 +232,7 @@ fn earlier_runs_say_where_another_would_come_out() {
     assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
     let output = place.fake("honest", "--procedure standard -i 2");
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("How other runs differ is shown once 3 earlier ones like it are kept"), "{text}");
+    assert!(text.contains("How much runs differ from each other appears after 3 earlier ones like this"), "{text}");
     assert!(another()["runs"].is_null(), "{}", another());
 }
 

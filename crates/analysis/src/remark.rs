@@ -241,8 +241,9 @@ impl Display for Remark {
                 let delta = if *delta == 0.0 { "0".to_owned() } else { format!("{delta:.2} %") };
                 write!(
                     f,
-                    "{value} {unit} has so few digits that one unit of the last is {resolution:.2} % of it: the delta is \
-                     {delta} ± {resolution:.2} %"
+                    "{} {unit} has so few digits that one unit of the last is {resolution:.2} % of it: the delta is \
+                     {delta} ± {resolution:.2} %",
+                    (value * 1e9).round() / 1e9
                 )
             }
         }

@@ -328,7 +328,7 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
         notes.push("its programs are a different build from most nodes'".to_owned());
     }
     if !expected.is_empty() && !expected.contains(&id.node) {
-        notes.push("nobody expected it".to_owned());
+        notes.push("not in --expect".to_owned());
     }
     Entry {
         id,

@@ -185,8 +185,13 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
     if let Some(gate) = gate.filter(|gate| arguments.confirm.is_empty() && !gate.suspects.is_empty()) {
         say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments)));
     }
+    let blind = gate.is_some() && comparisons.sees_nothing();
+    if blind {
+        say("unixmark: the gate sees nothing: all comparisons rest on too few trials; make longer runs (-i 12)");
+    }
     match gate {
         Some(gate) if !gate.is_open() => Status::Failed,
+        _ if blind => Status::Nothing,
         _ if comparisons.comparisons.is_empty() => {
             say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
             Status::Nothing

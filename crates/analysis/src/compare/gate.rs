@@ -1,6 +1,6 @@
 //! Whether a loss closes a gate: at once, or where a second look shows it again.
 
-use super::{Comparison, Comparisons, NotCompared, RATE};
+use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
 use stats::false_discovery_rates;
 
 /// What a gate is closed by.
@@ -54,6 +54,13 @@ impl Gate {
 }
 
 impl Comparisons {
+    /// Whether there are comparisons, and all of them rest on too few values to show a loss of any size.
+    #[must_use]
+    pub fn sees_nothing(&self) -> bool {
+        let blind = |one: &Comparison| one.verdict == Verdict::Undecided(f64::INFINITY);
+        !self.comparisons.is_empty() && self.comparisons.iter().all(blind)
+    }
+
     /// Returns what losses of at least `size` per cent (points for deadlines met) there are, and what a `second` comparison,
     /// of runs made later, says of them. One chance in twenty and more of many comparisons passes once; in runs that share
     /// nothing with the first it seldom passes twice (design §6, facts §6.3: two-stage confirmation).

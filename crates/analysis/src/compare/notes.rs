@@ -30,7 +30,7 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
                 "runs made one after the other share no blocks, so whatever else changed between them is in \
                  every difference. Slower and faster are said only of what differs by more than earlier runs \
                  like these do, of which three are needed; of the rest only that it differs between the runs. \
-                 To know more, make runs in turn and use --paired A1 B1 A2 B2"
+                 To know more, make runs in turn and use --base A1 A2 --changed B1 B2"
                     .to_owned(),
             );
             notes.push(drift(runs));
@@ -94,8 +94,8 @@ pub(crate) fn blind(comparisons: &[&Comparison]) -> Option<String> {
         Design::Blocks => "blocks",
     };
     Some(format!(
-        "a single difference among {count} comparisons takes {wanted} {what} to be called, and these have fewer, so that \
-         they are called only together with others: {}",
+        "with fewer than {wanted} {what} no single difference among {count} comparisons can be significant, only several \
+         together: {}",
         listed(found.into_iter().map(|one| name(one)))
     ))
 }

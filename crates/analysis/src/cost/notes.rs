@@ -45,8 +45,8 @@ fn chosen(comparisons: &[&Comparison]) -> Option<String> {
     let called = comparisons.iter().filter(|one| one.verdict.is_decided()).count();
     (called > 0).then(|| {
         format!(
-            "{called} of {} differences are called, those that came out large, so the sentences above give \
-             wider intervals than the tables, which hold for those that were called",
+            "the intervals in the sentences above are wider than those in the tables: they allow for having picked \
+             the {called} clearest of {} differences",
             comparisons.len()
         )
     })

@@ -79,6 +79,10 @@ impl Page {
         match block {
             Block::Section(title) => self.pending = Some(title.clone()),
             Block::Lead(sentences) => {
+                if self.pending.is_some() {
+                    self.begin("");
+                    self.gap();
+                }
                 for sentence in sentences {
                     self.text.wrap("", sentence);
                     self.text.line("");

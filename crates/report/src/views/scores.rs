@@ -113,7 +113,7 @@ fn certainty(results: &Results) -> Vec<Block> {
     } else if results.listed().any(|row| row.another.is_some()) {
         "The other formats show where 95 % of other runs lie".to_owned()
     } else {
-        format!("How other runs differ is shown once {FEWEST_EARLIER} earlier ones like it are kept")
+        format!("How much runs differ from each other appears after {FEWEST_EARLIER} earlier ones like this")
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
     let more = [neighbours(results), results.bill.as_ref().map(bill)].into_iter().flatten();

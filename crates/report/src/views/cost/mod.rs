@@ -186,8 +186,12 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
         .shown(Show::Narrow)
         .titled("", format!("Beyond {threshold} % under {name}, the largest loss first; +: a gain"));
     table.headed = false;
-    let found = if decided.is_empty() { Block::text(none) } else { Block::Table(table) };
-    [found].into_iter().chain(by_estimate.into_iter().filter(|_| !open.is_empty())).collect()
+    let found = match (decided.is_empty(), condition.effects.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(Block::text(none)),
+        (false, _) => Some(Block::Table(table)),
+    };
+    found.into_iter().chain(by_estimate.into_iter().filter(|_| !open.is_empty())).collect()
 }
 
 /// The geometric means over tests.
