@@ -271,7 +271,12 @@ fn runs_in_turn_are_paired() {
     assert!((report["totals"][0]["delta"].as_f64().unwrap() + 2.0).abs() < 1.0);
     // The least p of six rounds is 2/2⁶ = 0.031: among three comparisons a lone difference needs 2/2ⁿ < 0.05/3.
     assert_eq!(loss["verdict"], "undecided");
-    assert!(report["notes"].to_string().contains("with fewer than 7 rounds no single difference among 3 comparisons can be significant"), "{report}");
+    assert!(
+        report["notes"]
+            .to_string()
+            .contains("with fewer than 7 rounds no single difference among 3 comparisons can be significant"),
+        "{report}"
+    );
     // All A before all B is no alternation.
     let order = "run0 run6 run1 run7 run2 run8";
     assert!(json(&place, &format!("--paired {order}"))["warnings"][0].as_str().unwrap().contains("did not alternate"));

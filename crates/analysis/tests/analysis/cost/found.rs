@@ -204,7 +204,9 @@ fn few_blocks_are_undecided_and_say_so() {
     assert!(cost.notes.iter().any(|note| note.starts_with("fewer than six blocks")), "{:?}", cost.notes);
     // The least p value of six blocks is 2/2⁶: no difference among eight comparisons is called alone.
     let cost = run(6).cost(&catalogue());
-    let told = cost.notes.iter().any(|note| note.contains("with fewer than 9 blocks no single difference among 8 comparisons can be significant"));
+    let told = cost.notes.iter().any(|note| {
+        note.contains("with fewer than 9 blocks no single difference among 8 comparisons can be significant")
+    });
     assert!(told, "{:?}", cost.notes);
     let syscall = &cost.conditions[1].effects[place(&cost.conditions[1].effects, "syscall")].comparison;
     assert_eq!(syscall.verdict, Verdict::Undecided(f64::INFINITY));
