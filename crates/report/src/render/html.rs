@@ -88,7 +88,8 @@ fn figure(figure: &Figure) -> Markup {
         li {
             span.copies { (figure.mark) " " (figure.label) }
             span.figure { (figure.value) " " @if !figure.unit.is_empty() { small { (figure.unit) } } }
-            span.interval { b { (figure.spread) } @for more in &figure.more { " " (more) } }
+            span.interval { b { (figure.spread) } @for more in figure.more.iter().take(1) { " " (more) } }
+            @for more in figure.more.iter().skip(1) { span.interval { (more) } }
         }
     }
 }
