@@ -8,7 +8,6 @@ mod facts;
 mod groups;
 mod judge;
 mod notes;
-mod ranking;
 mod report;
 mod spread;
 mod table;

@@ -5,10 +5,10 @@ use anyhow::Result;
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
 use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Value};
-use super::{against, facts, groups, notes, ranking, spread};
+use super::{against, facts, groups, notes, spread};
 use crate::compare::RATE;
 use catalogue::Metric;
-use stats::{Estimate, NORMAL_975, mean};
+use stats::{Estimate, NORMAL_975, mean, rank_ranges};
 
 /// A group as it is judged.
 pub(super) struct Family {
@@ -246,7 +246,8 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
             .iter()
             .map(|one| one.map(|one| Estimate::within(one.value.exp(), NORMAL_975 * one.own)))
             .collect();
-        let mut ranks = ranking::ranges(&overall.iter().flatten().copied().collect::<Vec<_>>()).into_iter();
+        let known: Vec<Estimate> = overall.iter().flatten().copied().collect();
+        let mut ranks = rank_ranges(&known, false).into_iter();
         for (member, place) in family.nodes.iter().enumerate() {
             let value = |column: usize| {
                 let deviation = family.verdicts.columns[column].deviations[member]?;
