@@ -2,8 +2,9 @@
  * File write, read and copy through the page cache, always the same file again: mode=write, read or copy in buffers of
  * block=1024 bytes, the file being blocks=2000 KiB long. The count is in units of 256 bytes.
  *
- * prime=SECONDS is UnixBench's preparation: it writes and reads for so long, with sync and sleep before each phase. prime=0 goes
- * through the file once in every way the mode needs. The files are dummy0-PID and dummy1-PID in the current directory.
+ * prime=SECONDS is UnixBench's preparation: it writes and reads for so long, with sync and sleep before each phase; what is only
+ * written starts empty. prime=0 goes through the file once in every way the mode needs. The files are dummy0-PID and dummy1-PID
+ * in the current directory.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -128,8 +129,7 @@ static void prime(void (*pass)(void), long seconds)
 {
     if (seconds > 0)
         settle(2, 2);
-    if (seconds == 0 || pass != write_file)
-        repeat(write_file, seconds);
+    repeat(write_file, pass == write_file ? 0 : seconds);
     if (seconds > 0 && pass != write_file)
         settle(2, 2);
     if (pass == copy_file || (seconds == 0 && pass == read_file))
@@ -177,6 +177,8 @@ int main(int argc, char **argv)
     target = make_file(1);
     prime(pass, seconds);
     check_files();
+    if (seconds > 0 && pass == write_file && ftruncate(source, 0) != 0)
+        kit_error("cannot empty %s (%s)", names[0], strerror(errno));
     kit_count = 0;
     kit_start();
     for (;;)
