@@ -116,6 +116,9 @@ pub fn main() -> ExitCode {
         display::xvfb(words);
         return ExitCode::FAILURE;
     }
+    if let Some(code) = unixbench::called_as_program(&words) {
+        return code;
+    }
     crate::complete::answer(command);
     let words = unixbench::called_as_run(words);
     if words.len() < 2 {

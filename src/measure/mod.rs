@@ -20,7 +20,7 @@ use display::Display;
 use journal::{Cell, Journal, Run, Store, Trial, View};
 use machine::Machine;
 use plan::{Pin, Plan, Request};
-use runner::{Measured, Policy, Setting};
+use runner::{Event, Measured, Policy, Setting};
 
 pub(crate) use recording::{Recording, Start};
 pub(crate) use reports::{find, place, placed, power_beside, results, write_all};
@@ -50,6 +50,8 @@ pub(crate) struct Job<'a> {
     pub(crate) gate: Option<f64>,
     /// UnixBench's way to show a run, if that is wanted.
     pub(crate) ending: Option<Ending<'a>>,
+    /// What looks on beside the display.
+    pub(crate) watch: Option<&'a dyn Fn(&Event<'_>)>,
 }
 
 impl<'a> Job<'a> {
@@ -65,6 +67,7 @@ impl<'a> Job<'a> {
             conditions: Settings::default(),
             gate: None,
             ending: None,
+            watch: None,
         }
     }
 
@@ -157,7 +160,10 @@ impl<'a> Job<'a> {
             Some(_) => RunDisplay::as_unixbench(plan, options.loudness()),
             None => RunDisplay::new(plan, options.loudness(), whole_screen, &recording.name, machine)?,
         };
-        let outcome = runner::run(&setting, experiment, &mut recording.writer, &mut |event| shown.show(&event));
+        let outcome = runner::run(&setting, experiment, &mut recording.writer, &mut |event| {
+            self.watch.iter().for_each(|watch| watch(&event));
+            shown.show(&event);
+        });
         drop(shown);
         if let Some(text) = canvas.died() {
             say(&format!("warning: {text}"));

@@ -45,6 +45,12 @@ pub fn graphics() -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
+/// Returns a file of `programs/` that is not C, such as `shell/multi.sh`; `None` if there is no such file.
+#[must_use]
+pub fn file(name: &str) -> Option<&'static [u8]> {
+    FILES.iter().find(|(file, _)| *file == name).map(|(_, bytes)| *bytes)
+}
+
 /// Programs by the name of their build; the usual build's name is empty.
 pub type Builds = BTreeMap<String, Programs>;
 

@@ -63,7 +63,7 @@ fn field<'a>(block: &'a str, key: &str) -> Option<&'a str> {
         .map(|(_, v)| v)
 }
 
-/// Returns what uptime(1) prints, without the users.
+/// Returns what uptime(1) prints.
 fn uptime(machine: &Machine) -> Option<String> {
     let up = machine.read("/proc/uptime")?;
     let minutes = up.split('.').next()?.parse::<u64>().ok()? / 60;
@@ -75,7 +75,24 @@ fn uptime(machine: &Machine) -> Option<String> {
         days => format!("{days} days, "),
     };
     let now = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-    Some(format!("{now} up {days}{hours:>2}:{minutes:02},  load average: {}; runlevel ", loads.join(", ")))
+    let users = users(machine);
+    let users = format!("{users:>2} user{}", if users > 1 { "s" } else { "" });
+    Some(format!("{now} up {days}{hours:>2}:{minutes:02}, {users},  load average: {}; runlevel ", loads.join(", ")))
+}
+
+/// How many users are logged in, by systemd or by the file that login(1) keeps.
+fn users(machine: &Machine) -> usize {
+    const SESSIONS: &str = "run/systemd/sessions";
+    /// Of a record: its length, and the type of one for a login.
+    const RECORD: usize = 384;
+    const USER: u8 = 7;
+    let sessions = machine.list(SESSIONS);
+    let class = |session: &String| machine.read(&format!("{SESSIONS}/{session}")).unwrap_or_default();
+    if machine.exists(SESSIONS) {
+        return sessions.iter().filter(|session| class(session).contains("CLASS=user")).count();
+    }
+    let records = std::fs::read(machine.path("run/utmp")).unwrap_or_default();
+    records.chunks_exact(RECORD).filter(|record| record[..2] == [USER, 0]).count()
 }
 
 #[cfg(test)]
@@ -98,6 +115,10 @@ mod tests {
         write("sys/devices/system/cpu/online", "0-1\n");
         write("proc/uptime", "180061.55 1.0\n");
         write("proc/loadavg", "0.10 0.20 0.30 1/99 4711\n");
+        let sessions = ["1", "2", "c1"].map(|name| format!("run/systemd/sessions/{name}"));
+        sessions.iter().zip(["user", "user-early", "background"]).for_each(|(name, class)| {
+            write(name, &format!("UID=1000\nCLASS={class}\n"));
+        });
         let machine = Machine::at(root.path());
         let rows = greeting(&machine, false);
         let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
@@ -105,7 +126,11 @@ mod tests {
         assert_eq!(rows[0].1, "box: GNU/Linux");
         assert_eq!(rows[1].1, "GNU/Linux -- unknown -- unknown");
         assert_eq!(rows[5].1, "Old One (100.0 bogomips)\nHyper-Threading, x86-64, SYSENTER/SYSEXIT");
-        assert!(rows[6].1.ends_with(" up 2 days,  2:01,  load average: 0.10, 0.20, 0.30; runlevel "), "{}", rows[6].1);
+        assert!(
+            rows[6].1.ends_with(" up 2 days,  2:01,  2 users,  load average: 0.10, 0.20, 0.30; runlevel "),
+            "{}",
+            rows[6].1
+        );
         assert!(!greeting(&machine, true).iter().any(|(name, _)| name.starts_with("CPU")));
     }
 }

@@ -9,6 +9,7 @@ mod protocol;
 mod rig;
 mod rounds;
 mod signals;
+pub mod single;
 mod steady;
 mod supervisor;
 mod trial;

@@ -55,7 +55,11 @@ impl Environment {
     }
 }
 
-fn work_factor() -> Result<u32> {
+/// Returns how many texts each shell script sorts.
+///
+/// # Errors
+/// The variable is not such a number.
+pub(super) fn work_factor() -> Result<u32> {
     let Some(value) = text("MULTI_SH_WORK_FACTOR")? else { return Ok(1) };
     match value.parse() {
         Ok(number @ 1..=10_000) => Ok(number),

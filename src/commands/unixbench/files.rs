@@ -1,5 +1,6 @@
 //! UnixBench's files in the results directory: BASE, BASE.log, BASE.html and BASE.csv.
 
+use std::cell::Cell;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use ::report::unixbench::{self, Heading};
 use analysis::Results;
 use journal::{Journal, today};
 use machine::Machine;
+use runner::Event;
 
 /// What is added to a base name.
 const ENDINGS: [&str; 4] = ["", ".log", ".html", ".csv"];
@@ -21,10 +23,17 @@ pub(super) struct Files {
     directory: PathBuf,
     base: String,
     csv: bool,
+    /// Length of the log before the run.
+    begun: u64,
+    /// The cell whose passes are being added to it.
+    current: Cell<Option<usize>>,
+    /// Whether the text report is a new file, empty until the end.
+    is_new: bool,
 }
 
 impl Files {
-    /// Takes the first number that is free today, or the name that the user gave, by making its log.
+    /// Takes the first number that is free today, or the name that the user gave, by making its text and its log: runs that
+    /// are kept in the same directory have such names too.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -35,19 +44,30 @@ impl Files {
         let is_free = |base: &String| !ENDINGS.iter().any(|ending| directory.join(format!("{base}{ending}")).exists());
         let numbered = || (1..).map(|number: u32| format!("{start}-{number:02}")).find(is_free);
         let base = environment.file_name.clone().or_else(numbered).unwrap_or_default();
-        let files = Files { directory: directory.clone(), base, csv: environment.csv };
-        files.log()?;
+        let (csv, directory) = (environment.csv, directory.clone());
+        let mut files = Files { directory, base, csv, begun: 0, current: Cell::new(None), is_new: false };
+        files.begun = files.open(".log")?.metadata().map_or(0, |log| log.len());
+        files.is_new = !files.path("").exists();
+        files.open("")?;
         Ok(files)
     }
 
-    /// Opens the log, which grows if it is there.
-    fn log(&self) -> Result<fs::File> {
-        let path = self.path(".log");
+    /// Opens a file, which grows if it is there.
+    fn open(&self, ending: &str) -> Result<fs::File> {
+        let path = self.path(ending);
         OpenOptions::new()
             .append(true)
             .create(true)
             .open(&path)
             .with_context(|| format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display()))
+    }
+
+    /// Adds a pass to the log as it ends. If that fails, so does the whole log at the end.
+    pub(super) fn passed(&self, event: &Event<'_>) {
+        let Event::Ended { cell, trial } = event else { return };
+        let is_first = self.current.replace(Some(trial.cell)) != Some(trial.cell);
+        let text = unixbench::passed(&runner::journal_cell(trial.cell, cell), trial, is_first);
+        let _ = self.open(".log").map(|mut log| log.write_all(text.as_bytes()));
     }
 
     fn path(&self, ending: &str) -> PathBuf {
@@ -59,8 +79,11 @@ impl Files {
     /// # Errors
     /// One of them cannot be written.
     pub(super) fn write(&self, journal: &Journal, results: &Results, heading: &Heading) -> Result<()> {
-        let mut log = self.log()?;
-        log.write_all(unixbench::log(journal, results).as_bytes()).context("the log cannot be written")?;
+        let mut log = self.open(".log")?;
+        // The passes once more, with what the tests come to.
+        log.set_len(self.begun)
+            .and_then(|()| log.write_all(unixbench::log(journal, results).as_bytes()))
+            .with_context(|| format!("{} cannot be written; make room", self.path(".log").display()))?;
         if results.rows.is_empty() {
             return Ok(());
         }
@@ -70,7 +93,17 @@ impl Files {
         if self.csv {
             write(&self.path(".csv"), &unixbench::csv(results)?)?;
         }
-        print(&format!("\n{text}"))
+        print(&format!("\n{}{text}", unixbench::rule()))
+    }
+}
+
+impl Drop for Files {
+    /// A report of nothing is none.
+    fn drop(&mut self) {
+        let text = self.path("");
+        if self.is_new && fs::metadata(&text).is_ok_and(|file| file.len() == 0) {
+            let _ = fs::remove_file(text);
+        }
     }
 }
 

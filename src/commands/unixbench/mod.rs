@@ -2,9 +2,11 @@
 
 mod environment;
 mod files;
+mod install;
+mod programs;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
@@ -21,6 +23,8 @@ use files::Files;
 use journal::Journal;
 use machine::Machine;
 use plan::{Kind, Procedure, Request};
+pub(super) use programs::called_as_program;
+use runner::Event;
 use words::Unique;
 
 /// The name that UnixBench's script has.
@@ -59,12 +63,15 @@ pub(super) struct Arguments {
     /// Leave the lines about processors out of the report
     #[arg(short, long)]
     brief: bool,
+    /// Measure nothing; lay out a directory like UnixBench's, with `Run` and `pgms/`, for scripts that call those
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    install: Option<PathBuf>,
 }
 
 const VARIABLES: &str = "\
 Environment, as UnixBench's: UB_RESULTDIR (default: ./results) holds the reports, UB_TMPDIR (default: ./tmp) is where \
 programs work, UB_OUTPUT_FILE_NAME replaces HOST-YYYY-MM-DD-NN, UB_OUTPUT_CSV=true adds the .csv, \
-MULTI_SH_WORK_FACTOR=N has the shell tests sort N texts in a row. UB_BINDIR and UB_GCC_OPTIONS are refused: the programs \
+MULTI_SH_WORK_FACTOR=N has the shell tests sort N texts in a row. The run is kept where UNIXMARK_RESULTS says. UB_BINDIR and UB_GCC_OPTIONS are refused: the programs \
 are unixmark's own. A link called `Run` to the tool needs no verb.
 
 Exit codes, as UnixBench's: 0 fine, 1 anything else; 128 + N ended by signal N.";
@@ -91,6 +98,9 @@ pub(super) fn is_unixbench(words: &[OsString]) -> bool {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    if let Some(folder) = &arguments.install {
+        return install::install(folder);
+    }
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
     let environment = Environment::read()?;
@@ -119,7 +129,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         ));
         Ok(())
     };
-    let job = Job { ending: Some(&ending), ..Job::new(&matrix, request) };
+    let watch = |event: &Event<'_>| files.passed(event);
+    let job = Job { ending: Some(&ending), watch: Some(&watch), ..Job::new(&matrix, request) };
     let status = job.carry_out(&catalogue, &machine)?;
     // UnixBench has one code for whatever went wrong.
     Ok(if status == Status::Nothing { Status::Failed } else { status })
@@ -131,15 +142,15 @@ fn tests(names: &[String], catalogue: &Catalogue, work_factor: u32) -> Result<Ve
     let names = names.iter().flat_map(|name| if *name == "all" { ALL.to_vec() } else { vec![*name] });
     let names: Vec<String> = names.map(str::to_owned).collect();
     let tests = catalogue.expand(&names).map_err(usage)?;
-    let with_factor = |test: Arc<Test>| {
-        let is_script = test.command.first().is_some_and(|script| script.ends_with(SCRIPT));
-        if work_factor == 1 || !is_script {
-            return test;
-        }
-        let command = test.command.iter().cloned().chain([work_factor.to_string()]).collect();
-        Arc::new(Test { command, ..Test::clone(&test) })
-    };
+    let with_factor = |test: Arc<Test>| if work_factor == 1 { test } else { Arc::new(with_factor(&test, work_factor)) };
     Ok(tests.into_iter().map(with_factor).collect())
+}
+
+/// Returns a test whose script, if it runs one, sorts `factor` texts in a row.
+fn with_factor(test: &Test, factor: u32) -> Test {
+    let is_script = test.command.first().is_some_and(|script| script.ends_with(SCRIPT));
+    let factor = (is_script && factor > 1).then(|| factor.to_string());
+    Test { command: test.command.iter().cloned().chain(factor).collect(), ..test.clone() }
 }
 
 /// Returns the options of `unixmark run` that do what UnixBench's ask for.

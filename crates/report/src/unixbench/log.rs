@@ -18,21 +18,31 @@ pub fn log(journal: &Journal, results: &Results) -> String {
     text
 }
 
+/// Returns what a pass adds to the log when it ends; the first of its test has the test's heading before it.
+#[must_use]
+pub fn passed(cell: &Cell, trial: &Trial, is_first: bool) -> String {
+    let mut text = String::new();
+    if is_first {
+        let copies = if cell.key.copies == 1 { "copy" } else { "copies" };
+        let _ = writeln!(text, "{}\n{} -- {} {copies}", "#".repeat(56), cell.label, cell.key.copies);
+        let _ = writeln!(text, "==> \"{}\"\n", cell.key.test);
+    }
+    let _ = writeln!(text, "#### Pass {}\n", trial.block + 1);
+    for reason in trial.error.iter().chain(&trial.skip) {
+        let _ = writeln!(text, "\n# ERROR: {reason}");
+    }
+    for copy in &trial.copies {
+        let Reported { count, timebase, seconds } = reported(cell, copy);
+        let _ = writeln!(text, "\n# COUNT0: {count}\n# COUNT1: {timebase}\n# COUNT2: {}", cell.unit);
+        let _ = writeln!(text, "# elapsed: {seconds:.6}\n# status: 0");
+    }
+    text.push('\n');
+    text
+}
+
 fn add_cell(text: &mut String, cell: &Cell, trials: &[&Trial], results: &Results) {
-    let copies = if cell.key.copies == 1 { "copy" } else { "copies" };
-    let _ = writeln!(text, "{}\n{} -- {} {copies}", "#".repeat(56), cell.label, cell.key.copies);
-    let _ = writeln!(text, "==> \"{}\"\n", cell.key.test);
-    for trial in trials {
-        let _ = writeln!(text, "#### Pass {}\n", trial.block + 1);
-        for reason in trial.error.iter().chain(&trial.skip) {
-            let _ = writeln!(text, "\n# ERROR: {reason}");
-        }
-        for copy in &trial.copies {
-            let Reported { count, timebase, seconds } = reported(cell, copy);
-            let _ = writeln!(text, "\n# COUNT0: {count}\n# COUNT1: {timebase}\n# COUNT2: {}", cell.unit);
-            let _ = writeln!(text, "# elapsed: {seconds:.6}\n# status: 0");
-        }
-        text.push('\n');
+    for (place, trial) in trials.iter().enumerate() {
+        text.push_str(&passed(cell, trial, place == 0));
     }
     let Some(row) = results.rows.iter().find(|row| row.cell.id == cell.id) else { return };
     let sum = |trial: &&Trial| trial.copies.iter().map(|copy| reported(cell, copy).count).sum::<f64>();

@@ -11,9 +11,9 @@ use anyhow::Result;
 use jiff::civil::DateTime;
 
 use analysis::{Results, Row};
-pub use log::log;
+pub use log::{log, passed};
 pub use page::page;
-pub use text::text;
+pub use text::{rule, text};
 
 /// What is known of the system: a name such as `OS`, or none, and one line or more.
 pub type Heading = [(String, String)];
@@ -66,6 +66,11 @@ fn levels(results: &Results) -> Vec<Copies<'_>> {
     }
     if results.run.is_classic() {
         levels.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
+        // As in UnixBench, a level lasts from the end of the one before: its rests are in its time.
+        levels.iter_mut().fold(0.0, |before, level| {
+            level.span.0 = before;
+            level.span.1
+        });
     }
     levels
 }

@@ -5,13 +5,16 @@ use std::fmt::Write;
 use super::{Copies, Heading, levels, origin, score};
 use analysis::{Index, Results};
 
-/// Columns of its rules.
-const WIDTH: usize = 72;
+/// Returns the rule between the passes and the report on a terminal; it is not in the file.
+#[must_use]
+pub fn rule() -> String {
+    format!("{}\n", "=".repeat(72))
+}
 
 /// Returns the text report: the same lines in the same columns as UnixBench 6.0.0's, and one that says who measured.
 #[must_use]
 pub fn text(results: &Results, heading: &Heading) -> String {
-    let mut text = format!("{}\n   BYTE UNIX Benchmarks (Version 6.0.0)\n", "=".repeat(WIDTH));
+    let mut text = "   BYTE UNIX Benchmarks (Version 6.0.0)\n".to_owned();
     let _ = writeln!(text, "   ({})\n", origin(results));
     for (name, lines) in heading {
         let name = if name.is_empty() { String::new() } else { format!("{name}: ") };
@@ -25,7 +28,7 @@ pub fn text(results: &Results, heading: &Heading) -> String {
 }
 
 fn add_level(text: &mut String, results: &Results, level: &Copies<'_>) {
-    let _ = writeln!(text, "{}", "-".repeat(WIDTH));
+    let _ = writeln!(text, "{}", "-".repeat(72));
     if let Some([from, to]) = level.moments(results) {
         let _ =
             writeln!(text, "Benchmark Run: {} - {}", from.strftime("%a %b %d %Y %H:%M:%S"), to.strftime("%H:%M:%S"));

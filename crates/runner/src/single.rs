@@ -1,0 +1,82 @@
+//! One copy of one test, measured once and not journalled: what a program of UnixBench does when it is called by itself.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::failure::Failure;
+use super::program::Command;
+use super::rig::can_run;
+use super::supervisor::Supervisor;
+use super::trial::Setup;
+use build::Programs;
+use catalogue::Test;
+use conditions::{Entered, Refusal};
+use journal::Copy;
+use machine::Machine;
+use plan::Window;
+
+/// How long it may take to get ready: a command is run once before that, however slow it is.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What is measured.
+pub struct Single<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The test, with its arguments and its command as they are handed over.
+    pub test: &'a Test,
+    /// Its program.
+    pub programs: &'a Programs,
+    /// For how long.
+    pub time: Duration,
+    /// Where the program works.
+    pub folder: &'a Path,
+    /// Where the tool keeps its own directory meanwhile.
+    pub scratch: &'a Path,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was measured.
+    Measured(Copy),
+    /// A signal ended it.
+    Stopped(i32),
+}
+
+impl Single<'_> {
+    /// Measures it.
+    ///
+    /// # Errors
+    /// It cannot run here, or failed: a sentence says why.
+    pub fn measure(&self) -> Result<Outcome> {
+        let mut supervisor = Supervisor::new(self.machine, PATIENCE, self.scratch, None)?;
+        let window = Window {
+            slice: self.time,
+            slices: 1,
+            warmup: 0,
+            around: Duration::ZERO,
+            rest: false,
+            settle: Duration::ZERO,
+        };
+        let mut args = self.test.args.clone();
+        if !self.test.command.is_empty() {
+            args.push("--".to_owned());
+            args.extend(self.test.command.iter().cloned());
+        }
+        let path = self.programs.executable(self.test, 0)?;
+        let copies = vec![Command { path, args, folder: self.folder, environment: &[] }];
+        let setup = Setup { test: self.test, copies, sides: Vec::new(), window, threads: 1 };
+        let measured = can_run(self.machine, self.test)
+            .and_then(|()| supervisor.measure(&setup, &mut Entered::default()))
+            .map(|trial| trial.copies.into_iter().next().unwrap_or_default());
+        match measured {
+            Ok(copy) => Ok(Outcome::Measured(copy)),
+            Err(Failure::Stopped) => Ok(Outcome::Stopped(supervisor.signals.stopped().unwrap_or(0))),
+            Err(Failure::Refused(Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why))) => {
+                bail!("{why}")
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `unixmark unixbench --install DIR`: a directory like UnixBench's, for scripts that call `Run` or the programs in `pgms/`.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::{RUN, programs};
+use crate::status::Status;
+use crate::terminal::say;
+
+/// Where the programs are.
+const PROGRAMS: &str = "pgms";
+
+/// The shell tests' scripts and what they sort: files of their own, as a script runs faster than the tool starts.
+const FILES: [&str; 3] = ["multi.sh", "tst.sh", "sort.txt"];
+
+/// Makes the directory, or brings what it has up to date.
+///
+/// # Errors
+/// Something cannot be written, or a file is in the way that is not a link.
+pub(super) fn install(folder: &Path) -> Result<Status> {
+    let tool = std::env::current_exe().context("the tool does not know its own path; start it by its full path")?;
+    let pgms = folder.join(PROGRAMS);
+    fs::create_dir_all(&pgms).with_context(|| format!("{} cannot be made; try another directory", pgms.display()))?;
+    link(&tool, &folder.join(RUN))?;
+    for name in programs::names() {
+        link(&tool, &pgms.join(name))?;
+    }
+    for name in FILES {
+        let (path, bytes) = (pgms.join(name), build::file(&format!("shell/{name}")).unwrap_or_default());
+        let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
+        fs::write(&path, bytes)
+            .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(mode)))
+            .with_context(|| format!("{} cannot be written; make room, or try another directory", path.display()))?;
+    }
+    say(&format!(
+        "unixmark: {} has Run and {PROGRAMS}/; the programs are links to {}",
+        folder.display(),
+        tool.display()
+    ));
+    Ok(Status::Fine)
+}
+
+/// Links a name to the tool; a link that is there is replaced.
+fn link(tool: &Path, name: &Path) -> Result<()> {
+    match fs::symlink_metadata(name) {
+        Ok(file) if !file.is_symlink() => {
+            bail!("{} is there and not a link: is this UnixBench's own directory? Try another", name.display())
+        }
+        Ok(_) => fs::remove_file(name),
+        Err(_) => Ok(()),
+    }
+    .and_then(|()| symlink(tool, name))
+    .with_context(|| format!("{} cannot be made; try another directory", name.display()))
+}
