@@ -8,7 +8,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
-              git:git shellcheck:shellcheck dpkg-deb:dpkg \
+              git:git shellcheck:shellcheck dpkg-deb:dpkg chromium:chromium unshare:util-linux \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
 TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)

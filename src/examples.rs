@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 27] = [
     (
         "run",
         &[
@@ -62,6 +62,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 26] = [
     ),
     ("import", &[("unixmark import report.txt -m 'the old server'", "a report of UnixBench becomes a run")]),
     ("export", &[("unixmark export --parquet archive", "all runs, for DuckDB, Spark and similar tools")]),
+    (
+        "site",
+        &[
+            ("unixmark site --into www", "all runs, for a browser"),
+            ("unixmark site runs --into www --anonymous", "to publish"),
+        ],
+    ),
     ("collect", &[("unixmark collect out --into night --expect n1,n2", "journals from anywhere become a fleet run")]),
     (
         "fleet slurm",

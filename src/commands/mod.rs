@@ -19,6 +19,7 @@ mod report;
 mod restore;
 mod run;
 mod scale;
+mod site;
 mod start;
 #[cfg(test)]
 mod table;
@@ -72,6 +73,8 @@ enum Verb {
     Import(import::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),
+    /// Turn runs into a site of plain files: a ranking, a page per run, side by side
+    Site(site::Arguments),
     /// Merge journals from many nodes into one fleet run
     Collect(collect::Arguments),
     /// Measure on a cluster; check and report on fleet runs
@@ -177,6 +180,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
+        Verb::Site(arguments) => site::run(&arguments),
         Verb::Collect(arguments) => collect::run(&arguments),
         Verb::Fleet(arguments) => fleet::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),

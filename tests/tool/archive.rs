@@ -1,6 +1,6 @@
 //! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half file.
 
-mod corpus;
+pub(crate) mod corpus;
 mod duckdb;
 mod questions;
 mod trend;

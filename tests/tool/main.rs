@@ -15,5 +15,6 @@ mod manual;
 mod own;
 mod resources;
 mod scaling;
+mod site;
 mod unixbench;
 mod wayland;

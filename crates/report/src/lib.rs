@@ -20,7 +20,7 @@ use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
 use analysis::{Comparisons, Gate, Results, Trend};
 use journal::Finding;
-pub use render::{Format, Layout, render};
+pub use render::{Format, Layout, STYLE, render};
 
 /// Returns the report of a run.
 pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {

@@ -1,6 +1,7 @@
 //! What the tests of several crates share.
 #![allow(clippy::unwrap_used, clippy::new_without_default, missing_docs, reason = "only tests use it")]
 
+pub mod browser;
 pub mod page;
 mod place;
 mod skip;

@@ -27,7 +27,7 @@ fn parsed(page: &str) -> Vec<Token> {
             continue;
         }
         let (name, attributes) = attributes(tag.trim_end_matches('/'));
-        if !tag.ends_with('/') && name != "meta" {
+        if !tag.ends_with('/') && name != "meta" && name != "link" {
             open.push(name.clone());
         }
         tokens.push(Token::Open(name, attributes));
@@ -49,9 +49,13 @@ fn attributes(tag: &str) -> (String, Vec<(String, String)>) {
     let (name, mut rest) = tag.split_once(' ').unwrap_or((tag, ""));
     let mut found = Vec::new();
     while !rest.trim().is_empty() {
-        // `open` is the one attribute without a value.
-        if rest.trim() == "open" {
-            break;
+        // `open` and `defer` are the attributes without a value.
+        if let Some((_, after)) = ["open", "defer"]
+            .iter()
+            .find_map(|name| rest.trim_start().split_once(name).filter(|(before, _)| before.is_empty()))
+        {
+            rest = after;
+            continue;
         }
         let (key, after) = rest.split_once("=\"").unwrap();
         let (value, after) = after.split_once('"').unwrap();

@@ -6,7 +6,8 @@ use crate::document::{
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-const STYLE: &str = include_str!("report.css");
+/// The style sheet of every page.
+pub const STYLE: &str = include_str!("report.css");
 
 /// So many columns are less than the page's width.
 const FEW: usize = 7;

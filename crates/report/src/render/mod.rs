@@ -15,6 +15,7 @@ mod text;
 use anyhow::Result;
 
 use crate::document::Document;
+pub use html::STYLE;
 pub use notes::Notes;
 
 /// A format that any document can be rendered in.

@@ -1,0 +1,90 @@
+//! The files of a site: written where they differ, removed where nothing needs them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+
+/// Where files are that this tool made and may remove.
+const OWN: [&str; 3] = ["r", "h", "data"];
+
+/// The file by which a site is known.
+const MARK: &str = "data/site.js";
+
+/// A site's directory.
+#[derive(Debug)]
+pub(crate) struct Files {
+    root: PathBuf,
+    needed: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl Files {
+    /// Opens the site at `root`.
+    ///
+    /// # Errors
+    /// It holds files of something else, or cannot be made.
+    pub(crate) fn open(root: &Path) -> Result<Files> {
+        let why = || format!("{} cannot be made; try another directory", root.display());
+        fs::create_dir_all(root).with_context(why)?;
+        let is_hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+        let mut entries = fs::read_dir(root).with_context(why)?.flatten();
+        if !root.join(MARK).is_file() && entries.any(|entry| !is_hidden(&entry)) {
+            bail!("{} holds files of something else; try an empty directory", root.display());
+        }
+        for folder in OWN {
+            fs::create_dir_all(root.join(folder)).with_context(why)?;
+        }
+        Ok(Files { root: root.to_path_buf(), needed: Mutex::default() })
+    }
+
+    /// Returns a file's text, if it is there.
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(name)).ok()
+    }
+
+    /// Whether a file is there; it is then kept.
+    pub(crate) fn keep(&self, name: &str) -> bool {
+        let path = self.root.join(name);
+        let is_there = path.is_file();
+        if let Ok(mut needed) = self.needed.lock() {
+            needed.insert(path);
+        }
+        is_there
+    }
+
+    /// Writes a file unless it is there with the same bytes; returns whether it wrote.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<bool> {
+        let path = self.root.join(name);
+        let is_same = self.keep(name)
+            && fs::metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64)
+            && fs::read(&path).is_ok_and(|there| there == bytes);
+        if is_same {
+            return Ok(false);
+        }
+        words::write_whole(&path, bytes)
+            .with_context(|| format!("{} cannot be written; make room or try another directory", path.display()))?;
+        Ok(true)
+    }
+
+    /// Removes what an earlier site had and this one has not.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub(crate) fn sweep(&self) -> Result<()> {
+        let needed = self.needed.lock().map(|needed| needed.clone()).unwrap_or_default();
+        for folder in OWN {
+            let entries = fs::read_dir(self.root.join(folder)).with_context(|| format!("{folder} cannot be read"))?;
+            for path in entries.flatten().map(|entry| entry.path()) {
+                if path.is_file() && !needed.contains(&path) {
+                    fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

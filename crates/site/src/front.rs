@@ -1,0 +1,174 @@
+//! The front page, which is the ranking; and the list of all runs.
+
+use maud::{Markup, html};
+
+use crate::board::{Board, Ranked};
+use crate::class::short;
+use crate::layout::{Page, bar, rank, value};
+use crate::measure::{Levels, Measure};
+use crate::record::Record;
+use stats::Estimate;
+
+/// Rows that stand in the page itself; scripts show the others.
+const MOST: usize = 200;
+
+/// Lists of other classes, and the rows of each.
+const CLASSES: usize = 12;
+const FEW: usize = 20;
+
+/// What a run has at a level.
+type Level = fn(&Levels) -> Option<Estimate>;
+
+/// The levels of a measure: name in addresses, heading.
+pub(crate) const LEVELS: [(&str, &str, Level); 4] = [
+    ("one", "1 copy", |levels| levels.one),
+    ("all", "All copies", |levels| levels.all),
+    ("quiet_one", "1 copy, undisturbed", |levels| levels.quiet_one),
+    ("quiet_all", "All copies, undisturbed", |levels| levels.quiet_all),
+];
+
+/// Returns the front page.
+pub(crate) fn page(board: &Board, title: &str) -> String {
+    let systems: std::collections::BTreeSet<&str> = board.records.iter().map(Record::system).collect();
+    let runs = words::count(board.records.len(), "run");
+    let body = html! {
+        p.sentence {
+            "Ranks are ranges: systems whose 95 % intervals overlap are in no order."
+        }
+        noscript { p.text {
+            "Without scripts the best of each group are shown; " a href="runs.html" { "all runs" } " has every run, and "
+            a href="runs.csv" { "runs.csv" } " their figures."
+        } }
+        div #tools {}
+        div #board {
+            @if let Some(measure) = board.measures.get(board.first) {
+                @for class in 0..board.classes.len().min(CLASSES) { (list(board, class, measure)) }
+            } @else { p { "None of the runs has a score." } }
+        }
+    };
+    let line = format!("{runs} of {}", words::count(systems.len(), "system"));
+    let scripts = &["site.js", "data/site.js", "front.js"];
+    Page { up: "", site: title, title, line, name: "index.html", scripts, body }.render()
+}
+
+/// The ranking of a class; nothing if none of its runs has the measure.
+fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
+    let level = if has(board, class, measure, |levels| levels.one) { 0 } else { 1 };
+    let ranking = board.ranking(class, measure, LEVELS[level].2);
+    let most = ranking.iter().map(|ranked| reach(&ranked.value)).fold(0.0, f64::max);
+    let shown = if class == 0 { MOST } else { FEW };
+    let columns: Vec<usize> = (0..LEVELS.len()).filter(|place| has(board, class, measure, LEVELS[*place].2)).collect();
+    if ranking.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        section {
+            h2 { (measure.label) @if !measure.unit.is_empty() { small { ", " (measure.unit) } } }
+            p.tool { (board.classes[class].label()) }
+            @if ranking.len() > shown { p.tool { "The best " (shown) " of " (ranking.len()) " systems." } }
+            div.scroll tabindex="0" role="region" aria-label=(measure.label) {
+                table.ranking {
+                    thead { tr {
+                        th scope="col" { "Rank" } th scope="col" { "System" } th.drawn scope="col" { (LEVELS[level].1) }
+                        @for place in &columns { th.n scope="col" { (LEVELS[*place].1) } }
+                        th scope="col" { "Run" }
+                    } }
+                    tbody { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, most, &columns)) } }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a run of the class has a level of the measure.
+fn has(board: &Board, class: usize, measure: &Measure, level: impl Fn(&Levels) -> Option<Estimate>) -> bool {
+    let of_class = board.records.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class);
+    of_class.filter_map(|(_, record)| measure.values.get(&record.id)).any(|levels| level(levels).is_some())
+}
+
+fn row(board: &Board, measure: &Measure, ranked: &Ranked, most: f64, columns: &[usize]) -> Markup {
+    let record = &board.records[ranked.record];
+    let levels = measure.values.get(&record.id).copied().unwrap_or_default();
+    html! {
+        tr {
+            td.rank { (rank(ranked.range)) }
+            th scope="row" {
+                a href={ "r/" (record.id) ".html" } { bdi { (record.host()) } }
+                small { bdi { (about(record)) } }
+                @for mark in record.marks() { " " span.mark { (mark) } }
+            }
+            td.drawn { (bar(&ranked.value, most)) }
+            @for place in columns { td.n { (value(LEVELS[*place].2(&levels).as_ref())) } }
+            td.day { (record.date()) }
+        }
+    }
+}
+
+/// The right end of a bar with its interval.
+fn reach(value: &Estimate) -> f64 {
+    if value.bounded() { value.high } else { value.value }
+}
+
+/// What a reader wants to know of a system first.
+pub(crate) fn about(record: &Record) -> String {
+    let fact = |name: &str| record.summary.facts.text(name).map(str::to_owned);
+    let cpus = words::count(record.run().cpus, "CPU");
+    [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the list of all runs, the newest last: a new run changes its end.
+pub(crate) fn runs(board: &Board, title: &str, hosts: &[String]) -> String {
+    let body = html! {
+        p.text { a href="runs.csv" { "runs.csv" } " has their figures." }
+        div.scroll tabindex="0" role="region" aria-label="All runs" {
+            table.small {
+                thead { tr {
+                    th scope="col" { "Run" } th scope="col" { "Began" } th scope="col" { "System" }
+                    th scope="col" { "How" } th scope="col" { "What a reader must know" }
+                } }
+                tbody { @for (record, class) in board.records.iter().zip(&board.class_of) {
+                    tr {
+                        th scope="row" { a href={ "r/" (record.id) ".html" } { bdi { (record.run().name) } } }
+                        td { (record.date()) }
+                        td {
+                            @let place = short(record.system());
+                            @if hosts.contains(&place) { a href={ "h/" (place) ".html" } { bdi { (record.host()) } } }
+                            @else { bdi { (record.host()) } }
+                        }
+                        td { (board.classes[*class].parts[0].1) }
+                        td { (record.marks().join(", ")) }
+                    }
+                } }
+            }
+        }
+    };
+    let line = words::count(board.records.len(), "run");
+    Page { up: "", site: title, title: "All runs", line, name: "runs.html", scripts: &[], body }.render()
+}
+
+/// Returns every figure that can be ranked by, as CSV.
+pub(crate) fn csv(board: &Board) -> String {
+    let mut text = "id,run,system,started,class,measure,unit,level,value,low,high\n".to_owned();
+    for (record, class) in board.records.iter().zip(&board.class_of) {
+        for measure in &board.measures {
+            let Some(levels) = measure.values.get(&record.id) else { continue };
+            for (name, _, of) in LEVELS {
+                let Some(Estimate { value, low, high }) = of(levels) else { continue };
+                let run = record.run();
+                let words =
+                    [&record.id, &run.name, record.host(), &run.started, &board.classes[*class].id, &measure.id];
+                let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(",");
+                let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
+                let unit = quoted(&measure.unit);
+                text += &format!("{words},{unit},{name},{value},{},{}\n", end(low), end(high));
+            }
+        }
+    }
+    text
+}
+
+/// A field of CSV (RFC 4180). What a spreadsheet would take for a formula begins with an apostrophe.
+fn quoted(text: &str) -> String {
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}

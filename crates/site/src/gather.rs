@@ -1,0 +1,73 @@
+//! Finding journals in any mixture of files, runs' directories and fleets.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use catalogue::Catalogue;
+
+/// A file or directory that is no part of the site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// What lies at and below the places that were named.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    /// Files that should be journals, sorted, each once.
+    pub(crate) journals: Vec<PathBuf>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl Gathered {
+    /// Looks through `sources`, passing over the site itself, which lies at `site` and has the same journals.
+    pub(crate) fn of(sources: &[PathBuf], site: &Path, catalogue: &Catalogue) -> Gathered {
+        let mut gathered = Gathered::default();
+        let site = site.canonicalize().ok();
+        for source in sources {
+            if source.is_dir() {
+                gathered.look_in(source, site.as_deref(), catalogue);
+            } else {
+                gathered.journals.push(source.clone());
+            }
+        }
+        gathered.journals.sort();
+        gathered.journals.dedup();
+        gathered.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+        gathered
+    }
+
+    fn look_in(&mut self, folder: &Path, site: Option<&Path>, catalogue: &Catalogue) {
+        if site.is_some_and(|site| folder.canonicalize().is_ok_and(|folder| folder == site)) {
+            return;
+        }
+        // Of a fleet run only the best attempt of each node counts.
+        if folder.join("nodes").is_dir()
+            && let Ok(fleet) = fleet::journals(folder, catalogue)
+        {
+            self.journals.extend(fleet.counting);
+            return;
+        }
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let reason = format!("it cannot be read: {error}");
+                self.left_out.push(LeftOut { path: folder.to_path_buf(), reason });
+                return;
+            }
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            // Links are not followed: they may lead round in a circle. Files that begin with a dot are half written.
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if metadata.is_dir() {
+                self.look_in(&path, site, catalogue);
+            } else if metadata.is_file() && !is_hidden && path.extension().is_some_and(|end| end == "jsonl") {
+                self.journals.push(path);
+            }
+        }
+    }
+}

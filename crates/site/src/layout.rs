@@ -1,0 +1,127 @@
+//! What every page of a site has: head, links, style and scripts.
+
+use anyhow::Result;
+use maud::{DOCTYPE, Markup, html};
+
+use crate::files::Files;
+use stats::Estimate;
+
+const STYLE: &str = include_str!("assets/site.css");
+const SCRIPTS: [(&str, &str); 3] = [
+    ("site.js", include_str!("assets/site.js")),
+    ("front.js", include_str!("assets/front.js")),
+    ("aside.js", include_str!("assets/aside.js")),
+];
+
+/// What a page may do: show its own styles and run its own scripts. Nothing is fetched from anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'";
+
+/// The pages that every page leads to.
+const LINKS: [(&str, &str); 4] = [
+    ("index.html", "Ranking"),
+    ("compare.html", "Side by side"),
+    ("models.html", "Processors"),
+    ("runs.html", "All runs"),
+];
+
+/// The way from a page in a folder to the site's directory.
+pub(crate) const UP: &str = "../";
+
+/// Writes styles and scripts.
+///
+/// # Errors
+/// They cannot be written.
+pub(crate) fn assets(files: &Files) -> Result<()> {
+    files.write("site.css", format!("{}\n{STYLE}", report::STYLE).as_bytes())?;
+    for (name, script) in SCRIPTS {
+        files.write(name, script.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A page, before it is written.
+pub(crate) struct Page<'a> {
+    /// The way to the site's directory: empty or `../`.
+    pub(crate) up: &'a str,
+    /// What its site is called.
+    pub(crate) site: &'a str,
+    /// Its heading.
+    pub(crate) title: &'a str,
+    /// A line below that.
+    pub(crate) line: String,
+    /// Its file, if it is one of [`LINKS`].
+    pub(crate) name: &'a str,
+    /// The scripts it runs.
+    pub(crate) scripts: &'a [&'a str],
+    pub(crate) body: Markup,
+}
+
+impl Page<'_> {
+    pub(crate) fn render(&self) -> String {
+        let Page { up, site, title, line, name, scripts, body } = self;
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta http-equiv="Content-Security-Policy" content=(POLICY);
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    meta name="description" content=(line);
+                    meta property="og:type" content="website";
+                    meta property="og:title" content=(title);
+                    meta property="og:description" content=(line);
+                    title { (title) @if site != title { " — " (site) } }
+                    link rel="stylesheet" href={ (up) "site.css" };
+                    @for script in *scripts { script defer src={ (up) (script) } {} }
+                }
+                body {
+                    header {
+                        nav aria-label="Site" {
+                            @for (file, text) in LINKS {
+                                a href={ (up) (file) } aria-current=[(file == *name).then_some("page")] { (text) }
+                            }
+                        }
+                        h1 { bdi { (title) } }
+                        p.tool { (line) }
+                    }
+                    main { (body) }
+                    footer { "Made by unixmark from runs’ journals; these pages load nothing from elsewhere." }
+                }
+            }
+        };
+        words::clean(&page.into_string()).replace("</tr>", "</tr>\n")
+    }
+}
+
+/// Returns a bar from 0 to `most` with its interval.
+pub(crate) fn bar(value: &Estimate, most: f64) -> Markup {
+    let x = |number: f64| format!("{:.1}", (100.0 * number / most).clamp(0.0, 100.0));
+    html! {
+        svg.bar aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" {
+            rect.h0 x="0" y="0" width=(x(value.value)) height="8" {}
+            @if value.bounded() {
+                path.ends d={ "M" (x(value.low)) " 4H" (x(value.high)) "M" (x(value.low)) " 1v6M" (x(value.high)) " 1v6" } {}
+            }
+        }
+    }
+}
+
+/// Returns a value with its interval, in two parts of one cell.
+pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
+    html! {
+        @if let Some(one) = estimate {
+            b { (words::score(one.value)) } " " small { (words::plus_minus(one.spread())) }
+        } @else { "–" }
+    }
+}
+
+/// Returns a range of ranks: `3` or `3–7`.
+pub(crate) fn rank((best, worst): (usize, usize)) -> String {
+    if best == worst { best.to_string() } else { format!("{best}–{worst}") }
+}
+
+/// Returns JSON as a script's file may hold it, calling a function.
+pub(crate) fn call(function: &str, json: &serde_json::Value) -> String {
+    format!("unixmark.{function}({json});\n")
+}

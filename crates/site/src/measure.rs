@@ -1,0 +1,123 @@
+//! What a site ranks by: an index, or one test under one load and condition.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::record::Record;
+use analysis::named;
+use catalogue::{Catalogue, Metric, NONE};
+use journal::Key;
+use stats::Estimate;
+
+/// A column to rank by.
+#[derive(Debug, Clone)]
+pub(crate) struct Measure {
+    /// Its name in addresses: `index.system`, `pipe`, `audio/burn`.
+    pub(crate) id: String,
+    pub(crate) label: String,
+    /// What it is listed under.
+    pub(crate) group: &'static str,
+    pub(crate) unit: String,
+    pub(crate) is_lower_better: bool,
+    /// The runs that have it.
+    pub(crate) values: BTreeMap<String, Levels>,
+}
+
+/// A run's values of a measure; quiet: undisturbed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Levels {
+    /// At one copy.
+    pub(crate) one: Option<Estimate>,
+    /// At the most copies, if there are more.
+    pub(crate) all: Option<Estimate>,
+    pub(crate) quiet_one: Option<Estimate>,
+    pub(crate) quiet_all: Option<Estimate>,
+    /// How many copies the most are.
+    pub(crate) copies: u32,
+}
+
+impl Levels {
+    /// Notes a value at so many copies.
+    fn add(&mut self, copies: u32, value: Estimate, quiet: Option<Estimate>) {
+        if !value.value.is_finite() {
+            return;
+        }
+        if copies == 1 {
+            (self.one, self.quiet_one) = (Some(value), quiet);
+        } else if copies > self.copies {
+            (self.all, self.quiet_all) = (Some(value), quiet);
+        }
+        self.copies = self.copies.max(copies);
+    }
+
+    /// Returns them for scripts: value, low and high of each, in the order of the fields; null for what there is not.
+    pub(crate) fn json(&self) -> Value {
+        let [one, all, quiet_one, quiet_all] = [self.one, self.all, self.quiet_one, self.quiet_all].map(figure);
+        json!([one, all, quiet_one, quiet_all])
+    }
+}
+
+/// An estimate with six digits; its ends are null where there are none.
+fn figure(estimate: Option<Estimate>) -> Value {
+    let digits = |number: f64| format!("{number:.5e}").parse::<f64>().ok().filter(|number| number.is_finite());
+    estimate.map_or(Value::Null, |one| json!([digits(one.value), digits(one.low), digits(one.high)]))
+}
+
+/// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
+pub(crate) fn measures(records: &[Record], catalogue: &Catalogue) -> Vec<Measure> {
+    let mut found: BTreeMap<(usize, String), Measure> = BTreeMap::new();
+    for record in records {
+        for (index, quiet) in record.summary.indexes.iter().zip(&record.quiet_indexes) {
+            // Of other tests than the others' it is another index.
+            if !index.complete {
+                continue;
+            }
+            let kind = catalogue.indexes.iter().position(|kind| kind.id == index.id);
+            let name = kind.map_or(&index.id, |place| &catalogue.indexes[place].name);
+            let make = || Measure {
+                id: format!("index.{}", index.id),
+                label: format!("{name} index"),
+                group: "Indexes",
+                unit: String::new(),
+                is_lower_better: false,
+                values: BTreeMap::new(),
+            };
+            let measure = found.entry((kind.unwrap_or(0), index.id.clone())).or_insert_with(make);
+            measure.values.entry(record.id.clone()).or_default().add(index.copies, index.score, *quiet);
+        }
+        for (figure, quiet) in record.figures() {
+            let place = catalogue.tests.iter().position(|test| test.id == figure.key.test);
+            let id = id(&figure.key);
+            let make = || Measure {
+                label: named(&figure.label, &figure.key.load, &figure.key.condition),
+                group: group(&figure.key, figure.metric),
+                unit: figure.unit.clone(),
+                is_lower_better: figure.metric != Metric::Rate,
+                values: BTreeMap::new(),
+                id: id.clone(),
+            };
+            let place = 1000 + place.unwrap_or(usize::from(u16::MAX));
+            let measure = found.entry((place, id.clone())).or_insert_with(make);
+            // The same name with another unit would be another test.
+            if measure.unit == figure.unit {
+                measure.values.entry(record.id.clone()).or_default().add(figure.key.copies, figure.score, quiet);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// What a cell is called in addresses.
+pub(crate) fn id(key: &Key) -> String {
+    if key.is_plain() { key.test.clone() } else { format!("{}/{}/{}", key.test, key.load, key.condition) }
+}
+
+fn group(key: &Key, metric: Metric) -> &'static str {
+    match metric {
+        _ if key.condition != NONE => "Under a condition",
+        Metric::Latency => "Latency",
+        _ if key.load != NONE => "Under a load",
+        _ => "Tests",
+    }
+}

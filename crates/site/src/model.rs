@@ -1,0 +1,92 @@
+//! Per processor model, how the figures of all its runs are spread, each a mark that leads to its run.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use crate::board::Board;
+use crate::front::LEVELS;
+use crate::layout::Page;
+use stats::{Estimate, median};
+
+/// A processor model's runs of a class: place in the board, value.
+type Runs = Vec<(usize, Estimate)>;
+
+/// Returns the page.
+pub(crate) fn page(board: &Board, title: &str) -> String {
+    let body = html! {
+        p.sentence { "Where each run lies among the runs of its processor." }
+        p.text { "A mark is a run, and leads to its page; the link of a run’s page brings its mark out." }
+        @if let Some(measure) = board.measures.get(board.first) {
+            @for (level, (_, heading, of)) in LEVELS.iter().enumerate().take(2) {
+                @for class in 0..board.classes.len() {
+                    @let models = models(board, class, |id| measure.values.get(id).and_then(of));
+                    @if !models.is_empty() {
+                        section {
+                            h2 { (measure.label) ", " (heading) }
+                            p.tool { (board.classes[class].label()) }
+                            (strips(board, &models, level == 0))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let line = "How far runs of one processor model lie apart".to_owned();
+    Page { up: "", site: title, title: "Processors", line, name: "models.html", scripts: &[], body }.render()
+}
+
+fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>) -> Vec<(&str, Runs)> {
+    let mut models: BTreeMap<&str, Runs> = BTreeMap::new();
+    for (place, record) in board.records.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class) {
+        let Some(value) = value(&record.id) else { continue };
+        let model = record.summary.facts.text("cpu.model").unwrap_or("unknown processor");
+        models.entry(model).or_default().push((place, value));
+    }
+    let middle = |runs: &Runs| median(&runs.iter().map(|(_, value)| value.value).collect::<Vec<_>>());
+    let mut models: Vec<(&str, Runs)> = models.into_iter().collect();
+    models.sort_by(|a, b| middle(&b.1).total_cmp(&middle(&a.1)).then(a.0.cmp(b.0)));
+    models
+}
+
+/// One line per model; the marks have names where the page is to find them by.
+fn strips(board: &Board, models: &[(&str, Runs)], named: bool) -> Markup {
+    let most = models.iter().flat_map(|(_, runs)| runs).map(|(_, value)| value.value).fold(0.0, f64::max);
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Processors" {
+            table.strips {
+                thead { tr {
+                    th scope="col" { "Processor" } th.n scope="col" { "Runs" } th.n scope="col" { "Least" }
+                    th.n scope="col" { "Median" } th.n scope="col" { "Most" } th scope="col" { "Every run, from 0" }
+                } }
+                tbody { @for (model, runs) in models {
+                    @let values = runs.iter().map(|(_, value)| value.value).collect::<Vec<f64>>();
+                    tr {
+                        th scope="row" { bdi { (model) } }
+                        td.n { (runs.len()) }
+                        td.n { (words::score(values.iter().copied().fold(f64::INFINITY, f64::min))) }
+                        td.n { b { (words::score(median(&values))) } }
+                        td.n { (words::score(values.iter().copied().fold(0.0, f64::max))) }
+                        td { (strip(board, runs, most, named)) }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn strip(board: &Board, runs: &Runs, most: f64, named: bool) -> Markup {
+    html! {
+        svg.strip role="img" aria-label=(words::count(runs.len(), "run")) viewBox="0 0 300 20" {
+            path.rule d="M0 10H300" {}
+            @for (place, value) in runs {
+                @let record = &board.records[*place];
+                a href={ "r/" (record.id) ".html" } id=[named.then(|| format!("p-{}", record.id))] tabindex="-1" {
+                    circle.point cx=(format!("{:.1}", 295.0 * value.value / most)) cy="10" r="4" {
+                        title { (record.host()) ", " (record.date()) ": " (words::score(value.value)) }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! A run's page: its report, with the way back, the journal, and the command that repeats it.
+
+use anyhow::Result;
+use maud::html;
+
+use crate::class::{Class, short};
+use crate::layout::UP;
+use crate::record::Record;
+use analysis::Results;
+use report::Format;
+
+/// Returns the page.
+///
+/// # Errors
+/// The report cannot be rendered: a defect.
+pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
+    let report = report::report(results, Format::Html)?;
+    let id = &record.id;
+    let links = html! {
+        nav.site aria-label="Site" {
+            p.tool {
+                a href={ (UP) "index.html" } { "Ranking" } " · "
+                a href={ (UP) "compare.html#r=" (id) } { "Side by side" } " · "
+                a href={ (UP) "models.html#p-" (id) } { "Among its processor’s runs" } " · "
+                a href={ (UP) "h/" (short(record.system())) ".html" } { "This system’s runs" } " · "
+                a href={ (id) ".jsonl" } download={ (id) ".jsonl" } { "Journal" }
+            }
+        }
+    };
+    let run = record.run();
+    let again = html! {
+        section {
+            h2 { "On this site" }
+            table.facts {
+                tr { th scope="row" { "Content" } td { (id) ", the beginning of the SHA-256 of its journal" } }
+                tr { th scope="row" { "Comparable with" } td { "runs of the " (Class::of(run).label()) } }
+                @if !run.arguments.is_empty() {
+                    tr { th scope="row" { "To repeat it" } td { code { "unixmark " (words::shell(&run.arguments)) } } }
+                }
+                tr { th scope="row" { "The report again" } td { code { "unixmark report " (id) ".jsonl" } } }
+            }
+        }
+    };
+    let summary = html! {
+        meta property="og:type" content="article";
+        meta property="og:title" content=(run.name);
+        meta property="og:description" content=(description(record));
+    };
+    let report = report.replacen("<title>", &format!("{}<title>", words::clean(&summary.0)), 1);
+    let report = report.replacen("<header>", &format!("<header>{}", words::clean(&links.0)), 1);
+    Ok(report.replacen("</main>", &format!("{}</main>", words::clean(&again.0)), 1))
+}
+
+/// The result in a line.
+fn description(record: &Record) -> String {
+    let index = |index: &analysis::Composite| {
+        let copies = words::copies(index.copies);
+        format!("{} {} at {copies}", words::score(index.score.value), words::plus_minus(index.score.spread()))
+    };
+    let indexes: Vec<String> =
+        record.summary.indexes.iter().filter(|index| index.complete && index.id == "system").map(index).collect();
+    let about = crate::front::about(record);
+    if indexes.is_empty() { about } else { format!("Index {}; {about}", indexes.join(", ")) }
+}

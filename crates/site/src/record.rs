@@ -1,0 +1,138 @@
+//! What a site keeps of a run beside its page: enough for every list and comparison, so that no journal is read twice.
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use analysis::{Figure, Results, Summary};
+use journal::{Facts, Run};
+use stats::Estimate;
+
+/// What makes pages: a hash of the code from results to pages.
+const PAGES: &str = env!("PAGES");
+
+/// The function that a page's script has for a record, which makes the file loadable from anywhere.
+const CALL: &str = "unixmark.run(";
+
+/// The facts by which runs can be told apart: name, and what the filter is called.
+pub(crate) const FACETS: [(&str, &str); 16] = [
+    ("cpu.model", "Processor"),
+    ("cpu.topology", "Topology"),
+    ("memory.total", "Memory"),
+    ("system.virtualisation", "Virtualisation"),
+    ("system.model", "Model"),
+    ("system.container", "Container"),
+    ("system.os", "Distribution"),
+    ("kernel.release", "Kernel"),
+    ("system.architecture", "Architecture"),
+    ("software.libc", "C library"),
+    ("software.shell", "Shell"),
+    ("storage.file_system", "File system"),
+    ("security.mitigations", "Mitigations"),
+    ("cpu.governor", "Governor"),
+    ("cpu.microcode", "Microcode"),
+    ("graphics.gl_renderer", "Renderer"),
+];
+
+/// A run in a site.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// What made the pages.
+    pages: String,
+    /// Its name in the site: half of a hash of the journal's bytes.
+    pub(crate) id: String,
+    /// What it came to, without samples, and of the facts those of [`FACETS`].
+    pub(crate) summary: Summary,
+    /// The undisturbed score of each figure, and of each index, where there is one.
+    pub(crate) quiet: Vec<Option<Estimate>>,
+    pub(crate) quiet_indexes: Vec<Option<Estimate>>,
+}
+
+impl Record {
+    /// Returns the record of a run whose journal has `bytes` bytes.
+    ///
+    /// # Errors
+    /// It cannot be encoded: a defect.
+    pub(crate) fn new(id: &str, results: &Results, bytes: u64) -> Result<Record> {
+        let mut summary = Summary::of(results, bytes);
+        summary.figures.iter_mut().for_each(|figure| figure.samples.clear());
+        let is_facet = |name: &str| FACETS.iter().any(|(facet, _)| *facet == name);
+        summary.facts = summary.facts.into_iter().filter(|fact| is_facet(&fact.name)).collect::<Facts>();
+        let record = Record {
+            pages: PAGES.to_owned(),
+            id: id.to_owned(),
+            quiet: results.rows.iter().map(|row| row.quiet.as_ref().map(|quiet| quiet.score)).collect(),
+            quiet_indexes: results.indexes().iter().map(|index| index.quiet).collect(),
+            summary,
+        };
+        let value = serde_json::to_value(record).context("a run cannot be encoded")?;
+        serde_json::from_value(cleaned(value)).context("a run cannot be encoded")
+    }
+
+    /// Returns the record as a script.
+    ///
+    /// # Errors
+    /// It cannot be encoded: a defect.
+    pub(crate) fn script(&self) -> Result<String> {
+        Ok(format!("{CALL}{});\n", serde_json::to_string(self).context("a run cannot be encoded")?))
+    }
+
+    /// Returns what a script holds, if this very tool made it.
+    pub(crate) fn of_script(script: &str) -> Option<Record> {
+        let text = script.strip_prefix(CALL)?.strip_suffix(");\n")?;
+        let record: Record = serde_json::from_str(text).ok()?;
+        (record.pages == PAGES && record.summary.is_of(record.summary.journal_bytes)).then_some(record)
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.summary.run
+    }
+
+    /// What tells its system from others: the host, unless that was taken out.
+    pub(crate) fn system(&self) -> &str {
+        if self.run().is_redacted() || self.run().host.is_empty() { &self.id } else { &self.run().host }
+    }
+
+    /// What people call its system.
+    pub(crate) fn host(&self) -> &str {
+        if self.run().host.is_empty() { "a machine without a name" } else { &self.run().host }
+    }
+
+    /// The day on which it began.
+    pub(crate) fn date(&self) -> &str {
+        self.run().started.get(..10).unwrap_or("")
+    }
+
+    /// The figures that stand for themselves, each with its undisturbed score.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = (&Figure, Option<Estimate>)> {
+        let quiet = self.quiet.iter().copied().chain(std::iter::repeat(None));
+        self.summary.figures.iter().zip(quiet).filter(|(figure, _)| !figure.control)
+    }
+
+    /// What a reader must know before any of its figures; empty where there is nothing.
+    pub(crate) fn marks(&self) -> Vec<&'static str> {
+        let mut marks = Vec::new();
+        match self.summary.end {
+            None => marks.push("cut short"),
+            Some(journal::Ended::Interrupted) => marks.push("interrupted"),
+            Some(_) => {}
+        }
+        if self.run().procedure == journal::Procedure::Quick {
+            marks.push("quick run");
+        }
+        if !self.summary.errors.is_empty() {
+            marks.push("errors");
+        }
+        marks
+    }
+}
+
+/// A value in which no text disturbs the page it is shown on.
+fn cleaned(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(words::clean(&text)),
+        Value::Array(items) => items.into_iter().map(cleaned).collect(),
+        Value::Object(items) => items.into_iter().map(|(key, item)| (words::clean(&key), cleaned(item))).collect(),
+        other => other,
+    }
+}
