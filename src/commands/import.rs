@@ -18,8 +18,9 @@ const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Reports or .log files of UnixBench, reports of the BYTE benchmarks 3.11 that it grew from, tables of runs (`run1`, `run2` …),
-    /// or tables of Lbench, which measures at 1 to N threads (JSON)
+    /// Files of other benchmarks, known by their content: UnixBench 4, 5 and 6.0 (report, .log, HTML, CSV), the BYTE benchmarks 3
+    /// that it grew from, tables of runs (`run1`, `run2` …), Lbench, which measures at 1 to N threads (JSON), Phoronix Test
+    /// Suite (composite.xml), lmbench (summary), fio, hyperfine, Geekbench and YABS (JSON), sysbench, cyclictest, hackbench, rt-app
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -37,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let open = File::open(file).with_context(why).map_err(usage)?;
         let length = open.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(why).map_err(usage)?;
         if length as u64 > MOST_BYTES {
-            bail!("{} is larger than any report of UnixBench, BYTE or Lbench", file.display());
+            bail!("{} is larger than any report of a benchmark; name the report itself", file.display());
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let journals = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)

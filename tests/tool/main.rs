@@ -10,6 +10,7 @@ mod compare;
 mod completion;
 mod graphics;
 mod help;
+mod imports;
 mod latency;
 mod manual;
 mod own;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::quiet::neighbour;
 use super::{Remark, Row, Sample};
 use catalogue::Metric;
-use journal::{Cell, Copy, Run, Trial};
+use journal::{Cell, Copy, Run, Score, Trial};
 use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
 
 /// Shares of a window from which on a disturbance is told.
@@ -61,9 +61,8 @@ pub(super) fn of_rates(rates: &[f64]) -> Estimate {
 /// Returns the row of a cell, unless no trial has a result.
 pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
     let classic = run.is_classic();
-    if let Some(score) = trials.iter().find_map(|trial| trial.score.as_ref()) {
-        let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
-        return Some(Row { warnings: vec![Remark::ImportedScore], ..row });
+    if trials.iter().any(|trial| trial.score.is_some()) {
+        return Some(imported(cell, trials));
     }
     let measured: Vec<&Trial> = trials.iter().copied().filter(|trial| !trial.copies.is_empty()).collect();
     if measured.is_empty() {
@@ -100,6 +99,27 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
     Some(Row { samples, slices, warnings, within, ..Row::new(cell, score, n, seconds) })
+}
+
+/// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their median.
+fn imported(cell: &Cell, trials: &[&Trial]) -> Row {
+    let scores: Vec<(&Trial, &Score)> =
+        trials.iter().filter_map(|trial| Some((*trial, trial.score.as_ref()?))).collect();
+    if let [(_, score)] = scores[..] {
+        let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
+        return Row { warnings: vec![Remark::ImportedScore], ..row };
+    }
+    let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
+    let sample = |(trial, score): &(&Trial, &Score)| Sample {
+        at: trial.at,
+        block: trial.block,
+        value: score.value,
+        neighbour: None,
+    };
+    let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
+    let row = Row::new(cell, of_rates(&values), values.len(), seconds);
+    let warnings = if values.len() < 6 { vec![Remark::LogNormal { trials: values.len() }] } else { Vec::new() };
+    Row { samples: scores.iter().map(sample).collect(), warnings, ..row }
 }
 
 /// Returns the values of a trial's slices, its own being `value`: what all copies did in each of those that all have. A

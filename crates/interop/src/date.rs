@@ -73,10 +73,36 @@ impl Period {
     }
 }
 
+/// Returns the moment so many seconds after the beginning of 1970, as RFC 3339 has it.
+pub(super) fn since_1970(seconds: f64) -> Option<String> {
+    jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
+}
+
+/// Returns the moment of `2026-11-22 19:20:42`, by a clock whose zone is not told, as RFC 3339 has it in UTC.
+pub(super) fn plain(text: &str) -> Option<String> {
+    utc(text.trim().parse().ok()?)
+}
+
+/// Returns the moment of `20261122-192042`, likewise.
+pub(super) fn packed(text: &str) -> Option<String> {
+    utc(DateTime::strptime("%Y%m%d-%H%M%S", text.trim()).ok()?)
+}
+
+/// Returns the moment of `Sun, 22 Nov 2026 19:20:42 +0000`, as RFC 3339 has it.
+pub(super) fn of_mail(text: &str) -> Option<String> {
+    jiff::fmt::rfc2822::parse(text.trim()).ok().map(|moment| moment.timestamp().to_string())
+}
+
+fn utc(moment: DateTime) -> Option<String> {
+    Offset::UTC.to_timestamp(moment).ok().map(|moment| moment.to_string())
+}
+
 /// Returns host and start, RFC 3339 at midnight, that a file's name `HOST-YYYY-MM-DD-NN` tells.
 pub(super) fn from_file_name(name: &str) -> Option<(String, String)> {
-    let name =
-        ["log", "txt", "html", "json"].iter().find_map(|end| name.strip_suffix(&format!(".{end}"))).unwrap_or(name);
+    let name = ["log", "txt", "html", "csv", "json", "xml"]
+        .iter()
+        .find_map(|end| name.strip_suffix(&format!(".{end}")))
+        .unwrap_or(name);
     let mut parts = name.rsplitn(5, '-');
     let number: u32 = digits(parts.next()?)?;
     let [day, month] = [digits::<i8>(parts.next()?)?, digits(parts.next()?)?];

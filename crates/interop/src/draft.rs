@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::lines::collapsed;
+use super::lines::{ABSURD, collapsed};
 use super::{date, printable};
 use catalogue::{Catalogue, Condition, Metric, Test};
-use journal::{Cell, End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Run, Trial, Warning};
+use journal::{Cell, End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Run, Score, Trial, Warning};
 
 /// Warnings about unreadable lines that are kept; a damaged file has one per line.
 const MOST_UNREAD: usize = 20;
@@ -31,6 +31,33 @@ pub(super) struct Draft<'a> {
     numbers: BTreeMap<(String, u32), usize>,
     warnings: Vec<Warning>,
     unread: usize,
+}
+
+/// A figure of another suite, before it has a cell.
+pub(super) struct Figure<'u> {
+    /// The suite's own name for it.
+    pub label: String,
+    /// How many copies or threads it is of together.
+    pub copies: u32,
+    pub unit: &'u str,
+    pub metric: Metric,
+}
+
+impl<'u> Figure<'u> {
+    /// A figure of one copy, of which more is better.
+    pub fn rate(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
+        Figure { label: label.into(), copies: 1, unit, metric: Metric::Rate }
+    }
+
+    /// A figure of one copy, of which less is better.
+    pub fn time(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
+        Figure { metric: Metric::Time, ..Figure::rate(label, unit) }
+    }
+
+    /// Returns it as one of several copies.
+    pub fn at(self, copies: u32) -> Figure<'u> {
+        Figure { copies: copies.max(1), ..self }
+    }
 }
 
 impl<'a> Draft<'a> {
@@ -149,6 +176,26 @@ impl<'a> Draft<'a> {
         number
     }
 
+    /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed as 0
+    /// says nothing, and is left out.
+    pub fn figure(&mut self, figure: &Figure<'_>, values: impl IntoIterator<Item = f64>) {
+        let values: Vec<f64> = values.into_iter().collect();
+        let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
+        if !values.iter().all(usable) {
+            self.warn(format!("'{}' has a figure of 0 at its digits: it is left out", quoted(&figure.label)));
+        }
+        let values: Vec<f64> = values.into_iter().filter(usable).collect();
+        if values.is_empty() {
+            return;
+        }
+        let cell = self.foreign(&figure.label, figure.copies, figure.unit, figure.metric);
+        let trial = |(block, value)| {
+            let score = Some(Score { value, seconds: 0.0, samples: 1 });
+            Trial { cell, block, score, ..Trial::default() }
+        };
+        self.put(cell, (0..).zip(values).map(trial).collect());
+    }
+
     /// Returns a cell that was made.
     pub fn cell_mut(&mut self, number: usize) -> Option<&mut Cell> {
         self.cells.get_mut(number)
@@ -187,7 +234,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns a name for a label that is not in the catalogue, which no test of the catalogue has.
-    fn invented(&self, label: &str) -> String {
+    pub fn invented(&self, label: &str) -> String {
         let words: Vec<String> = label
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| !word.is_empty())

@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Number;
 
 use super::draft::{Draft, cleaned, quoted};
 use super::lines;
+use super::text::Text;
 use analysis::{Results, Scaling};
-use catalogue::{Catalogue, Metric};
+use catalogue::Metric;
 use journal::{Journal, Score, Trial, View};
 
 /// Units of figures of which less is better.
@@ -24,7 +26,7 @@ const ROUNDED: f64 = 0.01;
 
 /// The file.
 #[derive(Debug, Deserialize)]
-pub(super) struct Table {
+struct Table {
     #[serde(default)]
     source: String,
     threads: Vec<u32>,
@@ -42,13 +44,25 @@ struct Claim {
     from: Option<u32>,
 }
 
-/// Returns the table that a text is; nothing of any other text.
-pub(super) fn table(text: &str) -> Option<Table> {
-    serde_json::from_str(text).ok()
+pub(super) fn is_it(text: &Text<'_>) -> bool {
+    table(text).is_some()
+}
+
+/// Returns the table of a text as a journal.
+///
+/// # Errors
+/// None: what has no table is no text of this kind.
+pub(super) fn read_text(text: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
+    Ok(table(text).map(|table| read(&table, draft)).into_iter().collect())
+}
+
+fn table(text: &Text<'_>) -> Option<Table> {
+    Table::deserialize(text.json.as_ref()?).ok()
 }
 
 /// Returns the table as a journal: totals are figures per thread times threads, but times stay what they are.
-pub(super) fn read(table: &Table, mut draft: Draft<'_>, catalogue: &Catalogue) -> Journal {
+fn read(table: &Table, mut draft: Draft<'_>) -> Journal {
+    let catalogue = draft.catalogue;
     "Lbench".clone_into(&mut draft.run.tool);
     draft.run.view = View::Scaling;
     draft.fact("imported.source", "Source", "Imported", &cleaned(&table.source));

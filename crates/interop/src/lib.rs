@@ -1,8 +1,8 @@
-//! Results of other suites as journals: UnixBench's reports and logs, the reports of BYTE 3, tables of its runs, and tables
-//! of Lbench.
+//! Results of other suites as journals: UnixBench's files of all versions, the reports of BYTE 3, tables of its runs and of
+//! Lbench, and the output of other benchmarks (`suites`).
 //!
-//! What kind a text is shows in its lines, not in its file's name. A text that was cut or damaged
-//! gives what it still holds, with warnings; only one without any result is an error.
+//! What kind a text is shows in its content, not in its file's name: [`READERS`] has them all. A report or log of UnixBench
+//! that was cut or damaged gives what it still holds, with warnings; any other text is refused then, by its line.
 
 mod check;
 mod date;
@@ -11,8 +11,12 @@ mod header;
 mod lbench;
 mod lines;
 mod log;
+mod page;
 mod report;
 mod runs;
+mod suites;
+mod text;
+mod wide;
 
 #[cfg(test)]
 mod samples;
@@ -22,35 +26,79 @@ use anyhow::{Result, bail};
 use catalogue::Catalogue;
 use draft::Draft;
 use journal::Journal;
+use suites::{cyclictest, fio, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, sysbench, yabs};
+use text::Text;
 
-/// Returns the results that `text` holds, as journals with the procedure `imported` and no name: one, but of a table of runs
-/// each of them. `file_name` serves where the text does not tell its host and its date, as UnixBench's logs do not.
+/// One kind of text.
+struct Reader {
+    /// What it is, as a message lists it.
+    what: &'static str,
+    /// Whether a text is of the kind, by its content.
+    is_it: fn(&Text<'_>) -> bool,
+    /// Returns the runs that a text of the kind holds.
+    read: fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>,
+}
+
+const fn reader(
+    what: &'static str,
+    is_it: fn(&Text<'_>) -> bool,
+    read: fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>,
+) -> Reader {
+    Reader { what, is_it, read }
+}
+
+/// Everything that can be imported. Of several that know a text the first reads it.
+const READERS: [Reader; 15] = [
+    reader("Lbench's tables (JSON)", lbench::is_it, lbench::read_text),
+    reader("fio's JSON", fio::is_it, fio::read),
+    reader("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
+    reader("Geekbench's JSON", geekbench::is_it, geekbench::read),
+    reader("YABS's JSON", yabs::is_it, yabs::read),
+    reader("cyclictest's text and JSON", cyclictest::is_it, cyclictest::read),
+    reader("Phoronix Test Suite's XML", phoronix::is_it, phoronix::read),
+    reader("UnixBench's HTML", page::is_it, page::read),
+    reader("UnixBench's CSV", wide::is_it, wide::read),
+    reader("lmbench's summary", lmbench::is_it, lmbench::read),
+    reader("sysbench's text", sysbench::is_it, sysbench::read),
+    reader("hackbench's text", hackbench::is_it, hackbench::read),
+    reader("rt-app's logs", rt_app::is_it, rt_app::read),
+    reader("UnixBench's .log", log::is_it, log::read_text),
+    reader("UnixBench's and BYTE 3's reports", report::is_it, report::read_text),
+];
+
+/// Returns what can be imported, as a list in words.
+#[must_use]
+pub fn kinds() -> String {
+    let known = READERS.iter().map(|reader| reader.what);
+    known.chain(["tables of runs (JSON)"]).collect::<Vec<&str>>().join(", ")
+}
+
+/// Returns the results that `text` holds, as journals with the procedure `imported` and no name: one, or one for each run or
+/// system of a file with several. `file_name` serves where the text does not tell its host and its date, as UnixBench's logs
+/// do not.
 ///
 /// # Errors
-/// The text is of no kind that is known, holds no result, or a figure of a table of runs is none.
+/// The text is of no kind or version that is known, holds no result, or is damaged or cut where its kind cannot be read
+/// without the rest: the line is named.
 pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<Journal>> {
     // What is quoted in warnings and facts reaches a terminal: no control character may.
-    let text: String = text.trim_start_matches('\u{feff}').chars().map(printable).collect();
+    let text: String = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").chars().map(printable).collect();
     let draft = Draft::new(file_name, catalogue);
-    // The HTML report has the text report's title, and none of its lines.
+    // Some writers of these put words where JSON has numbers.
     if let Some(table) = runs::table(&text) {
         return runs::read(&table, &draft);
     }
-    let journal = if is_html(&text) {
-        bail!("it is an HTML report; import the text report or the .log file beside it")
-    } else if let Some(table) = lbench::table(&text) {
-        lbench::read(&table, draft, catalogue)
-    } else if text.lines().any(log::is_log_line) {
-        log::read(&text, draft)
-    } else if text.lines().any(report::is_report_line) {
-        report::read(&text, draft)
-    } else {
-        bail!("{}", stranger(&text))
-    };
-    if journal.trials.iter().all(|trial| trial.copies.is_empty() && trial.score.is_none()) {
-        bail!("it has no result: it may have been cut; import the whole report, or the .log file beside it");
+    if is_run(&text) {
+        bail!("it is already a run of unixmark; give its directory to `unixmark report`");
     }
-    Ok(vec![journal])
+    let text = Text::new(&text)?;
+    let Some(reader) = READERS.iter().find(|reader| (reader.is_it)(&text)) else { bail!("{}", stranger(&text)) };
+    let mut journals = (reader.read)(&text, draft)?;
+    journals.retain(|journal| journal.trials.iter().any(|trial| !trial.copies.is_empty() || trial.score.is_some()));
+    if journals.is_empty() {
+        bail!("it has no result, although it looks like {}: it may have been cut; import the whole file", reader.what);
+    }
+    Ok(journals)
 }
 
 fn printable(c: char) -> char {
@@ -62,36 +110,16 @@ fn printable(c: char) -> char {
     }
 }
 
-fn is_html(text: &str) -> bool {
-    let start = text.trim_start();
-    begins(start, "<!doctype") || begins(start, "<html")
-}
-
-fn begins(text: &str, with: &str) -> bool {
-    text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
-}
-
 /// Whether the first line is that of a journal, in any serialisation.
 fn is_run(text: &str) -> bool {
     let first = text.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     first.is_some_and(|line| line["type"] == "run")
 }
 
-/// Says what a text is that cannot be imported, and what to try.
-fn stranger(text: &str) -> &'static str {
-    let start = text.trim_start();
-    if start.is_empty() {
-        "it is empty; import a report or a .log file of UnixBench, a report of BYTE 3, a table of its runs, or one of Lbench"
-    } else if begins(start, "concurrency") {
-        "it is UnixBench's CSV, which has no sample counts; import the text report or the .log file beside it"
-    } else if is_run(start) {
-        "it is already a run of unixmark; give its directory to `unixmark report`"
-    } else if start.starts_with('{') {
-        "it is JSON, but no table of Lbench (that has `threads` and `rows` of label, unit and a figure for each) nor one of \
-         runs (that has `run1`, `run2` … of tests with their values), or it was cut"
-    } else {
-        "it is neither a report or .log file of UnixBench nor a report of BYTE 3 nor a table of runs or of Lbench; import one of those"
-    }
+/// Says that a text cannot be imported, and what can be.
+fn stranger(text: &Text<'_>) -> String {
+    let what = if text.raw.trim().is_empty() { "empty" } else { "nothing that is known here" };
+    format!("it is {what}; what can be imported: {}", kinds())
 }
 
 #[cfg(test)]
@@ -105,22 +133,25 @@ mod tests {
 
     #[test]
     fn strangers_are_named() {
-        assert!(refused("").starts_with("it is empty"));
-        assert!(refused(" \r\n\t ").starts_with("it is empty"));
-        assert!(
-            refused("<!DOCTYPE HTML>\n<h1>BYTE UNIX Benchmarks (Version 6.0.0)</h1>")
-                .starts_with("it is an HTML report")
-        );
-        assert!(refused("Concurrency,Pipe Throughput\n1,5.0\n").starts_with("it is UnixBench's CSV"));
+        for empty in ["", " \r\n\t "] {
+            assert!(refused(empty).starts_with("it is empty; what can be imported: "));
+        }
         for run in [
             "{\"type\":\"run\",\"format\":\"unixmark-run/1\"}",
             "{\"format\": \"unixmark-run/1\", \"type\": \"run\"}\n{}",
         ] {
             assert!(refused(run).starts_with("it is already a run"));
         }
-        assert!(refused("\u{0}\u{1}\u{fffd}ELF").starts_with("it is neither"));
+        for stranger in ["\u{0}\u{1}\u{fffd}ELF", "{\"a\": 1}", "[]"] {
+            assert!(refused(stranger).starts_with("it is nothing that is known here"), "{stranger}");
+        }
+        for reader in &READERS {
+            assert!(kinds().contains(reader.what));
+        }
+        assert!(refused("<html><h1>Hello</h1></html>").starts_with("it is an HTML page, but no report of UnixBench"));
         assert!(refused("   BYTE UNIX Benchmarks (Version 6.0.0)\n").starts_with("it has no result"));
         assert!(refused("#### Pass 1\n").starts_with("it has no result"));
+        assert!(refused("{\"a\": 1,\n \"b\"").contains("at line 2 column 4"));
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use super::draft::{Draft, copies_of};
 use super::lines::number;
+use super::text::Text;
 use analysis::Results;
+use anyhow::Result;
 use journal::{Cell, Copy, Journal, Trial, Warning};
 
 /// How far UnixBench's score, printed with fifteen digits, may be from ours.
@@ -30,8 +32,20 @@ pub(super) fn is_log_line(line: &str) -> bool {
     pass_number(line).is_some() || field(line).is_some_and(|(name, _)| name == "COUNT0")
 }
 
+/// Whether a text is a log.
+pub(super) fn is_it(text: &Text<'_>) -> bool {
+    text.raw.lines().any(is_log_line)
+}
+
 /// Returns what a log holds.
-pub(super) fn read(text: &str, mut draft: Draft<'_>) -> Journal {
+///
+/// # Errors
+/// None: what it still has is read.
+pub(super) fn read_text(text: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
+    Ok(vec![read(text.raw, draft)])
+}
+
+fn read(text: &str, mut draft: Draft<'_>) -> Journal {
     if !draft.run.started.is_empty() {
         draft.warn("the log has no clock: its date is that of the file's name, and the hour is unknown".to_owned());
     }
@@ -152,7 +166,7 @@ impl<'t> Block<'t> {
     }
 
     /// Returns the copies of one pass, or why it has no result.
-    fn copies_of(&self, cell: &Cell, fields: &[Fields<'_>]) -> Result<Vec<Copy>, String> {
+    fn copies_of(&self, cell: &Cell, fields: &[Fields<'_>]) -> std::result::Result<Vec<Copy>, String> {
         // What a program prints may look like a field; the harness's own tell a copy.
         let fields: Vec<&Fields<'_>> =
             fields.iter().filter(|fields| OWN.iter().any(|own| fields.contains_key(own))).collect();

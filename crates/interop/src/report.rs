@@ -2,10 +2,12 @@
 
 use super::check::{Printed, PrintedRow, PrintedTotal};
 use super::date::Period;
-use super::draft::{Draft, copies_of};
+use super::draft::{Draft, copies_of, quoted};
 use super::header::Header;
 use super::lines::{self, ScoreLine, Total};
+use super::text::Text;
 use analysis::Results;
+use anyhow::{Result, bail};
 use journal::{Fact, Journal, Score, Trial};
 
 /// What the scores are whose printed digits do not give the printed index.
@@ -17,13 +19,56 @@ pub(super) fn is_report_line(line: &str) -> bool {
     lines::version(line).is_some() || lines::level(line).is_some() || lines::score(line).is_some()
 }
 
-/// Returns what a report holds; without any cell where it has no score.
-pub(super) fn read(text: &str, draft: Draft<'_>) -> Journal {
+/// Whether a text is a report.
+pub(super) fn is_it(text: &Text<'_>) -> bool {
+    text.raw.lines().any(is_report_line)
+}
+
+/// Returns what a text report holds; without any cell where it has no score.
+///
+/// # Errors
+/// It is of a version that is not known.
+pub(super) fn read_text(text: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
+    read(text.lines(), draft)
+}
+
+/// Returns what the numbered lines of a report hold.
+///
+/// # Errors
+/// It is of a version that is not known.
+pub(super) fn read<'t>(lines: impl Iterator<Item = (usize, &'t str)>, draft: Draft<'_>) -> Result<Vec<Journal>> {
     let mut reader = Reader::new(draft);
-    for (number, line) in text.lines().enumerate() {
-        reader.line(number + 1, &lines::collapsed(line));
+    for (number, line) in lines {
+        reader.line(number, &lines::collapsed(line));
     }
-    reader.finish()
+    if let Some((number, version)) = reader.version.as_ref().filter(|(_, version)| !is_known(version)) {
+        bail!(
+            "it is of UnixBench '{}' (line {number}), whose tests are not known here; BYTE 3, UnixBench 4, 5 and 6.0 can be read",
+            quoted(version)
+        );
+    }
+    Ok(vec![reader.finish()])
+}
+
+/// Whether a version is one of those whose tests and baselines are known: 6.1 is another project's.
+fn is_known(version: &str) -> bool {
+    ["3.", "4.", "5.", "6.0"].iter().any(|known| version.starts_with(known))
+}
+
+/// What distinguishes a version's index and figures from those of 6.0.
+fn apart(version: &str) -> Option<String> {
+    let how = match version.split('.').next()? {
+        "4" => {
+            "has neither Pipe-based Context Switching nor Shell Scripts (1 concurrent) in its index, and always runs one copy: \
+             its final score is not the index of UnixBench 5 and 6"
+        }
+        "5" => {
+            "has the tests and baselines of 6.0, but compiles otherwise, its Whetstone counts processor time, and its copies \
+             share files: part of what differs from 6.0 is the version's"
+        }
+        _ => return None,
+    };
+    Some(format!("UnixBench {version} {how}"))
 }
 
 /// The part of a report that a line is in.
@@ -38,7 +83,8 @@ enum Part {
 struct Reader<'a> {
     draft: Draft<'a>,
     header: Header,
-    version: Option<String>,
+    /// The version, and the line that has it.
+    version: Option<(usize, String)>,
     part: Part,
     copies: u32,
     first: Option<Period>,
@@ -67,7 +113,7 @@ impl<'a> Reader<'a> {
             return;
         }
         if let Some(version) = lines::version(line) {
-            self.version = Some(version.to_owned());
+            self.version = Some((number, version.to_owned()));
         } else if let Some(dates) = lines::dates(line) {
             self.part = Part::Head;
             self.period(dates);
@@ -159,7 +205,9 @@ impl<'a> Reader<'a> {
         self.quote();
         let byte3 = self.is_byte3();
         let suite = if byte3 { "BYTE UNIX Benchmarks" } else { "UnixBench" };
-        self.draft.run.tool = self.version.map_or_else(|| suite.to_owned(), |version| format!("{suite} {version}"));
+        let version = self.version.map(|(_, version)| version);
+        version.as_deref().and_then(apart).into_iter().for_each(|note| self.draft.warn(note));
+        self.draft.run.tool = version.map_or_else(|| suite.to_owned(), |version| format!("{suite} {version}"));
         let own = if byte3 { "byte3" } else { "system" };
         if byte3 {
             self.draft.run.indexes = vec![own.to_owned()];
@@ -211,7 +259,7 @@ impl<'a> Reader<'a> {
 
     /// Whether this is a report of BYTE's suite; without a version, only that one sums and averages.
     fn is_byte3(&self) -> bool {
-        match self.version.as_deref().and_then(|version| version.split('.').next()?.parse::<u32>().ok()) {
+        match self.version.as_ref().and_then(|(_, version)| version.split('.').next()?.parse::<u32>().ok()) {
             Some(major) => major < 4,
             None => {
                 let totals = self.printed.iter().flat_map(|printed| &printed.totals);
@@ -227,7 +275,7 @@ mod tests {
     use super::*;
 
     fn journal(text: &str) -> Journal {
-        read(text, Draft::new("", &catalogue()))
+        read((1..).zip(text.lines()), Draft::new("", &catalogue())).unwrap().remove(0)
     }
 
     fn told(journal: &Journal, words: &str) -> bool {
@@ -300,7 +348,19 @@ mod tests {
         assert_eq!((journal.run.tool.as_str(), journal.run.host.as_str()), ("UnixBench 4.1.0", "box"));
         assert_eq!(journal.run.started, "2003-01-07T10:00:00+01:00");
         assert_eq!((journal.cells[0].key.copies, journal.run.indexes.len()), (1, 0));
-        assert_eq!(journal.warnings, []);
+        assert!(journal.warnings.len() == 1 && told(&journal, "its final score is not the index of UnixBench 5 and 6"));
+    }
+
+    #[test]
+    fn unknown_versions_are_refused() {
+        for version in ["6.1.0", "7.0", "2.2", "x"] {
+            let text = LEVELS.replace(
+                "Benchmark Run: Sat",
+                &format!("BYTE UNIX Benchmarks (Version {version})\nBenchmark Run: Sat"),
+            );
+            let error = read((1..).zip(text.lines()), Draft::new("", &catalogue())).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("it is of UnixBench '{version}' (line ")), "{error}");
+        }
     }
 
     #[test]

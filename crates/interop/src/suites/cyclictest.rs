@@ -1,0 +1,114 @@
+//! cyclictest's summary (`-q`), histogram (`-h`) and JSON (`--json`): wake-up latencies of its threads.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::date;
+use crate::draft::{Draft, Figure};
+use crate::lines;
+use crate::text::{Text, after, number, text};
+use journal::Journal;
+
+/// The only version of its JSON.
+const FILE_VERSION: f64 = 1.0;
+
+/// Heads of a histogram's lines with a figure per thread.
+const HISTOGRAM: [&str; 4] = ["# Total:", "# Min Latencies:", "# Avg Latencies:", "# Max Latencies:"];
+
+/// What one thread saw: its cycles, and its least, mean and largest latency in us.
+type Thread = [f64; 4];
+
+pub(crate) fn is_it(text: &Text<'_>) -> bool {
+    match &text.json {
+        Some(json) => json.get("rt_test_version:").is_some() || is_json(json),
+        None => text.raw.lines().any(|line| is_thread(line) || line.starts_with(HISTOGRAM[1])),
+    }
+}
+
+fn is_json(json: &Value) -> bool {
+    json.get("file_version").is_some() && json.get("thread").is_some()
+}
+
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    "cyclictest".clone_into(&mut draft.run.tool);
+    let threads = match &source.json {
+        Some(json) => of_json(json, source, &mut draft)?,
+        None if source.raw.contains(HISTOGRAM[1]) => of_histogram(source)?,
+        None => of_summary(source)?,
+    };
+    let cycles: f64 = threads.iter().map(|[cycles, ..]| cycles).sum();
+    if cycles <= 0.0 {
+        return Err(source.cut("any cycle"));
+    }
+    let mean = threads.iter().map(|[cycles, _, mean, _]| cycles * mean).sum::<f64>() / cycles;
+    let least = threads.iter().map(|thread| thread[1]).fold(f64::INFINITY, f64::min);
+    let largest = threads.iter().map(|thread| thread[3]).fold(0.0, f64::max);
+    for (name, value) in [("Min", least), ("Avg", mean), ("Max", largest)] {
+        draft.figure(&Figure::time(format!("cyclictest {name}"), "us").at(threads.len() as u32), [value]);
+    }
+    Ok(vec![draft.finish()])
+}
+
+fn of_json(json: &Value, source: &Text<'_>, draft: &mut Draft<'_>) -> Result<Vec<Thread>> {
+    if number(json, &["file_version"]) != Some(FILE_VERSION) {
+        let version = text(json, &["file_version"]);
+        return Err(source.unknown(source.line_of("\"file_version\""), "cyclictest's JSON", &version, "version 1"));
+    }
+    draft.run.tool = format!("cyclictest {}", text(json, &["rt_test_version:"])).trim_end().to_owned();
+    draft.run.started = date::of_mail(&text(json, &["start_time"])).unwrap_or_default();
+    draft.run.host = text(json, &["sysinfo", "nodename"]);
+    draft.fact("kernel.release", "Kernel", "Kernel", &text(json, &["sysinfo", "release"]));
+    draft.fact("system.architecture", "Architecture", "System", &text(json, &["sysinfo", "machine"]));
+    draft.fact("imported.command", "Command", "Imported", &text(json, &["cmdline:"]));
+    let threads = json.get("thread").and_then(Value::as_object).map(|threads| threads.iter().collect::<Vec<_>>());
+    let of = |(id, thread): (&String, &Value)| {
+        let figures = ["cycles", "min", "avg", "max"].map(|key| number(thread, &[key]));
+        let [Some(cycles), Some(min), Some(avg), Some(max)] = figures else {
+            return Err(source.damaged(
+                source.line_of(&format!("\"{id}\"")),
+                id,
+                "cycles, min, avg and max of a thread",
+            ));
+        };
+        Ok([cycles, min, avg, max])
+    };
+    threads.unwrap_or_default().into_iter().map(of).collect()
+}
+
+fn is_thread(line: &str) -> bool {
+    line.starts_with("T:") && line.contains("I:") && line.contains("C:")
+}
+
+/// The last line of each thread: without `-q` there are many.
+fn of_summary(source: &Text<'_>) -> Result<Vec<Thread>> {
+    let mut threads: Vec<(&str, Thread)> = Vec::new();
+    for (number, line) in source.lines().filter(|(_, line)| line.starts_with("T:")) {
+        let figure = |word: &str| after(line, word).and_then(lines::number);
+        let id = after(line, "T:").unwrap_or_default();
+        let figures = ["C:", "Min:", "Avg:", "Max:"].map(figure);
+        let [Some(cycles), Some(min), Some(avg), Some(max)] = figures else {
+            return Err(source.damaged(number, line, "cycles, minimum, average and maximum"));
+        };
+        threads.retain(|(known, _)| *known != id);
+        threads.push((id, [cycles, min, avg, max]));
+    }
+    Ok(threads.into_iter().map(|(_, thread)| thread).collect())
+}
+
+fn of_histogram(source: &Text<'_>) -> Result<Vec<Thread>> {
+    let figures = |head: &str| {
+        let found = source.lines().find_map(|(number, line)| Some((number, line, line.strip_prefix(head)?)));
+        let (number, line, rest) = found.ok_or_else(|| source.cut(head))?;
+        let numbers: Option<Vec<f64>> = rest.split_whitespace().map(lines::number).collect();
+        numbers.ok_or_else(|| source.damaged(number, line, "figure of each thread"))
+    };
+    let [cycles, min, avg, max] = HISTOGRAM.map(figures);
+    let (cycles, min, avg, max) = (cycles?, min?, avg?, max?);
+    // The total is of the histogram, which latencies beyond it are not in.
+    let beyond = figures("# Histogram Overflows:").unwrap_or_default();
+    let counted = |(thread, within): (usize, &f64)| within + beyond.get(thread).unwrap_or(&0.0);
+    let cycles: Vec<f64> = cycles.iter().enumerate().map(counted).collect();
+    // With several threads some versions add a figure of all of them.
+    let threads = [min.len(), avg.len(), max.len(), cycles.len()].into_iter().min().unwrap_or(0);
+    Ok((0..threads).map(|thread| [cycles[thread], min[thread], avg[thread], max[thread]]).collect())
+}

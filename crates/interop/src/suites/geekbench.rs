@@ -1,0 +1,46 @@
+//! Geekbench's JSON (`--export-json`): the scores of its sections and workloads.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::draft::{Draft, Figure};
+use crate::text::{Text, list, number, text};
+use journal::Journal;
+
+/// What is known of the system, by its key: name, title and group of the fact.
+const METRICS: [(&str, &str, &str, &str); 3] = [
+    ("Processor", "cpu.model", "Model", "Processor"),
+    ("Operating System", "system.os", "Operating system", "System"),
+    ("Memory", "memory.total", "Memory", "Memory"),
+];
+
+pub(crate) fn is_it(text: &Text<'_>) -> bool {
+    let is_section = |section: &Value| section.get("workloads").is_some();
+    text.json.as_ref().is_some_and(|json| list(json, "sections").iter().any(is_section))
+}
+
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let json = source.json.as_ref().unwrap_or(&Value::Null);
+    let version = text(json, &["version"]);
+    let version = version.trim_start_matches("Geekbench").trim();
+    if !["4.", "5.", "6."].iter().any(|known| version.starts_with(known)) {
+        return Err(source.unknown(source.line_of("\"version\""), "Geekbench", version, "versions 4 to 6"));
+    }
+    draft.run.tool = format!("Geekbench {version}");
+    draft.seconds = number(json, &["runtime"]).unwrap_or(0.0);
+    for metric in list(json, "metrics") {
+        let name = text(metric, &["name"]);
+        if let Some((_, fact, title, group)) = METRICS.iter().find(|known| known.0 == name) {
+            draft.fact(fact, title, group, &text(metric, &["value"]));
+        }
+    }
+    for section in list(json, "sections") {
+        let name = text(section, &["name"]);
+        draft.figure(&Figure::rate(format!("{name} Score"), "points"), number(section, &["score"]));
+        for workload in list(section, "workloads") {
+            let label = format!("{name} {}", text(workload, &["name"]));
+            draft.figure(&Figure::rate(label, "points"), number(workload, &["score"]));
+        }
+    }
+    Ok(vec![draft.finish()])
+}

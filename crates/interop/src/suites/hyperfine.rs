@@ -1,0 +1,28 @@
+//! hyperfine's JSON (`--export-json`): every command's times, each a trial.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::draft::{Draft, Figure};
+use crate::text::{Text, list, number, text};
+use journal::Journal;
+
+pub(crate) fn is_it(text: &Text<'_>) -> bool {
+    let is_result = |one: &Value| one.get("command").is_some() && one.get("mean").is_some();
+    text.json.as_ref().is_some_and(|json| list(json, "results").iter().any(is_result))
+}
+
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    "hyperfine".clone_into(&mut draft.run.tool);
+    for result in list(source.json.as_ref().unwrap_or(&Value::Null), "results") {
+        let figure = Figure::time(text(result, &["command"]), "s");
+        let times: Vec<f64> = list(result, "times").iter().filter_map(|time| number(time, &[])).collect();
+        draft.seconds += times.iter().sum::<f64>();
+        match times.len() {
+            // `--export-json` of a merged or shortened file has the mean alone.
+            0 => draft.figure(&figure, number(result, &["mean"])),
+            _ => draft.figure(&figure, times),
+        }
+    }
+    Ok(vec![draft.finish()])
+}

@@ -1,0 +1,211 @@
+//! lmbench's summary (`make see`, `results/summary.out`): its tables of latencies and bandwidths, every system a run.
+
+use anyhow::Result;
+
+use crate::draft::{Draft, Figure};
+use crate::lines;
+use crate::text::Text;
+use catalogue::Metric;
+use journal::Journal;
+
+const BANNER: &str = "L M B E N C H";
+
+/// A table: how its title begins, the unit, whether less is better, and its columns after host and system; an empty name is of
+/// what is no result.
+type Table = (&'static str, &'static str, bool, &'static [&'static str]);
+
+const TABLES: [Table; 10] = [
+    (
+        "Processor, Processes",
+        "us",
+        true,
+        &[
+            "",
+            "null call",
+            "null I/O",
+            "stat",
+            "open clos",
+            "slct TCP",
+            "sig inst",
+            "sig hndl",
+            "fork proc",
+            "exec proc",
+            "sh proc",
+        ],
+    ),
+    ("Basic integer operations", "ns", true, &["intgr bit", "intgr add", "intgr mul", "intgr div", "intgr mod"]),
+    ("Basic uint64 operations", "ns", true, &["int64 bit", "int64 add", "int64 mul", "int64 div", "int64 mod"]),
+    ("Basic float operations", "ns", true, &["float add", "float mul", "float div", "float bogo"]),
+    ("Basic double operations", "ns", true, &["double add", "double mul", "double div", "double bogo"]),
+    (
+        "Context switching",
+        "us",
+        true,
+        &[
+            "2p/0K ctxsw",
+            "2p/16K ctxsw",
+            "2p/64K ctxsw",
+            "8p/16K ctxsw",
+            "8p/64K ctxsw",
+            "16p/16K ctxsw",
+            "16p/64K ctxsw",
+        ],
+    ),
+    (
+        "*Local* Communication latencies",
+        "us",
+        true,
+        // The first is that of the table before.
+        &["", "Pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP", "TCP conn"],
+    ),
+    (
+        "File & VM system latencies",
+        "us",
+        true,
+        &[
+            "0K File Create",
+            "0K File Delete",
+            "10K File Create",
+            "10K File Delete",
+            "Mmap Latency",
+            "Prot Fault",
+            "Page Fault",
+            "100fd selct",
+        ],
+    ),
+    (
+        "*Local* Communication bandwidths",
+        "MB/s",
+        false,
+        &[
+            "Pipe bandwidth",
+            "AF UNIX bandwidth",
+            "TCP bandwidth",
+            "File reread",
+            "Mmap reread",
+            "Bcopy (libc)",
+            "Bcopy (hand)",
+            "Mem read",
+            "Mem write",
+        ],
+    ),
+    ("Memory latencies", "ns", true, &["", "L1 $", "L2 $", "Main mem", "Rand mem", ""]),
+];
+
+/// What its letters are worth.
+const LETTERS: [(char, f64); 2] = [('K', 1e3), ('M', 1e6)];
+
+pub(crate) fn is_it(text: &Text<'_>) -> bool {
+    text.raw.lines().any(|line| line.contains(BANNER))
+}
+
+/// The figures of one host and system.
+struct System {
+    host: String,
+    os: String,
+    /// By table and column; several where it was measured several times.
+    figures: Vec<((usize, usize), Vec<f64>)>,
+}
+
+pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let (number, banner) = source.lines().find(|(_, line)| line.contains(BANNER)).unwrap_or((1, ""));
+    let version: String = banner.replace(BANNER, "").replace("S U M M A R Y", "").split_whitespace().collect();
+    if !["2.", "3."].iter().any(|known| version.starts_with(known)) {
+        return Err(source.unknown(number, "lmbench", &version, "versions 2 and 3"));
+    }
+    if !source.raw.ends_with('\n') {
+        return Err(source.cut("the end of that line"));
+    }
+    let mut systems: Vec<System> = Vec::new();
+    let mut table: Option<usize> = None;
+    let mut ends: Option<Vec<usize>> = None;
+    for (number, line) in source.lines() {
+        if let Some(place) = TABLES.iter().position(|(title, ..)| line.starts_with(title)) {
+            (table, ends) = (Some(place), None);
+        } else if line.trim().is_empty() {
+            (table, ends) = (None, None);
+        } else if let (Some(place), true) = (table, is_rule(line)) {
+            ends = Some(spans(line)).filter(|spans| spans.len() > 1);
+            if ends.as_ref().is_some_and(|ends| ends.len() != TABLES[place].3.len() + 2) {
+                return Err(source.damaged(
+                    number,
+                    line,
+                    &format!("columns of the table '{}' as known here", TABLES[place].0),
+                ));
+            }
+        } else if let (Some(place), Some(ends)) = (table, &ends) {
+            row(place, ends, line, &mut systems)
+                .ok_or_else(|| source.damaged(number, line, "figures under its columns"))?;
+        }
+    }
+    Ok(systems.into_iter().map(|system| system.journal(&version, draft.clone())).collect())
+}
+
+/// Whether a line has columns of dashes, as `--------- ------------- ----`; a single one is below a title.
+fn is_rule(line: &str) -> bool {
+    line.starts_with("---") && line.chars().all(|c| c == '-' || c == ' ')
+}
+
+/// Where each column ends, in characters.
+fn spans(rule: &str) -> Vec<usize> {
+    let chars: Vec<char> = rule.trim_end().chars().chain([' ']).collect();
+    (1..chars.len()).filter(|at| chars[*at] == ' ' && chars[at - 1] == '-').collect()
+}
+
+/// Adds a row; nothing where a figure is none.
+fn row(table: usize, ends: &[usize], line: &str, systems: &mut Vec<System>) -> Option<()> {
+    let chars: Vec<char> = line.chars().collect();
+    let part = |from: usize, to: usize| -> String {
+        chars.get(from.min(chars.len())..to.min(chars.len())).unwrap_or_default().iter().collect()
+    };
+    let (host, os) = (part(0, ends[0]).trim().to_owned(), part(ends[0], ends[1]).trim().to_owned());
+    let rest = part(ends[1], chars.len());
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let columns = ends.len() - 2;
+    // A figure that is too wide moves those after it; an empty column can only be told by its place.
+    let fields: Vec<String> = if words.len() == columns {
+        words.into_iter().map(str::to_owned).collect()
+    } else {
+        ends.windows(2).skip(1).map(|two| part(two[0], two[1]).trim().to_owned()).collect()
+    };
+    if host.is_empty() {
+        return None;
+    }
+    let place = systems.iter().position(|system| system.host == host && system.os == os).unwrap_or_else(|| {
+        systems.push(System { host, os, figures: Vec::new() });
+        systems.len() - 1
+    });
+    for (column, field) in
+        fields.iter().enumerate().filter(|(column, field)| !TABLES[table].3[*column].is_empty() && !field.is_empty())
+    {
+        let figure = figure(field)?;
+        let figures = &mut systems[place].figures;
+        match figures.iter_mut().find(|(key, _)| *key == (table, column)) {
+            Some((_, values)) => values.push(figure),
+            None => figures.push(((table, column), vec![figure])),
+        }
+    }
+    Some(())
+}
+
+/// Returns a figure as lmbench writes it: `0.46`, `117.`, `26.9K`.
+fn figure(field: &str) -> Option<f64> {
+    let letter = LETTERS.iter().find(|(letter, _)| field.ends_with(*letter));
+    let (digits, worth) = letter.map_or((field, 1.0), |(letter, worth)| (field.trim_end_matches(*letter), *worth));
+    lines::number(digits).map(|number| number * worth)
+}
+
+impl System {
+    fn journal(self, version: &str, mut draft: Draft<'_>) -> Journal {
+        draft.run.tool = format!("lmbench {version}");
+        draft.fact("system.host", "Host", "System", &self.host);
+        draft.fact("system.os", "System", "System", &self.os);
+        draft.run.host = self.host;
+        for ((table, column), values) in self.figures {
+            let (_, unit, less, columns) = TABLES[table];
+            let metric = if less { Metric::Time } else { Metric::Rate };
+            draft.figure(&Figure { label: columns[column].to_owned(), copies: 1, unit, metric }, values);
+        }
+        draft.finish()
+    }
+}

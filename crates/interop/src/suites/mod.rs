@@ -1,0 +1,12 @@
+//! Output of other benchmarks, one reader a file: their figures under their own names.
+
+pub(super) mod cyclictest;
+pub(super) mod fio;
+pub(super) mod geekbench;
+pub(super) mod hackbench;
+pub(super) mod hyperfine;
+pub(super) mod lmbench;
+pub(super) mod phoronix;
+pub(super) mod rt_app;
+pub(super) mod sysbench;
+pub(super) mod yabs;

@@ -1,0 +1,71 @@
+//! YABS's JSON (`-w`, `-j`): its fio mix, Geekbench scores and iperf speeds.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use crate::date;
+use crate::draft::{Draft, Figure};
+use crate::text::{Text, leading, list, number, text};
+use journal::Journal;
+
+/// What is known of the system: where it stands, then name, title and group of the fact.
+const FACTS: [(&[&str], &str, &str, &str); 6] = [
+    (&["os", "distro"], "system.os", "System", "System"),
+    (&["os", "kernel"], "kernel.release", "Kernel", "Kernel"),
+    (&["os", "arch"], "system.architecture", "Architecture", "System"),
+    (&["os", "vm"], "system.virtualisation", "Virtual", "System"),
+    (&["cpu", "model"], "cpu.model", "Processor", "Processor"),
+    (&["cpu", "freq"], "cpu.frequency", "Frequency", "Processor"),
+];
+
+/// The ways of its disk test, by the ends of their keys.
+const WAYS: [(&str, &str); 3] = [("r", "read"), ("w", "write"), ("rw", "total")];
+
+/// What a speed of iperf is worth in Mbit/s.
+const SPEEDS: [(&str, f64); 3] = [("Kbits/sec", 1e-3), ("Mbits/sec", 1.0), ("Gbits/sec", 1e3)];
+
+pub(crate) fn is_it(text: &Text<'_>) -> bool {
+    let has = |key: &str| text.json.as_ref().is_some_and(|json| json.get(key).is_some());
+    has("version") && has("os") && ["fio", "geekbench", "iperf", "mem"].into_iter().any(has)
+}
+
+pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
+    let json = source.json.as_ref().unwrap_or(&Value::Null);
+    let version = text(json, &["version"]);
+    if !version.starts_with("v20") {
+        return Err(source.unknown(source.line_of("\"version\""), "YABS", &version, "a version such as v2025-04-20"));
+    }
+    draft.run.tool = format!("YABS {version}");
+    draft.run.started = date::packed(&text(json, &["time"])).unwrap_or_default();
+    draft.run.cpus = number(json, &["cpu", "cores"]).map_or(0, |cores| cores.min(65_536.0) as usize);
+    for (path, name, title, group) in FACTS {
+        draft.fact(name, title, group, &text(json, path));
+    }
+    for disk in list(json, "fio") {
+        let size = text(disk, &["bs"]);
+        let units = text(disk, &["speed_units"]);
+        let units = if units.is_empty() { "KBps" } else { &units };
+        for (end, way) in WAYS {
+            let speed = Figure::rate(format!("fio {size} {way}"), units);
+            draft.figure(&speed, number(disk, &[&format!("speed_{end}")]));
+            let rate = Figure::rate(format!("fio {size} {way} IOPS"), "IOPS");
+            draft.figure(&rate, number(disk, &[&format!("iops_{end}")]));
+        }
+    }
+    for scores in list(json, "geekbench") {
+        let version = text(scores, &["version"]);
+        for way in ["single", "multi"] {
+            draft.figure(&Figure::rate(format!("Geekbench {version} {way}"), "points"), number(scores, &[way]));
+        }
+    }
+    for server in list(json, "iperf") {
+        let place = ["mode", "provider", "loc"].map(|key| text(server, &[key])).join(" ");
+        for way in ["send", "recv"] {
+            let speed = text(server, &[way]);
+            let worth = SPEEDS.iter().find(|(unit, _)| speed.ends_with(unit)).map(|(_, worth)| *worth);
+            let speed = worth.zip(leading(&speed)).map(|(worth, number)| worth * number);
+            draft.figure(&Figure::rate(format!("iperf {place} {way}"), "Mbit/s"), speed);
+        }
+    }
+    Ok(vec![draft.finish()])
+}

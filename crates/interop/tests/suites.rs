@@ -1,0 +1,410 @@
+//! Output of other benchmarks: its figures under their own names; unknown versions and damaged files are refused by line.
+//!
+//! UnixBench, fio, hyperfine, cyclictest, hackbench and sysbench are recordings of the real programs
+//! (`tests/vectors/imports/README.md`). The other formats are minimal samples made up here after public descriptions.
+#![cfg(test)]
+
+extern crate unixmark_interop as interop;
+
+use std::sync::LazyLock;
+
+use analysis::{Asked, Comparisons, Results, Row};
+use catalogue::{Catalogue, Metric};
+use interop::import;
+use journal::Journal;
+use proptest::prelude::*;
+use proptest::sample::Index as Place;
+
+macro_rules! recorded {
+    ($name:literal) => {
+        include_str!(concat!("../../../tests/vectors/imports/", $name))
+    };
+}
+
+const SIX: &str = recorded!("unixbench-6.0.0.txt");
+const SIX_PAGE: &str = recorded!("unixbench-6.0.0.html");
+const SIX_WIDE: &str = recorded!("unixbench-6.0.0.csv");
+const FIVE: &str = recorded!("unixbench-5.1.3.txt");
+const FIVE_PAGE: &str = recorded!("unixbench-5.1.3.html");
+const FIO: &str = recorded!("fio.json");
+const HYPERFINE: &str = recorded!("hyperfine.json");
+const CYCLIC: &str = recorded!("cyclictest.txt");
+const CYCLIC_JSON: &str = recorded!("cyclictest.json");
+const CYCLIC_HISTOGRAM: &str = recorded!("cyclictest-histogram.txt");
+const HACKBENCH: &str = recorded!("hackbench.txt");
+const CPU: &str = recorded!("sysbench-cpu.txt");
+const MEMORY: &str = recorded!("sysbench-memory.txt");
+const FILES: &str = recorded!("sysbench-fileio.txt");
+const THREADS: &str = recorded!("sysbench-threads.txt");
+
+const LMBENCH: &str = "
+                 L M B E N C H  3 . 0   S U M M A R Y
+                 ------------------------------------
+\t\t (Alpha software, do not distribute)
+
+Processor, Processes - times in microseconds - smaller is better
+------------------------------------------------------------------------------
+Host                 OS  Mhz null null      open slct sig  sig  fork exec sh
+                             call  I/O stat clos TCP  inst hndl proc proc proc
+--------- ------------- ---- ---- ---- ---- ---- ---- ---- ---- ---- ---- ----
+one       Linux 6.1.0-1 2600 0.10 0.20 0.50 1.10 3.10 0.15 0.90 110. 350. 1.2K
+one       Linux 6.1.0-1 2600 0.12 0.21 0.52 1.12 3.12 0.16 0.92 112. 355. 1250
+two       Linux 6.1.0-1 2600 0.11      0.51 1.11 3.11 0.15 0.91 111. 351. 1201
+
+*Local* Communication bandwidths in MB/s - bigger is better
+-----------------------------------------------------------------------------
+Host                OS  Pipe AF    TCP  File   Mmap  Bcopy  Bcopy  Mem   Mem
+                             UNIX      reread reread (libc) (hand) read write
+--------- ------------- ---- ---- ---- ------ ------ ------ ------ ---- -----
+one       Linux 6.1.0-1 3000 6000 5.0K 5100.0 6400.0 5500.0 4000.0 6300 6000.
+";
+
+const PHORONIX: &str = r#"<?xml version="1.0"?>
+<PhoronixTestSuite>
+  <Generated><Title>two boxes</Title><TestClient>Phoronix Test Suite v10.8.4</TestClient></Generated>
+  <System>
+    <Identifier>one</Identifier>
+    <Hardware>Processor: Fast One @ 3.00GHz (4 Cores), Memory: 8GB</Hardware>
+    <Software>OS: Debian 12, Kernel: 6.1.0 (x86_64), Compiler: GCC 12.2.0</Software>
+    <TimeStamp>2026-01-02 03:04:05</TimeStamp>
+  </System>
+  <System><Identifier>two</Identifier><TimeStamp>2026-01-03 03:04:05</TimeStamp></System>
+  <Result>
+    <Identifier>pts/byte-1.3.0</Identifier><Title>BYTE Unix Benchmark</Title><Arguments>dhry2reg</Arguments>
+    <Description>Computational Test: Dhrystone 2</Description><Scale>LPS</Scale><Proportion>HIB</Proportion>
+    <Data>
+      <Entry><Identifier>one</Identifier><Value>41.0</Value><RawString>40:41:42</RawString></Entry>
+      <Entry><Identifier>two</Identifier><Value>30.5</Value><RawString></RawString></Entry>
+    </Data>
+  </Result>
+  <Result>
+    <Identifier>pts/unixbench-1.0.0</Identifier><Title>A Wait</Title><Description></Description>
+    <Scale>Seconds</Scale><Proportion>LIB</Proportion>
+    <Data><Entry><Identifier>one</Identifier><Value>2.5</Value><RawString>2.5</RawString></Entry></Data>
+  </Result>
+</PhoronixTestSuite>
+"#;
+
+const GEEKBENCH: &str = r#"{
+  "version": "Geekbench 6.2.1", "score": 1500, "multicore_score": 2800, "runtime": 310.5,
+  "metrics": [{"id": 1, "name": "Processor", "value": "Fast One"}],
+  "sections": [
+    {"name": "Single-Core", "score": 1500, "workloads": [{"name": "Clang", "score": 1600}, {"name": "HDR", "score": 1400}]},
+    {"name": "Multi-Core", "score": 2800, "workloads": [{"name": "Clang", "score": 3100}]}
+  ]
+}
+"#;
+
+const YABS: &str = r#"{"version":"v2025-04-20","time":"20260102-030405","os":{"arch":"x64","distro":"Debian 12",
+"kernel":"6.1.0","uptime":5.0,"vm":"KVM"},"net":{"ipv4":true,"ipv6":false},"cpu":{"model":"Fast One","cores":4,
+"freq":"2600 MHz","aes":true,"virt":true},"mem":{"ram":8000000,"ram_units":"KiB"},
+"fio":[{"bs":"4k","speed_r":120000,"iops_r":30000,"speed_w":121000,"iops_w":30250,"speed_rw":241000,"iops_rw":60250,"speed_units":"KBps"}],
+"iperf":[{"mode":"IPv4","provider":"Some","loc":"Place","send":"1.50 Gbits/sec","recv":"busy ","latency":"9 ms"}],
+"geekbench":[{"version":6,"single":1500,"multi":2800,"url":"https://example.org"}]}
+"#;
+
+const RT_APP: &str = "\
+# Policy : SCHED_OTHER priority : 0
+#idx     perf      run   period           start             end          rel_st      slack c_duration   c_period     wu_lat
+0        2000     2010    20005        1000000         1002010            100      17890       2000      20000         55
+0        2000     2030    20001        1020005         1022035          20105      -1200       2000      20000         65
+";
+
+fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
+    &CATALOGUE
+}
+
+fn all(text: &str) -> Vec<(Journal, Results)> {
+    let journals = import("host-2026-01-02-01.txt", text, catalogue()).unwrap();
+    journals.into_iter().map(|journal| (journal.clone(), Results::new(&journal, catalogue(), None))).collect()
+}
+
+fn one(text: &str) -> (Journal, Results) {
+    let mut all = all(text);
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+fn refused(text: &str) -> String {
+    import("", text, catalogue()).unwrap_err().to_string()
+}
+
+fn row<'a>(results: &'a Results, label: &str) -> &'a Row {
+    let labels: Vec<&String> = results.rows.iter().map(|row| &row.cell.label).collect();
+    let found = results.rows.iter().find(|row| row.cell.label == label);
+    found.unwrap_or_else(|| panic!("{label} is not among {labels:?}"))
+}
+
+/// What stands after a word of a recording.
+fn after<'a>(text: &'a str, word: &str) -> &'a str {
+    text.split_once(word).unwrap().1.split_whitespace().next().unwrap()
+}
+
+fn scores(results: &Results) -> Vec<(String, u32, String)> {
+    let of = |row: &Row| (row.cell.key.test.clone(), row.cell.key.copies, format!("{:.1}", row.score.value));
+    results.rows.iter().map(of).collect()
+}
+
+#[test]
+fn unixbenchs_files_of_one_run_are_one_result() {
+    for (report, page) in [(SIX, SIX_PAGE), (FIVE, FIVE_PAGE)] {
+        let ((text, text_results), (page, page_results)) = (one(report), one(page));
+        assert_eq!(scores(&text_results), scores(&page_results));
+        assert_eq!(text.warnings, page.warnings);
+        let known = |journal: &Journal| (journal.run.tool.clone(), journal.run.started.clone(), journal.run.cpus);
+        assert_eq!(known(&text), known(&page));
+        for fact in ["system.host", "system.os", "cpu.model", "cpu.features", "software.lang", "imported.index.1.1"] {
+            assert_eq!(text.facts.text(fact), page.facts.text(fact), "{fact}");
+        }
+        assert_eq!(text_results.indexes().len(), page_results.indexes().len());
+    }
+    let (wide, results) = one(SIX_WIDE);
+    assert_eq!(scores(&results), scores(&one(SIX).1));
+    assert!(wide.warnings.iter().any(|warning| warning.text.contains("has no system")));
+}
+
+#[test]
+fn what_sets_a_version_apart_is_said() {
+    let said = |text: &str| one(text).0.warnings.iter().any(|warning| warning.text.starts_with("UnixBench 5.1.3 has"));
+    assert!(said(FIVE) && said(FIVE_PAGE) && !said(SIX));
+    let sides = vec![one(FIVE).1, one(SIX).1];
+    let compared = Comparisons::new(sides, &Asked::default());
+    assert!(compared.warnings.iter().any(|warning| warning.contains("the tools differ: UnixBench 5.1.3")));
+    assert!(compared.comparisons.iter().any(|one| one.cell.key.test == "pipe"));
+}
+
+#[test]
+fn fio() {
+    let (journal, results) = one(FIO);
+    assert_eq!(journal.run.tool, "fio 3.33");
+    assert_eq!(journal.run.started, "2026-11-22T19:20:35Z");
+    let json: serde_json::Value = serde_json::from_str(FIO).unwrap();
+    let read = &json["jobs"][0]["read"];
+    assert_eq!(Some(row(&results, "randread 4k read iops").score.value), read["iops"].as_f64());
+    let p99 = row(&results, "randread 4k read clat p99");
+    assert_eq!(Some(p99.score.value * 1e3), read["clat_ns"]["percentile"]["99.000000"].as_f64());
+    assert_eq!((p99.cell.unit.as_str(), p99.cell.metric), ("us", Metric::Time));
+    assert_eq!(row(&results, "mixed 64k write bw").cell.unit, "KiB/s");
+    assert!(journal.facts.text("imported.options-of-mixed-64k").unwrap().contains("rwmixread=50"));
+    let failed = FIO.replacen("\"error\": 0", "\"error\": 22", 1);
+    assert!(one(&failed).0.warnings.iter().any(|warning| warning.text.contains("randread 4k failed with error 22")));
+}
+
+#[test]
+fn hyperfines_times_are_trials() {
+    let (_, results) = one(HYPERFINE);
+    let slept = row(&results, "sleep 0.01");
+    assert_eq!((slept.n, slept.cell.unit.as_str(), slept.cell.metric), (8, "s", Metric::Time));
+    assert!(slept.score.bounded() && slept.score.low > 0.01);
+    let longer = row(&results, "sleep 0.02");
+    assert!(longer.score.low > slept.score.high);
+}
+
+#[test]
+fn cyclictest() {
+    for (text, threads) in [(CYCLIC, 2), (CYCLIC_JSON, 2), (CYCLIC_HISTOGRAM, 2)] {
+        let (_, results) = one(text);
+        let [least, mean, most] =
+            ["Min", "Avg", "Max"].map(|name| row(&results, &format!("cyclictest {name}")).score.value);
+        assert!(least < mean && mean < most, "{least} {mean} {most}");
+        assert_eq!(results.rows[0].cell.key.copies, threads);
+    }
+    let summary = "T: 0 ( 1) P: 0 I:1000 C:   3000 Min:      2 Act:    6 Avg:    5 Max:      30\n\
+                   T: 1 ( 2) P: 0 I:1500 C:   1000 Min:      1 Act:    7 Avg:    9 Max:      20\n";
+    let (_, results) = one(summary);
+    let values = ["Min", "Avg", "Max"].map(|name| row(&results, &format!("cyclictest {name}")).score.value);
+    assert_eq!(values, [1.0, 6.0, 30.0], "the mean of all cycles");
+    assert_eq!(one(CYCLIC_JSON).0.run.started, "2026-11-22T19:20:42Z");
+    assert!(refused(&summary[..100]).contains("in line 2"));
+    assert!(refused(&CYCLIC_JSON.replacen("\"file_version\": 1", "\"file_version\": 7", 1)).contains("'7' (line 2)"));
+}
+
+#[test]
+fn hackbenchs_runs_are_trials() {
+    let (_, results) = one(HACKBENCH);
+    let [row] = &results.rows[..] else { panic!("one cell") };
+    assert_eq!(row.n, HACKBENCH.matches("Time:").count());
+    assert!(row.cell.label.starts_with("hackbench: in process mode with 2 groups"), "{}", row.cell.label);
+    assert!(row.cell.label.ends_with("200 messages of 100 bytes"));
+    let (_, old) = one("Running with 10*40 (== 400) tasks.\nTime: 1.5\n");
+    assert_eq!(
+        (old.rows[0].cell.label.as_str(), old.rows[0].score.value),
+        ("hackbench: with 10*40 (== 400) tasks", 1.5)
+    );
+    let open = HACKBENCH.rsplit_once("Time:").unwrap().0;
+    assert!(refused(open).contains(&format!("in line {}", open.lines().count() - 1)));
+    assert!(refused("Running with 10*40 (== 400) tasks.\nTime: soon\n").contains("in line 2"));
+}
+
+#[test]
+fn sysbench() {
+    for (text, label, unit, printed) in [
+        (CPU, "sysbench cpu events", "1/s", after(CPU, "events per second:")),
+        (FILES, "sysbench fileio reads", "1/s", after(FILES, "reads/s:")),
+        (FILES, "sysbench fileio written", "MiB/s", after(FILES, "written, MiB/s:")),
+        (MEMORY, "sysbench memory", "MiB/s", MEMORY.split(" MiB/sec)").next().unwrap().rsplit('(').next().unwrap()),
+    ] {
+        let (journal, results) = one(text);
+        let row = row(&results, label);
+        assert_eq!((row.score.value, row.cell.unit.as_str()), (printed.parse().unwrap(), unit));
+        assert_eq!(journal.run.tool, "sysbench 1.0.20");
+    }
+    assert_eq!(one(CPU).1.rows[0].cell.key.copies, 2, "threads");
+    let events: f64 = after(THREADS, "total number of events:").parse().unwrap();
+    let rate = row(&one(THREADS).1, "sysbench events").score.value;
+    assert!((rate / events - 1.0).abs() < 0.01, "a run of a second: {rate}");
+    assert_eq!(row(&one(CPU).1, "sysbench cpu latency avg").cell.unit, "ms");
+    let cut = CPU.split_once("Threads fairness").unwrap().0;
+    assert!(refused(cut).starts_with(&format!("it ends at line {}, without", cut.lines().count())));
+    assert!(refused(&CPU.replace("1.0.20", "0.4.12")).contains("'0.4.12' (line 1)"));
+}
+
+#[test]
+fn lmbenchs_systems_are_runs() {
+    let systems = all(LMBENCH);
+    let [(one, results), (two, others)] = &systems[..] else { panic!("two systems") };
+    assert_eq!((one.run.host.as_str(), two.run.host.as_str()), ("one", "two"));
+    assert_eq!(one.run.tool, "lmbench 3.0");
+    let exec = row(results, "sh proc");
+    assert_eq!((exec.n, exec.score.value, exec.cell.metric), (2, 1225.0, Metric::Time), "1.2K and 1250");
+    assert_eq!(row(results, "TCP bandwidth").score.value, 5000.0);
+    assert_eq!(row(others, "stat").score.value, 0.51, "after an empty column");
+    assert!(others.rows.iter().all(|row| row.cell.label != "null I/O"));
+    assert!(refused(&LMBENCH.replace("3 . 0", "9 . 0")).contains("'9.0' (line 2)"));
+    assert!(refused(&LMBENCH.replace("110.", "11x.")).contains("in line 11"));
+    assert!(refused(&LMBENCH.replacen(" ----\none", "\none", 1)).contains("in line 10"));
+    assert!(refused(LMBENCH.trim_end()).starts_with(&format!("it ends at line {}", LMBENCH.lines().count())));
+}
+
+#[test]
+fn phoronixs_systems_are_runs() {
+    let systems = all(PHORONIX);
+    let [(one, results), (two, others)] = &systems[..] else { panic!("two systems") };
+    assert_eq!((one.run.tool.as_str(), one.run.host.as_str()), ("Phoronix Test Suite 10.8.4", "one"));
+    assert_eq!((one.run.started.as_str(), two.run.started.as_str()), ("2026-01-02T03:04:05Z", "2026-01-03T03:04:05Z"));
+    let label = "BYTE Unix Benchmark, Computational Test: Dhrystone 2";
+    let dhry = row(results, label);
+    assert_eq!((dhry.n, dhry.score.value, dhry.cell.unit.as_str()), (3, 41.0, "LPS"));
+    assert_eq!(row(others, label).score.value, 30.5);
+    assert_eq!(row(results, "A Wait").cell.metric, Metric::Time);
+    assert_eq!((results.rows.len(), others.rows.len()), (2, 1));
+    assert_eq!(one.facts.text("kernel.release"), Some("6.1.0 (x86_64)"));
+    let cut = &PHORONIX[..PHORONIX.len() - 60];
+    assert!(refused(cut).starts_with("it is XML that is damaged or was cut at line"), "{}", refused(cut));
+    assert!(refused(&PHORONIX.replace("v10.8.4", "v99.1")).contains("(line 3)"));
+    assert!(refused(&PHORONIX.replace("30.5", "much")).contains("'much'"));
+}
+
+#[test]
+fn geekbench_and_yabs() {
+    let (journal, results) = one(GEEKBENCH);
+    assert_eq!(journal.run.tool, "Geekbench 6.2.1");
+    assert_eq!(row(&results, "Multi-Core Clang").score.value, 3100.0);
+    assert_eq!(row(&results, "Single-Core Score").cell.unit, "points");
+    assert!(refused(&GEEKBENCH.replace("6.2.1", "9.0.0")).contains("'9.0.0' (line 2)"));
+    let (journal, results) = one(YABS);
+    assert_eq!((journal.run.tool.as_str(), journal.run.cpus), ("YABS v2025-04-20", 4));
+    assert_eq!(journal.run.started, "2026-01-02T03:04:05Z");
+    assert_eq!(row(&results, "fio 4k total").score.value, 241_000.0);
+    assert_eq!(row(&results, "Geekbench 6 multi").score.value, 2800.0);
+    let sent = row(&results, "iperf IPv4 Some Place send");
+    assert_eq!((sent.score.value, sent.cell.unit.as_str()), (1500.0, "Mbit/s"));
+    assert_eq!(results.rows.iter().filter(|row| row.cell.label.starts_with("iperf")).count(), 1, "busy is no speed");
+    assert!(refused(&YABS.replace("v2025-04-20", "2")).contains("'2' (line 1)"));
+}
+
+#[test]
+fn rt_apps_log() {
+    let (journal, results) = one(RT_APP);
+    assert_eq!(row(&results, "wu_lat mean").score.value, 60.0);
+    assert_eq!(row(&results, "run mean").score.value, 2020.0);
+    assert_eq!(journal.facts.text("imported.missed"), Some("1 of 2"));
+    assert!(refused(RT_APP.trim_end().rsplit_once(' ').unwrap().0).contains("in line 4"));
+    assert!(refused(&RT_APP.replace("2030", "inf")).contains("in line 4"));
+}
+
+#[test]
+fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
+    let cut = SIX_PAGE.split_once("</body>").unwrap().0;
+    assert!(refused(cut).starts_with(&format!("it ends at line {}, without </html>", cut.lines().count())));
+    assert!(refused(&SIX_PAGE.replace("6.0.0", "6.1.0")).contains("'6.1.0' (line"));
+    assert!(refused(&SIX_WIDE[..SIX_WIDE.len() - 20]).starts_with("it has 2 of 4 fields in line 3"));
+    assert!(refused(&SIX_WIDE.replace("793520.2", "fast")).contains("in line 2: 'fast'"));
+    assert!(refused(&SIX_WIDE.replace("\n2,", "\n0,")).contains("in line 3"));
+    assert!(refused(&FIO[..FIO.len() / 2]).contains("it is JSON that is damaged or was cut"));
+    assert!(refused(&FIO.replace("fio-3.33", "fio-9.1")).contains("'fio-9.1' (line 2)"));
+    // Lines are counted as an editor counts them.
+    assert!(refused(&SIX_WIDE.replace("793520.2", "fast").replace('\n', "\r\n")).contains("in line 2: 'fast'"));
+}
+
+const FILES_READ: [&str; 20] = [
+    SIX,
+    SIX_PAGE,
+    SIX_WIDE,
+    FIVE,
+    FIVE_PAGE,
+    FIO,
+    HYPERFINE,
+    CYCLIC,
+    CYCLIC_JSON,
+    CYCLIC_HISTOGRAM,
+    HACKBENCH,
+    CPU,
+    MEMORY,
+    FILES,
+    LMBENCH,
+    PHORONIX,
+    GEEKBENCH,
+    YABS,
+    RT_APP,
+    THREADS,
+];
+
+fn survives(text: &str) {
+    match import("host-2026-01-02-01.log", text, catalogue()) {
+        Err(error) => assert!(error.to_string().starts_with("it "), "{error}"),
+        Ok(journals) => {
+            let results: Vec<Results> = journals.iter().map(|one| Results::new(one, catalogue(), None)).collect();
+            for row in results.iter().flat_map(|results| &results.rows) {
+                assert!(row.score.value.is_finite() && row.seconds.is_finite());
+            }
+            assert!(results.iter().all(|results| !results.rows.is_empty()));
+            let twice = [results.clone(), results].concat();
+            let _ = Comparisons::new(twice, &Asked::default());
+        }
+    }
+}
+
+fn file() -> impl Strategy<Value = &'static str> {
+    proptest::sample::select(&FILES_READ[..])
+}
+
+fn awkward() -> impl Strategy<Value = String> {
+    let known =
+        ["nan", "1e999", "-1", "0", "99999999999999999999", "1e-300", "(", ")", "<", ">", "\"", ",", "", "é", "\n"];
+    prop_oneof![proptest::sample::select(known.to_vec()).prop_map(str::to_owned), ".{0,4}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
+
+    #[test]
+    fn cut_anywhere(text in file(), from in any::<Place>(), to in any::<Place>()) {
+        let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+        let (from, to) = (places[from.index(places.len())], places[to.index(places.len())]);
+        survives(&text[..from]);
+        survives(&format!("{}{}", &text[..from], &text[to..]));
+    }
+
+    #[test]
+    fn other_words(text in file(), words in proptest::collection::vec((any::<Place>(), awkward()), 1..12)) {
+        let mut parts: Vec<String> = text.split_inclusive([' ', '\n', '>', ':', ',']).map(str::to_owned).collect();
+        for (place, word) in words {
+            let place = place.index(parts.len());
+            let end = parts[place].chars().last().unwrap();
+            parts[place] = format!("{word}{end}");
+        }
+        survives(&parts.concat());
+    }
+}

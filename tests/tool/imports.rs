@@ -1,0 +1,57 @@
+//! What other benchmarks printed, as runs like any other: reported, compared, exported.
+
+use testing::{Place, stderr, stdout};
+
+fn imported(place: &Place, name: &str) -> String {
+    let file = testing::file(format!("tests/vectors/imports/{name}"));
+    let output = place.unixmark("import").arg(file).output().unwrap();
+    assert!(output.status.success(), "{name}: {}", stderr(&output));
+    stdout(&output).trim().to_owned()
+}
+
+#[test]
+fn imports_are_reported_compared_and_exported() {
+    let place = Place::new();
+    let names =
+        ["fio.json", "hyperfine.json", "sysbench-cpu.txt", "cyclictest.json", "hackbench.txt", "unixbench-6.0.0.csv"];
+    for name in names {
+        let run = imported(&place, name);
+        for format in ["text", "json", "csv", "html", "markdown", "openmetrics", "bmf"] {
+            let report = place.unixmark(&format!("report {run} --format {format}")).output().unwrap();
+            assert!(report.status.success() && !report.stdout.is_empty(), "{name} {format}: {}", stderr(&report));
+        }
+    }
+    let page = imported(&place, "unixbench-5.1.3.html");
+    let text = imported(&place, "unixbench-6.0.0.txt");
+    let compare = place.unixmark(&format!("compare {page} {text} --format json")).output().unwrap();
+    assert!(compare.status.success(), "{}", stderr(&compare));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&compare)).unwrap();
+    let compared = json["comparisons"].as_array().unwrap();
+    // Two tests at two levels of copies; Dhrystone is in one of the files alone.
+    assert_eq!((compared.len(), json["missing"].as_array().unwrap().len()), (4, 2));
+    let archive = place.root.path().join("archive");
+    let export = place.unixmark(&format!("export --parquet {}", archive.display())).output().unwrap();
+    assert!(export.status.success(), "{}", stderr(&export));
+    for suite in ["fio", "hyperfine", "sysbench", "cyclictest", "hackbench", "UnixBench"] {
+        let found = std::fs::read_dir(archive.join("results")).unwrap().filter_map(Result::ok);
+        let found: Vec<String> = found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        assert!(found.contains(&format!("suite={suite}")), "{suite}: {found:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_by_its_line() {
+    let place = Place::new();
+    let whole = std::fs::read_to_string(testing::file("tests/vectors/imports/sysbench-cpu.txt")).unwrap();
+    for (text, said) in [
+        (whole.split_once("Threads fairness").unwrap().0.to_owned(), "it ends at line 2"),
+        (whole.replace("sysbench 1.", "sysbench 7."), "it is of sysbench '7.0.20' (line 1)"),
+        ("hello\n".to_owned(), "what can be imported: "),
+    ] {
+        let file = place.root.path().join("file");
+        std::fs::write(&file, text).unwrap();
+        let output = place.unixmark("import").arg(&file).output().unwrap();
+        assert!(!output.status.success() && stderr(&output).contains(said), "{said}: {}", stderr(&output));
+    }
+    assert!(!place.results().exists() || std::fs::read_dir(place.results()).unwrap().next().is_none());
+}
