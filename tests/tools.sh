@@ -1,8 +1,8 @@
 #!/bin/sh
-# tools.sh COMMAND:PACKAGE …: installs the packages of the commands that are missing, or names them.
+# tools.sh COMMAND:PACKAGE …: installs the packages of the commands, or files, that are missing, or names them.
 missing='' packages=''
 for pair; do
-	command -v "${pair%%:*}" >/dev/null 2>&1 && continue
+	{ command -v "${pair%%:*}" || [ -e "${pair%%:*}" ]; } >/dev/null 2>&1 && continue
 	missing="$missing ${pair%%:*}"
 	packages="$packages ${pair#*:}"
 done

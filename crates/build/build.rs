@@ -20,6 +20,7 @@ fn main() {
     std::env::set_current_dir("../..").unwrap();
     println!("cargo::rerun-if-changed=../../catalogue");
     println!("cargo::rerun-if-env-changed=CC");
+    println!("cargo::rerun-if-env-changed=CROSS_COMPILE");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
     let mut code = String::from("/// Every file under `programs/`.\npub static FILES: &[(&str, &[u8])] = &[\n");
     for file in files(Path::new("programs")) {
@@ -31,8 +32,8 @@ fn main() {
     code.push_str("];\n\n/// The portable build: the compiler, its flags and the multi-call program.\n");
     code.push_str("pub static PORTABLE: Option<(&str, &str, &[u8])> = ");
     match portable(&out) {
-        Ok((compiler, binary)) => {
-            writeln!(code, "Some(({compiler:?}, {:?}, include_bytes!({binary:?})));", FLAGS.join(" ")).unwrap();
+        Ok((compiler, flags, binary)) => {
+            writeln!(code, "Some(({compiler:?}, {flags:?}, include_bytes!({binary:?})));").unwrap();
         }
         Err(reason) => {
             println!("cargo::warning=the portable programs are left out: {reason}");
@@ -123,9 +124,51 @@ fn programs(out: &Path) -> Vec<Program> {
     binaries().into_iter().enumerate().map(program).collect()
 }
 
-/// Links all programs into one; returns the compiler's version and the file.
-fn portable(out: &Path) -> Result<(String, PathBuf), String> {
-    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+/// The tools that build for the target.
+struct Tools {
+    cc: String,
+    ld: String,
+    objcopy: String,
+    flags: Vec<&'static str>,
+}
+
+impl Tools {
+    /// This machine's own, or for another architecture those of Debian's cross compilers; `CROSS_COMPILE` is what their names
+    /// begin with, as in the kernel's Makefile.
+    fn of_target() -> Result<Tools, String> {
+        let about = |name: &str| std::env::var(name).unwrap_or_default();
+        let target = about("TARGET");
+        if about("CARGO_CFG_TARGET_OS") != "linux" {
+            return Err(format!("they are for Linux, and this is built for {target}"));
+        }
+        let architecture = |triple: &str| triple.split('-').next().unwrap_or_default().to_owned();
+        let prefix = match (architecture(&target), std::env::var("CROSS_COMPILE")) {
+            (_, Ok(prefix)) => prefix,
+            (own, _) if own == architecture(&about("HOST")) => String::new(),
+            (other, _) => match other.as_str() {
+                "armv7" => "arm-linux-gnueabihf-".to_owned(),
+                "riscv64gc" => "riscv64-linux-gnu-".to_owned(),
+                other => format!("{other}-linux-gnu-"),
+            },
+        };
+        let mut flags = FLAGS.to_vec();
+        // Files of 2 GiB and more.
+        flags.extend((about("CARGO_CFG_TARGET_POINTER_WIDTH") == "32").then_some("-D_FILE_OFFSET_BITS=64"));
+        let cc = if prefix.is_empty() {
+            std::env::var("CC").unwrap_or_else(|_| "cc".to_owned())
+        } else {
+            prefix.clone() + "gcc"
+        };
+        Ok(Tools { cc, ld: prefix.clone() + "ld", objcopy: prefix + "objcopy", flags })
+    }
+}
+
+/// What was built: the compiler's version, its flags and the file.
+type Portable = (String, String, PathBuf);
+
+/// Links all programs into one.
+fn portable(out: &Path) -> Result<Portable, String> {
+    let Tools { cc, ld, objcopy, flags } = Tools::of_target()?;
     let version = Command::new(&cc).arg("--version").output().map_err(|error| format!("{cc}: {error}"))?;
     let compiler = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
     let kit = kit().map(|source| {
@@ -135,13 +178,13 @@ fn portable(out: &Path) -> Result<(String, PathBuf), String> {
     let (kit, programs) = (kit.collect::<Vec<_>>(), programs(out));
     let compile = |unit: &Unit| {
         let mut command = Command::new(&cc);
-        command.args(FLAGS).args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(&unit.source);
+        command.args(&flags).args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(&unit.source);
         run(command.args(unit.define.iter().map(|item| format!("-D{item}"))))
     };
     let join = |program: &Program| {
         let objects = program.units.iter().map(|unit| &unit.object);
-        run(Command::new("ld").arg("-r").arg("-o").arg(&program.object).args(objects))?;
-        run(Command::new("objcopy").arg(format!("--keep-global-symbol={}", program.symbol)).arg(&program.object))
+        run(Command::new(&ld).arg("-r").arg("-o").arg(&program.object).args(objects))?;
+        run(Command::new(&objcopy).arg(format!("--keep-global-symbol={}", program.symbol)).arg(&program.object))
     };
     let units: Vec<&Unit> = kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
     on_all_processors(&units, |unit| compile(unit))?;
@@ -150,8 +193,8 @@ fn portable(out: &Path) -> Result<(String, PathBuf), String> {
     fs::write(&source, dispatcher(&programs)).unwrap();
     let binary = out.join("portable");
     let objects = kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
-    run(Command::new(&cc).args(FLAGS).arg("-s").arg("-o").arg(&binary).arg(&source).args(objects).arg("-lm"))?;
-    Ok((compiler, binary))
+    run(Command::new(&cc).args(&flags).arg("-s").arg("-o").arg(&binary).arg(&source).args(objects).arg("-lm"))?;
+    Ok((compiler, flags.join(" "), binary))
 }
 
 /// A `main` that is the program it is called as.

@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "kernel/prepared.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,29 +169,47 @@ void prepare_address(void)
 
 /* --- a program --- */
 
-/* The least program there is: one that ends at once, by one system call, and needs no linker. */
+/* The least program there is: one that ends at once, by one system call, and needs no linker. FLAGS name its ABI. */
 #if defined(__x86_64__)
 static const unsigned char code[] = {0xb8, 0xe7, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05};
-enum { MACHINE = EM_X86_64 };
+enum { MACHINE = EM_X86_64, FLAGS = 0 };
 #elif defined(__aarch64__)
 static const unsigned char code[] = {0xc8, 0x0b, 0x80, 0xd2, 0, 0, 0x80, 0xd2, 1, 0, 0, 0xd4};
-enum { MACHINE = EM_AARCH64 };
+enum { MACHINE = EM_AARCH64, FLAGS = 0 };
 #elif defined(__riscv) && __riscv_xlen == 64
 static const unsigned char code[] = {0x93, 0x08, 0xe0, 0x05, 0x13, 0x05, 0, 0, 0x73, 0, 0, 0};
-enum { MACHINE = EM_RISCV };
+enum { MACHINE = EM_RISCV, FLAGS = 0 };
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+static const unsigned char code[] = {0xea, 0, 0, 0x38, 0, 0, 0x60, 0x38, 2, 0, 0, 0x44};
+enum { MACHINE = EM_PPC64, FLAGS = 2 };
+#elif defined(__s390x__)
+static const unsigned char code[] = {0xa7, 0x29, 0, 0, 0x0a, 0xf8};
+enum { MACHINE = EM_S390, FLAGS = 0 };
+#elif defined(__ARM_EABI__) && !defined(__ARM_BIG_ENDIAN)
+static const unsigned char code[] = {0xf8, 0x70, 0xa0, 0xe3, 0, 0, 0xa0, 0xe3, 0, 0, 0, 0xef};
+enum { MACHINE = EM_ARM, FLAGS = EF_ARM_EABI_VER5 };
+#elif defined(__loongarch64)
+static const unsigned char code[] = {0x0b, 0x78, 0x81, 0x03, 4, 0, 0x80, 0x03, 0, 0, 0x2b, 0};
+enum { MACHINE = 258, FLAGS = 0x43 }; /* EM_LOONGARCH is younger than many a C library */
 #else
 static const unsigned char code[] = {0};
-enum { MACHINE = EM_NONE };
+enum { MACHINE = EM_NONE, FLAGS = 0 };
 #endif
+
+enum {
+    CLASS = sizeof(void *) == 4 ? ELFCLASS32 : ELFCLASS64,
+    ORDER = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB,
+};
 
 void prepare_image(void)
 {
-    const uint64_t base = 0x400000, begin = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), size = begin + sizeof code;
-    const Elf64_Phdr part = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = base, .p_paddr = base,
+    const size_t base = 0x400000, begin = sizeof(ElfW(Ehdr)) + sizeof(ElfW(Phdr)), size = begin + sizeof code;
+    const ElfW(Phdr) part = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = base, .p_paddr = base,
                              .p_filesz = size, .p_memsz = size, .p_align = PREPARED_AREA};
-    Elf64_Ehdr head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+    ElfW(Ehdr) head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, CLASS, ORDER, EV_CURRENT},
                        .e_type = ET_EXEC, .e_machine = MACHINE, .e_version = EV_CURRENT, .e_entry = base + begin,
-                       .e_phoff = sizeof head, .e_ehsize = sizeof head, .e_phentsize = sizeof part, .e_phnum = 1};
+                       .e_phoff = sizeof head, .e_flags = FLAGS, .e_ehsize = sizeof head, .e_phentsize = sizeof part,
+                       .e_phnum = 1};
     int file;
 
     if (MACHINE == EM_NONE)

@@ -267,7 +267,7 @@ static void wait_for_preparations(void)
 {
     uint32_t prepared;
 
-    while ((prepared = __atomic_load_n(&board->prepared, __ATOMIC_SEQ_CST)) < hired && !crew_abandoned()) {
+    while ((prepared = __atomic_load_n(&board->prepared, __ATOMIC_SEQ_CST)) < (uint32_t)hired && !crew_abandoned()) {
         crew_futex_wait(&board->prepared, prepared, LOOK);
         look_after(WNOHANG);
     }

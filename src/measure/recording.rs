@@ -22,6 +22,9 @@ use words::{Grouped, Unique};
 /// What is reported if two runs measure at once.
 const SHARED: &str = "another unixmark was running on this machine; these figures are affected by it";
 
+/// What is reported of figures that are not the machine's.
+const EMULATED: &str = "an emulator ran the tool and its programs, so the figures say nothing of a machine";
+
 /// What a run begins with.
 pub(crate) struct Start<'a> {
     pub(crate) machine: &'a Machine,
@@ -72,6 +75,7 @@ impl Recording {
         });
         let programs = programs.transpose()?;
         remarks.extend(programs.as_ref().and_then(|programs| programs.warning.clone()));
+        remarks.extend(machine::emulation(machine).map(|what| format!("{EMULATED} ({what})")));
         remarks.extend(start.remarks);
         let mut writer = Writer::create(&directory)?;
         if options.fleet.emit {

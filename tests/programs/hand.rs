@@ -30,21 +30,7 @@ impl Hand {
     }
 
     pub fn of(test: &Test, binary: &Path, more: &[&str]) -> Hand {
-        let programs = testing::file("programs").display().to_string();
-        let place = |word: &String| word.replace("{programs}", &programs).replace("{copies}", "1");
-        let mut args: Vec<String> = test.args.iter().chain(&test.standard.args).map(place).collect();
-        if test.copies == Copies::Threads {
-            args.push("threads=2".to_owned());
-        }
-        if test.id.starts_with("disk-") {
-            args.push("size=16m".to_owned());
-        }
-        args.extend(more.iter().map(|word| (*word).to_owned()));
-        if !test.command.is_empty() {
-            args.push("--".to_owned());
-            args.extend(test.command.iter().map(place));
-        }
-        Hand::start(binary, &args)
+        Hand::start(binary, &arguments(test, more))
     }
 
     /// Says go at once, with `slices` of `milliseconds`, and returns all that the program says.
@@ -81,6 +67,27 @@ impl Hand {
         let _ = self.child.kill();
         false
     }
+}
+
+/// A test's arguments, for one copy, with `more` of them.
+pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
+    let programs = testing::file("programs").display().to_string();
+    let place = |word: &String| {
+        word.replace("{programs}", &programs).replace("{copies}", "1").replace("{work-speed}", "100000")
+    };
+    let mut args: Vec<String> = test.args.iter().chain(&test.standard.args).map(place).collect();
+    if test.copies == Copies::Threads {
+        args.push("threads=2".to_owned());
+    }
+    if test.id.starts_with("disk-") {
+        args.push("size=16m".to_owned());
+    }
+    args.extend(more.iter().map(|word| (*word).to_owned()));
+    if !test.command.is_empty() {
+        args.push("--".to_owned());
+        args.extend(test.command.iter().map(place));
+    }
+    args
 }
 
 /// Lets a program run for two slices of `milliseconds`, or much longer where it says that these are too short for its work; returns

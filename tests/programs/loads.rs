@@ -35,11 +35,15 @@ fn rows() -> Vec<Arc<Test>> {
     catalogue.loads().filter(|test| test.program.starts_with("load/")).cloned().collect()
 }
 
+/// What makes a row small.
+pub fn small_words(test: &Test) -> &'static [&'static str] {
+    let find = |name: &str| SMALL.iter().find(|(id, _)| *id == name).map(|(_, args)| *args);
+    find(&test.id).or_else(|| find(test.binary())).unwrap_or_else(|| panic!("{}: give it a size", test.id))
+}
+
 /// The arguments of a row at a small size.
 fn small(test: &Test) -> Vec<String> {
-    let find = |name: &str| SMALL.iter().find(|(id, _)| *id == name).map(|(_, args)| *args);
-    let args = find(&test.id).or_else(|| find(test.binary())).unwrap_or_else(|| panic!("{}: give it a size", test.id));
-    test.args.iter().cloned().chain(args.iter().map(|word| (*word).to_owned())).collect()
+    test.args.iter().cloned().chain(small_words(test).iter().map(|word| (*word).to_owned())).collect()
 }
 
 fn compile_all(folder: &Path, flags: &[&str]) {

@@ -1,9 +1,11 @@
 //! The programs in C, each driven by hand: answers, relations and counts, never speeds.
 #![cfg(test)]
 
+mod architectures;
 mod builds;
 mod chains;
 mod delays;
+mod elf;
 mod frames;
 mod hand;
 mod loads;

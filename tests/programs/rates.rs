@@ -40,7 +40,7 @@ fn runnable(test: &Test) -> bool {
 }
 
 /// Does `work` on every item, eight at a time: most of them wait for a window's end.
-fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+pub fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     let worker = || {
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -13,6 +13,7 @@
 //! programs, so that they get none.
 
 mod auditd;
+mod calls;
 mod clock;
 #[cfg(test)]
 mod fake;

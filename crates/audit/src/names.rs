@@ -1,6 +1,6 @@
 //! The names in audit rules and their numbers, from linux/audit.h and the tables of system calls.
 
-use std::str::FromStr;
+use crate::calls::native;
 
 /// How a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,17 +179,15 @@ struct Arch {
     call: fn(&str) -> Option<u32>,
 }
 
-fn native(name: &str) -> Option<u32> {
-    syscalls::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
-}
-
 #[cfg(target_arch = "x86_64")]
 fn narrow(name: &str) -> Option<u32> {
+    use std::str::FromStr as _;
     syscalls::x86::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
 }
 
 #[cfg(target_arch = "aarch64")]
 fn narrow(name: &str) -> Option<u32> {
+    use std::str::FromStr as _;
     syscalls::arm::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
 }
 
@@ -205,7 +203,20 @@ const ARCHS: &[Arch] = &[
 ];
 #[cfg(target_arch = "riscv64")]
 const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3, call: native }];
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+#[cfg(target_arch = "s390x")]
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "s390x"], number: 0x8000_0016, call: native }];
+#[cfg(all(target_arch = "powerpc64", target_endian = "little"))]
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "ppc64le"], number: 0xc000_0015, call: native }];
+#[cfg(target_arch = "arm")]
+const ARCHS: &[Arch] = &[Arch { words: &["b32", "arm", "armv7l"], number: 0x4000_0028, call: native }];
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_arch = "riscv64",
+    target_arch = "s390x",
+    all(target_arch = "powerpc64", target_endian = "little"),
+    target_arch = "arm"
+)))]
 const ARCHS: &[Arch] = &[];
 
 /// Returns a field of `-F`: its number, and how its value is written.

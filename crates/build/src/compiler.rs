@@ -24,6 +24,8 @@ pub(super) fn flags() -> Vec<&'static str> {
         "riscv64" => ["-march=rv64g", "-mabi=lp64d"],
         _ => ["-march=native", "-mtune=native"],
     });
+    // Files of 2 GiB and more, where the C library does not take them by itself.
+    flags.extend(cfg!(target_pointer_width = "32").then_some("-D_FILE_OFFSET_BITS=64"));
     flags
 }
 

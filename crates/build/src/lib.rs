@@ -6,6 +6,7 @@ mod own;
 mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env::consts::ARCH;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +129,7 @@ impl Programs {
 
 fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Programs> {
     let flags = compiler::flags();
-    let hash = hash(&["native", compiler.version(), &flags.join(" "), &processor(machine)]);
+    let hash = hash(&["native", ARCH, compiler.version(), &flags.join(" "), &processor(machine)]);
     let cache = cache::folder()?;
     let folder = cache.join(format!("native-{}", &hash[..16]));
     let partial = Partial::start(&cache)?;
@@ -148,7 +149,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
 
 /// What -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
 fn processor(machine: &Machine) -> String {
-    const KEYS: [&str; 6] = ["model name", "flags", "Features", "CPU part", "isa", "cpu"];
+    const KEYS: [&str; 7] = ["model name", "flags", "features", "Features", "CPU part", "isa", "cpu"];
     let info = machine.read("proc/cpuinfo").unwrap_or_default();
     let lines = info.lines().filter(|line| KEYS.contains(&line.split(':').next().unwrap_or("").trim()));
     let lines: BTreeSet<&str> = lines.collect();
@@ -159,7 +160,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let Some((compiler, flags, binary)) = PORTABLE else {
         bail!("this unixmark was built without the portable programs; install a C compiler and try --build native");
     };
-    let hash = hash(&["portable", compiler, flags]);
+    let hash = hash(&["portable", ARCH, compiler, flags]);
     let (cache, partial) = start()?;
     let folder = cache.join(format!("portable-{}", &hash[..16]));
     let _used = Arc::new(Used::mark(&cache, &folder)?);

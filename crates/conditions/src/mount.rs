@@ -12,7 +12,7 @@ use journal::Evidence;
 use machine::Machine;
 
 /// File systems, and the type that statfs(2) reports for each.
-const KINDS: &[(&str, i64)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
+const KINDS: &[(&str, u32)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("overlay", 0x794C_7630)];
 
 /// The size of the sparse file that holds an ext4.
 const SIZE: &str = "4g";
@@ -21,7 +21,7 @@ const SIZE: &str = "4g";
 struct Mounted {
     place: PathBuf,
     name: &'static str,
-    magic: i64,
+    magic: u32,
 }
 
 /// Checks that the kernel and the tools for a file system are there.
@@ -120,7 +120,7 @@ impl Mounted {
     fn check(&self) -> Result<(), String> {
         let failed = |error: Errno| format!("{} ({error})", self.place.display());
         let found = rustix::fs::statfs(&self.place).map_err(failed)?;
-        if found.f_type != self.magic {
+        if u32::try_from(found.f_type).ok() != Some(self.magic) {
             return Err(format!(
                 "{} is not {} (its statfs(2) type is {:#x})",
                 self.place.display(),

@@ -44,6 +44,7 @@ pub use noise::{Sample, noise, sample};
 pub use process::{end, find_command, retry};
 pub use sensors::Sensors;
 pub use topology::topology;
+pub use virtualisation::emulation;
 
 use std::fs::{self, File};
 use std::io::Read;

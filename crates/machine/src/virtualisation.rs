@@ -30,6 +30,30 @@ pub fn hypervisor(machine: &Machine) -> Option<String> {
     ways.iter().find_map(|way| way(machine))
 }
 
+/// What an emulator of user programs bridges: the tool's architecture and the kernel's; `None` where the processor itself runs
+/// the tool, or the kernel does not tell (before Linux 6.1).
+pub fn emulation(machine: &Machine) -> Option<String> {
+    let kernel = machine.is_live().then(|| machine.read("/proc/sys/kernel/arch"))??;
+    let own = std::env::consts::ARCH;
+    is_foreign(own, &kernel).then(|| format!("{own} on {kernel}"))
+}
+
+/// Whether a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls `own`.
+fn is_foreign(own: &str, kernel: &str) -> bool {
+    let native: &[&str] = match own {
+        "x86_64" => &["x86_64"],
+        "x86" => &["x86_64", "i386", "i486", "i586", "i686"],
+        "aarch64" => &["aarch64"],
+        "arm" => &["arm", "aarch64"],
+        "powerpc64" => &["ppc64"],
+        "riscv64" => &["riscv64"],
+        "s390x" => &["s390x"],
+        "loongarch64" => &["loongarch64"],
+        _ => &[""],
+    };
+    !native.iter().any(|name| kernel.starts_with(name))
+}
+
 /// The kind of container this process is in; `None` outside of one, or where nothing betrays it.
 pub fn container(machine: &Machine) -> Option<String> {
     let ways = [marker_files, named_by_manager, first_process, group_names];
@@ -107,4 +131,23 @@ fn group_names(machine: &Machine) -> Option<String> {
     let groups = machine.read("/proc/1/cgroup")?;
     let names = [("kubepods", "kubernetes"), ("docker", "docker"), ("/lxc", "lxc")];
     names.iter().find(|(sign, _)| groups.contains(sign)).map(|(_, name)| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_of_another_architecture_is_emulated() {
+        let foreign = [("s390x", "x86_64"), ("arm", "x86_64"), ("aarch64", "x86_64"), ("riscv64", "aarch64")];
+        assert!(foreign.iter().all(|(own, kernel)| is_foreign(own, kernel)));
+        let native = [
+            ("arm", "aarch64"),
+            ("arm", "armv7l"),
+            ("powerpc64", "ppc64le"),
+            ("x86", "x86_64"),
+            ("sparc64", "sparc64"),
+        ];
+        assert!(!native.iter().any(|(own, kernel)| is_foreign(own, kernel)));
+    }
 }

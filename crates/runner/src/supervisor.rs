@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -65,9 +65,9 @@ impl<'a> Supervisor<'a> {
         folder: &Path,
         screen: Option<&Path>,
     ) -> Result<Supervisor<'a>> {
-        // As subreaper the tool is the parent of every orphan among the measured processes.
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-            .context("the kernel does not let the tool adopt orphans")?;
+        // As subreaper the tool is the parent of every orphan among the measured processes. Where there is none (Linux before 3.4, an
+        // emulator of user programs), orphans are process 1's, which reaps them.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         let signals = Signals::install()?;
         let scratch = Scratch::below(folder);
         // The guardian is first: killed at any moment, the tool leaves no directory.

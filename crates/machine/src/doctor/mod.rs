@@ -42,6 +42,7 @@ const CHECKS: &[Check] = &[
     ("cpu.governor", processor::governor),
     ("cpu.boost", processor::boost),
     ("cpu.idle", processor::idle),
+    ("cpu.emulated", processor::emulated),
     ("cpu.virtual", processor::virtual_machine),
     ("limits.quota", limits::quota),
     ("limits.affinity", limits::affinity),

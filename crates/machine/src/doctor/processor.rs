@@ -1,7 +1,7 @@
 //! How fast the CPUs run, how steadily, and whether they are shared.
 
 use super::super::{frequency, virtualisation};
-use super::Severity::{Disturbs, Note};
+use super::Severity::{Disturbs, Note, Spoils};
 use super::{System, finding};
 use journal::Finding;
 
@@ -34,6 +34,12 @@ pub fn idle(system: &System) -> Option<Finding> {
     let what = format!("deep idle states add up to {slowest} µs to every wake-up latency");
     let fix = format!("sudo cpupower idle-set -D {SLOW_WAKE_US} (undone by idle-set -E)");
     (slowest > SLOW_WAKE_US).then(|| finding(Note, what, fix))?
+}
+
+pub fn emulated(system: &System) -> Option<Finding> {
+    let what = virtualisation::emulation(system.machine)?;
+    let what = format!("an emulator runs this tool and its programs ({what}): it is measured, not the machine");
+    finding(Spoils, what, "install the unixmark that is built for this machine")
 }
 
 pub fn virtual_machine(system: &System) -> Option<Finding> {

@@ -13,6 +13,7 @@ pub(super) const ROWS: &[Row] = &[
     text("system.model", "Model", |m, _| virtualisation::model(m)),
     text("system.firmware", "Firmware", |m, _| m.read("/sys/class/dmi/id/bios_version")),
     text("system.virtualisation", "Virtual machine", |m, _| virtualisation::hypervisor(m)),
+    text("system.emulation", "Emulation", |m, _| virtualisation::emulation(m)),
     text("system.container", "Container", |m, _| virtualisation::container(m)),
     value("system.uptime", "Uptime", uptime),
     value("system.load", "Load average", load),

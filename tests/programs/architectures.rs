@@ -1,0 +1,274 @@
+//! The portable programs on architectures other than this machine's: compiled by Debian's cross compilers, run by qemu's emulation
+//! of user programs. Two architectures with a row per program; with `UNIXMARK_TEST_ARCH=1` (`make test-arch`) all of them with
+//! every row of the catalogue. What came of it is a table without a blank cell.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use catalogue::{Catalogue, Role, Test};
+use runner::{Conclusion, Parser};
+
+use crate::builds::Build;
+use crate::elf::Elf;
+use crate::hand::arguments;
+use crate::rates::each;
+
+/// As the portable build compiles (crates/build/build.rs).
+const PORTABLE: &[&str] = &["-O3", "-ffast-math", "-static"];
+
+/// An architecture, as `uname -m` names it, and what a program for it is.
+struct Architecture {
+    name: &'static str,
+    compiler: &'static str,
+    elf: Elf,
+}
+
+const fn architecture(name: &'static str, compiler: &'static str, bits: u32, big: bool, machine: u16) -> Architecture {
+    Architecture { name, compiler, elf: Elf { bits, big, machine, interpreted: false } }
+}
+
+/// The big-endian one and the most common one first: these two are always looked at.
+const ARCHITECTURES: [Architecture; 5] = [
+    architecture("s390x", "s390x-linux-gnu-gcc", 64, true, 22),
+    architecture("aarch64", "aarch64-linux-gnu-gcc", 64, false, 183),
+    architecture("riscv64", "riscv64-linux-gnu-gcc", 64, false, 243),
+    architecture("ppc64le", "powerpc64le-linux-gnu-gcc", 64, false, 21),
+    architecture("armv7l", "arm-linux-gnueabihf-gcc", 32, false, 40),
+];
+
+const CHECKS: [&str; 3] = ["built", "answers", "ends"];
+
+/// What emulation cannot do: the test, a part of what it says then, and the reason.
+const IMPOSSIBLE: &[(&str, &str, &str)] = &[(
+    "count-bpf",
+    "tracepoint not found",
+    "what is emulated runs in a namespace for users, whose root may not trace the kernel",
+)];
+
+/// How a check of one test went.
+enum Cell {
+    Right,
+    /// It cannot be had here, and why.
+    Not(String),
+    Wrong(String),
+}
+
+fn all() -> bool {
+    std::env::var_os("UNIXMARK_TEST_ARCH").is_some_and(|value| value == "1")
+}
+
+/// The catalogue's rows of a program, the first alone unless all are wanted.
+fn rows() -> BTreeMap<String, Vec<Arc<Test>>> {
+    let mut programs: BTreeMap<String, Vec<Arc<Test>>> = BTreeMap::new();
+    for test in Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_ours_in_c()) {
+        let rows = programs.entry(test.binary().to_owned()).or_default();
+        if rows.is_empty() || all() {
+            rows.push(test);
+        }
+    }
+    programs
+}
+
+#[test]
+fn every_program_does_the_same_on_every_architecture() {
+    let wanted = if all() { ARCHITECTURES.len() } else { 2 };
+    let mut failures = Vec::new();
+    for architecture in &ARCHITECTURES[..wanted] {
+        if !testing::has(architecture.compiler) {
+            continue;
+        }
+        if let Err(why) = emulates(architecture) {
+            testing::skip(&why);
+            continue;
+        }
+        let (table, wrong) = matrix(architecture);
+        println!("{table}");
+        failures.extend(wrong);
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Whether programs of the architecture can be run here, or why not.
+fn emulates(architecture: &Architecture) -> Result<(), String> {
+    let program =
+        Build { cc: architecture.compiler, flags: PORTABLE }.of(Catalogue::load().unwrap().test("null").unwrap());
+    let output = emulated(architecture, &program).stdin(Stdio::null()).output().unwrap();
+    if output.status.code() == Some(77) { Err(testing::stdout(&output)) } else { Ok(()) }
+}
+
+fn emulated(architecture: &Architecture, program: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.arg(testing::file("tests/emulate.sh")).arg(architecture.name).arg(program);
+    command
+}
+
+/// Does every check of every program; returns the table, and what went wrong.
+fn matrix(architecture: &Architecture) -> (String, Vec<String>) {
+    let items: Vec<(String, Vec<Arc<Test>>)> = rows().into_iter().collect();
+    let lines = Mutex::new(BTreeMap::new());
+    each(&items, |(name, tests)| {
+        let cells = program(architecture, tests);
+        lines.lock().unwrap().insert(name.clone(), cells);
+    });
+    let lines = lines.into_inner().unwrap();
+    let (mut notes, mut wrong) = (Vec::new(), Vec::new());
+    let mut table = format!("{}\n{:<16}", architecture.name, "program");
+    CHECKS.iter().for_each(|check| write!(table, "{check:<16}").unwrap());
+    for (name, cells) in &lines {
+        write!(table, "\n{name:<16}").unwrap();
+        for (check, tests) in CHECKS.iter().zip(cells) {
+            let right = tests.iter().filter(|(_, cell)| matches!(cell, Cell::Right)).count();
+            let mut text = if right > 0 { format!("{right} right") } else { String::new() };
+            for (id, cell) in tests {
+                match cell {
+                    Cell::Right => {}
+                    Cell::Not(why) => write!(text, " [{}]", note(&mut notes, why)).unwrap(),
+                    Cell::Wrong(why) => {
+                        text.push_str(" WRONG");
+                        wrong.push(format!("{} {id} {check}: {why}", architecture.name));
+                    }
+                }
+            }
+            assert!(!text.is_empty(), "{} {name} {check}: a blank cell", architecture.name);
+            write!(table, "{:<16}", text.trim_start()).unwrap();
+        }
+    }
+    table.push_str("\ndisk ran with direct=0: qemu 7.2 does not hand on what statx(2) says of direct access\n");
+    notes.iter().enumerate().for_each(|(i, why)| writeln!(table, "[{}] {why}", i + 1).unwrap());
+    (table, wrong)
+}
+
+/// The number of a reason among those already given.
+fn note(notes: &mut Vec<String>, why: &str) -> usize {
+    let found = notes.iter().position(|note| note == why);
+    found.unwrap_or_else(|| {
+        notes.push(why.to_owned());
+        notes.len() - 1
+    }) + 1
+}
+
+/// The cells of one program, in the order of `CHECKS`, each with the tests that were looked at.
+fn program(architecture: &Architecture, tests: &[Arc<Test>]) -> [Vec<(String, Cell)>; 3] {
+    let first = &tests[0];
+    let binary = Build { cc: architecture.compiler, flags: PORTABLE }.of(first);
+    let elf = Elf::of(&std::fs::read(&binary).unwrap());
+    let right = elf == Some(architecture.elf);
+    let built = if right { Cell::Right } else { Cell::Wrong(format!("it is {elf:?}")) };
+    let answered = tests.iter().map(|test| (test.id.clone(), answers(architecture, test, &binary)));
+    let answered = answered.collect();
+    let ends = ends(architecture, first, &binary);
+    [vec![(first.id.clone(), built)], answered, vec![(first.id.clone(), ends)]]
+}
+
+/// A program that runs under emulation, in a directory of its own.
+struct Emulated {
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+fn start(architecture: &Architecture, test: &Test, binary: &Path) -> Emulated {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let mut command = emulated(architecture, binary);
+    command.args(arguments(test, &small(test))).current_dir(folder.path());
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    Emulated { child, folder }
+}
+
+/// Sizes that suit an emulator.
+fn small(test: &Test) -> Vec<&'static str> {
+    if test.roles.contains(&Role::Load) && test.program.starts_with("load/") {
+        return crate::loads::small_words(test).to_vec();
+    }
+    match test.binary() {
+        "memory" => vec!["size=40m", "threads=1", "patterns=own-address"],
+        "cooling" => vec!["threads=1"],
+        "disk" => vec!["direct=0"],
+        _ => Vec::new(),
+    }
+}
+
+/// Two slices of a tenth of a second, or of two seconds where these were too short for one piece of work.
+fn answers(architecture: &Architecture, test: &Test, binary: &Path) -> Cell {
+    let mut cell = Cell::Wrong(String::new());
+    for milliseconds in [100, 2000, 8000] {
+        cell = window(architecture, test, binary, milliseconds);
+        match &cell {
+            Cell::Wrong(why) if why.contains("nothing was completed within the window") => {}
+            _ => break,
+        }
+    }
+    match cell {
+        Cell::Wrong(why) => impossible(test, &why).unwrap_or(Cell::Wrong(why)),
+        cell => cell,
+    }
+}
+
+fn impossible(test: &Test, why: &str) -> Option<Cell> {
+    let known = IMPOSSIBLE.iter().find(|(id, part, _)| *id == test.id && why.contains(part));
+    known.map(|(_, _, reason)| Cell::Not((*reason).to_owned()))
+}
+
+fn window(architecture: &Architecture, test: &Test, binary: &Path, milliseconds: u64) -> Cell {
+    let Emulated { mut child, folder } = start(architecture, test, binary);
+    let mut stdin = child.stdin.take();
+    // A program that watches others sees nothing here: it begins and ends, as a load does.
+    let watches = test.roles.contains(&Role::Companion);
+    let slices = if watches { 0 } else { 2 };
+    // One that skips has gone by now.
+    let _ = stdin.as_mut().unwrap().write_all(format!("go 0 {} {slices}\n", milliseconds * 1_000_000).as_bytes());
+    let (mut output, mut stdout) = (Vec::new(), BufReader::new(child.stdout.take().unwrap()));
+    if watches {
+        stdout.read_until(b'\n', &mut output).unwrap();
+        std::thread::sleep(Duration::from_millis(4 * milliseconds));
+        drop(stdin.take());
+    }
+    stdout.read_to_end(&mut output).unwrap();
+    drop(stdin);
+    let mut complaint = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    let status = child.wait().unwrap();
+    let mut parser = Parser::default();
+    parser.feed(&output);
+    let wrong = |what: &str| Cell::Wrong(format!("{what}: {status} {}{complaint}", String::from_utf8_lossy(&output)));
+    match parser.conclusion() {
+        Conclusion::Done(copies) if status.success() => {
+            let count: u64 = copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2).sum();
+            let answered = test.checks.iter().all(|(name, right)| {
+                copies.iter().any(|copy| copy.checks.get(name).is_some_and(|number| right.accepts(*number)))
+            });
+            match (answered, count > 0 || watches) {
+                (true, true) => Cell::Right,
+                (false, _) => wrong("an answer is wrong"),
+                (_, false) => wrong("nothing was completed within the window"),
+            }
+        }
+        Conclusion::Skip(why) => Cell::Not(why.replace(&folder.path().display().to_string(), "its directory")),
+        Conclusion::Error(why) => wrong(&why),
+        _ => wrong("it broke the protocol"),
+    }
+}
+
+/// Whether it ends when stdin closes: before it was told to go, and in the middle of a long window.
+fn ends(architecture: &Architecture, test: &Test, binary: &Path) -> Cell {
+    for words in [&b""[..], b"go 0 1000000000 100\n"] {
+        let Emulated { mut child, folder: _kept } = start(architecture, test, binary);
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(words);
+        std::thread::sleep(Duration::from_millis(200));
+        drop(stdin);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while child.try_wait().unwrap().is_none() {
+            if Instant::now() > deadline {
+                let _ = child.kill();
+                return Cell::Wrong(format!("it goes on for half a minute after {words:?} and the end of stdin"));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    Cell::Right
+}
