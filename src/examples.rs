@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 27] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 28] = [
     (
         "run",
         &[
@@ -11,6 +11,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 27] = [
             ("unixmark run --procedure classic", "the same as UnixBench, to the letter"),
             ("unixmark run fsbuffer pipe -c 1,max --load burn", "two tests while hogs run"),
             ("unixmark run --program ./mine size=4096 --unit op/s", "a program of your own"),
+        ],
+    ),
+    (
+        "card",
+        &[
+            ("unixmark card", "a new server, for a forum post"),
+            ("unixmark card --format markdown", "the same for a page"),
         ],
     ),
     (

@@ -2,7 +2,8 @@
  * Reads and writes a file past the page cache, from several threads if there are copies. The file is laid out in the current
  * directory first. The count is in operations, or in bytes; every operation is timed.
  *
- *   op=read|write|fsync|fdatasync  what is done with a block; the last two write it first, and wait until it is on the disk
+ *   op=read|write|mix|fsync|fdatasync  what is done with a block: mix reads one and writes the next; the last two write it and
+ *                                  wait until it is on the disk
  *   order=random|sequential        every block once before one comes again, or from the i/n-th of the file on for copy i of n
  *   block=SIZE (4k)                from 4k to 4m
  *   depth=N (1)                    how many of each copy are on their way at once
@@ -27,7 +28,7 @@
 #include "file/disk_ring.h"
 #include "thread/team.h"
 
-enum op { READ, WRITE, FSYNC, FDATASYNC };
+enum op { READ, WRITE, MIX, FSYNC, FDATASYNC };
 
 /* One of the threads that are counted, with its queue. */
 struct copy {
@@ -38,6 +39,7 @@ struct copy {
     volatile off_t last;    /* what was written last, or -1 */
     char *buffers;          /* one for each slot of the queue; those of the next copy follow */
     off_t at[RING_DEEPEST]; /* where a slot's block belongs */
+    int writes[RING_DEEPEST]; /* whether that is written */
     struct ring ring;
     pthread_barrier_t start; /* of the threads that are the queue of a synchronous engine */
     pthread_mutex_t lock;
@@ -55,11 +57,12 @@ static char *spare; /* a block to read back into */
 
 /* --- one operation --- */
 
-/* Chooses the next block. */
-static off_t next_block(struct copy *copy)
+/* Chooses the next block, and whether it is written. */
+static off_t next_block(struct copy *copy, int *writes)
 {
     uint64_t n = __atomic_fetch_add(&copy->begun, 1, __ATOMIC_RELAXED);
 
+    *writes = op == MIX ? (int)(n & 1) : op != READ;
     n = random_order ? blocks_nth(n, blocks, salt + copy->number) : (copy->first + n) % blocks;
     return (off_t)n * (off_t)block;
 }
@@ -73,19 +76,20 @@ static int is_right(char *buffer, off_t at, const uint64_t *by)
     return blocks_right(buffer, block, at, by);
 }
 
-static void verify(struct copy *copy, char *buffer, off_t at, ssize_t done)
+static void verify(struct copy *copy, char *buffer, off_t at, int writes, ssize_t done)
 {
     if (done < 0)
-        kit_error("cannot %s at byte %lld of the file (%s)", op == READ ? "read" : "write", (long long)at, strerror(errno));
+        kit_error("cannot %s at byte %lld of the file (%s)", writes ? "write" : "read", (long long)at, strerror(errno));
     if (done != (ssize_t)block)
         kit_error("%zd of %zu bytes at byte %lld of the file came through: is the disk full?", done, block, (long long)at);
-    if (op == READ && !is_right(buffer, at, NULL))
+    if (!writes && !is_right(buffer, at, NULL))
         __atomic_fetch_add(&copy->wrong, 1, __ATOMIC_RELAXED);
 }
 
-static void count(struct copy *copy, off_t at, int64_t took)
+static void count(struct copy *copy, off_t at, int writes, int64_t took)
 {
-    copy->last = at;
+    if (writes)
+        copy->last = at;
     copy->thread->count += unit;
     kit_time(took);
 }
@@ -96,10 +100,10 @@ static void submit(struct copy *copy, unsigned slot)
 {
     char *buffer = copy->buffers + slot * block;
 
-    copy->at[slot] = next_block(copy);
-    if (op != READ)
+    copy->at[slot] = next_block(copy, &copy->writes[slot]);
+    if (copy->writes[slot])
         blocks_stamp(buffer, block, copy->at[slot], salt);
-    ring_submit(&copy->ring, slot, op != READ, buffer, block, copy->at[slot]);
+    ring_submit(&copy->ring, slot, copy->writes[slot], buffer, block, copy->at[slot]);
 }
 
 static void work_by_ring(struct copy *copy)
@@ -109,17 +113,17 @@ static void work_by_ring(struct copy *copy)
     for (;;) {
         struct ring_done done = ring_wait(&copy->ring);
         errno = done.result < 0 ? -done.result : 0;
-        verify(copy, copy->buffers + done.slot * block, copy->at[done.slot], done.result);
-        count(copy, copy->at[done.slot], done.took);
+        verify(copy, copy->buffers + done.slot * block, copy->at[done.slot], copy->writes[done.slot], done.result);
+        count(copy, copy->at[done.slot], copy->writes[done.slot], done.took);
         submit(copy, done.slot);
     }
 }
 
 /* --- by threads that wait --- */
 
-static ssize_t transfer(char *buffer, off_t at)
+static ssize_t transfer(char *buffer, off_t at, int writes)
 {
-    ssize_t n = op == READ ? pread(file, buffer, block, at) : pwrite(file, buffer, block, at);
+    ssize_t n = writes ? pwrite(file, buffer, block, at) : pread(file, buffer, block, at);
 
     if ((op == FSYNC && fsync(file) != 0) || (op == FDATASYNC && fdatasync(file) != 0))
         return -1;
@@ -129,17 +133,18 @@ static ssize_t transfer(char *buffer, off_t at)
 static void work_by_waiting(struct copy *copy, char *buffer)
 {
     for (;;) {
-        off_t at = next_block(copy);
+        int writes;
+        off_t at = next_block(copy, &writes);
         int64_t begun, took;
         ssize_t n;
-        if (op != READ)
+        if (writes)
             blocks_stamp(buffer, block, at, salt);
         begun = kit_now();
-        n = transfer(buffer, at);
+        n = transfer(buffer, at, writes);
         took = kit_now() - begun;
-        verify(copy, buffer, at, n);
+        verify(copy, buffer, at, writes, n);
         pthread_mutex_lock(&copy->lock);
-        count(copy, at, took);
+        count(copy, at, writes, took);
         pthread_mutex_unlock(&copy->lock);
     }
 }
@@ -282,14 +287,14 @@ int main(int argc, char **argv)
     int bytes, direct, keep;
 
     kit_init(argc, argv);
-    op = (enum op)word_arg("op", "read", WORDS("read", "write", "fsync", "fdatasync"));
+    op = (enum op)word_arg("op", "read", WORDS("read", "write", "mix", "fsync", "fdatasync"));
     random_order = word_arg("order", "random", WORDS("sequential", "random"));
     block = size_arg("block", "4k", BLOCKS_SECTOR, 4 << 20, BLOCKS_SECTOR);
     size = size_arg("size", "256m", 4 << 20, UINT64_C(1) << 42, DISK_PIECE);
     depth = (unsigned)kit_arg_number("depth", 1, 1, RING_DEEPEST);
-    with_ring = word_arg("engine", "uring", WORDS("sync", "uring")) && op <= WRITE;
+    with_ring = word_arg("engine", "uring", WORDS("sync", "uring")) && op <= MIX;
     direct = (int)kit_arg_number("direct", 1, 0, 1);
-    bytes = word_arg("count", random_order || op > WRITE ? "operations" : "bytes", WORDS("operations", "bytes"));
+    bytes = word_arg("count", random_order || op > MIX ? "operations" : "bytes", WORDS("operations", "bytes"));
     keep = (int)kit_arg_number("keep", 0, 0, 1);
     spoils = (int)kit_arg_number("wrong", 0, 0, 1);
     unit = bytes ? block : 1;

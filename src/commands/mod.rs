@@ -2,6 +2,7 @@
 
 mod build;
 mod burnin;
+mod card;
 mod clean;
 mod collect;
 mod compare;
@@ -55,6 +56,8 @@ A RUN is a directory, a run's name, or `latest` (`latest~1` is the one before)."
 enum Verb {
     /// Measure tests or groups; by default the UnixBench index
     Run(run::Arguments),
+    /// Measure a machine on a card, in three minutes: scores, memory, disk, wake-ups, neighbours
+    Card(card::Arguments),
     /// Do what UnixBench's Run does: its options, variables, files and text
     Unixbench(unixbench::Arguments),
     /// Measure whether interactive tasks stay smooth while loads run
@@ -171,6 +174,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
     }
     match verb {
         Verb::Run(arguments) => run::run(&arguments),
+        Verb::Card(arguments) => card::run(&arguments),
         Verb::Unixbench(arguments) => unixbench::run(&arguments),
         Verb::Latency(arguments) => latency::run(&arguments),
         Verb::Scale(arguments) => scale::run(&arguments),

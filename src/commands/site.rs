@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::measure::find;
 use crate::options::Results;
-use crate::status::{Status, usage};
+use crate::status::Status;
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
 use site::{Asked, build};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs, fleets, journals, and directories of such [default: the results directory]
+    /// Runs, fleets, journals, and directories of such; also names of runs [default: the results directory]
     #[arg(value_name = "DIR")]
-    sources: Vec<PathBuf>,
+    sources: Vec<String>,
     /// The site's directory; one that is there is brought up to date
     #[arg(long, value_name = "WWW")]
     into: PathBuf,
@@ -31,12 +32,16 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let Arguments { sources, into, title, anonymous, results } = arguments;
-    if let Some(missing) = sources.iter().find(|source| !source.exists()) {
-        return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));
+    let store = results.store()?;
+    let named = |name: &String| {
+        let path = PathBuf::from(name);
+        if path.exists() { Ok(path) } else { find(&store, name) }
+    };
+    let mut sources: Vec<PathBuf> = sources.iter().map(named).collect::<Result<_>>()?;
+    if sources.is_empty() {
+        sources.push(store.root().to_path_buf());
     }
-    let usual = [results.store()?.root().to_path_buf()];
-    let sources = if sources.is_empty() { &usual[..] } else { sources };
-    let built = build(&Asked { sources, into, title, anonymous: *anonymous }, &catalogue)?;
+    let built = build(&Asked { sources: &sources, into, title, anonymous: *anonymous }, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
     }

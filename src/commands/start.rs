@@ -12,6 +12,7 @@ pub(super) const QUESTIONS: &str = "\
 What do you want to know?
 
   one number, in two minutes             unixmark run --budget 2m
+  what is this new server?               unixmark card
   the same as UnixBench, to the letter   unixmark run --procedure classic
   is this machine fit to measure?        unixmark doctor
   what changed between two runs?         unixmark compare latest~1 latest

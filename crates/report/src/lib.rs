@@ -21,6 +21,7 @@ use analysis::fleet::FleetReport;
 use analysis::{Comparisons, Gate, Results, Trend};
 use journal::Finding;
 pub use render::{Format, Layout, STYLE, render};
+pub use views::Card;
 
 /// Returns the report of a run.
 pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {
@@ -40,6 +41,11 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport, layout: impl Into<Layout>) -> 
 /// Returns one test over many runs.
 pub fn trend(trend: &Trend, layout: impl Into<Layout>) -> Result<String> {
     render(&views::trend(trend), layout.into())
+}
+
+/// Returns a machine on a card.
+pub fn card(card: &Card<'_>, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::card(card), layout.into())
 }
 
 /// Returns what will spoil a run here.

@@ -1,6 +1,7 @@
 //! One file per question: results become a document. No view knows a format.
 
 mod burnin;
+mod card;
 mod compare;
 mod comparisons;
 mod cost;
@@ -18,6 +19,7 @@ mod totals;
 mod trend;
 
 pub use self::fleet::fleet;
+pub use card::{Card, card};
 pub use compare::compare;
 pub use doctor::doctor;
 pub use run::run;

@@ -1,0 +1,265 @@
+//! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
+
+use analysis::{Index, Neighbours, Results, Row};
+use journal::{Finding, Severity};
+use serde_json::{Value, json};
+use stats::{Estimate, Histogram};
+
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show};
+
+/// The version of the card's keys: docs/card.schema.json.
+const FORMAT: &str = "unixmark-card/1";
+
+/// Blocks of the disk's mix: the test's name after `disk-mix-`, what it is called, and its bytes.
+const BLOCKS: [(&str, &str, f64); 4] = [
+    ("4k", "4 KiB", 4096.0),
+    ("64k", "64 KiB", 65_536.0),
+    ("512k", "512 KiB", 524_288.0),
+    ("1m", "1 MiB", 1_048_576.0),
+];
+
+/// The tests of the memory, and that of wake-ups.
+const MEMORY: [&str; 2] = ["copy-ram", "latency-ram"];
+const WAKE_UP: &str = "cyclic";
+
+/// From this share of disturbed trials on a machine is busy, and up to that one it is quiet.
+const BUSY: f64 = 0.25;
+const CALM: f64 = 0.05;
+
+/// What a card is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Card<'a> {
+    /// The index and the memory, at one copy and at all.
+    pub index: &'a Results,
+    /// The disk and wake-ups.
+    pub disk: &'a Results,
+    /// The share of processor time that the hypervisor gave to others meanwhile; `None` where the kernel does not say.
+    pub steal: Option<f64>,
+    /// What `doctor` finds, worst first.
+    pub findings: &'a [Finding],
+}
+
+/// A figure at one copy and at all of them.
+struct Line<'a> {
+    label: String,
+    unit: &'a str,
+    one: Option<Estimate>,
+    quiet_one: Option<Estimate>,
+    all: Option<Estimate>,
+    quiet_all: Option<Estimate>,
+}
+
+/// Megabytes a second, by block.
+struct Disk {
+    block: &'static str,
+    read: Option<Estimate>,
+    write: Option<Estimate>,
+    mixed: Option<Estimate>,
+    bytes: f64,
+}
+
+/// Returns the card.
+pub fn card(card: &Card<'_>) -> Document {
+    let run = &card.index.run;
+    let mut document = Document::new(FORMAT, &run.tool, &run.host, &["scores", "disk"]);
+    document.run.clone_from(&run.name);
+    document.blocks.push(system(card.index));
+    document.table(scores(card.index).titled("Scores", "with 95 % intervals; quiet: undisturbed by neighbours"));
+    document.table(
+        disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, past the page cache; MB/s"),
+    );
+    let wake_up = card.disk.rows.iter().find(|row| row.cell.key.test == WAKE_UP);
+    let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
+    let text = |lead: &str, text: String| Block::Text(Show::People, format!("{lead}: "), text);
+    document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
+    document.extend([
+        text("Neighbours", neighbours_sentence(card)),
+        text("Verdict", verdict(card)),
+        text("On a site", format!("unixmark site {} --into www", words::shell(std::slice::from_ref(&run.name)))),
+        Block::Data("run", json!(run.name)),
+        Block::Data("started", json!(run.started)),
+        Block::Data("cpus", json!(run.cpus)),
+        Block::Data("wake_up_ms", wake_up.map_or(Value::Null, wake_up_data)),
+        Block::Data("steal", json!(card.steal)),
+        Block::Data("neighbours", json!(card.index.neighbours)),
+        Block::Data("findings", json!(card.findings)),
+        Block::Data("verdict", json!(verdict(card))),
+    ]);
+    document
+}
+
+/// The system in one block.
+fn system(results: &Results) -> Block {
+    let pair = |(title, fact): (&str, &journal::Fact)| Pair {
+        key: fact.name.clone(),
+        label: title.to_owned(),
+        narrow: title.to_owned(),
+        value: fact.value.clone(),
+        ..Pair::default()
+    };
+    let mut items: Vec<Pair> = results.facts.heading().map(pair).collect();
+    if let Some(build) = &results.run.build {
+        let value = format!("{} build, {}", build.name, build.compiler);
+        let named = |text: &str| text.to_owned();
+        items.push(Pair {
+            key: named("build"),
+            label: named("Programs"),
+            narrow: named("Programs"),
+            value,
+            ..Pair::default()
+        });
+    }
+    Block::Pairs(Pairs { key: "system", title: String::new(), items })
+}
+
+fn scores(results: &Results) -> crate::document::Table {
+    let levels = results.levels();
+    let most = levels.last().copied().unwrap_or(1);
+    let lines: Vec<Line> =
+        index(results, most).into_iter().chain(MEMORY.iter().filter_map(|test| memory(results, test, most))).collect();
+    let estimate = |value: Option<Estimate>| value.map_or(Field::Missing, |value| Field::Estimate(value, words::score));
+    let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
+    let all = words::copies(most);
+    Columns::new()
+        .with(Column::words("test", "Test"), |line: &Line| Field::text(&line.label))
+        .with(Column::words("unit", "Unit"), |line| Field::text(line.unit))
+        .with(Column::number("one", "1 copy").main(), |line| estimate(line.one))
+        .with(Column::number("", "±").shown(Show::People), |line| spread(line.one))
+        .with(Column::number("quiet_one", "quiet"), |line| estimate(line.quiet_one))
+        .with(Column::number("all", &all).main(), |line| if most > 1 { estimate(line.all) } else { Field::Missing })
+        .with(Column::number("", "±").shown(Show::People), |line| spread(line.all))
+        .with(Column::number("quiet_all", "quiet"), |line| estimate(line.quiet_all))
+        .of(&lines)
+        .keyed("scores")
+}
+
+fn index(results: &Results, most: u32) -> Option<Line<'static>> {
+    let at = |copies: u32| results.indexes().iter().find(|index| index.id == "system" && index.copies == copies);
+    let (one, all) = (at(1), at(most).filter(|_| most > 1));
+    let known = one.or(all)?;
+    let label = if known.complete { "System index" } else { "System index (partial)" };
+    let score = |index: Option<&Index>| index.map(|index| index.score);
+    let quiet = |index: Option<&Index>| index.and_then(|index| index.quiet);
+    Some(Line {
+        label: label.to_owned(),
+        unit: "",
+        one: score(one),
+        quiet_one: quiet(one),
+        all: score(all),
+        quiet_all: quiet(all),
+    })
+}
+
+fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
+    let at = |copies: u32| results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
+    let (one, all) = (at(1), at(most).filter(|_| most > 1));
+    let known = one.or(all)?;
+    let quiet = |row: Option<&Row>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
+    Some(Line {
+        label: known.cell.label.clone(),
+        unit: &known.cell.unit,
+        one: one.map(|row| row.score),
+        quiet_one: quiet(one),
+        all: all.map(|row| row.score),
+        quiet_all: quiet(all),
+    })
+}
+
+fn disk(results: &Results) -> crate::document::Table {
+    let row = |name: &str| results.rows.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
+    let line = |(name, block, bytes): &(&str, &'static str, f64)| Disk {
+        block,
+        read: row(&format!("disk-mix-{name}:op=read")),
+        write: row(&format!("disk-mix-{name}:op=write")),
+        mixed: row(&format!("disk-mix-{name}")),
+        bytes: *bytes,
+    };
+    let lines: Vec<Disk> = BLOCKS.iter().map(line).collect();
+    // Operations a second as MB/s; of the mix each kind is half of it.
+    let rate = |value: Option<Estimate>, factor: f64| {
+        let times = |estimate: Estimate| Estimate {
+            value: estimate.value * factor,
+            low: estimate.low * factor,
+            high: estimate.high * factor,
+        };
+        value.map_or(Field::Missing, |value| Field::Estimate(times(value), words::score))
+    };
+    let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
+    Columns::new()
+        .with(Column::words("block", "Block"), |line: &Disk| Field::text(line.block))
+        .with(Column::number("read_mb_s", "Reads").main(), |line| rate(line.read, line.bytes / 1e6))
+        .with(Column::number("", "±").shown(Show::People), |line| spread(line.read))
+        .with(Column::number("write_mb_s", "Writes").main(), |line| rate(line.write, line.bytes / 1e6))
+        .with(Column::number("", "±").shown(Show::People), |line| spread(line.write))
+        .with(Column::number("mixed_read_mb_s", "Mixed: each").main(), |line| rate(line.mixed, line.bytes / 2e6))
+        .with(Column::number("mixed_mb_s", "both").main(), |line| rate(line.mixed, line.bytes / 1e6))
+        .with(Column::number("mixed_iops", "IOPS"), |line| rate(line.mixed, 1.0))
+        .with(Column::number("", "±").shown(Show::People), |line| spread(line.mixed))
+        .of(&lines)
+        .keyed("disk")
+}
+
+fn wake_up_sentence(histogram: &Histogram) -> String {
+    let ms = |ns: f64| words::nanoseconds(ns);
+    format!(
+        "{} after a timer's moment at the median, {} in 99 of 100, {} at most ({} wake-ups, one a millisecond)",
+        ms(histogram.quantile(0.5)),
+        ms(histogram.quantile(0.99)),
+        ms(histogram.max()),
+        histogram.count()
+    )
+}
+
+fn wake_up_data(histogram: &Histogram) -> Value {
+    let ms = |ns: f64| ns / 1e6;
+    json!({
+        "p50": ms(histogram.quantile(0.5)), "p99": ms(histogram.quantile(0.99)), "max": ms(histogram.max()),
+        "count": histogram.count(),
+    })
+}
+
+fn neighbours_sentence(card: &Card<'_>) -> String {
+    let steal = card.steal.map_or_else(
+        || "the kernel does not say what the hypervisor took".to_owned(),
+        |steal| format!("the hypervisor gave {} of the processors' time to others", words::percentage(steal)),
+    );
+    let Some(neighbours) = &card.index.neighbours else { return steal };
+    let Neighbours { competing, beside, hypervisor, hidden } = *neighbours;
+    let kinds = [
+        (competing, "by programs that competed for processors"),
+        (beside, "by programs on other processors"),
+        (hypervisor, "by the hypervisor"),
+        (hidden, "without a visible cause"),
+    ];
+    let parts: Vec<String> = kinds
+        .iter()
+        .filter(|(share, _)| *share >= 0.005)
+        .map(|(share, what)| format!("{} {what}", words::percentage(*share)))
+        .collect();
+    let disturbed = if parts.is_empty() {
+        "no trial was disturbed".to_owned()
+    } else {
+        format!("trials disturbed: {}", parts.join(", "))
+    };
+    format!("{steal}; {disturbed}")
+}
+
+/// One line to remember: how quiet the machine is, what all processors bring, and the worst that `doctor` finds.
+fn verdict(card: &Card<'_>) -> String {
+    let share = card.index.neighbours.map_or(f64::NAN, |neighbours| neighbours.share());
+    let state = match share {
+        share if share.is_nan() => "it is not known how quiet this machine is",
+        share if share <= CALM => "a quiet machine: its figures are its own",
+        share if share < BUSY => "disturbed at times",
+        _ => "a busy machine: what it does depends on its neighbours",
+    };
+    let has_quiet = card.index.indexes().iter().any(|index| index.quiet.is_some());
+    let can_do = if share > CALM && has_quiet { "; the quiet figures are what it can do" } else { "" };
+    let indexes = card.index.indexes();
+    let name = indexes.iter().find(|index| index.id == "system").map(|index| index.name.as_str());
+    let gain = card.index.gains().iter().find(|gain| name == Some(&gain.label)).map(|gain| gain.gain.value);
+    let gain = gain.filter(|gain| gain.is_finite()).map(|gain| format!("; all processors bring {}", words::gain(gain)));
+    let worst = card.findings.iter().min_by_key(|finding| finding.severity);
+    let worst = worst.filter(|finding| finding.severity != Severity::Note).map(|finding| format!("; {}", finding.what));
+    format!("{state}{can_do}{}{}", gain.unwrap_or_default(), worst.unwrap_or_default())
+}
