@@ -34,7 +34,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
 }
 
 /// Returns what programs have under a key.
-fn data<'a>(document: &'a Document, key: &str) -> Option<&'a Value> {
+pub(super) fn data<'a>(document: &'a Document, key: &str) -> Option<&'a Value> {
     document.blocks.iter().find_map(|block| match block {
         Block::Data(name, value) if *name == key => Some(value),
         _ => None,

@@ -9,7 +9,7 @@ use crate::document::{Block, Document, Reader};
 /// One figure, or the change of one.
 pub(super) struct Figure {
     /// `pipe x2, load compile`.
-    name: String,
+    pub(super) name: String,
     /// Where in the matrix it is, as labels.
     pub(super) labels: Vec<(&'static str, String)>,
     /// `lps`; of a change `%` or `points`.
@@ -70,6 +70,12 @@ fn measure(row: &Map<String, Value>) -> Option<String> {
     Some(text(row, "measure")).filter(|measure| !measure.is_empty() && measure != "score")
 }
 
+/// Whether less is better of what a row measures.
+pub(super) fn lower_is_better(row: &Map<String, Value>) -> bool {
+    let declared = row.get("lower_is_better").and_then(Value::as_bool);
+    declared.unwrap_or_else(|| ["time", "latency"].contains(&text(row, "metric").as_str()))
+}
+
 fn copies(row: &Map<String, Value>) -> u64 {
     row.get("copies").and_then(Value::as_u64).unwrap_or(1)
 }
@@ -98,14 +104,13 @@ fn figure(row: &Map<String, Value>, key: &str) -> Option<Figure> {
         _ if is_change => "%".to_owned(),
         _ => text(row, "unit"),
     };
-    let declared = row.get("lower_is_better").and_then(Value::as_bool);
     Some(Figure {
         name,
         labels,
         unit,
         value: number(key)?,
         ends: number("low").zip(number("high")).map(|(low, high)| [low, high]),
-        lower_is_better: declared.unwrap_or_else(|| ["time", "latency"].contains(&text(row, "metric").as_str())),
+        lower_is_better: lower_is_better(row),
         is_change,
     })
 }

@@ -7,6 +7,7 @@ mod figures;
 mod html;
 mod json;
 mod junit;
+mod lnt;
 mod markdown;
 mod notes;
 mod openmetrics;
@@ -41,6 +42,8 @@ pub enum Format {
     Openmetrics,
     /// A table of 78 columns for a commit message: what changed, or a column for each of several systems
     Commit,
+    /// A report for LNT, LLVM's tracker of performance
+    Lnt,
     /// JUnit XML of `compare --fail-on` and `doctor`
     Junit,
 }
@@ -91,6 +94,7 @@ pub fn render(document: &Document, layout: Layout) -> Result<String> {
         Format::GithubSmaller => figures::github(document, true),
         Format::Openmetrics => openmetrics::render(document),
         Format::Commit => commit::render(document),
+        Format::Lnt => lnt::render(document),
         Format::Junit => junit::render(document),
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
 }
 
 /// Returns the unit as names of metrics have it, and how many of it one of `unit` is: times are in seconds, shares are ratios.
-fn base(unit: &str) -> (String, f64) {
+pub(super) fn base(unit: &str) -> (String, f64) {
     let known = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)];
     if let Some((_, factor)) = known.iter().find(|(name, _)| *name == unit) {
         return ("seconds".to_owned(), *factor);

@@ -171,9 +171,52 @@ print(json.dumps([of(strict), of(plain)]))";
     }
 }
 
+/// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON has.
+#[test]
+fn lnt_reads_each_figure() {
+    for (subject, json, text) in subjects(Format::Lnt) {
+        let lnt = parsed(&text);
+        assert_eq!(lnt["format_version"], "2");
+        let run = json["run"].as_object().or_else(|| json["runs"].as_array()?.last()?.as_object()).unwrap();
+        assert_eq!(lnt["machine"]["name"], run["host"], "{subject}");
+        assert!(lnt["machine"].as_object().unwrap().values().all(Value::is_string), "{subject}");
+        let moment = |key: &str| lnt["run"][key].as_str().unwrap().parse::<jiff::civil::DateTime>().unwrap();
+        let began: jiff::Timestamp = run["started"].as_str().unwrap().parse().unwrap();
+        assert_eq!(moment("start_time").to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp(), began, "{subject}");
+        let seconds = (moment("end_time") - moment("start_time")).total(jiff::Unit::Second).unwrap();
+        assert!((seconds - json["seconds"].as_f64().unwrap_or(0.0)).abs() < 1.0, "{subject}: {seconds}");
+        assert!(!lnt["run"]["llvm_project_revision"].as_str().unwrap().is_empty());
+        let mut read: Vec<(&str, f64)> = Vec::new();
+        for test in lnt["tests"].as_array().unwrap() {
+            let metrics: Vec<&String> = test.as_object().unwrap().keys().filter(|key| *key != "name").collect();
+            let [metric] = metrics[..] else { panic!("{test}") };
+            read.push((metric, test[metric].as_f64().unwrap()));
+        }
+        let (rows, side) = match numbers(&json, "results", "value") {
+            rows if rows.is_empty() => (numbers(&json, "comparisons", "delta"), "b"),
+            rows => (rows, "value"),
+        };
+        assert!(!rows.is_empty() && read.len() <= rows.len(), "{subject}");
+        for row in &rows {
+            let lower = row["lower_is_better"].as_bool();
+            let lower = lower.unwrap_or_else(|| ["time", "latency"].contains(&row["metric"].as_str().unwrap()));
+            let (metric, factor) = match (lower, row["unit"].as_str().unwrap()) {
+                (false, _) => ("score", 1.0),
+                (true, "ns") => ("execution_time", 1e-9),
+                (true, "ms") => ("execution_time", 1e-3),
+                (true, _) => continue,
+            };
+            let value = row[side].as_f64().unwrap() * factor;
+            let place = read.iter().position(|own| own.0 == metric && (own.1 - value).abs() <= value.abs() * 1e-12);
+            read.remove(place.unwrap_or_else(|| panic!("{subject}: {row}")));
+        }
+        assert!(read.is_empty(), "{subject}: {read:?}");
+    }
+}
+
 #[test]
 fn what_has_no_figures_says_so() {
-    for format in [Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
+    for format in [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
         let refused = report::doctor(&[], format).unwrap_err().to_string();
         assert!(refused.contains("no figure"), "{refused}");
     }
