@@ -5,6 +5,7 @@ mod archive;
 mod bad_luck;
 mod bare;
 mod burnin;
+mod ci;
 mod command_line;
 mod compare;
 mod completion;
