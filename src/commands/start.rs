@@ -31,7 +31,7 @@ pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
     }
     let is_number = |word: Option<&OsString>| {
         let text = word.map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-        text.starts_with(|first: char| first.is_ascii_digit()) || text == "max"
+        text.starts_with(|first: char| first.is_ascii_digit()) || text.starts_with("max")
     };
     let alone = |place: usize| words[place] == "-c" && !is_number(words.get(place + 1));
     let word = |place: usize| if alone(place) { "--console".into() } else { words[place].clone() };

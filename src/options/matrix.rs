@@ -13,7 +13,7 @@ use plan::{Effort, Kind, Pin};
 /// The options of every command that measures cells of the matrix.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Matrix {
-    /// Number of copies: `2`, `1,2,4`, `1..9`, `max` or `1..max`; repeatable
+    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
     /// What runs in the background: one or more of `unixmark list loads`; repeatable

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use words::Unique;
 
@@ -14,8 +14,11 @@ pub(super) struct Copies(Vec<(Count, Count)>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     Number(u32),
-    /// One per processor.
-    Max,
+    /// So many for so many processors: `max` is one for one, `2max` two for one, `max/2` one for two.
+    Max {
+        copies: u32,
+        processors: u32,
+    },
 }
 
 /// No machine has more processors.
@@ -24,20 +27,23 @@ const MOST: u32 = 100_000;
 /// A longer range is a typing error.
 const LONGEST: u32 = 4096;
 
+/// More copies per processor, or processors per copy, are a typing error.
+const MOST_TIMES: u32 = 64;
+
 impl Copies {
-    /// Returns every number once, in order, with `most` in place of `max`.
+    /// Returns every number once, in order, with `most` in place of `max`; of a part there is at least one.
     ///
     /// # Errors
-    /// A range begins beyond `max`, or is too long.
+    /// A range ends before it begins, or is too long.
     pub(super) fn all(lists: &[Copies], most: u32) -> Result<Vec<u32>> {
         let number = |count: Count| match count {
             Count::Number(number) => number,
-            Count::Max => most,
+            Count::Max { copies, processors } => (most.saturating_mul(copies) / processors).max(1),
         };
         let mut counts = Vec::new();
         for (from, to) in lists.iter().flat_map(|list| &list.0).map(|(from, to)| (number(*from), number(*to))) {
             if from > to || to - from > LONGEST {
-                bail!("{from}..max is not a range of copies: max is {most} here; try 1..max");
+                bail!("{from}..{to} is not a range of copies, and max is {most} here; try 1..max");
             }
             counts.extend(from..=to);
         }
@@ -45,7 +51,7 @@ impl Copies {
     }
 }
 
-/// Reads `2`, `1,2,4`, `1..9`, `max` or `1..max`.
+/// Reads `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`.
 pub(super) fn copies(text: &str) -> Result<Copies> {
     let range = |part: &str| -> Result<(Count, Count)> {
         let Some((from, to)) = part.split_once("..") else {
@@ -53,26 +59,35 @@ pub(super) fn copies(text: &str) -> Result<Copies> {
             return Ok((count, count));
         };
         match (count(from)?, count(to)?) {
-            (from @ Count::Number(_), Count::Max) => Ok((from, Count::Max)),
-            (Count::Number(from), Count::Number(to)) if from <= to && to - from <= LONGEST => {
-                Ok((Count::Number(from), Count::Number(to)))
+            (Count::Number(from), Count::Number(to)) if from > to || to - from > LONGEST => {
+                bail!("'{part}' is not a range of copies; try 1..9 or 1..max")
             }
-            _ => bail!("'{part}' is not a range of copies; try 1..9 or 1..max"),
+            range => Ok(range),
         }
     };
     text.split(',').map(range).collect::<Result<_>>().map(Copies)
 }
 
 fn count(text: &str) -> Result<Count> {
-    match text.trim() {
-        "max" => Ok(Count::Max),
-        digits => match digits.parse::<u32>() {
-            Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
-            Ok(number) if number <= MOST => Ok(Count::Number(number)),
-            Ok(_) => bail!("{text} copies are more than the {MOST} that can be asked for; try max, one per processor"),
-            _ => bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9 or max"),
-        },
+    if let Some((copies, processors)) = text.trim().split_once("max") {
+        return times(copies, processors).with_context(|| {
+            format!("'{text}' is not a number of copies; try max, 2max or max/2, up to {MOST_TIMES}max")
+        });
     }
+    match text.trim().parse::<u32>() {
+        Ok(0) => bail!("there is nothing to measure with 0 copies; try 1"),
+        Ok(number) if number <= MOST => Ok(Count::Number(number)),
+        Ok(_) => bail!("{text} copies are more than the {MOST} that can be asked for; try max, one per processor"),
+        _ => bail!("'{text}' is not a number of copies; try 2, 1,2,4, 1..9, max, 2max or max/2"),
+    }
+}
+
+/// Reads what is before and after `max`: a number of copies, or `/` and a number of processors.
+fn times(copies: &str, processors: &str) -> Option<Count> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| (1..=MOST_TIMES).contains(number));
+    let copies = if copies.is_empty() { 1 } else { number(copies)? };
+    let processors = if processors.is_empty() { 1 } else { number(processors.strip_prefix('/')?)? };
+    Some(Count::Max { copies, processors })
 }
 
 /// Returns a choice as it is written on the command line, and in the arguments of programs.
@@ -145,5 +160,31 @@ pub(crate) fn bytes(text: &str) -> Result<u64> {
     match number {
         Some(bytes) if bytes > 0 => Ok(bytes),
         _ => bail!("'{text}' is not a size; try 512M or 4G"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_copies() {
+        let read = |text: &str, most| copies(text).and_then(|list| Copies::all(&[list], most));
+        for (text, most, numbers) in [
+            ("2", 4, vec![2]),
+            ("1,2,4", 4, vec![1, 2, 4]),
+            ("1..3", 4, vec![1, 2, 3]),
+            ("max,max", 4, vec![4]),
+            ("2max", 4, vec![8]),
+            ("max/2", 5, vec![2]),
+            ("max/2", 1, vec![1]),
+            ("3max/2", 4, vec![6]),
+            ("max/2..max", 4, vec![2, 3, 4]),
+        ] {
+            assert_eq!(read(text, most).unwrap(), numbers, "{text}");
+        }
+        for text in ["0", "0max", "max/0", "max2", "65max", "-max", "3..2", "max..2", "x", "", "maxmax", "max/"] {
+            assert!(read(text, 4).is_err(), "{text}");
+        }
     }
 }

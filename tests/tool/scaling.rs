@@ -113,3 +113,29 @@ fn real_programs_scale() {
     assert!(levels.len() == 4 && levels.iter().all(|level| level["normalised"].as_f64().unwrap() > 0.0), "{report}");
     place.assert_clean();
 }
+
+/// UnixBench's context switching where the scheduler has no choice; with one processor there is no second.
+#[test]
+fn context_switching_by_place() {
+    let place = Place::new();
+    let run = |cpus: &str| {
+        let mut command = std::process::Command::new("taskset");
+        command.args(["-c", cpus]).arg(assert_cmd::cargo::cargo_bin("unixmark"));
+        command.args("run --quick -c max -i 1 -q context1-one context1-two".split(' '));
+        let output = command.env("UNIXMARK_RESULTS", place.results()).output().unwrap();
+        (output.status.code(), place.json("latest"))
+    };
+    let (status, one) = run("0");
+    assert_eq!((status, one["results"].as_array().unwrap().len()), (Some(0), 1), "{one}");
+    assert!(one["skipped"][0]["reason"].as_str().unwrap().contains("processors of two cores"), "{one}");
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        return testing::skip("there is one processor");
+    }
+    let (status, both) = run("0-1");
+    let reasons = both["skipped"].as_array().unwrap();
+    if reasons.iter().any(|skipped| skipped["reason"].as_str().unwrap().contains("two cores")) {
+        return testing::skip("the first two processors are one core");
+    }
+    assert_eq!((status, both["results"].as_array().unwrap().len()), (Some(0), 2), "{both}");
+    assert!(both["results"].as_array().unwrap().iter().all(|row| row["value"].as_f64().unwrap() > 0.0));
+}

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     /// Tests or groups, by UnixBench's names [default: index]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
-    /// Number of copies: `2`, `1,2,4`, `1..9`, `max` or `1..max`; repeatable [default: 1 and one per processor]
+    /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable [default: 1 and one per processor]
     #[arg(short, long, value_name = "N")]
     copies: Vec<String>,
     /// Number of blocks (classic: passes per long test; short tests get a third); 0, as in UnixBench, is the default
