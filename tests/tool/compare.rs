@@ -3,6 +3,7 @@
 mod conditions;
 mod gate;
 mod made;
+mod systems;
 mod thesis;
 
 use analysis::{Asked, Comparisons, Verdict};

@@ -19,7 +19,9 @@ mod remark;
 mod scaling;
 mod score;
 mod summary;
+mod systems;
 mod trend;
+mod why;
 
 use std::collections::BTreeSet;
 
@@ -53,7 +55,9 @@ pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use score::{Reported, reported};
 pub use summary::{Composite, Figure, Summary};
+pub use systems::{Across, Mark, Sorted, Standing, sort as sort_systems};
 pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
+pub use why::{Hint, Reach, Why};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
 #[must_use]

@@ -18,7 +18,7 @@ use anyhow::Result;
 
 use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
-use analysis::{Comparisons, Gate, Results, Trend};
+use analysis::{Comparisons, Gate, Results, Sorted, Trend};
 use journal::Finding;
 pub use render::{Format, Layout, STYLE, render};
 pub use views::Card;
@@ -31,6 +31,11 @@ pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {
 /// Returns what runs compared come to, with what became of a `gate`.
 pub fn comparison(comparisons: &Comparisons, gate: Option<&Gate>, layout: impl Into<Layout>) -> Result<String> {
     render(&views::compare(comparisons, gate), layout.into())
+}
+
+/// Returns runs side by side, a column each.
+pub fn systems(comparisons: &Comparisons, by: Sorted, layout: impl Into<Layout>) -> Result<String> {
+    render(&views::systems(comparisons, by), layout.into())
 }
 
 /// Returns the report of a fleet run, with the states of its nodes.

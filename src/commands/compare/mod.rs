@@ -1,6 +1,7 @@
 //! `unixmark compare RUN RUN …`.
 
 mod again;
+mod systems;
 
 use std::path::PathBuf;
 
@@ -45,6 +46,15 @@ pub(super) struct Arguments {
     /// Two runs made later: a loss fails only if it appears in them too
     #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
     confirm: Vec<String>,
+    /// One table with a column for each run, best and worst marked and ranked only as far as intervals show
+    #[arg(long, conflicts_with_all = ["paired", "base"])]
+    side_by_side: bool,
+    /// What the rows of --side-by-side are sorted by: test, spread (most first), or a column: the letter of a run, worst first
+    #[arg(long, value_name = "COLUMN", requires = "side_by_side")]
+    sort: Option<String>,
+    /// Which facts go with the differences between the runs: hints, and how many runs they rest on
+    #[arg(long, conflicts_with = "paired")]
+    why: bool,
     #[command(flatten)]
     form: Form,
     #[command(flatten)]
@@ -107,9 +117,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let quoted = paths.first().zip(results.first()).and_then(|(path, run)| power_beside(path, &run.run, &catalogue));
     let mut comparisons = Comparisons::new(results, &asked);
     comparisons.notes.extend(quoted);
+    if arguments.why {
+        comparisons.ask_why(&catalogue);
+    }
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
-    print(&::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?)?;
+    let report = match arguments.side_by_side {
+        true => systems::report(&comparisons, arguments)?,
+        false => ::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?,
+    };
+    print(&report)?;
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));
@@ -192,7 +209,8 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
     match gate {
         Some(gate) if !gate.is_open() => Status::Failed,
         _ if blind => Status::Nothing,
-        _ if comparisons.comparisons.is_empty() => {
+        // Others of several systems may share what the first has not.
+        _ if comparisons.comparisons.is_empty() && !arguments.side_by_side => {
             say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
             Status::Nothing
         }

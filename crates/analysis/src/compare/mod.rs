@@ -15,7 +15,8 @@ mod verdict;
 
 use serde::Serialize;
 
-use super::{Remark, Results};
+use super::{Remark, Results, Why};
+use catalogue::Catalogue;
 use engine::{Draft, Observed};
 use journal::Cell;
 use pool::Pool;
@@ -74,6 +75,8 @@ pub struct Comparisons {
     pub totals: Vec<Total>,
     /// The tables of the 1994 thesis, of rounds.
     pub thesis: Option<Thesis>,
+    /// Which facts go with the differences; `None` unless it is asked for ([`Comparisons::ask_why`]).
+    pub why: Option<Why>,
     /// In what the runs are so unlike that a difference may be due to it: builds, kernels …
     pub unlike: Vec<&'static str>,
     /// What makes the runs unlike each other in more than what is asked about.
@@ -239,11 +242,18 @@ impl Comparisons {
             thesis: (asked.design == Design::Rounds)
                 .then(|| Thesis::new(&comparisons, runs.len() / 2, asked.threshold)),
             asked: asked.clone(),
+            why: None,
             comparisons,
             missing,
             totals,
             runs,
         }
+    }
+
+    /// Looks for facts that go with the differences between the runs, each of which counts as a system.
+    pub fn ask_why(&mut self, catalogue: &Catalogue) {
+        let systems: Vec<(&str, &Results)> = self.runs.iter().map(|run| (run.letter.as_str(), &run.results)).collect();
+        self.why = Some(Why::new(&systems, catalogue));
     }
 
     /// The letter of what every other run, or every A of a round, is measured against.

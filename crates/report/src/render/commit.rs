@@ -21,10 +21,9 @@ const MOST: usize = 5;
 /// # Errors
 /// The document compares nothing, or more systems than there is room for.
 pub(super) fn render(document: &Document) -> Result<String> {
-    let lines = match data(document, "systems") {
-        Some(Value::Array(rows)) if !rows.is_empty() => systems(document, rows)?,
-        _ => sides(document)?,
-    };
+    let mut rows = program_rows(document, "systems");
+    rows.extend(list(document, "systems").iter().filter_map(Value::as_object).cloned());
+    let lines = if rows.is_empty() { sides(document)? } else { systems(document, &rows)? };
     let mut text = String::new();
     for line in &lines {
         text += words::ascii(line).trim_end();
@@ -146,7 +145,7 @@ fn warnings(document: &Document) -> Vec<String> {
 }
 
 /// A column for each system.
-fn systems(document: &Document, rows: &[Value]) -> Result<Vec<String>> {
+fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<String>> {
     let runs: Vec<&Map<String, Value>> = list(document, "runs").iter().filter_map(Value::as_object).collect();
     if runs.len() > MOST {
         bail!("a commit message has room for {MOST} systems, these are {}; name fewer runs", runs.len());
@@ -162,13 +161,9 @@ fn systems(document: &Document, rows: &[Value]) -> Result<Vec<String>> {
     let cells = |words: &[String]| words.iter().map(|word| format!("{word:>SYSTEM$}")).collect::<String>();
     let heads: Vec<String> = letters.iter().map(|letter| format!("{letter} ")).collect();
     lines.extend(placed("", &cells(&heads)));
-    for row in rows.iter().filter_map(Value::as_object) {
-        let scores: Vec<Option<[f64; 3]>> = row
-            .get("scores")
-            .and_then(Value::as_array)
-            .map_or_else(Vec::new, |scores| scores.iter().map(score).collect());
-        let lower = row.get("lower_is_better").and_then(Value::as_bool) == Some(true);
-        let marked: Vec<String> = (0..scores.len()).map(|place| marked(&scores, place, lower)).collect();
+    for row in rows {
+        let marked: Vec<String> =
+            letters.iter().map(|letter| marked(row.get("scores").and_then(|all| all.get(letter)))).collect();
         lines.extend(placed(&format!("{}, {}", name(row), text(row, "unit")), &cells(&marked)));
     }
     lines.push(String::new());
@@ -180,39 +175,13 @@ fn systems(document: &Document, rows: &[Value]) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// A score with the ends of its interval, which is endless where it has none.
-fn score(score: &Value) -> Option<[f64; 3]> {
-    let end = |key: &str, endless: f64| score[key].as_f64().unwrap_or(endless);
-    score["value"].as_f64().map(|value| [value, end("low", f64::NEG_INFINITY), end("high", f64::INFINITY)])
-}
-
-/// The score at a place with its mark, if its interval lies on one side of all others.
-fn marked(scores: &[Option<[f64; 3]>], place: usize, lower: bool) -> String {
-    let Some([value, low, high]) = scores.get(place).copied().flatten() else { return "- ".to_owned() };
-    let others = || scores.iter().enumerate().filter(|(other, _)| *other != place).filter_map(|(_, score)| *score);
-    let is_most = others().all(|[_, _, other]| low > other);
-    let is_least = others().all(|[_, other, _]| high < other);
-    let mark = match (others().next().is_none(), is_most, is_least) {
-        (true, ..) | (_, false, false) => ' ',
-        (_, most, _) if most != lower => '*',
-        _ => '!',
+/// A score with its mark.
+fn marked(score: Option<&Value>) -> String {
+    let Some(value) = score.and_then(|score| score["value"].as_f64()) else { return "- ".to_owned() };
+    let mark = match score.and_then(|score| score["mark"].as_str()) {
+        Some("best") => '*',
+        Some(_) => '!',
+        None => ' ',
     };
     format!("{}{mark}", compact(value))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_overlaps_no_other_is_marked() {
-        let scores = [Some([10.0, 9.0, 11.0]), Some([12.0, 10.5, 13.0]), Some([20.0, 19.0, 21.0]), None];
-        let marks = |lower| (0..4).map(|place| marked(&scores, place, lower)).collect::<Vec<String>>();
-        assert_eq!(marks(false), ["10.0 ", "12.0 ", "20.0*", "- "].map(str::to_owned));
-        assert_eq!(marks(true), ["10.0 ", "12.0 ", "20.0!", "- "].map(str::to_owned));
-        // Without an interval anything overlaps, and one alone is neither.
-        let endless = [Some([1.0, f64::NEG_INFINITY, f64::INFINITY]), Some([9.0, 8.0, 10.0])];
-        assert_eq!([marked(&endless, 0, false), marked(&endless, 1, false)], ["1.000 ", "9.000 "]);
-        assert_eq!(marked(&[None, Some([1.0, 0.5, 1.5])], 1, false), "1.000 ");
-    }
 }

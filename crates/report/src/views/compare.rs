@@ -1,15 +1,16 @@
 //! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
 
 use analysis::{
-    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Row, Second,
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Second,
     Suspect, Thesis, ThesisRow, Total, Verdict,
 };
-use journal::{Cell, Key, Run};
+use journal::{Key, Run};
 use serde_json::{Value, json};
 
 use super::comparisons::{self, Line};
 use super::shared::{coordinates, to_post};
 use super::totals::{self, Mean};
+use super::{systems, why};
 use crate::charts::forest::Forest;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
 
@@ -21,11 +22,12 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let letters = letters(all);
     let mut document = Document::new(FORMAT, "unixmark compare", "Comparison", &["comparisons", "missing"]);
     let lead = letters.iter().map(|letter| sentence(all, letter)).collect();
-    document.extend([Block::Lead(lead), runs(all)]);
+    document.extend([Block::Lead(lead), runs(all, true)]);
     let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);
     document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
     document.extend(differences(all));
+    document.extend(all.why.iter().flat_map(why::blocks));
     document.extend(data(all, gate));
     document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Show::Data));
     document.extend(letters.iter().flat_map(|letter| of_run(all, letter)));
@@ -101,14 +103,28 @@ fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
         Block::Data("conditions", json!(all.asked.conditions)),
         Block::Data("threshold", json!(all.asked.threshold)),
         Block::Data("false_discovery_rate", json!(RATE)),
-        Block::Data("runs", all.runs.iter().map(run).collect()),
-        Block::Data("systems", systems(all)),
+        Block::Data("runs", runs_data(all)),
+        Block::Data("systems", several(all)),
         Block::Data("totals", all.totals.iter().map(total).collect()),
         Block::Data("thesis", all.thesis.as_ref().map_or(Value::Null, |tables| thesis_data(tables, all))),
         Block::Data("gate", gate.map_or(Value::Null, |gate| gate_data(gate, all))),
         Block::Data("warnings", json!(all.warnings)),
         Block::Data("notes", json!(all.notes)),
     ]
+}
+
+/// One table of all systems, where there are more than two.
+fn several(all: &Comparisons) -> Value {
+    if all.asked.is_paired() || all.runs.len() < 3 {
+        return Value::Array(Vec::new());
+    }
+    let columns = systems::data(all);
+    all.side_by_side().iter().map(|row| Value::Object(columns.object(row))).collect()
+}
+
+/// What programs have of the runs.
+pub(super) fn runs_data(all: &Comparisons) -> Value {
+    all.runs.iter().map(run).collect()
 }
 
 fn run(compared: &Compared) -> Value {
@@ -120,39 +136,16 @@ fn run(compared: &Compared) -> Value {
     })
 }
 
-/// The score of each cell in each of several runs, null where a run lacks it: one table of all systems.
-fn systems(all: &Comparisons) -> Value {
-    if all.asked.is_paired() || all.runs.len() < 3 {
-        return Value::Array(Vec::new());
-    }
-    let rows = || all.runs.iter().flat_map(|run| &run.results.rows);
-    let mut cells: Vec<&Cell> = Vec::new();
-    for row in rows() {
-        if !cells.iter().any(|known| known.key == row.cell.key) {
-            cells.push(&row.cell);
-        }
-    }
-    let of = |cell: &Cell| {
-        let score = |run: &Compared| {
-            let own = run.results.rows.iter().find(|row| row.cell.key == cell.key && row.cell.unit == cell.unit);
-            own.map(|Row { score, .. }| json!({"value": score.value, "low": score.low, "high": score.high}))
-        };
-        let scores: Vec<Option<Value>> = all.runs.iter().map(score).collect();
-        let key = cell.key.under(all.condition(&cell.key.condition));
-        json!({
-            "test": key.test, "label": cell.label, "copies": key.copies, "load": key.load, "condition": key.condition,
-            "unit": cell.unit, "lower_is_better": Measure::Score.lower_is_better(cell.metric), "scores": scores,
-        })
-    };
-    cells.into_iter().map(of).collect()
-}
-
-/// The runs by their letters.
-fn runs(all: &Comparisons) -> Block {
+/// The runs by their letters, with their sides unless they are systems beside each other.
+pub(super) fn runs(all: &Comparisons, is_sided: bool) -> Block {
     let pair = |compared: &Compared| {
         let Run { name, started, procedure, comment, .. } = &compared.results.run;
         let condition = compared.condition.as_ref().map_or(String::new(), |condition| format!("condition {condition}"));
-        let side = if compared.letter.starts_with(all.against()) { "base" } else { "changed" };
+        let side = match compared.letter.starts_with(all.against()) {
+            _ if !is_sided => "",
+            true => "base",
+            false => "changed",
+        };
         let words = [name, started, &format!("{procedure} procedure"), &condition, comment, side];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let letter = compared.letter.clone();
@@ -177,7 +170,7 @@ fn directions(all: &Comparisons) -> Option<String> {
 }
 
 /// Facts that are not the same in all runs.
-fn differences(all: &Comparisons) -> Vec<Block> {
+pub(super) fn differences(all: &Comparisons) -> Vec<Block> {
     let item = |fact: &Difference| {
         let values = fact.values.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
         format!("{}: {}", fact.label, values.collect::<Vec<String>>().join(", "))

@@ -15,8 +15,10 @@ mod run;
 mod scaling;
 mod scores;
 mod shared;
+mod systems;
 mod totals;
 mod trend;
+mod why;
 
 pub use self::fleet::fleet;
 pub use card::{Card, card};
@@ -25,4 +27,5 @@ pub use doctor::doctor;
 pub use run::run;
 pub(crate) use scores::range;
 pub(crate) use shared::name;
+pub use systems::systems;
 pub use trend::trend;

@@ -1,0 +1,215 @@
+//! Several systems side by side: their figures, which are best and worst, and their ranks, told only as far as intervals do.
+
+use serde::Serialize;
+
+use super::{Compared, Comparisons, Measure};
+use journal::Key;
+use stats::{Estimate, rank_ranges};
+
+/// What a figure is among those of all systems: only one whose interval overlaps no other's is either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Better than all others.
+    Best,
+    /// Worse than all others.
+    Worst,
+}
+
+/// A figure of one system.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// It.
+    pub score: Estimate,
+    /// The best and the worst place that it may have, from 1; `None` if no other system has such a figure.
+    pub rank: Option<(usize, usize)>,
+    /// Whether it is best or worst.
+    pub mark: Option<Mark>,
+}
+
+/// One cell, or one index, in every system.
+#[derive(Debug, Clone)]
+pub struct Across {
+    /// Where in the matrix it is; the test of an index is its name.
+    pub key: Key,
+    /// Its name in reports.
+    pub label: String,
+    /// The unit of its figures; none of an index.
+    pub unit: String,
+    /// Whether a smaller figure is better.
+    pub lower_is_better: bool,
+    /// By system; `None` where it was not measured, or otherwise.
+    pub standings: Vec<Option<Standing>>,
+}
+
+/// By what rows are sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sorted {
+    /// As the catalogue has them.
+    #[default]
+    AsMeasured,
+    /// By the name of the test.
+    Test,
+    /// By how far the best is from the worst, most first.
+    Spread,
+    /// By how a system compares with the mean of all, worst first; what it lacks is last.
+    System(usize),
+}
+
+impl Across {
+    /// Returns the row of figures, each with its rank and mark.
+    #[must_use]
+    pub fn new(key: Key, label: String, unit: String, lower_is_better: bool, scores: &[Option<Estimate>]) -> Across {
+        let known: Vec<Estimate> = scores.iter().flatten().copied().collect();
+        let last = known.len();
+        let mut ranks = rank_ranges(&known, lower_is_better).into_iter();
+        let standings = scores.iter().map(|score| {
+            let score = (*score)?;
+            let rank = ranks.next().filter(|_| last > 1);
+            let mark = match rank {
+                Some((1, 1)) => Some(Mark::Best),
+                Some((first, _)) if first == last => Some(Mark::Worst),
+                _ => None,
+            };
+            Some(Standing { score, rank, mark })
+        });
+        Across { key, label, unit, lower_is_better, standings: standings.collect() }
+    }
+
+    /// Returns the logarithm of the best figure over the worst; 0 if fewer than two are positive.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        let logs = || self.standings.iter().flatten().map(|one| one.score.value.ln()).filter(|log| log.is_finite());
+        let range = logs().fold(f64::NEG_INFINITY, f64::max) - logs().fold(f64::INFINITY, f64::min);
+        if range.is_finite() { range } else { 0.0 }
+    }
+
+    /// Returns how much better a system is than the geometric mean of all, as a logarithm.
+    fn above(&self, system: usize) -> Option<f64> {
+        let log = |one: &Standing| Some(one.score.value.ln()).filter(|log| log.is_finite());
+        let logs: Vec<f64> = self.standings.iter().flatten().filter_map(log).collect();
+        let own = log(self.standings.get(system)?.as_ref()?)?;
+        let above = own - stats::mean(&logs);
+        Some(if self.lower_is_better { -above } else { above })
+    }
+}
+
+impl Comparisons {
+    /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each; latencies
+    /// by their judged percentile.
+    #[must_use]
+    pub fn side_by_side(&self) -> Vec<Across> {
+        let rows = || self.runs.iter().flat_map(|run| &run.results.rows);
+        let mut known: Vec<&journal::Cell> = Vec::new();
+        for row in rows() {
+            if !known.iter().any(|cell| cell.key == row.cell.key) {
+                known.push(&row.cell);
+            }
+        }
+        let across = |cell: &&journal::Cell| {
+            let score = |run: &Compared| {
+                let same = |row: &&super::Row| row.cell.key == cell.key && row.cell.unit == cell.unit;
+                run.results.rows.iter().find(same).map(|row| row.score)
+            };
+            let scores: Vec<Option<Estimate>> = self.runs.iter().map(score).collect();
+            let lower = Measure::Score.lower_is_better(cell.metric);
+            let key = cell.key.under(self.condition(&cell.key.condition));
+            Across::new(key, cell.label.clone(), cell.unit.clone(), lower, &scores)
+        };
+        known.iter().map(across).collect()
+    }
+
+    /// Returns the indexes of the runs likewise: of each that of the same tests.
+    #[must_use]
+    pub fn indexes_side_by_side(&self) -> Vec<Across> {
+        let mut known: Vec<&super::Index> = Vec::new();
+        for index in self.runs.iter().flat_map(|run| run.results.indexes()) {
+            if !known.iter().any(|one| one.id == index.id && one.copies == index.copies) {
+                known.push(index);
+            }
+        }
+        let tests = |index: &super::Index| index.parts.iter().map(|part| part.test.clone()).collect::<Vec<String>>();
+        let across = |index: &&super::Index| {
+            let same =
+                |one: &&super::Index| one.id == index.id && one.copies == index.copies && tests(one) == tests(index);
+            let score = |run: &Compared| run.results.indexes().iter().find(same).map(|index| index.score);
+            let scores: Vec<Option<Estimate>> = self.runs.iter().map(score).collect();
+            let key = Key::plain(&index.id, index.copies);
+            Across::new(key, index.title(), String::new(), false, &scores)
+        };
+        known.iter().map(across).collect()
+    }
+}
+
+/// Sorts rows; those alike keep their order.
+pub fn sort(rows: &mut [Across], by: Sorted) {
+    match by {
+        Sorted::AsMeasured => {}
+        Sorted::Test => rows.sort_by(|a, b| a.key.test.cmp(&b.key.test)),
+        Sorted::Spread => rows.sort_by(|a, b| b.spread().total_cmp(&a.spread())),
+        Sorted::System(system) => {
+            let place = |row: &Across| row.above(system).unwrap_or(f64::INFINITY);
+            rows.sort_by(|a, b| place(a).total_cmp(&place(b)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(test: &str, lower: bool, values: [Option<(f64, f64)>; 4]) -> Across {
+        let estimate = |(value, half): (f64, f64)| Estimate { value, low: value - half, high: value + half };
+        let scores = values.map(|one| one.map(estimate));
+        Across::new(Key::plain(test, 1), test.to_owned(), String::new(), lower, &scores)
+    }
+
+    fn marks(row: &Across) -> Vec<Option<Mark>> {
+        row.standings.iter().map(|one| one.as_ref().and_then(|one| one.mark)).collect()
+    }
+
+    /// By hand: 10 ± 1 and 12 ± 1.5 overlap; 20 ± 1 is clear of both, and one was not measured.
+    #[test]
+    fn only_what_overlaps_no_other_is_marked() {
+        let values = [Some((10.0, 1.0)), Some((12.0, 1.5)), Some((20.0, 1.0)), None];
+        let more = row("a", false, values);
+        assert_eq!(marks(&more), [None, None, Some(Mark::Best), None]);
+        let ranks: Vec<_> = more.standings.iter().flatten().map(|one| one.rank).collect();
+        assert_eq!(ranks, [Some((2, 3)), Some((2, 3)), Some((1, 1))]);
+        assert_eq!(marks(&row("a", true, values)), [None, None, Some(Mark::Worst), None]);
+        // Ties have no order, and one alone has no rank.
+        assert_eq!(marks(&row("a", false, [Some((5.0, 1.0)); 4])), [None; 4]);
+        let alone = row("a", false, [None, Some((5.0, 1.0)), None, None]);
+        assert_eq!((marks(&alone), alone.standings[1].unwrap().rank), (vec![None; 4], None));
+        let endless = Across::new(
+            Key::plain("a", 1),
+            String::new(),
+            String::new(),
+            false,
+            &[Some(Estimate::alone(1.0)), Some(Estimate { value: 9.0, low: 8.0, high: 10.0 })],
+        );
+        assert_eq!(marks(&endless), [None, None]);
+    }
+
+    #[test]
+    fn by_any_column() {
+        let some = |values: [f64; 4]| values.map(|value| Some((value, 0.1)));
+        let mut rows = vec![
+            row("c", false, some([1.0, 2.0, 4.0, 8.0])),
+            row("a", true, some([1.0, 1.1, 1.0, 1.0])),
+            row("b", false, [None, Some((3.0, 0.1)), Some((9.0, 0.1)), Some((3.0, 0.1))]),
+        ];
+        let mut order = |by: Sorted| {
+            sort(&mut rows, by);
+            rows.iter().map(|row| row.key.test.clone()).collect::<String>()
+        };
+        assert_eq!(order(Sorted::AsMeasured), "cab");
+        assert_eq!(order(Sorted::Test), "abc");
+        assert_eq!(order(Sorted::Spread), "cba");
+        // By hand: A is at 1 of a mean of 2.83 in c, level in a, and b was not measured there.
+        assert_eq!(order(Sorted::System(0)), "cab");
+        // C: 4 of 2.83; 1 of 1.024, where less is better; 9 of 4.33.
+        assert_eq!(order(Sorted::System(2)), "acb");
+        assert_eq!(order(Sorted::System(9)), "acb");
+    }
+}

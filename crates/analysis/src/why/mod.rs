@@ -1,0 +1,220 @@
+//! Why systems differ: the facts that go with the differences, as hints. `docs/methodology.md` has the reasoning.
+//!
+//! A fact can only explain what it can reach ([`reach`]): a C library starts programs, mitigations cost at system calls, a clock
+//! moves everything. For each fact that differs, the systems' *contrast* is what its tests have more than all others
+//! ([`fit`]). It is named if its values explain the contrast, the contrast is larger than chance and intervals allow, and
+//! the differences have the shape of its reach.
+
+mod fit;
+mod reach;
+#[cfg(test)]
+mod tests;
+
+use catalogue::Catalogue;
+use fit::{Fit, Grouping, Matrix};
+pub use reach::Reach;
+use serde::Serialize;
+
+use super::{Measure, Results};
+
+/// A fact that fits worse is not named: half of what there is to explain.
+const NAMED: f64 = 0.5;
+
+/// The least effect that is named, in per cent.
+const SMALLEST: f64 = 2.0;
+
+/// How often chance alone may name anything, where nothing differs.
+const LEVEL: f64 = 0.05;
+
+/// Facts that say which system it is, and nothing of what it is like.
+const IDENTITY: [&str; 4] = ["system.host", "system.hostname", "run.", "imported."];
+
+/// The build, which stands beside the facts.
+const BUILD: (&str, &str) = ("software.build", "Programs, build");
+
+/// What goes with the differences between systems.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Why {
+    /// How many systems it rests on.
+    pub systems: usize,
+    /// How many tests all of them have with an interval.
+    pub tests: usize,
+    /// How many facts differ and could be examined.
+    pub examined: usize,
+    /// The facts that go with the differences, the best first.
+    pub hints: Vec<Hint>,
+    /// Why nothing could be examined; empty if something was.
+    pub silence: String,
+}
+
+/// A fact that goes with differences.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hint {
+    /// The fact's name.
+    pub name: String,
+    /// Its name in reports.
+    pub label: String,
+    /// Each value with the letters of the systems that have it, best first.
+    pub values: Vec<(String, Vec<String>)>,
+    /// What it shows in.
+    pub reach: Reach,
+    /// The tests of it, by name.
+    pub tests: Vec<String>,
+    /// By how much the worst value is slower than the best there, in per cent; negative.
+    pub effect: f64,
+    /// How well it goes with the differences, from 0 to 1.
+    pub fit: f64,
+    /// How many systems the smaller of its two ends rests on.
+    pub rests_on: usize,
+    /// The share of the ways to deal the values out to the systems that go with them as well.
+    pub chance: f64,
+    /// Labels of facts that split the systems alike and reach as far: they cannot be told from it.
+    pub also: Vec<String>,
+}
+
+/// A fact over all systems.
+struct Candidate {
+    name: String,
+    label: String,
+    values: Vec<String>,
+    grouping: Grouping,
+}
+
+impl Why {
+    /// Returns what goes with the differences between systems, each with the letter that it is called by.
+    #[must_use]
+    pub fn new(systems: &[(&str, &Results)], catalogue: &Catalogue) -> Why {
+        let (ids, matrix) = matrix(systems);
+        let mut why = Why { systems: systems.len(), tests: ids.len(), ..Why::default() };
+        if systems.len() < 2 || ids.len() < 2 {
+            why.silence = match systems.len() {
+                0 | 1 => "there is only one system".to_owned(),
+                _ => "the systems have fewer than two tests with intervals in common".to_owned(),
+            };
+            return why;
+        }
+        let candidates = candidates(systems);
+        why.examined = candidates.len();
+        let tries: Vec<(usize, Reach)> = candidates
+            .iter()
+            .enumerate()
+            .flat_map(|(place, one)| Reach::of(&one.name).into_iter().map(move |reach| (place, reach)))
+            .collect();
+        let level = LEVEL / tries.len().max(1) as f64;
+        let mut found: Vec<(usize, Reach, Vec<bool>, Fit)> = Vec::new();
+        for (place, reach) in tries {
+            let inside = reach.among(&ids, catalogue);
+            if reach != Reach::Everything && !inside.contains(&false) {
+                // Without other tests a slow system cannot be told from a slow part of it.
+                continue;
+            }
+            let Some(fit) = matrix.fit(&candidates[place].grouping, &inside, level, SMALLEST) else { continue };
+            let better = |known: &(usize, Reach, Vec<bool>, Fit)| known.0 == place && known.3.fit >= fit.fit;
+            if fit.fit >= NAMED && !found.iter().any(better) {
+                found.retain(|known| known.0 != place);
+                found.push((place, reach, inside, fit));
+            }
+        }
+        found.sort_by(|a, b| b.3.fit.total_cmp(&a.3.fit).then(a.0.cmp(&b.0)));
+        for (place, reach, inside, fit) in found {
+            let candidate = &candidates[place];
+            let twin = |hint: &&mut Hint| hint.reach == reach && candidate.splits_like(hint, systems);
+            match why.hints.iter_mut().find(twin) {
+                Some(hint) => hint.also.push(candidate.label.clone()),
+                None => why.hints.push(candidate.hint(reach, &ids, &inside, fit, systems, &matrix)),
+            }
+        }
+        why
+    }
+}
+
+impl Candidate {
+    fn hint(
+        &self,
+        reach: Reach,
+        ids: &[String],
+        inside: &[bool],
+        fit: Fit,
+        systems: &[(&str, &Results)],
+        matrix: &Matrix,
+    ) -> Hint {
+        let mut order: Vec<usize> = (0..systems.len()).collect();
+        order.sort_by(|a, b| fit.fitted[*b].total_cmp(&fit.fitted[*a]).then(a.cmp(b)));
+        let mut values: Vec<(String, Vec<String>)> = Vec::new();
+        for system in order {
+            let letter = systems[system].0.to_owned();
+            match values.iter_mut().find(|(value, _)| *value == self.values[system]) {
+                Some((_, letters)) => letters.push(letter),
+                None => values.push((self.values[system].clone(), vec![letter])),
+            }
+        }
+        let ends = [values.first(), values.last()].map(|end| end.map_or(0, |(_, letters)| letters.len()));
+        let tests = ids.iter().zip(inside).filter(|(_, inside)| **inside).map(|(id, _)| id.clone()).collect();
+        let chance = matrix.chance(&self.grouping, inside);
+        Hint {
+            name: self.name.clone(),
+            label: self.label.clone(),
+            values,
+            reach,
+            tests,
+            effect: 100.0 * (-fit.size).exp_m1(),
+            fit: fit.fit,
+            rests_on: ends[0].min(ends[1]),
+            chance,
+            also: Vec::new(),
+        }
+    }
+
+    /// Whether two systems have the same value of this fact exactly where they have the same of the hint's.
+    fn splits_like(&self, hint: &Hint, systems: &[(&str, &Results)]) -> bool {
+        let group = |letter: &str| hint.values.iter().position(|(_, letters)| letters.iter().any(|one| one == letter));
+        let pairs = (0..systems.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        { pairs }.all(|(a, b)| (self.values[a] == self.values[b]) == (group(systems[a].0) == group(systems[b].0)))
+    }
+}
+
+/// Returns the tests that all systems have with an interval, and their figures.
+fn matrix(systems: &[(&str, &Results)]) -> (Vec<String>, Matrix) {
+    let (mut ids, mut matrix) = (Vec::new(), Matrix::default());
+    for row in systems.first().map_or(&[][..], |(_, first)| &first.rows) {
+        let of = |(_, results): &(&str, &Results)| {
+            let same = |one: &&super::Row| one.cell.key == row.cell.key && one.cell.unit == row.cell.unit;
+            let score = results.rows.iter().find(same)?.score;
+            let good = Measure::Score.goodness(row.cell.metric, score.value);
+            let error = (score.high / score.low).ln() / (2.0 * stats::NORMAL_975);
+            (score.bounded() && score.low > 0.0 && good.is_finite()).then_some((good, error))
+        };
+        if let Some(figures) = systems.iter().map(of).collect::<Option<Vec<(f64, f64)>>>() {
+            ids.push(row.cell.key.test.clone());
+            matrix.push(figures);
+        }
+    }
+    (ids, matrix)
+}
+
+/// Returns the facts that differ, that all systems tell, and that more than one has in common unless they are numbers.
+fn candidates(systems: &[(&str, &Results)]) -> Vec<Candidate> {
+    let build = |results: &Results| {
+        results.run.build.as_ref().map(|build| format!("{} {}, {}", build.name, build.compiler, build.flags))
+    };
+    let first = systems.iter().take(1).flat_map(|(_, results)| &results.facts);
+    let facts = first.filter(|fact| !fact.is_of_a_moment()).map(|fact| (fact.name.as_str(), fact.label.as_str()));
+    let of = |(name, label): (&str, &str)| {
+        if IDENTITY.iter().any(|start| name.starts_with(start)) {
+            return None;
+        }
+        let value = |(_, results): &(&str, &Results)| match name == BUILD.0 {
+            true => build(results),
+            false => results.facts.text(name).map(str::to_owned),
+        };
+        let number = |(_, results): &(&str, &Results)| {
+            let quantity = results.facts.get(name)?.quantity.as_ref()?;
+            Some(quantity.number.ln()).filter(|log| log.is_finite())
+        };
+        let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;
+        let numbers: Option<Vec<f64>> = systems.iter().map(number).collect();
+        let grouping = Grouping::of(&values, numbers)?;
+        Some(Candidate { name: name.to_owned(), label: label.to_owned(), values, grouping })
+    };
+    facts.chain([BUILD]).filter_map(of).collect()
+}

@@ -1,0 +1,132 @@
+//! Several systems in one table: a column each, best and worst marked, ranks as ranges.
+
+use analysis::{Across, Comparisons, Mark, Sorted, Standing, sort_systems};
+use serde_json::{Map, Value, json};
+
+use super::shared::{coordinates, to_post};
+use super::{compare, why};
+use crate::document::{Block, Column, Columns, Document, Field, Show, Table, Tone};
+
+/// The version of the report's keys.
+const FORMAT: &str = "unixmark-systems/1";
+
+/// Columns of a system in text.
+const SYSTEM: usize = 11;
+
+/// How to read the marks.
+const READING: &str = "* best and ! worst: only where the 95 % interval overlaps no other's. A rank is the range of places \
+    that a figure may have by its interval. -: not measured there; nothing else is left out for it.";
+
+/// Returns the table of all systems, its rows in the order asked for.
+pub fn systems(all: &Comparisons, by: Sorted) -> Document {
+    let mut rows = all.side_by_side();
+    sort_systems(&mut rows, by);
+    let indexes = all.indexes_side_by_side();
+    let mut document = Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
+    document.extend([Block::Lead(vec![lead(all, &rows)]), compare::runs(all, false)]);
+    document.extend(all.warnings.iter().map(|text| Block::Text(Show::People, "Warning: ".to_owned(), text.clone())));
+    document.extend(compare::differences(all));
+    document.extend(all.why.iter().flat_map(why::blocks));
+    document.extend([
+        Block::Data("runs", compare::runs_data(all)),
+        Block::Data("comparable", json!(all.unlike.is_empty())),
+        Block::Data("warnings", json!(all.warnings)),
+    ]);
+    for (title, rows) in [("Indexes", &indexes), ("Figures", &rows)] {
+        document.extend((!rows.is_empty()).then(|| Block::section(title)));
+        document.table(figures(all, rows));
+    }
+    let all_rows: Vec<Across> = indexes.into_iter().chain(rows).collect();
+    document.extend([Block::section("Ranks")]);
+    document.table(ranks(all, &all_rows));
+    document.table(data(all).of(&all_rows).keyed("systems").shown(Show::Data));
+    document.extend([Block::section("How to read the table"), Block::notes(vec![READING.to_owned()])]);
+    let runs: Vec<&journal::Run> = all.runs.iter().map(|run| &run.results.run).collect();
+    document.extend(to_post(&runs, "unixmark compare --side-by-side …"));
+    document
+}
+
+/// `3 systems, 12 tests: A is best of 5, C of 2; 5 have no best that intervals show.`
+fn lead(all: &Comparisons, rows: &[Across]) -> String {
+    let best = |system: usize| {
+        let is_best = |row: &&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
+        rows.iter().filter(is_best).count()
+    };
+    let bests: Vec<(usize, &str)> = all
+        .runs
+        .iter()
+        .enumerate()
+        .map(|(place, run)| (best(place), run.letter.as_str()))
+        .filter(|one| one.0 > 0)
+        .collect();
+    let open = rows.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
+    let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best of {count}")).collect();
+    parts.push(format!("{open} have no best that intervals show"));
+    let tests = words::count(rows.len(), "test");
+    format!("{} systems, {tests}: {}.", all.runs.len(), parts.join(", "))
+}
+
+/// The columns before the systems.
+fn named<'a>() -> Columns<'a, Across> {
+    let unit = |row: &Across| if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
+    Columns::new()
+        .with(Column::words("", "test").shown(Show::Narrow), move |row: &Across| {
+            Field::text(format!("{}{}{}", row.key.test, coordinates(&row.key), unit(row)))
+        })
+        .with(Column::words("", "test").shown(Show::Pages), |row| {
+            Field::text(format!("{}{}", row.label, coordinates(&row.key)))
+        })
+        .with(Column::words("", "unit").shown(Show::Pages), |row| Field::text(&row.unit))
+}
+
+fn figures(all: &Comparisons, rows: &[Across]) -> Table {
+    let mut columns = named();
+    for (place, run) in all.runs.iter().enumerate() {
+        let column = Column::number("", &run.letter).main().wide(SYSTEM);
+        columns = columns.with(column, move |row| row.standings[place].as_ref().map_or(Field::Missing, figure));
+    }
+    columns.of(rows).shown(Show::People)
+}
+
+/// A figure with its mark, and its interval where a page has room for it.
+fn figure(standing: &Standing) -> Field {
+    let Standing { score, rank, mark } = standing;
+    let (sign, tone) = match mark {
+        Some(Mark::Best) => ("*", 3),
+        Some(Mark::Worst) => ("!", -3),
+        None => (" ", 0),
+    };
+    let interval = Field::Interval(*score, words::compact).words();
+    let more = rank.map_or(interval.clone(), |rank| format!("{interval}, rank {}", range(rank)));
+    let text = format!("{}{sign}", words::compact(score.value));
+    Field::Toned(Box::new(Field::text(text)), Tone(tone), more)
+}
+
+fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
+    let mut columns = named();
+    for (place, run) in all.runs.iter().enumerate() {
+        columns = columns.with(Column::number("", &run.letter).wide(7), move |row| {
+            let rank = row.standings[place].as_ref().and_then(|one| one.rank);
+            rank.map_or(Field::Missing, |rank| Field::text(range(rank)))
+        });
+    }
+    columns.of(rows).shown(Show::People)
+}
+
+/// `3–7`; a place that is certain is one number.
+fn range((first, last): (usize, usize)) -> String {
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
+}
+
+/// What programs have of a row: under `scores` a figure for each letter, or null.
+pub(super) fn data(all: &Comparisons) -> Columns<'_, Across> {
+    let standing = |one: &Standing| {
+        let Standing { score, rank, mark } = one;
+        json!({"value": score.value, "low": score.low, "high": score.high, "rank": rank, "mark": mark})
+    };
+    Columns::new().keyed(|row: &Across| &row.key).data(move |row| {
+        let figures = row.standings.iter().map(|one| one.as_ref().map_or(Value::Null, standing));
+        let scores: Map<String, Value> = all.runs.iter().map(|run| run.letter.clone()).zip(figures).collect();
+        json!({"label": row.label, "unit": row.unit, "lower_is_better": row.lower_is_better, "scores": scores})
+    })
+}

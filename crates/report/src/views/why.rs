@@ -1,0 +1,56 @@
+//! Facts that go with the differences between systems, as hints.
+
+use analysis::{Hint, Why};
+use serde_json::json;
+
+use crate::document::Block;
+
+/// A share from which on a fit by chance is likely.
+const LIKELY: f64 = 0.25;
+
+/// Returns the hints, or why there is none.
+pub(super) fn blocks(why: &Why) -> Vec<Block> {
+    let Why { systems, tests, examined, hints, silence } = why;
+    let lead = if !silence.is_empty() {
+        format!("Nothing can be said of why they differ: {silence}.")
+    } else if hints.is_empty() {
+        format!(
+            "None of the {} that differ goes with the differences, over {} that all {systems} systems have.",
+            words::count(*examined, "fact"),
+            words::count(*tests, "test")
+        )
+    } else {
+        format!(
+            "Hints, no proof: of {} that differ, these go with the differences over the {} that all {systems} systems have. \
+             Change one of them on one system and measure again.",
+            words::count(*examined, "fact"),
+            words::count(*tests, "test")
+        )
+    };
+    let items = hints.iter().map(|hint| sentence(hint, *systems)).collect();
+    vec![Block::section("Why they may differ"), Block::text(lead), Block::items(items), Block::Data("why", json!(why))]
+}
+
+/// `C library: glibc (A, C) against musl (B): slower by 30 % in exec and shell (execl, shell1), beside the other tests. It
+/// rests on 1 of 3 systems; …`
+fn sentence(hint: &Hint, systems: usize) -> String {
+    let values = hint.values.iter().map(|(value, letters)| format!("{value} ({})", letters.join(", ")));
+    let values = values.collect::<Vec<String>>().join(", against ");
+    let chance = match hint.chance {
+        likely if likely >= LIKELY => "by chance alone many facts would go with so few systems".to_owned(),
+        chance => format!("1 in {:.0} ways to deal these values out goes with them as well", 1.0 / chance),
+    };
+    let also = match hint.also.is_empty() {
+        true => String::new(),
+        false => format!("; {} cannot be told from it", hint.also.join(", ")),
+    };
+    format!(
+        "{}: {values}: the last {:.0} % slower in {} than its other tests explain. It fits to {:.0} % and rests on {} of \
+         {systems} systems; {chance}{also}.",
+        hint.label,
+        -hint.effect,
+        hint.reach.words(),
+        100.0 * hint.fit,
+        hint.rests_on
+    )
+}

@@ -1,0 +1,26 @@
+//! `unixmark compare --side-by-side RUN RUN …`.
+
+use anyhow::{Result, anyhow};
+
+use super::Arguments;
+use crate::status::usage;
+use analysis::{Comparisons, Sorted};
+
+/// Returns the table, sorted as was asked.
+pub(super) fn report(comparisons: &Comparisons, arguments: &Arguments) -> Result<String> {
+    let by = arguments.sort.as_deref().map_or(Ok(Sorted::default()), |column| sorted(column, comparisons))?;
+    ::report::systems(comparisons, by, arguments.form.layout())
+}
+
+/// Reads a column: `test`, `spread`, a run's letter or its name.
+fn sorted(column: &str, comparisons: &Comparisons) -> Result<Sorted> {
+    let is_it = |run: &analysis::Compared| run.letter.eq_ignore_ascii_case(column) || run.results.run.name == column;
+    match column {
+        "test" => Ok(Sorted::Test),
+        "spread" => Ok(Sorted::Spread),
+        _ => comparisons.runs.iter().position(is_it).map(Sorted::System).ok_or_else(|| {
+            let letters: Vec<&str> = comparisons.runs.iter().map(|run| run.letter.as_str()).collect();
+            usage(anyhow!("'{column}' is no column; --sort takes test, spread, or a run: {}", letters.join(", ")))
+        }),
+    }
+}
