@@ -8,6 +8,8 @@ pub const TABLES: &[(&str, &str)] = &[
     ("thread.toml", include_str!("../../../catalogue/thread.toml")),
     ("kernel.toml", include_str!("../../../catalogue/kernel.toml")),
     ("calls.toml", include_str!("../../../catalogue/calls.toml")),
+    ("lebench.toml", include_str!("../../../catalogue/lebench.toml")),
+    ("lmbench.toml", include_str!("../../../catalogue/lmbench.toml")),
     ("file.toml", include_str!("../../../catalogue/file.toml")),
     ("session.toml", include_str!("../../../catalogue/session.toml")),
     ("2d.toml", include_str!("../../../catalogue/2d.toml")),

@@ -140,14 +140,15 @@ fn clocks_and_fractions_are_of_rates() {
 #[test]
 fn copies_and_groups_fit() {
     let catalogue = catalogue();
-    let kinds = ["cpu", "memory", "thread", "kernel", "calls", "disk", "session", "2d", "draw", "3d"];
+    let kinds =
+        ["cpu", "memory", "thread", "kernel", "calls", "lebench", "lmbench", "disk", "session", "2d", "draw", "3d"];
     let scale = catalogue.expand(&kinds.map(str::to_owned)).unwrap();
     for test in &catalogue.tests {
         let team = test.sources.iter().any(|unit| unit == "thread/team");
         assert!(test.copies != Copies::Threads || team, "{}: its threads need thread/team", test.id);
         let display = test.graphics().is_some();
         assert!(!display || test.copies == Copies::One, "{}: a display is one", test.id);
-        if ["cpu", "memory", "thread", "kernel", "calls", "file", "session", "2d", "3d"]
+        if ["cpu", "memory", "thread", "kernel", "calls", "lebench", "lmbench", "file", "session", "2d", "3d"]
             .contains(&test.category.as_str())
             && test.is_rate()
         {

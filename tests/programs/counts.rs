@@ -1,0 +1,76 @@
+//! The operations of LEBench and lmbench: the system calls that strace counts are those that their names say, and as many.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use catalogue::{Catalogue, Test};
+
+use crate::builds::MEASURED;
+use crate::hand::{Hand, verify};
+
+/// What prepares a program, its first round and its end take at most, beside one call of each kind for each descriptor.
+const AROUND: u64 = 200;
+
+/// The calls, by any of their names, that an operation is: each is done once for each count.
+fn calls(operation: &str) -> Option<&'static [&'static str]> {
+    Some(match operation {
+        "null" => &["getppid"],
+        "stat" => &["stat", "newfstatat", "statx", "fstatat64"],
+        "open" | "create" => &["open", "openat"],
+        "read" => &["read"],
+        "write" => &["write"],
+        "delete" => &["unlink", "unlinkat"],
+        "mmap" => &["mmap", "mmap2"],
+        "munmap" => &["munmap"],
+        "signal-install" => &["rt_sigaction"],
+        "signal-catch" => &["kill"],
+        "send" => &["sendto", "send"],
+        "receive" => &["recvfrom", "recv"],
+        "select" => &["select", "_newselect", "pselect6", "pselect6_time64"],
+        "poll" => &["poll", "ppoll", "ppoll_time64"],
+        "epoll" => &["epoll_wait", "epoll_pwait", "epoll_pwait2"],
+        "fork" | "fork-exit" | "fork-exec" | "fork-shell" | "thread" => &["fork", "clone", "clone3"],
+        _ => return None,
+    })
+}
+
+fn argument<'a>(test: &'a Test, name: &str) -> Option<&'a str> {
+    test.args.iter().find_map(|arg| arg.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// The tests whose operation strace can count; of the rest, faults are no calls, and reading and writing take turns.
+fn counted() -> impl Iterator<Item = (Arc<Test>, &'static [&'static str])> {
+    let tests = Catalogue::load().unwrap().tests.into_iter().filter(|test| test.program == "kernel/core");
+    tests.filter_map(|test| {
+        let calls = calls(argument(&test, "op").unwrap())?;
+        Some((test, calls))
+    })
+}
+
+/// How often one of `calls` is in strace's table.
+fn counts(table: &str, calls: &[&str]) -> u64 {
+    let lines = table.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
+    let own = lines.filter(|words| words.last().is_some_and(|name| calls.contains(name)));
+    own.map(|words| words[3].parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn each_count_is_a_call() {
+    if !testing::has("strace") {
+        return testing::skip("strace is not installed");
+    }
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    assert_eq!(counted().count(), 36);
+    for (test, calls) in counted() {
+        let binary = MEASURED.of(&test);
+        let table = place.path().join("table");
+        let mut words: Vec<String> = ["-c", "-o"].map(str::to_owned).to_vec();
+        words.extend([table.display().to_string(), binary.display().to_string()]);
+        words.extend(test.args.iter().cloned());
+        let count = verify(&test, &Hand::start(Path::new("strace"), &words).go(50, 1));
+        let counted = counts(&std::fs::read_to_string(&table).unwrap(), calls);
+        let number: u64 = argument(&test, "number").map_or(0, |number| number.parse().unwrap());
+        let most = count + AROUND + number;
+        assert!((count..=most).contains(&counted), "{}: {count} counts, {counted} calls of {calls:?}", test.id);
+    }
+}
