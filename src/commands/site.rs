@@ -9,7 +9,7 @@ use crate::options::Results;
 use crate::status::Status;
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
-use site::{Asked, build};
+use site::{Asked, build, check};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -17,21 +17,27 @@ pub(super) struct Arguments {
     #[arg(value_name = "DIR")]
     sources: Vec<String>,
     /// The site's directory; one that is there is brought up to date
-    #[arg(long, value_name = "WWW")]
-    into: PathBuf,
+    #[arg(long, value_name = "WWW", required_unless_present = "check")]
+    into: Option<PathBuf>,
+    /// Only check journals that others submit: whole, true to their own arithmetic, no markup in texts, at most 5 MiB
+    #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url"])]
+    check: bool,
     /// What the front page is called
     #[arg(long, value_name = "TEXT", default_value = "Results")]
     title: String,
-    /// Leave out whose machines they are: hosts, users, paths and comments, also in the journals to download
+    /// Leave out whose machines they are: hosts, users, paths, addresses, serials and comments, also in the journals
     #[arg(long)]
     anonymous: bool,
+    /// The address the site will have, for badges and previews in other pages
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    url: String,
     #[command(flatten)]
     results: Results,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let Arguments { sources, into, title, anonymous, results } = arguments;
+    let Arguments { sources, into, check: is_check, title, anonymous, url, results } = arguments;
     let store = results.store()?;
     let named = |name: &String| {
         let path = PathBuf::from(name);
@@ -41,11 +47,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if sources.is_empty() {
         sources.push(store.root().to_path_buf());
     }
-    let built = build(&Asked { sources: &sources, into, title, anonymous: *anonymous }, &catalogue)?;
+    let Some(into) = into.as_ref().filter(|_| !*is_check) else { return submitted(&sources, &catalogue) };
+    let built = build(&Asked { sources: &sources, into, title, anonymous: *anonymous, url }, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
+    }
+    if *anonymous {
+        let replaced: Vec<String> =
+            built.replaced.iter().map(|(what, count)| format!("{what} {count} times")).collect();
+        let replaced = if replaced.is_empty() { "nothing".to_owned() } else { replaced.join(", ") };
+        say(&format!("replaced: {replaced}; and paths, directories and control groups wherever they stood"));
     }
     say(&format!("{}, {} of them new", words::count(built.runs, "run"), built.new));
     print(&format!("{}\n", into.join("index.html").display()))?;
     Ok(if built.left_out.is_empty() { Status::Fine } else { Status::Failed })
+}
+
+/// Says what speaks against journals that others submit.
+fn submitted(journals: &[PathBuf], catalogue: &Catalogue) -> Result<Status> {
+    let mut status = Status::Fine;
+    for path in journals {
+        let complaints = check(path, catalogue);
+        if complaints.is_empty() {
+            print(&format!("{}: fine\n", path.display()))?;
+        }
+        for complaint in complaints {
+            status = Status::Failed;
+            say(&format!("{}: {complaint}", path.display()));
+        }
+    }
+    Ok(status)
 }

@@ -1,6 +1,7 @@
 //! Sites: what their files hold, and what a browser makes of them.
 
 mod browsed;
+mod submitted;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ fn the_same_runs_are_the_same_bytes_and_one_more_leaves_the_others_alone() {
     assert_eq!(status, 0);
     let first = files(&www);
     let pages = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().filter(|path| path.starts_with("r")).count();
-    assert_eq!(pages(&first), 3 * 7, "a page, a record and a journal of each run");
+    assert_eq!(pages(&first), 5 * 7, "page, record, journal, badge and chart of each run");
     assert_eq!(first, files(&site(&place, &folder, "again", "").0), "another directory");
     let times = || -> BTreeMap<PathBuf, _> {
         let path = |name: &PathBuf| www.join(name).metadata().unwrap().modified().unwrap();

@@ -1,15 +1,18 @@
 //! Many runs as plain files that a browser shows without a server: from a directory, a zip, or any place for static files.
 //!
+//! - `check`: whether a journal from somebody else may go in; `anonymous`: whose machine it was, taken out.
 //! - `gather`: finds journals in any mixture of files, runs' directories and fleets.
 //! - `record`: what is kept of a run beside its page (`r/ID.js`), so that no journal is read twice.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
-//! - `front`, `page`, `host`, `model`, `aside`: the pages. Tables stand in them; scripts (`assets/`) only filter and sort.
+//! - `front`, `page`, `host`, `model`, `aside`, `picture`: the pages, and pictures for other pages. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
 //! A run's files are named after its journal's content, so that a link to it lasts, and the same input gives the same bytes.
 
+mod anonymous;
 mod aside;
 mod board;
+mod check;
 mod class;
 mod data;
 mod files;
@@ -20,6 +23,7 @@ mod layout;
 mod measure;
 mod model;
 mod page;
+mod picture;
 mod record;
 
 use std::collections::BTreeMap;
@@ -30,12 +34,13 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use analysis::Results;
+use anonymous::{Replaced, anonymous};
 use board::Board;
 use catalogue::Catalogue;
+pub use check::check;
 use files::Files;
 use gather::Gathered;
 pub use gather::LeftOut;
-use journal::Journal;
 use record::Record;
 
 /// What a site is made of.
@@ -49,6 +54,8 @@ pub struct Asked<'a> {
     pub title: &'a str,
     /// Whether whose machines they are is left out.
     pub anonymous: bool,
+    /// The address it will have, which pictures in other pages need; may be empty.
+    pub url: &'a str,
 }
 
 /// What became of it.
@@ -60,6 +67,8 @@ pub struct Built {
     pub new: usize,
     /// What is no part of it.
     pub left_out: Vec<LeftOut>,
+    /// What was replaced to leave out whose machines they are, and how often.
+    pub replaced: BTreeMap<&'static str, usize>,
 }
 
 /// Builds a site, or brings the one that is there up to date.
@@ -96,7 +105,7 @@ fn read_all(
     files: &Files,
     catalogue: &Catalogue,
 ) -> Result<(Vec<Record>, Built)> {
-    type Part = (Vec<(Record, bool)>, Vec<LeftOut>);
+    type Part = (Vec<(Record, bool, Replaced)>, Vec<LeftOut>);
     let next = AtomicUsize::new(0);
     let work = || -> Part {
         let mut part = Part::default();
@@ -118,58 +127,46 @@ fn read_all(
     let mut records = BTreeMap::new();
     for (found, left_out) in parts {
         built.left_out.extend(left_out);
-        for (record, is_new) in found {
+        for (record, is_new, replaced) in found {
             built.new += usize::from(is_new);
+            replaced.iter().for_each(|(what, count)| *built.replaced.entry(what).or_default() += count);
             records.insert(record.id.clone(), record);
         }
     }
     Ok((records.into_values().collect(), built))
 }
 
-/// Returns a run's record, and whether it is new; writes its files if they are not there.
-fn read(path: &Path, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<(Record, bool)> {
+/// Returns a run's record, whether it is new, and what was replaced in it; writes its files if they are not there.
+fn read(path: &Path, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<(Record, bool, Replaced)> {
     let mut bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let mut parsed = None;
+    let mut replaced = Replaced::new();
     if asked.anonymous {
-        let journal = anonymous(journal::parse(&bytes[..], path)?);
-        bytes = encoded(&journal)?;
-        parsed = Some(journal);
+        (bytes, replaced) = anonymous(journal::parse(&bytes[..], path)?)?;
     }
     let id = id(&bytes);
-    let names = ["js", "html", "jsonl"].map(|end| format!("r/{id}.{end}"));
-    let are_there = names.each_ref().map(|name| files.keep(name)).iter().all(|is_there| *is_there);
-    let [script, page, journal_file] = names;
-    if are_there && let Some(record) = files.read(&script).as_deref().and_then(Record::of_script) {
-        return Ok((record, false));
+    let [script, page, journal_file, badge, chart] =
+        ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"));
+    let kept = [&script, &page, &journal_file, &badge].map(|name| files.keep(name));
+    files.keep(&chart);
+    if kept.iter().all(|is_there| *is_there)
+        && let Some(record) = files.read(&script).as_deref().and_then(|script| Record::of_script(script, asked.url))
+    {
+        return Ok((record, false, replaced));
     }
-    let journal = parsed.map_or_else(|| journal::parse(&bytes[..], path), Ok)?;
-    let results = Results::new(&journal, catalogue, None);
-    let record = Record::new(&id, &results, bytes.len() as u64)?;
-    files.write(&page, page::page(&record, &results)?.as_bytes())?;
+    let results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
+    let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
+    files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
     files.write(&journal_file, &bytes)?;
+    files.write(&badge, picture::badge(&record).as_bytes())?;
+    if let Some(drawn) = picture::chart(&record, &results) {
+        files.write(&chart, drawn.as_bytes())?;
+    }
+    // Last: where it is, the others are.
     files.write(&script, record.script()?.as_bytes())?;
-    Ok((record, true))
+    Ok((record, true, replaced))
 }
 
 /// Returns a run's name in a site: half of the SHA-256 of its journal, as 16 digits.
 fn id(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A journal without whose machine it was; the same host has the same name in all of them.
-fn anonymous(mut journal: Journal) -> Journal {
-    let alias = fleet::alias(&journal.run.host).replace("node-", "host-");
-    journal.redact();
-    journal.run.comment.clear();
-    journal.run.host = alias;
-    journal
-}
-
-fn encoded(journal: &Journal) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    for record in journal.records() {
-        serde_json::to_writer(&mut bytes, &record).context("a journal cannot be encoded")?;
-        bytes.push(b'\n');
-    }
-    Ok(bytes)
 }

@@ -13,7 +13,7 @@ use report::Format;
 ///
 /// # Errors
 /// The report cannot be rendered: a defect.
-pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
+pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<String> {
     let report = report::report(results, Format::Html)?;
     let id = &record.id;
     let links = html! {
@@ -28,6 +28,8 @@ pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
         }
     };
     let run = record.run();
+    let base = if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) };
+    let has_chart = results.indexes().iter().any(|index| index.id == "system");
     let again = html! {
         section {
             h2 { "On this site" }
@@ -37,6 +39,10 @@ pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
                 @if !run.arguments.is_empty() {
                     tr { th scope="row" { "To repeat it" } td { code { "unixmark " (words::shell(&run.arguments)) } } }
                 }
+                tr { th scope="row" { "A badge for other pages" } td {
+                    code { "[![unixmark](" (base) "r/" (id) ".svg)](" (base) "r/" (id) ".html)" }
+                } }
+                @if has_chart { tr { th scope="row" { "A chart" } td { a href={ (id) ".chart.svg" } { (id) ".chart.svg" } } } }
                 tr { th scope="row" { "The report again" } td { code { "unixmark report " (id) ".jsonl" } } }
             }
         }
@@ -45,6 +51,10 @@ pub(crate) fn page(record: &Record, results: &Results) -> Result<String> {
         meta property="og:type" content="article";
         meta property="og:title" content=(run.name);
         meta property="og:description" content=(description(record));
+        @if !base.is_empty() {
+            meta property="og:url" content={ (base) "r/" (id) ".html" };
+            @if has_chart { meta property="og:image" content={ (base) "r/" (id) ".chart.svg" }; }
+        }
     };
     let report = report.replacen("<title>", &format!("{}<title>", words::clean(&summary.0)), 1);
     let report = report.replacen("<header>", &format!("<header>{}", words::clean(&links.0)), 1);

@@ -37,7 +37,7 @@ pub(crate) const FACETS: [(&str, &str); 16] = [
 /// A run in a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// What made the pages.
+    /// What made the pages, and for which address.
     pages: String,
     /// Its name in the site: half of a hash of the journal's bytes.
     pub(crate) id: String,
@@ -53,13 +53,13 @@ impl Record {
     ///
     /// # Errors
     /// It cannot be encoded: a defect.
-    pub(crate) fn new(id: &str, results: &Results, bytes: u64) -> Result<Record> {
+    pub(crate) fn new(id: &str, results: &Results, bytes: u64, url: &str) -> Result<Record> {
         let mut summary = Summary::of(results, bytes);
         summary.figures.iter_mut().for_each(|figure| figure.samples.clear());
         let is_facet = |name: &str| FACETS.iter().any(|(facet, _)| *facet == name);
         summary.facts = summary.facts.into_iter().filter(|fact| is_facet(&fact.name)).collect::<Facts>();
         let record = Record {
-            pages: PAGES.to_owned(),
+            pages: made_by(url),
             id: id.to_owned(),
             quiet: results.rows.iter().map(|row| row.quiet.as_ref().map(|quiet| quiet.score)).collect(),
             quiet_indexes: results.indexes().iter().map(|index| index.quiet).collect(),
@@ -77,11 +77,11 @@ impl Record {
         Ok(format!("{CALL}{});\n", serde_json::to_string(self).context("a run cannot be encoded")?))
     }
 
-    /// Returns what a script holds, if this very tool made it.
-    pub(crate) fn of_script(script: &str) -> Option<Record> {
+    /// Returns what a script holds, if this very tool made it for this address.
+    pub(crate) fn of_script(script: &str, url: &str) -> Option<Record> {
         let text = script.strip_prefix(CALL)?.strip_suffix(");\n")?;
         let record: Record = serde_json::from_str(text).ok()?;
-        (record.pages == PAGES && record.summary.is_of(record.summary.journal_bytes)).then_some(record)
+        (record.pages == made_by(url) && record.summary.is_of(record.summary.journal_bytes)).then_some(record)
     }
 
     pub(crate) fn run(&self) -> &Run {
@@ -125,6 +125,11 @@ impl Record {
         }
         marks
     }
+}
+
+/// What makes pages for an address.
+fn made_by(url: &str) -> String {
+    format!("{PAGES} {url}").trim_end().to_owned()
 }
 
 /// A value in which no text disturbs the page it is shown on.

@@ -1,0 +1,189 @@
+//! A journal without whose machine it was: what says so in any of its texts is replaced, and counted.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use journal::Journal;
+
+/// What stands for what was taken out.
+const USER: &str = "user";
+const ADDRESS: &str = "ADDRESS";
+const SERIAL: &str = "SERIAL";
+
+/// Names shorter than this are replaced only where they stand as words: `vm` is in many.
+const LONG: usize = 5;
+
+/// Facts of a machine that no other has.
+const OWN: [&str; 6] = ["serial", "uuid", "machine_id", "mac_address", "address", "hostid"];
+
+/// Keys whose texts are digests or numbers of the tool's own.
+const KEPT: [&str; 3] = ["hash", "format", "type"];
+
+/// How often what was replaced: `hosts`, `addresses` …
+pub(crate) type Replaced = BTreeMap<&'static str, usize>;
+
+/// Returns a journal's lines without whose machine it was, and what was replaced. The same host has the same alias.
+///
+/// # Errors
+/// The journal cannot be encoded: a defect.
+pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
+    let mut names = Names::of(&journal);
+    let mut replaced = Replaced::new();
+    let facts = journal.facts.iter().count();
+    if !journal.run.comment.is_empty() {
+        *replaced.entry("comments").or_default() += 1;
+    }
+    if !journal.run.is_redacted() {
+        journal.redact();
+        journal.run.host.clone_from(&names.alias);
+    }
+    journal.run.comment.clear();
+    let is_own = |name: &str| OWN.iter().any(|own| name.split('.').any(|part| part == *own));
+    journal.facts = std::mem::take(&mut journal.facts).into_iter().filter(|fact| !is_own(&fact.name)).collect();
+    let gone = facts - journal.facts.iter().count();
+    if gone > 0 {
+        *replaced.entry("facts").or_default() += gone;
+    }
+    let mut bytes = Vec::new();
+    for record in journal.records() {
+        let mut value = serde_json::to_value(record).context("a journal cannot be encoded")?;
+        names.walk(&mut value, &mut replaced);
+        serde_json::to_writer(&mut bytes, &value).context("a journal cannot be encoded")?;
+        bytes.push(b'\n');
+    }
+    Ok((bytes, replaced))
+}
+
+/// The names that a journal may give away, the longest first, each with what stands for it.
+struct Names {
+    alias: String,
+    all: Vec<(String, String, &'static str)>,
+}
+
+impl Names {
+    fn of(journal: &Journal) -> Names {
+        let host = &journal.run.host;
+        let alias = fleet::alias(host).replace("node-", "host-");
+        let mut all = Vec::new();
+        if !journal.run.is_redacted() {
+            let node = journal.run.fleet.as_ref().map(|attempt| attempt.id.node.clone());
+            let short = host.split('.').next().map(str::to_owned);
+            for name in [Some(host.clone()), short, node].into_iter().flatten() {
+                all.push((name, alias.clone(), "hosts"));
+            }
+        }
+        let user = journal.facts.text("system.user").and_then(|user| user.split([' ', '(']).next().map(str::to_owned));
+        // Everybody has a root.
+        all.extend(user.filter(|user| user != "root").map(|user| (user, USER.to_owned(), "users")));
+        all.retain(|(name, ..)| !name.is_empty());
+        all.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len()));
+        Names { alias, all }
+    }
+
+    fn walk(&mut self, value: &mut Value, replaced: &mut Replaced) {
+        match value {
+            Value::String(text) => *text = self.clean(text, replaced),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, replaced)),
+            Value::Object(items) => {
+                for (key, item) in items.iter_mut().filter(|(key, _)| !KEPT.contains(&key.as_str())) {
+                    // Versions look like addresses.
+                    let is_version = key == "compiler" || key == "tool";
+                    if !is_version {
+                        self.walk(item, replaced);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn clean(&self, text: &str, replaced: &mut Replaced) -> String {
+        let mut text = text.to_owned();
+        for (name, alias, kind) in &self.all {
+            let (found, count) = without(&text, name, alias);
+            if count > 0 {
+                *replaced.entry(kind).or_default() += count;
+                text = found;
+            }
+        }
+        let is_end = |c: char| c.is_whitespace() || "'\"()[],;=<>".contains(c);
+        let mut clean = String::with_capacity(text.len());
+        for part in text.split_inclusive(is_end) {
+            let word = part.trim_end_matches(is_end);
+            let stand_in = if is_address(word) { ("addresses", ADDRESS) } else { ("serials", SERIAL) };
+            if is_address(word) || is_uuid(word) {
+                *replaced.entry(stand_in.0).or_default() += 1;
+                clean += stand_in.1;
+                clean += &part[word.len()..];
+            } else {
+                clean += part;
+            }
+        }
+        clean
+    }
+}
+
+/// A text with another name in place of one, and how often that stood there.
+fn without(text: &str, name: &str, alias: &str) -> (String, usize) {
+    let is_inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let (mut rest, mut found, mut count) = (text, String::new(), 0);
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let is_part = is_inside(before.chars().next_back()) || is_inside(after.chars().next());
+        let is_it = name.len() >= LONG || !is_part;
+        count += usize::from(is_it);
+        found.push_str(before);
+        found.push_str(if is_it { alias } else { name });
+        rest = after;
+    }
+    (found + rest, count)
+}
+
+/// Whether a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`, `52:54:00:12:34:56`, `me@example.org`.
+fn is_address(word: &str) -> bool {
+    let bare = word.split(['/', '%']).next().unwrap_or_default();
+    let is_v4 = bare.split(':').next().is_some_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
+    let is_v6 =
+        bare.len() > 4 && bare.contains(':') && bare.trim_matches(['[', ']']).parse::<std::net::Ipv6Addr>().is_ok();
+    let is_pair = |pair: &str| pair.len() == 2 && pair.chars().all(|c| c.is_ascii_hexdigit());
+    let is_mac = bare.split([':', '-']).count() == 6 && bare.split([':', '-']).all(is_pair);
+    let is_mail = word.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.'));
+    is_v4 || is_v6 || is_mac || is_mail
+}
+
+/// Whether a word is a UUID.
+fn is_uuid(word: &str) -> bool {
+    let word = word.rsplit('/').next().unwrap_or_default();
+    let lengths = [8, 4, 4, 4, 12];
+    let parts: Vec<&str> = word.split('-').collect();
+    parts.len() == lengths.len()
+        && parts
+            .iter()
+            .zip(lengths)
+            .all(|(part, length)| part.len() == length && part.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_an_address() {
+        for word in ["10.0.0.1", "10.0.0.1:22", "fe80::1%eth0", "52:54:00:12:34:56", "me@example.org", "192.168.1.0/24"]
+        {
+            assert!(is_address(word), "{word}");
+        }
+        for word in ["2.36", "6.18.44", "12:30:05", "a:b", "4.15.3", "read/write", "user@host", "0::"] {
+            assert!(!is_address(word), "{word}");
+        }
+        assert!(is_uuid("UUID/123e4567-e89b-12d3-a456-426614174000") && !is_uuid("2026-11-21-01"));
+    }
+
+    #[test]
+    fn short_names_go_where_they_are_words() {
+        assert_eq!(without("vm-1 vms (vm)", "vm", "host"), ("host-1 vms (host)".to_owned(), 2));
+        assert_eq!(without("xsecrethostx", "secrethost", "host"), ("xhostx".to_owned(), 1));
+    }
+}

@@ -1,0 +1,136 @@
+//! Whether a journal from somebody else may go into a site: whole, true to its own arithmetic, and without text that could be
+//! more than text.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use catalogue::{Catalogue, NONE};
+use journal::{Cell, Ended, Journal, Procedure, Record, Trial};
+
+/// The largest file that is taken: the longest runs have a few megabytes.
+const MOST_BYTES: u64 = 5 << 20;
+
+/// The longest text in it; the longest facts have a few hundred characters.
+const MOST_LETTERS: usize = 4000;
+
+/// Complaints that are named of one file.
+const FEW: usize = 8;
+
+/// Returns what speaks against a submitted journal; nothing if it is good.
+#[must_use]
+pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
+    let length = match std::fs::metadata(path) {
+        Ok(metadata) => metadata.len(),
+        Err(error) => return vec![format!("it cannot be read: {error}")],
+    };
+    if length > MOST_BYTES {
+        return vec![format!("it has {} and may have {}", words::bytes(length), words::bytes(MOST_BYTES))];
+    }
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return vec![format!("it cannot be read: {error}")],
+    };
+    let journal = match journal::parse(text.as_bytes(), path) {
+        Ok(journal) => journal,
+        Err(error) => return vec![format!("{error:#}")],
+    };
+    let mut found = whole(&journal, &text);
+    found.extend(text.lines().enumerate().filter_map(|(number, line)| {
+        let value = serde_json::from_str(line).ok()?;
+        unsafe_text(&value).map(|why| format!("line {}: {why}", number + 1))
+    }));
+    // What another suite printed has no counts to check.
+    if journal.run.procedure != Procedure::Imported {
+        found.extend(journal.cells.iter().filter_map(|cell| changed(cell, catalogue)));
+        let trials = journal.trials.iter().enumerate();
+        found.extend(trials.filter_map(|(number, trial)| {
+            let cell = &journal.cells[trial.cell];
+            wrong(trial, cell, catalogue).map(|why| format!("trial {} ({}): {why}", number + 1, cell.key.test))
+        }));
+    }
+    found.truncate(FEW);
+    found
+}
+
+/// Whether all of it is there, and nothing else.
+fn whole(journal: &Journal, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    match journal.end.as_ref().map(|end| end.reason) {
+        Some(Ended::Complete | Ended::Budget) => {}
+        Some(reason) => found.push(format!("the run was not finished: {reason}", reason = reason.name())),
+        None => found.push("the run was cut short: its last line is missing".to_owned()),
+    }
+    // The reader passes over a banner, and over lines of kinds that it does not know.
+    let foreign = text.lines().position(|line| serde_json::from_str::<Record>(line).is_err());
+    found.extend(foreign.map(|number| format!("line {} is no part of a journal", number + 1)));
+    found
+}
+
+/// Why a text in a line could be more than text, if one could.
+fn unsafe_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let opens = |(at, _): (usize, &str)| {
+                text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c))
+            };
+            let shown: String = words::visible(text).chars().take(40).collect();
+            if text.chars().count() > MOST_LETTERS {
+                Some(format!("a text of more than {MOST_LETTERS} characters: '{shown}…'"))
+            } else if text.match_indices('<').any(opens) {
+                Some(format!("a text that could be markup: '{shown}'"))
+            } else if words::clean(text) != *text {
+                Some(format!("a text with characters that do not show: '{shown}'"))
+            } else {
+                None
+            }
+        }
+        Value::Array(items) => items.iter().find_map(unsafe_text),
+        Value::Object(items) => {
+            items.iter().find_map(|(key, item)| unsafe_text(&Value::String(key.clone())).or_else(|| unsafe_text(item)))
+        }
+        _ => None,
+    }
+}
+
+/// What of a cell is not as the catalogue has it, by which its scores would be others.
+fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
+    let name = &cell.key.test;
+    let tests = catalogue.expand(std::slice::from_ref(name)).unwrap_or_default();
+    let none = catalogue.expand_conditions(&[NONE.to_owned()]).unwrap_or_default();
+    let ([test], [none]) = (&tests[..], &none[..]) else { return Some(format!("the catalogue has no test '{name}'")) };
+    let like = Cell::new(0, test, 1, None, none);
+    let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value)
+        != (like.metric, &like.unit, like.timebase, like.scale, &like.value);
+    differs.then(|| format!("{name} is scored in another way than in the catalogue"))
+}
+
+/// What of a trial cannot have been measured.
+fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
+    if trial.error.is_some() || trial.skip.is_some() {
+        return None;
+    }
+    if trial.score.is_some() {
+        return Some("it has a score in place of counts".to_owned());
+    }
+    if trial.copies.len() != cell.key.copies as usize {
+        return Some(format!("it has {} of {}", trial.copies.len(), words::copies(cell.key.copies)));
+    }
+    let tests = catalogue.expand(std::slice::from_ref(&cell.key.test)).unwrap_or_default();
+    for copy in &trial.copies {
+        let mut last = 0;
+        for (start, end, _) in &copy.slices {
+            if *start < last || end <= start {
+                return Some("its slices overlap or run backwards".to_owned());
+            }
+            last = *end;
+        }
+        let checks = tests.iter().flat_map(|test| &test.checks);
+        for (name, right) in checks {
+            if !copy.checks.get(name).is_some_and(|answer| right.accepts(*answer)) {
+                return Some(format!("its check value '{name}' is wrong or missing"));
+            }
+        }
+    }
+    None
+}

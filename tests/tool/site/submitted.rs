@@ -1,0 +1,131 @@
+//! What others submit, and what says whose machine it was.
+
+use serde_json::{Value, json};
+
+use super::{files, site};
+use testing::{Place, stderr, stdout};
+
+/// A whole recorded run, line by line.
+fn recorded() -> Vec<Value> {
+    let text = std::fs::read_to_string(testing::recorded("years").join("run.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn text(lines: &[Value]) -> String {
+    lines.iter().map(|line| line.to_string() + "\n").collect()
+}
+
+/// The place of the first line of a kind.
+fn first(lines: &[Value], kind: &str) -> usize {
+    lines.iter().position(|line| line["type"] == kind).unwrap()
+}
+
+/// What is done to a good journal.
+type Spoil<'a> = &'a dyn Fn(&mut Vec<Value>);
+
+/// Checks a journal; returns the exit status and what was said.
+fn checked(place: &Place, journal: &str) -> (i32, String) {
+    let path = place.root.path().join("submitted.jsonl");
+    std::fs::write(&path, journal).unwrap();
+    let output = place.unixmark("site --check").arg(path).output().unwrap();
+    (output.status.code().unwrap(), stdout(&output) + &stderr(&output))
+}
+
+#[test]
+fn a_submitted_journal_is_whole_true_and_only_text() {
+    let place = Place::new();
+    let good = recorded();
+    let (status, said) = checked(&place, &text(&good));
+    assert!(status == 0 && said.ends_with("submitted.jsonl: fine\n"), "{said}");
+    let (trial, cell) = (first(&good, "trial"), first(&good, "cell"));
+    let spoiled = |spoil: Spoil| {
+        let mut lines = good.clone();
+        spoil(&mut lines);
+        checked(&place, &text(&lines))
+    };
+    let cases: [(Spoil, &str); 9] = [
+        (&|lines| drop(lines.pop()), "its last line is missing"),
+        (&|lines| lines[cell]["scale"] = json!(2.0), "is scored in another way than in the catalogue"),
+        (&|lines| lines[cell]["test"] = json!("fastest"), "the catalogue has no test 'fastest'"),
+        (&|lines| lines[0]["comment"] = json!("<img src=x>"), "line 1: a text that could be markup: '<img src=x>'"),
+        (&|lines| lines[0]["host"] = json!("a\u{202e}b"), "line 1: a text with characters that do not show"),
+        (&|lines| lines[0]["comment"] = json!("x".repeat(4001)), "more than 4000 characters"),
+        (&|lines| lines.insert(0, json!("a banner")), "line 1 is no part of a journal"),
+        (&|lines| lines[trial]["copies"][0]["slices"][0] = json!([9, 5, 1]), "overlap or run backwards"),
+        (&|lines| lines[trial]["copies"] = json!([]), "it has 0 of"),
+    ];
+    for (spoil, complaint) in cases {
+        let (status, said) = spoiled(spoil);
+        assert!(status == 1 && said.contains(complaint), "{complaint}: {said}");
+    }
+    let long = text(&good) + &"\n".repeat(6 << 20);
+    assert!(checked(&place, &long).1.contains("and may have 5 MiB"));
+    let wrong = |lines: &mut Vec<Value>| {
+        let has_check = |line: &&mut Value| !line["copies"][0]["checks"].is_null();
+        let checks = &mut lines.iter_mut().find(has_check).unwrap()["copies"][0]["checks"];
+        checks.as_object_mut().unwrap().values_mut().for_each(|value| *value = json!(-1.5));
+    };
+    let (status, said) = spoiled(&wrong);
+    assert!(status == 1 && said.contains("its check value '"), "{said}");
+}
+
+#[test]
+fn an_anonymous_site_names_nobody() {
+    let place = Place::new();
+    let folder = place.root.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    let secrets = ["hushhost", "mallory", "bluebird", "10.20.30.40", "52:54:00:ab:cd:ef", "SN12345678"];
+    let mut lines = recorded();
+    lines[0]["host"] = json!("hushhost.example.org");
+    lines[0]["name"] = json!("hushhost.example.org-2026-11-21-01");
+    lines[0]["comment"] = json!("bluebird's own");
+    lines[0]["arguments"] = json!(["run", "index", "--dir", "/home/mallory/x"]);
+    let trial = first(&lines, "trial");
+    lines[trial]["copies"][0]["notes"] = json!(["served by 10.20.30.40 and hushhost (52:54:00:ab:cd:ef)"]);
+    let fact = |name: &str, value: &str| json!({"type": "fact", "name": name, "label": name, "group": "System", "value": value});
+    lines.insert(1, fact("system.user", "mallory"));
+    lines.insert(1, fact("system.serial", "SN12345678"));
+    lines.insert(1, fact("storage.model", "the disk of mallory"));
+    std::fs::write(folder.join("one.jsonl"), text(&lines)).unwrap();
+    let (www, status, said) = site(&place, &folder, "www", "--anonymous");
+    assert!(status == 0 && said.contains("hosts ") && said.contains("comments 1 times"), "{said}");
+    for (name, bytes) in files(&www) {
+        let content = String::from_utf8(bytes).unwrap();
+        let named =
+            secrets.iter().find(|secret| content.contains(**secret) || name.display().to_string().contains(**secret));
+        assert_eq!(named, None, "{}", name.display());
+    }
+    // The figures are the same.
+    let (open, ..) = site(&place, &folder, "open", "");
+    let values = |www: &std::path::Path| {
+        let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
+        csv.lines().map(|line| line.split(',').skip(5).collect::<Vec<_>>().join(",")).collect::<Vec<String>>()
+    };
+    assert_eq!(values(&www), values(&open));
+    let again = site(&place, &folder, "www", "--anonymous").2;
+    assert!(again.contains("0 of them new"), "the same host has the same alias: {again}");
+}
+
+#[test]
+fn a_run_has_pictures_for_other_pages() {
+    let place = Place::new();
+    let folder = place.root.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("one.jsonl"), text(&recorded())).unwrap();
+    let (www, ..) = site(&place, &folder, "www", "--url https://example.org/results/");
+    let found = files(&www.join("r"));
+    let of = |end: &str| {
+        let (_, bytes) = found.iter().find(|(name, _)| name.display().to_string().ends_with(end)).unwrap();
+        String::from_utf8(bytes.clone()).unwrap()
+    };
+    let badge = found.keys().find(|name| name.display().to_string().len() == "0123456789abcdef.svg".len()).unwrap();
+    let badge = std::fs::read_to_string(www.join("r").join(badge)).unwrap();
+    assert!(
+        badge.starts_with("<svg xmlns=") && badge.contains("1124.6 ±14% (1 copy), 2523.1 ±13% (2 copies)"),
+        "{badge}"
+    );
+    assert!(of(".chart.svg").contains("Dhrystone 2 using register variables"));
+    let page = of(".html");
+    assert!(page.contains("property=\"og:image\" content=\"https://example.org/results/r/"), "no preview");
+    assert!(page.contains("[![unixmark](https://example.org/results/r/"), "no badge to copy");
+}
