@@ -1,0 +1,90 @@
+// What the scripts of a site share: files register what they hold here, and pages draw it. Text is
+// only ever set as text, so that no name or comment is read as markup.
+"use strict";
+
+const unixmark = {
+  about: null, // data/site.js
+  table: [], // the rows of data/runs-*.js
+  measured: {}, // by measure, then by run: data/m-*.js
+  records: {}, // by run: r/*.js
+  site(about) { this.about = about; },
+  runs(rows) { this.table.push(...rows); },
+  values(measure, values) { this.measured[measure] = values; },
+  run(record) { this.records[record.id] = record; },
+};
+
+// Loads files by script elements, which work from file:// too; those that are missing are passed over.
+function load(names) {
+  const one = (name) => new Promise((done) => {
+    const script = document.createElement("script");
+    script.src = name;
+    script.onload = script.onerror = done;
+    document.head.append(script);
+  });
+  return Promise.all(names.map(one));
+}
+
+// Makes an element; attributes that are null or false are left out, functions are listeners.
+function make(name, attributes = {}, ...children) {
+  const drawn = ["svg", "rect", "path"].includes(name);
+  const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(key, value);
+    else if (value !== null && value !== false) node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+// A score as reports print it: a decimal, and four significant figures below 100.
+function score(value) {
+  const size = Math.abs(value);
+  return value.toFixed(size < 1 ? 4 : size < 10 ? 3 : size < 100 ? 2 : 1);
+}
+
+// The larger half of an interval as a share of the value, as reports print it.
+function spread([value, low, high]) {
+  if (low === null || high === null || !(value > 0)) return "±∞";
+  const share = Math.max(high - value, value - low) / value;
+  return share > 1 ? `×÷${(share + 1).toFixed(1)}` : `±${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
+}
+
+function figure(estimate) {
+  if (!estimate) return ["–"];
+  return [make("b", {}, score(estimate[0])), " ", make("small", {}, spread(estimate))];
+}
+
+// The best and the worst place of each estimate: what lies wholly above or below decides.
+function ranges(estimates, lower) {
+  const turn = ([value, low, high]) => (lower ? [-value, high === null ? -Infinity : -high, low === null ? Infinity : -low]
+    : [value, low === null ? -Infinity : low, high === null ? Infinity : high]);
+  const all = estimates.map(turn);
+  const lows = all.map((one) => one[1]).sort((a, b) => a - b);
+  const highs = all.map((one) => one[2]).sort((a, b) => a - b);
+  // How many of the sorted numbers come before the first that is not.
+  const before = (numbers, test) => {
+    let [from, to] = [0, numbers.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if (test(numbers[middle])) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  };
+  return all.map(([, low, high]) => [
+    lows.length - before(lows, (one) => one <= high) + 1,
+    highs.length - before(highs, (one) => one < low),
+  ]);
+}
+
+// What the address says after #, and the address for it: only what differs from the default is in it.
+function stateOf(address) {
+  const state = {};
+  for (const [key, value] of new URLSearchParams(address.slice(1))) state[key] = value;
+  return state;
+}
+function addressOf(state) {
+  const parts = Object.entries(state).filter(([, value]) => value);
+  const text = (value) => encodeURIComponent(value).replace(/%2C/g, ",").replace(/%3A/g, ":").replace(/%2F/g, "/");
+  return "#" + parts.map(([key, value]) => `${key}=${text(value)}`).join("&");
+}
