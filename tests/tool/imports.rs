@@ -43,7 +43,7 @@ fn imports_are_reported_compared_and_exported() {
 fn what_cannot_be_read_is_refused_by_its_line() {
     let place = Place::new();
     let whole = std::fs::read_to_string(testing::file("tests/vectors/imports/sysbench-cpu.txt")).unwrap();
-    for (text, said) in [
+    for (text, message) in [
         (whole.split_once("Threads fairness").unwrap().0.to_owned(), "it ends at line 2"),
         (whole.replace("sysbench 1.", "sysbench 7."), "it is of sysbench '7.0.20' (line 1)"),
         ("hello\n".to_owned(), "what can be imported: "),
@@ -51,7 +51,7 @@ fn what_cannot_be_read_is_refused_by_its_line() {
         let file = place.root.path().join("file");
         std::fs::write(&file, text).unwrap();
         let output = place.unixmark("import").arg(&file).output().unwrap();
-        assert!(!output.status.success() && stderr(&output).contains(said), "{said}: {}", stderr(&output));
+        assert!(!output.status.success() && stderr(&output).contains(message), "{message}: {}", stderr(&output));
     }
     assert!(!place.results().exists() || std::fs::read_dir(place.results()).unwrap().next().is_none());
 }

@@ -165,9 +165,9 @@ fn unixbenchs_files_of_one_run_are_one_result() {
 }
 
 #[test]
-fn what_sets_a_version_apart_is_said() {
-    let said = |text: &str| one(text).0.warnings.iter().any(|warning| warning.text.starts_with("UnixBench 5.1.3 has"));
-    assert!(said(FIVE) && said(FIVE_PAGE) && !said(SIX));
+fn what_sets_a_version_apart_is_noted() {
+    let noted = |text: &str| one(text).0.warnings.iter().any(|warning| warning.text.starts_with("UnixBench 5.1.3 has"));
+    assert!(noted(FIVE) && noted(FIVE_PAGE) && !noted(SIX));
     let sides = vec![one(FIVE).1, one(SIX).1];
     let compared = Comparisons::new(sides, &Asked::default());
     assert!(compared.warnings.iter().any(|warning| warning.contains("the tools differ: UnixBench 5.1.3")));

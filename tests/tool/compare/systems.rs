@@ -78,9 +78,9 @@ fn why_names_what_goes_with_the_differences() {
         (&hints[0]["name"], &hints[0]["reach"], &hints[0]["rests_on"]),
         (&"software.libc".into(), &"starts".into(), &2.into())
     );
-    let said = text(&place, "a b c d e --side-by-side --why");
-    let said = said.split_whitespace().collect::<Vec<&str>>().join(" ");
-    assert!(said.contains("Why they may differ") && said.contains("exec and shell"), "{said}");
+    let shown = text(&place, "a b c d e --side-by-side --why");
+    let words = shown.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(words.contains("Why they may differ") && words.contains("exec and shell"), "{words}");
     // Of systems that are alike nothing is named.
     let none = place.unixmark("compare a c e --why").output().unwrap();
     assert!(!stdout(&none).contains("rests on"), "{}", stdout(&none));

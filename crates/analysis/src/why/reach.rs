@@ -53,7 +53,7 @@ impl Reach {
     fn names(self) -> &'static [&'static str] {
         match self {
             Starts => &["execl", "shell", "shell16"],
-            Calls => &["syscall", "pipe", "context1", "calls"],
+            Calls => &["syscall", "pipe", "context1", "context1-one", "context1-two", "calls"],
             Kernel => &["oldsystem", "shell", "kernel", "calls"],
             Code => &["arithmetic", "dhrystone", "whetstone"],
             Memory => &["memory"],
@@ -84,5 +84,23 @@ impl Reach {
         let expanded = |name: &&str| catalogue.expand(&[(*name).to_owned()]).unwrap_or_default();
         let own: Vec<String> = self.names().iter().flat_map(expanded).map(|test| test.id.clone()).collect();
         ids.iter().map(|id| own.contains(id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reach_is_of_the_catalogue() {
+        let catalogue = Catalogue::load().unwrap();
+        for name in ALL.iter().flat_map(|reach| reach.names()) {
+            assert!(catalogue.expand(&[(*name).to_owned()]).is_ok(), "{name}");
+        }
+        let index: Vec<String> =
+            catalogue.expand(&["index".to_owned()]).unwrap().iter().map(|test| test.id.clone()).collect();
+        let count = |reach: Reach| reach.among(&index, &catalogue).into_iter().filter(|is_in| *is_in).count();
+        let counts = [Starts, Calls, Kernel, Code, Files, Everything].map(count);
+        assert_eq!(counts, [3, 3, 10, 2, 3, 12], "of the index");
     }
 }

@@ -153,7 +153,7 @@ fn two_systems_have_a_hint_only_by_its_shape() {
 }
 
 #[test]
-fn too_little_to_compare_is_said() {
+fn too_little_to_compare_has_a_reason() {
     let one = systems(1, &[], 1);
     assert_eq!(why(&one).silence, "there is only one system");
     let mut two = systems(2, &[], 1);

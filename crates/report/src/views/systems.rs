@@ -15,7 +15,8 @@ const SYSTEM: usize = 11;
 
 /// How to read the marks.
 const READING: &str = "* best and ! worst: only where the 95 % interval overlaps no other's. A rank is the range of places \
-    that a figure may have by its interval. -: not measured there; nothing else is left out for it.";
+    that a figure may have by its interval; without one, as most imported figures are, it may have any. -: not measured \
+    there.";
 
 /// Returns the table of all systems, its rows in the order asked for.
 pub fn systems(all: &Comparisons, by: Sorted) -> Document {
@@ -46,7 +47,7 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     document
 }
 
-/// `3 systems, 12 tests: A is best of 5, C of 2; 5 have no best that intervals show.`
+/// `3 systems, 12 tests: A is best of 5, C of 2; 5 have no clear best.`
 fn lead(all: &Comparisons, rows: &[Across]) -> String {
     let best = |system: usize| {
         let is_best = |row: &&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
@@ -61,7 +62,7 @@ fn lead(all: &Comparisons, rows: &[Across]) -> String {
         .collect();
     let open = rows.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
     let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best of {count}")).collect();
-    parts.push(format!("{open} have no best that intervals show"));
+    parts.push(format!("{open} have no clear best"));
     let tests = words::count(rows.len(), "test");
     format!("{} systems, {tests}: {}.", all.runs.len(), parts.join(", "))
 }

@@ -1,6 +1,6 @@
 //! Facts that go with the differences between systems, as hints.
 
-use analysis::{Hint, Why};
+use analysis::{Hint, Reach, Why};
 use serde_json::json;
 
 use crate::document::Block;
@@ -11,19 +11,19 @@ const LIKELY: f64 = 0.25;
 /// Returns the hints, or why there is none.
 pub(super) fn blocks(why: &Why) -> Vec<Block> {
     let Why { systems, tests, examined, hints, silence } = why;
+    let differ =
+        if *examined == 1 { "1 fact that differs".to_owned() } else { format!("{examined} facts that differ") };
     let lead = if !silence.is_empty() {
         format!("Nothing can be said of why they differ: {silence}.")
     } else if hints.is_empty() {
         format!(
-            "None of the {} that differ goes with the differences, over {} that all {systems} systems have.",
-            words::count(*examined, "fact"),
+            "Of {differ}, none goes with the differences over the {} that all {systems} systems have.",
             words::count(*tests, "test")
         )
     } else {
         format!(
-            "Hints, no proof: of {} that differ, these go with the differences over the {} that all {systems} systems have. \
+            "Hints, no proof: of {differ}, these go with the differences over the {} that all {systems} systems have. \
              Change one of them on one system and measure again.",
-            words::count(*examined, "fact"),
             words::count(*tests, "test")
         )
     };
@@ -31,8 +31,8 @@ pub(super) fn blocks(why: &Why) -> Vec<Block> {
     vec![Block::section("Why they may differ"), Block::text(lead), Block::items(items), Block::Data("why", json!(why))]
 }
 
-/// `C library: glibc (A, C) against musl (B): slower by 30 % in exec and shell (execl, shell1), beside the other tests. It
-/// rests on 1 of 3 systems; …`
+/// `C library: glibc (A, C), against musl (B): the last 30 % slower in exec and shell than their other tests are. It fits to
+/// 98 % and rests on 1 of 3 systems; …`
 fn sentence(hint: &Hint, systems: usize) -> String {
     let values = hint.values.iter().map(|(value, letters)| format!("{value} ({})", letters.join(", ")));
     let values = values.collect::<Vec<String>>().join(", against ");
@@ -44,8 +44,9 @@ fn sentence(hint: &Hint, systems: usize) -> String {
         true => String::new(),
         false => format!("; {} cannot be told from it", hint.also.join(", ")),
     };
+    let apart = if hint.reach == Reach::Everything { "" } else { " than their other tests are" };
     format!(
-        "{}: {values}: the last {:.0} % slower in {} than its other tests explain. It fits to {:.0} % and rests on {} of \
+        "{}: {values}: the last {:.0} % slower in {}{apart}. It fits to {:.0} % and rests on {} of \
          {systems} systems; {chance}{also}.",
         hint.label,
         -hint.effect,
