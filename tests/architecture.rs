@@ -46,6 +46,18 @@ fn sources_reach_outside_their_folder_where_the_document_says() {
     compare("Which sources reach outside their folder", &code_where(reaches));
 }
 
+/// The C libraries' functions differ in the last digit, and reports would with them.
+#[test]
+fn figures_are_the_same_on_every_machine() {
+    let own = [
+        ".ln(", ".exp(", ".powf(", ".log10(", ".log2(", ".exp_m1(", ".ln_1p(", ".sin(", ".cos(", "f64::ln", "f64::exp",
+    ];
+    let found = code_where(|line| own.iter().any(|function| line.contains(function)));
+    let counts = ["crates/stats", "crates/analysis", "crates/report"];
+    let wrong: Vec<_> = found.iter().filter(|path| counts.iter().any(|crates| path.starts_with(crates))).collect();
+    assert!(wrong.is_empty(), "{wrong:?} call the C library's functions: take those of stats::Exact");
+}
+
 #[test]
 fn long_files_are_listed() {
     let long = |path: &PathBuf| std::fs::read_to_string(path).unwrap().lines().count() > LONGEST;

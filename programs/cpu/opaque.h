@@ -8,7 +8,7 @@
 /* Where a double is kept. Where the name of that is not known it passes through memory, which takes longer. */
 #if defined __x86_64__ || defined __SSE2__
 #define FLOAT_REGISTER "+x"
-#elif defined __aarch64__
+#elif defined __aarch64__ || defined __ARM_FP
 #define FLOAT_REGISTER "+w"
 #elif defined __powerpc64__
 #define FLOAT_REGISTER "+d"

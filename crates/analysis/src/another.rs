@@ -1,6 +1,7 @@
 //! Where another run would come out: the interval of a run speaks of that run, and machines change from one to the next.
 
 use serde::Serialize;
+use stats::Exact;
 
 use super::trend::{began, watched};
 use super::{Results, Summary};
@@ -28,7 +29,7 @@ impl Another {
     /// mean ± t·s·√(1 + 1/m) of their logarithms (Geisser, Predictive Inference, §2.2); `None` if there
     /// are too few, or one is not positive.
     fn after(values: &[f64]) -> Option<Another> {
-        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        let logs: Vec<f64> = values.iter().map(|value| value.natural_log()).collect();
         if logs.len() <= FEWEST || !logs.iter().all(|log| log.is_finite()) {
             return None;
         }
@@ -36,8 +37,8 @@ impl Another {
         let half = student_quantile(0.05, mean.degrees) * mean.error * (count + 1.0).sqrt();
         let earlier = Mean::of(&logs[..logs.len() - 1]);
         Some(Another {
-            low: (mean.value - half).exp(),
-            high: (mean.value + half).exp(),
+            low: (mean.value - half).exponential(),
+            high: (mean.value + half).exponential(),
             runs: logs.len(),
             deviation: earlier.error * (count - 1.0).sqrt(),
         })
@@ -46,7 +47,7 @@ impl Another {
     /// Returns how likely two runs like the earlier ones are as far from each other as these: the
     /// two-sided p value of Student's t of their difference, whose scale the earlier ones give.
     pub(crate) fn chance(&self, one: f64, other: f64) -> f64 {
-        let errors = (one / other).ln() / (self.deviation * std::f64::consts::SQRT_2);
+        let errors = (one / other).natural_log() / (self.deviation * std::f64::consts::SQRT_2);
         // Equal values of runs that were all equal are no surprise.
         if errors.is_nan() { 1.0 } else { student_p(errors, self.runs as f64 - 2.0) }
     }

@@ -2,6 +2,7 @@
 //! independent ones.
 
 use serde::{Deserialize, Serialize};
+use stats::Exact;
 
 use super::{Row, Sample};
 use journal::Key;
@@ -91,7 +92,7 @@ pub(super) fn of(rows: &[Row]) -> Option<Drift> {
 
 /// Returns the drift that several rows' trials show.
 pub(super) fn of_trials<'a>(rows: impl Iterator<Item = &'a [Sample]>) -> Option<Drift> {
-    let timed = |sample: &Sample| Timed { at: sample.at, value: sample.value.ln() };
+    let timed = |sample: &Sample| Timed { at: sample.at, value: sample.value.natural_log() };
     Drift::of(&rows.map(|samples| samples.iter().map(timed).collect()).collect::<Vec<Vec<Timed>>>())
 }
 
@@ -101,6 +102,6 @@ fn widened(estimate: &Estimate, factor: f64) -> Estimate {
     if !(estimate.bounded() && low > 0.0) {
         return *estimate;
     }
-    let end = |end: f64| value * (end / value).powf(factor);
+    let end = |end: f64| value * (end / value).to_the_power(factor);
     Estimate { value, low: end(low), high: end(high) }
 }

@@ -3,6 +3,7 @@
 use super::{Index, Row};
 use catalogue::{Arithmetic, Metric};
 use journal::Key;
+use stats::Exact;
 use stats::{ByBlock, Estimate, block_differences, in_block, mean, paired_shift, without_blocks};
 
 /// Fewer blocks in common carry no signed ranks; medians of each level's trials do better then.
@@ -49,15 +50,16 @@ pub(super) fn gains(rows: &[Row], indexes: &[Index], classic: bool) -> Vec<Gain>
 /// of the signed ranks. `None` if they share fewer than six blocks, where one stalled trial would move it, or a trial counted
 /// nothing.
 pub(super) fn quotient(more: &[(u32, f64)], less: &[(u32, f64)]) -> Option<Estimate> {
-    let logs =
-        |values: &[(u32, f64)]| -> ByBlock { values.iter().map(|(block, value)| (*block, value.ln())).collect() };
+    let logs = |values: &[(u32, f64)]| -> ByBlock {
+        values.iter().map(|(block, value)| (*block, value.natural_log())).collect()
+    };
     let differences = without_blocks(&block_differences(&logs(more), &logs(less)));
     if differences.len() < FEWEST || !differences.iter().all(|difference| difference.is_finite()) {
         return None;
     }
     let Estimate { value, low, high } = paired_shift(&differences).estimate;
-    let end = |end: f64| if end.is_finite() { end.exp() } else { end };
-    Some(Estimate { value: value.exp(), low: end(low), high: end(high) })
+    let end = |end: f64| if end.is_finite() { end.exponential() } else { end };
+    Some(Estimate { value: value.exponential(), low: end(low), high: end(high) })
 }
 
 /// Returns what an index comes to in each block that has all of its tests.
@@ -72,7 +74,7 @@ fn by_block(index: &Index, rows: &[Row]) -> ByBlock {
     let joined = |(block, _): &(u32, f64)| {
         let values = tests.iter().map(|test| in_block(test, *block)).collect::<Option<Vec<f64>>>()?;
         let value = match index.arithmetic {
-            Arithmetic::Geometric => mean(values.iter().map(|value| value.ln())).exp(),
+            Arithmetic::Geometric => mean(values.iter().map(|value| value.natural_log())).exponential(),
             Arithmetic::Arithmetic => mean(values),
         };
         Some((*block, value))

@@ -3,6 +3,7 @@
 use super::{Another, Quiet, Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
+use stats::Exact;
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
 
 /// One index at one level of copies.
@@ -180,9 +181,9 @@ fn while_quiet(rows: &[&Row], baselines: &[f64]) -> Option<Estimate> {
 fn joined(parts: &[Part], half: impl FnOnce() -> f64) -> Estimate {
     let logs = parts.iter().map(|part| {
         let quotient = part.index.value / 10.0;
-        if quotient > 1e-6 { quotient.ln() } else { 0.0 }
+        if quotient > 1e-6 { quotient.natural_log() } else { 0.0 }
     });
-    let value = 10.0 * (mean(logs)).exp();
+    let value = 10.0 * (mean(logs)).exponential();
     if let [only] = parts { Estimate { value, ..only.index } } else { Estimate::within(value, half()) }
 }
 
@@ -192,14 +193,14 @@ fn half_width(values: &[ByBlock], statistic: &dyn Fn(&[f64]) -> f64) -> f64 {
 }
 
 fn median_log(values: &[f64]) -> f64 {
-    stats::median(values).ln()
+    stats::median(values).natural_log()
 }
 
 /// The logarithm of UnixBench's score of passes of equal length.
 fn classic_log(values: &[f64]) -> f64 {
     let passes: Vec<score::Pass> =
         values.iter().map(|rate| score::Pass { count: *rate, seconds: 1.0, rate: *rate }).collect();
-    score::geometric(&score::kept(&passes)).ln()
+    score::geometric(&score::kept(&passes)).natural_log()
 }
 
 /// BYTE 3.11's index: the plain mean; the parts' half-widths add in quadrature.

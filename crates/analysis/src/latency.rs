@@ -1,6 +1,7 @@
 //! From frames to a latency: percentiles where the count carries them, deadlines, and what the load did meanwhile.
 
 use serde::Serialize;
+use stats::Exact;
 
 use super::{Remark, Row, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
@@ -231,7 +232,7 @@ fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
     if value.is_nan() {
         return Estimate::alone(f64::NAN);
     }
-    let statistic = |places: &[f64]| merged_quantile(&histograms, places, share).ln();
+    let statistic = |places: &[f64]| merged_quantile(&histograms, places, share).natural_log();
     Estimate::within(value / MS, mean_half_width(&[Sampled { values: &places, statistic: &statistic }]))
 }
 
@@ -270,7 +271,7 @@ fn quantile(trial: &Trial, share: f64) -> f64 {
 /// 1 − 0.05^(1/n) of trials are otherwise (Clopper & Pearson 1934), and such a one may miss everything. Frames say less than
 /// they seem to: a stall hits all of a burst.
 pub(crate) fn hidden(trials: usize) -> f64 {
-    100.0 * (1.0 - 0.05_f64.powf(1.0 / trials.max(1) as f64))
+    100.0 * (1.0 - 0.05_f64.to_the_power(1.0 / trials.max(1) as f64))
 }
 
 /// The mean of a share over trials with Student's interval, cut to 0 and 100 %.

@@ -5,6 +5,7 @@
 //! trials of the other tests, just before and after, tell how fast the machine was during this one.
 
 use serde::Serialize;
+use stats::Exact;
 
 use super::{Row, Sample, score};
 use catalogue::Metric;
@@ -163,14 +164,14 @@ impl Calm {
         let share = 1.0 - (1.0 - LEVEL) * (1.0 - slow.share());
         let level = |within: &dyn Fn(u32) -> bool| {
             let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
-            quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).ln()
+            quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).natural_log()
         };
         let count = PARTS.min(blocks);
         let whole = level(&|_| true);
         let of_part = |part: u32| level(&|block| block * count / blocks == part) - whole;
         let parts = (0..count).map(of_part).map(|part| part.is_finite().then_some(part)).collect();
         let mut quiet = Quiet { score: Estimate::NONE, trials: self.trials.len(), explained: slow.explained, parts };
-        let rate = Estimate::within(whole.exp(), Quiet::half_width(&[&quiet]));
+        let rate = Estimate::within(whole.exponential(), Quiet::half_width(&[&quiet]));
         let [value, one, other] = [rate.value, rate.low, rate.high].map(|value| turned(metric, value));
         quiet.score = Estimate { value, low: one.min(other), high: one.max(other) };
         Some(quiet)
@@ -248,7 +249,7 @@ impl Slowness {
 }
 
 fn logs(samples: &[Sample]) -> Vec<f64> {
-    samples.iter().map(|sample| sample.value.ln()).collect()
+    samples.iter().map(|sample| sample.value.natural_log()).collect()
 }
 
 /// The variance of the first, the covariance, the variance of the second; NaN of nothing.

@@ -1,5 +1,6 @@
 //! From trials to a score: the median of short trials, or UnixBench's arithmetic over passes.
 
+use stats::Exact;
 use std::borrow::Borrow;
 use std::ops::Range;
 
@@ -144,7 +145,7 @@ fn slices(cell: &Cell, trial: &Trial, value: f64) -> Vec<f64> {
 fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
     let of_copy = |copy: &Copy| {
         let slices = counted(cell, copy).iter().filter(|slice| slice.2 > 0 && slice.1 > slice.0);
-        let logs: Vec<f64> = slices.map(|slice| (slice.2 as f64 / (slice.1 - slice.0) as f64).ln()).collect();
+        let logs: Vec<f64> = slices.map(|slice| (slice.2 as f64 / (slice.1 - slice.0) as f64).natural_log()).collect();
         (logs.len() > 2).then(|| Mean::of(&logs).error.powi(2))
     };
     let of_trial = |trial: &&Trial| {
@@ -152,7 +153,7 @@ fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
         Some(mean(copies.iter().copied()) / copies.len() as f64)
     };
     let slices: Vec<f64> = trials.iter().filter_map(of_trial).collect();
-    let spread = qn(&values.iter().map(|value| value.ln()).collect::<Vec<f64>>());
+    let spread = qn(&values.iter().map(|value| value.natural_log()).collect::<Vec<f64>>());
     let share = median(&slices) / (spread * spread);
     if share.is_finite() { share.min(1.0) } else { 0.0 }
 }
@@ -288,8 +289,8 @@ pub(super) fn kept(passes: &[Pass]) -> Vec<Pass> {
 /// The geometric mean of the rates, where a pass that counted nothing is a rate of 1, as in
 /// UnixBench.
 pub(super) fn geometric(passes: &[Pass]) -> f64 {
-    let logs = passes.iter().map(|pass| if pass.rate > 0.0 { pass.rate.ln() } else { 0.0 });
-    mean(logs).exp()
+    let logs = passes.iter().map(|pass| if pass.rate > 0.0 { pass.rate.natural_log() } else { 0.0 });
+    mean(logs).exponential()
 }
 
 /// Returns what disturbed the windows: steal, and load that is not the measured programs'.

@@ -1,6 +1,7 @@
 //! Several systems side by side: their figures, which are best and worst, and their ranks, told only as far as intervals do.
 
 use serde::Serialize;
+use stats::Exact;
 
 use super::{Compared, Comparisons, Measure};
 use journal::Key;
@@ -79,14 +80,15 @@ impl Across {
     /// Returns the logarithm of the best figure over the worst; 0 if fewer than two are positive.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        let logs = || self.standings.iter().flatten().map(|one| one.score.value.ln()).filter(|log| log.is_finite());
+        let logs =
+            || self.standings.iter().flatten().map(|one| one.score.value.natural_log()).filter(|log| log.is_finite());
         let range = logs().fold(f64::NEG_INFINITY, f64::max) - logs().fold(f64::INFINITY, f64::min);
         if range.is_finite() { range } else { 0.0 }
     }
 
     /// Returns how much better a system is than the geometric mean of all, as a logarithm.
     fn above(&self, system: usize) -> Option<f64> {
-        let log = |one: &Standing| Some(one.score.value.ln()).filter(|log| log.is_finite());
+        let log = |one: &Standing| Some(one.score.value.natural_log()).filter(|log| log.is_finite());
         let logs: Vec<f64> = self.standings.iter().flatten().filter_map(log).collect();
         let own = log(self.standings.get(system)?.as_ref()?)?;
         let above = own - stats::mean(&logs);

@@ -1,5 +1,6 @@
 //! One test over many runs: its figures in the order of time, and what changed between them.
 
+use stats::Exact;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -224,7 +225,7 @@ fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point 
 }
 
 fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
-    let logs: Vec<f64> = series.points.iter().map(|point| point.score.value.ln()).collect();
+    let logs: Vec<f64> = series.points.iter().map(|point| point.score.value.natural_log()).collect();
     if !logs.iter().all(|log| log.is_finite()) {
         return Vec::new();
     }
@@ -246,7 +247,7 @@ fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
 }
 
 fn percent(logs: &Estimate) -> Estimate {
-    let of = |log: f64| 100.0 * log.exp_m1();
+    let of = |log: f64| 100.0 * log.exponential_less_1();
     Estimate { value: of(logs.value), low: of(logs.low), high: of(logs.high) }
 }
 
@@ -259,7 +260,7 @@ fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
         here && key.test != own.test && !figure.control && figure.metric != Metric::Latency && figure.score.value > 0.0
     };
     let speed = |figure: &Figure| {
-        if figure.metric == Metric::Time { -figure.score.value.ln() } else { figure.score.value.ln() }
+        if figure.metric == Metric::Time { -figure.score.value.natural_log() } else { figure.score.value.natural_log() }
     };
     let of_run = |run: &&Summary| -> BTreeMap<String, f64> {
         run.figures.iter().filter(is_other).map(|figure| (figure.key.test.clone(), speed(figure))).collect()
@@ -275,19 +276,19 @@ fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
 fn latest(points: &[Point], steps: &[Step]) -> Option<Latest> {
     let begin = steps.last().and_then(|step| points.iter().rposition(|point| point.run == step.run)).unwrap_or(0);
     let (last, before) = points[begin..].split_last()?;
-    let before: Vec<f64> = before.iter().map(|point| point.score.value.ln()).collect();
+    let before: Vec<f64> = before.iter().map(|point| point.score.value.natural_log()).collect();
     if before.is_empty() {
         return None;
     }
     let mean = Mean::of(&before);
-    let above = last.score.value.ln() - mean.value;
+    let above = last.score.value.natural_log() - mean.value;
     let error = mean.error * (before.len() as f64 + 1.0).sqrt();
     let is_known = before.len() > 2 && error > 0.0;
     Some(Latest {
         before: before.len(),
-        mean: mean.value.exp(),
-        delta: 100.0 * above.exp_m1(),
-        usual: is_known.then(|| 100.0 * (student_quantile(0.05, mean.degrees) * error).exp_m1()),
+        mean: mean.value.exponential(),
+        delta: 100.0 * above.exponential_less_1(),
+        usual: is_known.then(|| 100.0 * (student_quantile(0.05, mean.degrees) * error).exponential_less_1()),
         p: is_known.then(|| student_p(above / error, mean.degrees)),
     })
 }

@@ -57,9 +57,10 @@ impl Store {
         fs::create_dir_all(&self.root).with_context(|| {
             format!("the results directory {} cannot be made; try --results DIR", self.root.display())
         })?;
-        let space = rustix::fs::statvfs(&self.root)
-            .with_context(|| format!("the results directory {} cannot be read", self.root.display()))?;
-        if space.f_bavail.saturating_mul(space.f_frsize) < ROOM {
+        if free(&self.root)
+            .with_context(|| format!("the results directory {} cannot be read", self.root.display()))?
+            .is_some_and(|free| free < ROOM)
+        {
             bail!(
                 "the results directory {} has less than {} MiB free; make room or try --results DIR",
                 self.root.display(),
@@ -186,4 +187,15 @@ fn plain(host: &str) -> String {
 #[must_use]
 pub fn today() -> String {
     jiff::Zoned::now().strftime("%Y-%m-%d").to_string()
+}
+/// The bytes that are free where `path` is; none where the system is not asked.
+#[cfg(unix)]
+fn free(path: &Path) -> std::io::Result<Option<u64>> {
+    let space = rustix::fs::statvfs(path)?;
+    Ok(Some(space.f_bavail.saturating_mul(space.f_frsize)))
+}
+
+#[cfg(not(unix))]
+fn free(_: &Path) -> std::io::Result<Option<u64>> {
+    Ok(None)
 }

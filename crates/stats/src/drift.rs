@@ -1,6 +1,7 @@
 //! What part of the noise is a speed that all series share and that wanders, and what that does to intervals.
 
 use super::{Standard, student_quantile};
+use crate::Exact;
 
 /// Shares of the variance that are tried, and times in seconds.
 const SHARES: [f64; 11] = [0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97];
@@ -73,7 +74,7 @@ impl Drift {
         let most = tried.iter().map(|one| one.weight).fold(f64::NEG_INFINITY, f64::max);
         let others = (SHARES.len() - 1) as f64;
         let before = |share: f64| if share == 0.0 { 1.0 } else { 1.0 / others };
-        tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exp() * before(one.share));
+        tried.iter_mut().for_each(|one| one.weight = (one.weight - most).exponential() * before(one.share));
         let sum: f64 = tried.iter().map(|one| one.weight).sum();
         tried.iter_mut().for_each(|one| one.weight /= sum);
         Some(Drift { tried })
@@ -142,7 +143,7 @@ fn mean_correlation(times: &[f64], time: f64) -> f64 {
     let n = times.len() as f64;
     let mut before = 0.0;
     let sums = times.windows(2).map(|pair| {
-        before = (before + 1.0) * ((pair[0] - pair[1]).min(0.0) / time).exp();
+        before = (before + 1.0) * ((pair[0] - pair[1]).min(0.0) / time).exponential();
         before
     });
     sums.sum::<f64>() / (n * (n - 1.0) / 2.0)
@@ -150,8 +151,8 @@ fn mean_correlation(times: &[f64], time: f64) -> f64 {
 
 /// The same of `n` values `step` seconds apart: Σ 2 (n − k) rᵏ / (n (n − 1)) in closed form.
 fn regular_correlation(n: f64, step: f64, time: f64) -> f64 {
-    let r = (-step / time).exp();
-    let sum = n * r / (1.0 - r) - r * (1.0 - r.powf(n)) / (1.0 - r).powi(2);
+    let r = (-step / time).exponential();
+    let sum = n * r / (1.0 - r) - r * (1.0 - r.to_the_power(n)) / (1.0 - r).powi(2);
     2.0 * sum / (n * (n - 1.0))
 }
 
@@ -164,7 +165,7 @@ fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64
     let mut products = vec![0.0; width * width];
     let mut innovation = vec![0.0; width];
     for (number, value) in values {
-        let kept = (-(value.at - last) / time).exp();
+        let kept = (-(value.at - last) / time).exponential();
         last = value.at;
         variance = kept * kept * variance + share * (1.0 - kept * kept);
         let f = variance + 1.0 - share;
@@ -176,7 +177,7 @@ fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64
             *state += gain * *innovation;
         }
         variance -= gain * variance;
-        log_f += f.ln();
+        log_f += f.natural_log();
         for (row, first) in innovation.iter().enumerate() {
             let first = first / f;
             let line = &mut products[row * width..row * width + row + 1];
@@ -192,7 +193,7 @@ fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64
             if row == column {
                 rest = left.max(f64::MIN_POSITIVE);
                 if row < means {
-                    log_det += rest.ln();
+                    log_det += rest.natural_log();
                 }
                 products[row * width + row] = rest.sqrt();
             } else {
@@ -200,7 +201,7 @@ fn log_likelihood(values: &[(usize, Timed)], means: usize, share: f64, time: f64
             }
         }
     }
-    -0.5 * ((values.len() - means) as f64 * rest.ln() + log_f + log_det)
+    -0.5 * ((values.len() - means) as f64 * rest.natural_log() + log_f + log_det)
 }
 
 #[cfg(test)]

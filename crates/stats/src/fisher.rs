@@ -1,6 +1,7 @@
 //! Whether a thing is more common in one set than in another.
 
 use super::tail::ln_gamma;
+use crate::Exact;
 
 /// Returns the one-sided p value of Fisher's exact test: the probability that, of as many things in all, as many or more than
 /// `first.0` fall among the `first.1` of the first set by chance, where the second has `second.0` among `second.1` (the
@@ -10,7 +11,7 @@ pub fn fisher_p(first: (usize, usize), second: (usize, usize)) -> f64 {
     let (with, all) = (first.0 + second.0, first.1 + second.1);
     let most = with.min(first.1);
     // Of the logarithms: binomials of thousands overflow.
-    let term = |k: usize| (choose(with, k) + choose(all - with, first.1 - k) - choose(all, first.1)).exp();
+    let term = |k: usize| (choose(with, k) + choose(all - with, first.1 - k) - choose(all, first.1)).exponential();
     (first.0..=most).filter(|k| first.1 - k <= all - with).map(term).sum::<f64>().min(1.0)
 }
 

@@ -3,6 +3,7 @@
 mod blocks;
 mod bootstrap;
 mod drift;
+mod exact;
 mod fdr;
 mod fisher;
 mod heavy;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub use blocks::{ByBlock, block_differences, in_block, without_blocks};
 pub use bootstrap::{Sampled, mean_half_width};
 pub use drift::{Drift, Timed};
+pub use exact::Exact;
 pub use fdr::false_discovery_rates;
 pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
@@ -94,7 +96,7 @@ impl Estimate {
     #[must_use]
     pub fn within(value: f64, half: f64) -> Estimate {
         if half.is_finite() {
-            Estimate { value, low: value * (-half).exp(), high: value * half.exp() }
+            Estimate { value, low: value * (-half).exponential(), high: value * half.exponential() }
         } else {
             Estimate::alone(value)
         }
@@ -124,9 +126,9 @@ impl Estimate {
         if !(self.bounded() && other.bounded() && self.low > 0.0 && other.low > 0.0) {
             return Estimate::alone(value);
         }
-        let down = (self.value / self.low).ln().hypot((other.high / other.value).ln());
-        let up = (self.high / self.value).ln().hypot((other.value / other.low).ln());
-        Estimate { value, low: value * (-down).exp(), high: value * up.exp() }
+        let down = (self.value / self.low).natural_log().hypot((other.high / other.value).natural_log());
+        let up = (self.high / self.value).natural_log().hypot((other.value / other.low).natural_log());
+        Estimate { value, low: value * (-down).exponential(), high: value * up.exponential() }
     }
 }
 

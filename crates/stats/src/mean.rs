@@ -1,5 +1,6 @@
 //! Means and their differences with Student's intervals, for samples too few for ranks.
 
+use crate::Exact;
 use std::borrow::Borrow;
 
 use super::ranks::NO_ENDS;
@@ -93,7 +94,7 @@ pub fn log_interval(value: f64, values: &[f64]) -> Estimate {
     if values.iter().any(|value| *value <= 0.0) {
         return Estimate::alone(value);
     }
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let logs: Vec<f64> = values.iter().map(|value| value.natural_log()).collect();
     Estimate::within(value, Mean::of(&logs).half_width(0.05))
 }
 

@@ -1,6 +1,7 @@
 //! The median and its distribution-free interval.
 
 use super::Estimate;
+use crate::Exact;
 
 /// Returns the median; NaN of nothing.
 #[must_use]
@@ -53,13 +54,13 @@ fn order(n: usize) -> (usize, f64) {
     let mut term = -(n as f64) * std::f64::consts::LN_2;
     let mut tail = 0.0;
     for k in 0..n {
-        if tail + term.exp() > 0.025 {
-            let share = (0.025 - tail) / term.exp();
+        if tail + term.exponential() > 0.025 {
+            let share = (0.025 - tail) / term.exponential();
             let (all, below) = (n as f64, k as f64);
             return (k, (all - below) * share / (below + (all - 2.0 * below) * share));
         }
-        tail += term.exp();
-        term += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
+        tail += term.exponential();
+        term += ((n - k) as f64).natural_log() - ((k + 1) as f64).natural_log();
     }
     (0, 0.0)
 }

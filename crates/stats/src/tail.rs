@@ -1,5 +1,7 @@
 //! Tail areas of the normal and of Student's distribution, as two-sided p values, and their quantiles.
 
+use crate::Exact;
+
 /// The 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
 pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
@@ -34,7 +36,7 @@ pub fn normal_p(z: f64) -> f64 {
     }
     let t = 1.0 / (1.0 + 0.5 * x);
     let sum = SERIES.iter().rev().fold(0.0, |sum, term| sum * t + term);
-    (t * (sum - x * x).exp()).min(1.0)
+    (t * (sum - x * x).exponential()).min(1.0)
 }
 
 /// Returns z with P(|Z| ≥ z) = `p` of a standard normal Z, by bisection; infinite of 0.
@@ -96,7 +98,8 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p()).exp();
+    let front =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.natural_log() + b * (-x).log_of_1_plus()).exponential();
     if x < (a + 1.0) / (a + b + 2.0) {
         front * beta_fraction(x, a, b) / a
     } else {
@@ -141,7 +144,7 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
     ];
     if x < 0.5 {
         // Reflection; x is never so small here but that a half is asked for.
-        return (std::f64::consts::PI / (std::f64::consts::PI * x).sin()).ln() - ln_gamma(1.0 - x);
+        return (std::f64::consts::PI / (std::f64::consts::PI * x).sine()).natural_log() - ln_gamma(1.0 - x);
     }
     let mut sum = 0.999_999_999_999_809_9;
     let mut place = x - 1.0;
@@ -150,7 +153,7 @@ pub(super) fn ln_gamma(x: f64) -> f64 {
         place += 1.0;
         sum += term / place;
     }
-    0.5 * (2.0 * std::f64::consts::PI).ln() + (x - 0.5) * base.ln() - base + sum.ln()
+    0.5 * (2.0 * std::f64::consts::PI).natural_log() + (x - 0.5) * base.natural_log() - base + sum.natural_log()
 }
 
 #[cfg(test)]

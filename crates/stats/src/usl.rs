@@ -4,6 +4,7 @@ use super::bootstrap::{Blocks, resamples, stretch};
 use super::{
     ByBlock, Estimate, NORMAL_975, block_differences, mean, median, pseudo_median, quantile_975, without_blocks,
 };
+use crate::Exact;
 
 /// Steps of Gauss and Newton, at most; a handful serve.
 const STEPS: u32 = 50;
@@ -104,9 +105,10 @@ pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
         peak: law.peak().map(|peak| match again {
             // Peaks are quotients: they are symmetric on a logarithmic scale, if at all.
             Some(_) => {
-                let logs =
-                    interval(peak.max(LEAST).ln(), &|law| law.peak().map_or(f64::INFINITY, |at| at.max(LEAST).ln()));
-                Estimate { value: peak, low: logs.low.exp(), high: logs.high.exp() }
+                let logs = interval(peak.max(LEAST).natural_log(), &|law| {
+                    law.peak().map_or(f64::INFINITY, |at| at.max(LEAST).natural_log())
+                });
+                Estimate { value: peak, low: logs.low.exponential(), high: logs.high.exponential() }
             }
             None => Estimate::alone(peak),
         }),
@@ -132,7 +134,7 @@ fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
         model(x)
             .iter()
             .zip(&times)
-            .map(|(said, is)| if *said > 0.0 { (is / said).ln() } else { f64::INFINITY })
+            .map(|(said, is)| if *said > 0.0 { (is / said).natural_log() } else { f64::INFINITY })
             .collect()
     };
     let loss = |x: &[f64; 3]| misses(x).iter().map(|miss| miss * miss).sum::<f64>();
@@ -188,8 +190,9 @@ fn least_squares(rows: &[[f64; 3]], targets: &[f64], columns: usize) -> Option<[
 
 /// The logarithms of the gains of the levels after the first over it, in each block that both have.
 fn gains(levels: &[Throughput<'_>]) -> Vec<ByBlock> {
-    let logs =
-        |level: &Throughput<'_>| -> ByBlock { level.trials.iter().map(|(at, total)| (*at, total.ln())).collect() };
+    let logs = |level: &Throughput<'_>| -> ByBlock {
+        level.trials.iter().map(|(at, total)| (*at, total.natural_log())).collect()
+    };
     let mut levels = levels.iter().map(logs);
     let Some(first) = levels.next() else { return Vec::new() };
     levels.map(|level| block_differences(&level, &first)).collect()
@@ -209,7 +212,7 @@ fn refits(levels: &[Throughput<'_>], gains: &[ByBlock], parameters: usize) -> Op
         for ((level, gain), centre) in levels[1..].iter().zip(gains).zip(&centres) {
             let drawn = blocks.take(&draw, gain);
             let deviation = (pseudo_median(&drawn) - centre) * stretch(drawn.len());
-            points.push((level.copies, level.total * deviation.exp()));
+            points.push((level.copies, level.total * deviation.exponential()));
         }
         solve(&points, parameters)
     };
@@ -227,9 +230,9 @@ fn percentiles(value: f64, mut drawn: Vec<f64>, wider: f64) -> Estimate {
 }
 
 fn r_squared(law: &Usl, points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<f64> = points.iter().map(|point| point.1.ln()).collect();
+    let logs: Vec<f64> = points.iter().map(|point| point.1.natural_log()).collect();
     let mean = mean(&logs);
-    let left: f64 = points.iter().map(|(copies, total)| (total / law.at(*copies)).ln().powi(2)).sum();
+    let left: f64 = points.iter().map(|(copies, total)| (total / law.at(*copies)).natural_log().powi(2)).sum();
     1.0 - left / logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
 }
 

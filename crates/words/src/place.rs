@@ -1,8 +1,9 @@
 //! Where a user's files of a kind belong.
 
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 
 /// Kinds of files, each with a place of its own by the XDG Base Directory Specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,19 +59,33 @@ fn from(name: &str) -> Option<PathBuf> {
 
 /// The home, if it exists.
 fn home() -> Option<PathBuf> {
-    from("HOME").filter(|home| home.is_dir())
+    from(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).filter(|home| home.is_dir())
 }
 
 /// A directory of this user's among temporary files.
 ///
 /// # Errors
 /// A sentence: it cannot be made, or others could have made it.
+#[cfg(not(unix))]
+pub fn temporary() -> Result<PathBuf, String> {
+    let path = std::env::temp_dir().join("unixmark");
+    fs::create_dir_all(&path).map_err(|error| format!("{} cannot be made ({error}); set TMP", path.display()))?;
+    Ok(path)
+}
+
+/// A directory of this user's among temporary files.
+///
+/// # Errors
+/// A sentence: it cannot be made, or others could have made it.
+#[cfg(unix)]
 pub fn temporary() -> Result<PathBuf, String> {
     private(&from("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")), rustix::process::geteuid().as_raw())
 }
 
 /// Makes the directory that only `user` can enter; one that others could have made is refused.
+#[cfg(unix)]
 fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     let path = base.join(format!("unixmark-{user}"));
     // That it exists shows below.
     let made = fs::DirBuilder::new().mode(0o700).create(&path);
@@ -87,7 +102,7 @@ fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

@@ -3,6 +3,7 @@
 use super::{Compared, Design};
 use crate::{Remark, Results};
 use journal::{Fact, Facts, InCommon};
+use stats::Exact;
 
 /// The fact that says how fast the interactive tests' work was when the run began.
 const SPEED: &str = "run.work-speed";
@@ -199,7 +200,7 @@ fn speeds(runs: &[Compared]) -> Option<String> {
     let number = |fact: &Fact| fact.quantity.as_ref().map(|speed| speed.number).filter(|number| *number > 0.0);
     let first = facts.first()?.1;
     let differs = facts.iter().any(|(_, fact)| match (number(first), number(fact)) {
-        (Some(one), Some(other)) => (other / one).ln().abs() > SPEED_SLACK,
+        (Some(one), Some(other)) => (other / one).natural_log().abs() > SPEED_SLACK,
         _ => fact.value != first.value,
     });
     differs.then(|| {

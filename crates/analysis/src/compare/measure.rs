@@ -1,6 +1,7 @@
 //! What is compared, and which direction of it is better.
 
 use serde::Serialize;
+use stats::Exact;
 
 use catalogue::Metric;
 use stats::Estimate;
@@ -59,9 +60,9 @@ impl Measure {
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => value,
-            (_, Metric::Latency) => -value.max(LEAST).ln(),
-            (_, Metric::Time) => -value.ln(),
-            (_, Metric::Rate) => value.ln(),
+            (_, Metric::Latency) => -value.max(LEAST).natural_log(),
+            (_, Metric::Time) => -value.natural_log(),
+            (_, Metric::Rate) => value.natural_log(),
         }
     }
 
@@ -69,19 +70,19 @@ impl Measure {
     pub(crate) fn beyond(self, metric: Metric, base: f64, goodness: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => base + goodness,
-            (_, Metric::Latency | Metric::Time) => base * (-goodness).exp(),
-            (_, Metric::Rate) => base * goodness.exp(),
+            (_, Metric::Latency | Metric::Time) => base * (-goodness).exponential(),
+            (_, Metric::Rate) => base * goodness.exponential(),
         }
     }
 
     /// Returns a difference of goodness in the unit that reports show: per cent, or points.
     pub(crate) fn size(self, goodness: f64) -> f64 {
-        if self == Measure::Met { goodness } else { 100.0 * goodness.exp_m1() }
+        if self == Measure::Met { goodness } else { 100.0 * goodness.exponential_less_1() }
     }
 
     /// Returns the difference of goodness of a size in per cent or points.
     pub(crate) fn goodness_of_size(self, size: f64) -> f64 {
-        if self == Measure::Met { size } else { (size / 100.0).ln_1p() }
+        if self == Measure::Met { size } else { (size / 100.0).log_of_1_plus() }
     }
 
     /// Returns the change of the figure itself, in per cent or points, that a difference of goodness is.

@@ -5,6 +5,7 @@ use super::measure::LEAST;
 use super::{Compared, Measure};
 use crate::latency::hidden;
 use crate::{Latency, Remark, Row, TrialFigures, Widening};
+use stats::Exact;
 use stats::{Mean, Method, quantile_975};
 
 /// A cell in one run.
@@ -170,8 +171,8 @@ fn merged(side: &Side<'_>) -> Result<Mean, String> {
         return Err(format!("{} has too few frames for a p99", side.run.letter));
     }
     let degrees = side.row.n as f64 - 1.0;
-    let error = (score.high / score.value).ln() / quantile_975(degrees);
-    Ok(Mean { value: -score.value.max(LEAST).ln(), error, degrees })
+    let error = (score.high / score.value).natural_log() / quantile_975(degrees);
+    Ok(Mean { value: -score.value.max(LEAST).natural_log(), error, degrees })
 }
 
 /// Returns the mean shares of deadlines met with their errors over trials. Where no trial of either side differs from the others,

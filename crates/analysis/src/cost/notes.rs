@@ -1,5 +1,6 @@
 //! How to read a run about cost, and what spoils it.
 
+use stats::Exact;
 use std::collections::BTreeMap;
 
 use super::arms::{Arms, Look, measures};
@@ -121,7 +122,7 @@ fn drift(arms: &Arms<'_>, rows: &[Row]) -> Option<String> {
     }
     let points: Vec<(f64, f64)> = sums.into_iter().map(|(block, values)| (f64::from(block), mean(values))).collect();
     let (change, p) = linear_change(&points)?;
-    let percent = 100.0 * change.exp_m1();
+    let percent = 100.0 * change.exponential_less_1();
     (p < 0.01 && percent.abs() >= DRIFT).then(|| {
         format!(
             "the machine drifted: under {} it did {:.0} % {} in the last block than in the first. Differences within \

@@ -1,6 +1,7 @@
 //! The parts put together.
 
 use anyhow::Result;
+use stats::Exact;
 
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
@@ -204,13 +205,13 @@ fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
         .map(|(judged, column)| judged.centre - turned(column.metric, column.typical.value))
         .filter(|log| log.is_finite())
         .collect();
-    let overall = (families.len() > 1 && !logs.is_empty()).then(|| mean(logs).exp());
+    let overall = (families.len() > 1 && !logs.is_empty()).then(|| mean(logs).exponential());
     Group { name: family.name.clone(), nodes: family.nodes.len(), overall, judged: family.verdicts.any() }
 }
 
 /// A logarithm turned back into a figure.
 fn figure(metric: Metric, log: f64, error: f64) -> Estimate {
-    let value = if metric == Metric::Rate { log.exp() } else { (-log).exp() };
+    let value = if metric == Metric::Rate { log.exponential() } else { (-log).exponential() };
     Estimate::within(value, NORMAL_975 * error)
 }
 
@@ -244,7 +245,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
             .together
             .deviations
             .iter()
-            .map(|one| one.map(|one| Estimate::within(one.value.exp(), NORMAL_975 * one.own)))
+            .map(|one| one.map(|one| Estimate::within(one.value.exponential(), NORMAL_975 * one.own)))
             .collect();
         let known: Vec<Estimate> = overall.iter().flatten().copied().collect();
         let mut ranks = rank_ranges(&known, false).into_iter();

@@ -3,6 +3,7 @@
 use super::Spread;
 use super::judge::Judged;
 use super::table::Cell;
+use stats::Exact;
 use stats::{mean, median};
 
 /// The fewest nodes of a group that tell how nodes differ.
@@ -30,7 +31,7 @@ pub(super) fn spread(cells: &[Vec<Option<Cell>>], judged: &[&Judged]) -> Spread 
 
 /// A standard deviation of logarithms in per cent.
 fn percent(deviation: f64) -> f64 {
-    100.0 * deviation.exp_m1()
+    100.0 * deviation.exponential_less_1()
 }
 
 /// The robust mean of variances: the median of what each is of the median of its chi-square distribution (Wilson & Hilferty

@@ -1,5 +1,6 @@
 //! The figures as nodes × columns.
 
+use stats::Exact;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -85,7 +86,7 @@ impl Cell {
 
 /// A figure's logarithm, turned so that more is better.
 pub(super) fn turned(metric: Metric, figure: f64) -> f64 {
-    if metric == Metric::Rate { figure.ln() } else { -figure.ln() }
+    if metric == Metric::Rate { figure.natural_log() } else { -figure.natural_log() }
 }
 
 /// The standard error behind the interval of the logarithm.
@@ -96,12 +97,13 @@ fn error(estimate: &Estimate, n: usize) -> f64 {
     // A fleet has millions of figures, so quantiles are computed once.
     static FEW: LazyLock<[f64; ORDERED]> = LazyLock::new(|| std::array::from_fn(|n| quantile_975(n as f64 - 1.0)));
     let quantile = FEW.get(n).copied().unwrap_or(NORMAL_975);
-    (estimate.high / estimate.low).ln() / 2.0 / quantile
+    (estimate.high / estimate.low).natural_log() / 2.0 / quantile
 }
 
 /// The variance of the trials' logarithms, with its degrees of freedom.
 fn scatter(figure: &Figure) -> (f64, f64) {
-    let logs: Vec<f64> = figure.samples.iter().map(|sample| sample.2.ln()).filter(|log| log.is_finite()).collect();
+    let logs: Vec<f64> =
+        figure.samples.iter().map(|sample| sample.2.natural_log()).filter(|log| log.is_finite()).collect();
     let count = logs.len() as f64;
     if logs.len() < 2 {
         return (f64::NAN, 0.0);

@@ -3,6 +3,7 @@
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use stats::Exact;
 use stats::{mean, median, normal_p};
 
 /// Up to this number of systems all ways to deal values out are tried; beyond it so many at random.
@@ -147,7 +148,7 @@ impl Matrix {
             let errors = own.iter().map(|system| self.error(*system, inside).powi(2)).sum::<f64>().sqrt();
             errors / own.len() as f64
         };
-        if size < (smallest / 100.0).ln_1p() || normal_p(size / error(best).hypot(error(worst))) > level {
+        if size < (smallest / 100.0).log_of_1_plus() || normal_p(size / error(best).hypot(error(worst))) > level {
             return None;
         }
         let fit = grouping.explained(&contrast) * self.shape(&fitted, inside)?;

@@ -14,6 +14,7 @@ use catalogue::Catalogue;
 use fit::{Fit, Grouping, Matrix};
 pub use reach::Reach;
 use serde::Serialize;
+use stats::Exact;
 
 use super::{Measure, Results};
 
@@ -157,7 +158,7 @@ impl Candidate {
             values,
             reach,
             tests,
-            effect: 100.0 * (-fit.size).exp_m1(),
+            effect: 100.0 * (-fit.size).exponential_less_1(),
             fit: fit.fit,
             rests_on: ends[0].min(ends[1]),
             chance,
@@ -181,7 +182,7 @@ fn matrix(systems: &[(&str, &Results)]) -> (Vec<String>, Matrix) {
             let same = |one: &&super::Row| one.cell.key == row.cell.key && one.cell.unit == row.cell.unit;
             let score = results.rows.iter().find(same)?.score;
             let good = Measure::Score.goodness(row.cell.metric, score.value);
-            let error = (score.high / score.low).ln() / (2.0 * stats::NORMAL_975);
+            let error = (score.high / score.low).natural_log() / (2.0 * stats::NORMAL_975);
             (score.bounded() && score.low > 0.0 && good.is_finite()).then_some((good, error))
         };
         if let Some(figures) = systems.iter().map(of).collect::<Option<Vec<(f64, f64)>>>() {
@@ -209,7 +210,7 @@ fn candidates(systems: &[(&str, &Results)]) -> Vec<Candidate> {
         };
         let number = |(_, results): &(&str, &Results)| {
             let quantity = results.facts.get(name)?.quantity.as_ref()?;
-            Some(quantity.number.ln()).filter(|log| log.is_finite())
+            Some(quantity.number.natural_log()).filter(|log| log.is_finite())
         };
         let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;
         let numbers: Option<Vec<f64>> = systems.iter().map(number).collect();

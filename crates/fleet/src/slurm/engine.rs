@@ -175,6 +175,13 @@ pub(super) fn submit(submission: &Submission, asked: &Asked<'_>) -> Result<Strin
 }
 
 /// A path as sbatch's pattern of a file name, in which `%` has a meaning.
+#[cfg(not(unix))]
+fn pattern(path: &Path) -> OsString {
+    path.to_string_lossy().replace('%', "%%").into()
+}
+
+/// A path as sbatch's pattern of a file name, in which `%` has a meaning.
+#[cfg(unix)]
 fn pattern(path: &Path) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let bytes = path.as_os_str().as_bytes();

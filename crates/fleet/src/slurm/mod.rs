@@ -8,7 +8,6 @@ mod tell;
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -75,7 +74,11 @@ impl Place {
         fs::create_dir_all(self.log()).with_context(why)?;
         let tool = std::env::current_exe().context("this executable is not found; start it by its path")?;
         fs::copy(&tool, self.tool()).with_context(why)?;
-        fs::set_permissions(self.tool(), fs::Permissions::from_mode(0o755)).with_context(why)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(self.tool(), fs::Permissions::from_mode(0o755)).with_context(why)?;
+        }
         fs::write(self.0.join("node.sh"), script::node(&self.0, request.run, request.words)).with_context(why)?;
         fs::write(self.0.join("collect.sh"), script::collector(&self.0, directory, request.run)).with_context(why)
     }

@@ -1,7 +1,6 @@
 //! The scripts that Slurm starts.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use archive::hash;
@@ -78,7 +77,7 @@ pub(super) fn collector(place: &Path, directory: &Path, run: &str) -> Vec<u8> {
 /// Appends a word as a shell reads it back, whatever is in it.
 fn quote(word: &OsStr, text: &mut Vec<u8>) {
     text.push(b'\'');
-    for byte in word.as_bytes() {
+    for byte in word.as_encoded_bytes() {
         if *byte == b'\'' {
             text.extend(b"'\\''");
         } else {
@@ -96,8 +95,8 @@ pub(super) fn job_name(run: &str, seed: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::process::Command;
 
     #[test]

@@ -2,6 +2,7 @@
 
 use analysis::Verdict;
 use stats::Estimate;
+use stats::Exact;
 
 use super::rows::{self, Form, Mark, Rows, Tick};
 use super::scale::Scale;
@@ -73,7 +74,7 @@ impl Forest {
         self.rows.retain(|row| row.at.value.is_finite());
         self.means.retain(|row| row.at.value.is_finite());
         self.rows.first()?;
-        let axis = Axis { threshold: (self.threshold.max(0.1) / 100.0).ln_1p() };
+        let axis = Axis { threshold: (self.threshold.max(0.1) / 100.0).log_of_1_plus() };
         let controls = || self.rows.iter().filter_map(|row| row.control.as_ref());
         let all = self.rows.iter().chain(&self.means).map(|row| &row.at).chain(controls().map(|control| &control.0));
         let ends: Vec<f64> = all.flat_map(|at| [at.value, at.low, at.high]).map(|at| axis.unit(at)).collect();
@@ -102,7 +103,7 @@ struct Axis {
 
 impl Axis {
     fn unit(self, percent: f64) -> f64 {
-        if percent.is_finite() { (percent / 100.0).max(LEAST - 1.0).ln_1p() / self.threshold } else { percent }
+        if percent.is_finite() { (percent / 100.0).max(LEAST - 1.0).log_of_1_plus() / self.threshold } else { percent }
     }
 
     /// A point of deadlines met is drawn as a per cent.

@@ -2,6 +2,7 @@
 
 use super::plot::{Axis, Form, Line, Mark, Plot, Series};
 use super::scale::Scale;
+use stats::Exact;
 use stats::Histogram;
 use words::figure;
 
@@ -89,7 +90,7 @@ impl Steps {
     }
 
     fn line(&self, from: f64, to: f64, dashed: bool) -> Line {
-        let inverse = |part: usize| from * (to / from).powf(part as f64 / POINTS as f64);
+        let inverse = |part: usize| from * (to / from).to_the_power(part as f64 / POINTS as f64);
         let mut points: Vec<(f64, f64)> = (0..=POINTS).map(|part| (inverse(part), self.at(inverse(part)))).collect();
         if dashed {
             // The longest of n lies beyond the share of 1 − 1 ÷ n.

@@ -1,5 +1,7 @@
 //! From values to places on an axis.
 
+use stats::Exact;
+
 /// How values are spread over an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -41,9 +43,9 @@ impl Scale {
         let near = |end: &&f64| (least / REACH..=most * REACH).contains(*end);
         let all: Vec<f64> = values.iter().chain(ends.iter().filter(near)).copied().collect();
         let (least, most) = bounds(&all)?;
-        let (mut low, mut high) = (least.log10() - 0.03, most.log10() + 0.03);
+        let (mut low, mut high) = (least.decimal_log() - 0.03, most.decimal_log() + 0.03);
         // At least a factor of four, so that equal values do not look far apart.
-        let lacking = (4f64.log10() - (high - low)).max(0.0) / 2.0;
+        let lacking = (4f64.decimal_log() - (high - low)).max(0.0) / 2.0;
         (low, high) = (low - lacking, high + lacking);
         Some(Scale { kind: Kind::Log, low, high, from: 0.0, to: 1.0 })
     }
@@ -93,7 +95,7 @@ impl Scale {
         match self.kind {
             Kind::Linear => value.is_finite().then_some(value),
             Kind::Asinh => value.is_finite().then(|| value.asinh()),
-            Kind::Log if value > 0.0 && value.is_finite() => Some(value.log10()),
+            Kind::Log if value > 0.0 && value.is_finite() => Some(value.decimal_log()),
             // A score of nothing, or an end below it, lies off the left edge of any such axis.
             Kind::Log if value <= 0.0 && value.is_finite() => Some(self.low - 1.0),
             Kind::Log => None,
@@ -108,7 +110,7 @@ fn bounds(values: &[f64]) -> Option<(f64, f64)> {
 
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let raw = (high - low) / 6.0;
-    let magnitude = 10f64.powf(raw.log10().floor());
+    let magnitude = 10f64.to_the_power(raw.decimal_log().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|s| s * magnitude).find(|s| *s >= raw);
     let step = step.unwrap_or(magnitude * 10.0);
     let first = (low / step).ceil();
@@ -122,7 +124,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
         (first..=last)
             .step_by(step)
             .flat_map(|power| multiples.iter().map(move |m| m * 10f64.powi(power)))
-            .filter(|tick| tick.is_finite() && *tick > 0.0 && (low..=high).contains(&tick.log10()))
+            .filter(|tick| tick.is_finite() && *tick > 0.0 && (low..=high).contains(&tick.decimal_log()))
             .collect()
     };
     let fine: [&[f64]; 3] = [&[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0]];

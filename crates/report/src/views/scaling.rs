@@ -4,6 +4,7 @@ use analysis::{Level, Missing, Results, Scaling};
 use journal::Key;
 use serde_json::json;
 use stats::Estimate;
+use stats::Exact;
 use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_minus, score};
 
 use super::shared::{self, name};
@@ -251,7 +252,7 @@ fn plot(test: &Scaling) -> Option<Plot> {
 
 /// A law with a pole would come back from below.
 fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
-    let copies = (0..=POINTS).map(|part| from * (to / from).powf(part as f64 / POINTS as f64));
+    let copies = (0..=POINTS).map(|part| from * (to / from).to_the_power(part as f64 / POINTS as f64));
     let points = copies.map(|copies| (copies, law(copies))).take_while(|point| point.1.is_finite() && point.1 >= 0.0);
     Line { points: if to > from { points.collect() } else { Vec::new() }, ..Line::default() }
 }

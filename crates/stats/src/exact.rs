@@ -1,0 +1,50 @@
+//! Functions that give the same bits on every machine.
+
+/// What `f64` has from the machine's C library, whose versions and processors differ in the last digit: here the same code
+/// everywhere (the crate `libm`, from musl), so that a report is the same bytes wherever it is made.
+pub trait Exact {
+    /// The logarithm to the base e.
+    fn natural_log(self) -> f64;
+    /// The logarithm to the base 10.
+    fn decimal_log(self) -> f64;
+    /// e to this power.
+    fn exponential(self) -> f64;
+    /// e to this power, less 1, exact where that is small.
+    fn exponential_less_1(self) -> f64;
+    /// The natural logarithm of 1 and this, exact where this is small.
+    fn log_of_1_plus(self) -> f64;
+    /// This to a power.
+    fn to_the_power(self, power: f64) -> f64;
+    /// The sine of an angle in radians.
+    fn sine(self) -> f64;
+}
+
+impl Exact for f64 {
+    fn natural_log(self) -> f64 {
+        libm::log(self)
+    }
+
+    fn decimal_log(self) -> f64 {
+        libm::log10(self)
+    }
+
+    fn exponential(self) -> f64 {
+        libm::exp(self)
+    }
+
+    fn exponential_less_1(self) -> f64 {
+        libm::expm1(self)
+    }
+
+    fn log_of_1_plus(self) -> f64 {
+        libm::log1p(self)
+    }
+
+    fn to_the_power(self, power: f64) -> f64 {
+        libm::pow(self, power)
+    }
+
+    fn sine(self) -> f64 {
+        libm::sin(self)
+    }
+}
