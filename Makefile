@@ -10,16 +10,19 @@ TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-li
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               git:git shellcheck:shellcheck dpkg-deb:dpkg chromium:chromium unshare:util-linux \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
-# Two other architectures, of which one is big-endian: compiler, C library and an emulator of user programs.
-cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
+# Two other architectures, of which one is big-endian; `make test-arch` has them all.
 TEST_TOOLS += qemu-s390x-static:qemu-user-static $(call cross,aarch64-linux-gnu arm64) $(call cross,s390x-linux-gnu s390x)
 # Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
 TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
-DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
+DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux $(if $(TARGETS),$(CROSS_TOOLS))
+# Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
+CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
+              $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
+cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
 
-.PHONY: run test build bench dist clean run-tools test-tools bench-tools dist-tools
+.PHONY: run test test-arch build bench dist clean run-tools test-tools arch-tools bench-tools dist-tools
 
 # Built for the shortest wait: the tool alone, hardly optimised. What is measured is not: its C programs are compiled as ever.
 run: run-tools
@@ -29,14 +32,19 @@ run: run-tools
 test: test-tools
 	tests/all
 
+# The programs, the tool and its reports on every architecture, under emulation.
+test-arch: arch-tools
+	tests/arch
+
 build: run-tools
 	cargo build --locked --release --workspace
 
 bench: bench-tools build
 	bench/all
 
+# For this machine's architecture; TARGETS=all, or names of dist/targets, for others.
 dist: dist-tools
-	dist/all
+	TARGETS="$(TARGETS)" dist/all
 
 clean:
 	cargo clean
@@ -48,6 +56,10 @@ run-tools:
 test-tools:
 	@sh tests/tools.sh $(TEST_TOOLS)
 	@sh tests/toolchain.sh fmt:rustfmt clippy:clippy
+
+arch-tools:
+	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS)
+	@sh tests/toolchain.sh
 
 bench-tools:
 	@sh tests/tools.sh $(BENCH_TOOLS)

@@ -1,6 +1,7 @@
 //! The scripts that set up, build and package, with fakes in place of what they call.
 #![cfg(test)]
 
+mod channels;
 mod dist;
 mod toolchain;
 
