@@ -24,7 +24,7 @@ pub fn passed(cell: &Cell, trial: &Trial, is_first: bool) -> String {
     let mut text = String::new();
     if is_first {
         let copies = if cell.key.copies == 1 { "copy" } else { "copies" };
-        let _ = writeln!(text, "{}\n{} -- {} {copies}", "#".repeat(56), cell.label, cell.key.copies);
+        let _ = writeln!(text, "\n{}\n{} -- {} {copies}", "#".repeat(56), cell.label, cell.key.copies);
         let _ = writeln!(text, "==> \"{}\"\n", cell.key.test);
     }
     let _ = writeln!(text, "#### Pass {}\n", trial.block + 1);
@@ -59,5 +59,5 @@ fn add_cell(text: &mut String, cell: &Cell, trials: &[&Trial], results: &Results
         format!("Sum of {} copies", cell.key.copies)
     };
     let _ = writeln!(text, "\n>>>> {title}\n>>>> score: {}\n>>>> time: {}", row.score.value, row.seconds);
-    let _ = writeln!(text, ">>>> iterations: {}\n\n", row.n);
+    let _ = writeln!(text, ">>>> iterations: {}\n", row.n);
 }

@@ -57,7 +57,11 @@ fn there_and_back() {
     }
     let journal = journal::read(&testing::recorded("classic")).unwrap();
     let first = results(&journal);
-    let again = results(&imported(&log(&journal, &first)));
+    let log = log(&journal, &first);
+    // A blank line before the first test, and two between tests.
+    let heads = log.matches(&format!("\n\n\n{}\n", "#".repeat(56))).count();
+    assert!(log.starts_with(&format!("\n{}\n", "#".repeat(56))) && heads == journal.cells.len() - 1, "{log}");
+    let again = results(&imported(&log));
     assert_eq!(again.rows.len(), first.rows.len());
     for (again, first) in again.rows.iter().zip(&first.rows) {
         let (again, first) = (again.score.value, first.score.value);
