@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use crate::measure::find;
 use crate::options::Results;
-use crate::status::Status;
+use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
-use site::{Asked, build, check};
+use site::{Asked, Prices, build, check};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WWW", required_unless_present = "check")]
     into: Option<PathBuf>,
     /// Only check journals that others submit: whole, true to their own arithmetic, no markup in texts, at most 5 MiB
-    #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url"])]
+    #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
     check: bool,
     /// What the front page is called
     #[arg(long, value_name = "TEXT", default_value = "Results")]
@@ -31,13 +31,17 @@ pub(super) struct Arguments {
     /// The address the site will have, for badges and previews in other pages
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     url: String,
+    /// What systems cost and draw, for the index per unit an hour and per watt: `[[system]]` with `host`, `per_hour`,
+    /// `currency`, `watts` (TOML)
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
     #[command(flatten)]
     results: Results,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let Arguments { sources, into, check: is_check, title, anonymous, url, results } = arguments;
+    let Arguments { sources, into, check: is_check, title, anonymous, url, prices, results } = arguments;
     let store = results.store()?;
     let named = |name: &String| {
         let path = PathBuf::from(name);
@@ -48,7 +52,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         sources.push(store.root().to_path_buf());
     }
     let Some(into) = into.as_ref().filter(|_| !*is_check) else { return submitted(&sources, &catalogue) };
-    let built = build(&Asked { sources: &sources, into, title, anonymous: *anonymous, url }, &catalogue)?;
+    let prices = prices.as_deref().map(Prices::read).transpose().map_err(usage)?.unwrap_or_default();
+    let built =
+        build(&Asked { sources: &sources, into, title, anonymous: *anonymous, url, prices: &prices }, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
     }

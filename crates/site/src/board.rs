@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::class::Class;
 use crate::measure::{Measure, measures};
+use crate::price::Prices;
 use crate::record::{FACETS, Record};
 use catalogue::Catalogue;
 use stats::{Estimate, rank_ranges};
@@ -36,9 +37,10 @@ pub(crate) struct Ranked {
 }
 
 impl Board {
-    pub(crate) fn new(mut records: Vec<Record>, catalogue: &Catalogue) -> Board {
+    pub(crate) fn new(mut records: Vec<Record>, prices: &Prices, catalogue: &Catalogue) -> Board {
         records.sort_by(|a, b| (&a.run().started, &a.id).cmp(&(&b.run().started, &b.id)));
-        let measures = measures(&records, catalogue);
+        let mut measures = measures(&records, catalogue);
+        measures.extend(prices.measures(&records, &measures));
         let is_system = |measure: &Measure| measure.id == "index.system";
         let most = || (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
         let first = measures.iter().position(is_system).or_else(most).unwrap_or(0);

@@ -24,6 +24,7 @@ mod measure;
 mod model;
 mod page;
 mod picture;
+mod price;
 mod record;
 
 use std::collections::BTreeMap;
@@ -41,6 +42,7 @@ pub use check::check;
 use files::Files;
 use gather::Gathered;
 pub use gather::LeftOut;
+pub use price::Prices;
 use record::Record;
 
 /// What a site is made of.
@@ -56,6 +58,8 @@ pub struct Asked<'a> {
     pub anonymous: bool,
     /// The address it will have, which pictures in other pages need; may be empty.
     pub url: &'a str,
+    /// What systems cost and draw.
+    pub prices: &'a Prices,
 }
 
 /// What became of it.
@@ -85,7 +89,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
         bail!("no run was found in what was named; `unixmark list runs` shows where runs are");
     }
     built.runs = records.len();
-    let board = Board::new(records, catalogue);
+    let board = Board::new(records, asked.prices, catalogue);
     layout::assets(&files)?;
     data::write(&board, &files)?;
     let hosts = host::write(&board, catalogue, &files)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use analysis::{Figure, Results, Summary};
-use journal::{Facts, Run};
+use journal::{Fact, Facts, Run};
 use stats::Estimate;
 
 /// What makes pages: a hash of the code from results to pages.
@@ -14,8 +14,11 @@ const PAGES: &str = env!("PAGES");
 /// The function that a page's script has for a record, which makes the file loadable from anywhere.
 const CALL: &str = "unixmark.run(";
 
+/// The compiler of the programs, which is a fact of the build.
+const COMPILER: &str = "build.compiler";
+
 /// The facts by which runs can be told apart: name, and what the filter is called.
-pub(crate) const FACETS: [(&str, &str); 16] = [
+pub(crate) const FACETS: [(&str, &str); 17] = [
     ("cpu.model", "Processor"),
     ("cpu.topology", "Topology"),
     ("memory.total", "Memory"),
@@ -26,6 +29,7 @@ pub(crate) const FACETS: [(&str, &str); 16] = [
     ("kernel.release", "Kernel"),
     ("system.architecture", "Architecture"),
     ("software.libc", "C library"),
+    (COMPILER, "Compiler"),
     ("software.shell", "Shell"),
     ("storage.file_system", "File system"),
     ("security.mitigations", "Mitigations"),
@@ -58,6 +62,10 @@ impl Record {
         summary.figures.iter_mut().for_each(|figure| figure.samples.clear());
         let is_facet = |name: &str| FACETS.iter().any(|(facet, _)| *facet == name);
         summary.facts = summary.facts.into_iter().filter(|fact| is_facet(&fact.name)).collect::<Facts>();
+        if let Some(build) = &results.run.build {
+            let [name, label, group] = [COMPILER, "Compiler", "Software"].map(str::to_owned);
+            summary.facts.push(Fact { name, label, group, value: build.compiler.clone(), quantity: None });
+        }
         let record = Record {
             pages: made_by(url),
             id: id.to_owned(),

@@ -129,3 +129,33 @@ fn a_run_has_pictures_for_other_pages() {
     assert!(page.contains("property=\"og:image\" content=\"https://example.org/results/r/"), "no preview");
     assert!(page.contains("[![unixmark](https://example.org/results/r/"), "no badge to copy");
 }
+
+#[test]
+fn prices_and_watts_divide_the_index() {
+    let place = Place::new();
+    let folder = super::six(&place);
+    let prices = place.root.path().join("prices.toml");
+    let write = |text: &str| std::fs::write(&prices, text).unwrap();
+    let options = format!("--prices {}", prices.display());
+    write(
+        "[[system]]\nhost = \"a\"\nper_hour = 0.5\ncurrency = \"EUR\"\nwatts = 4\n[[system]]\nhost = \"f\"\nwatts = 1\n",
+    );
+    let (www, status, said) = site(&place, &folder, "www", &options);
+    assert_eq!(status, 0, "{said}");
+    let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
+    let value = |host: &str, measure: &str| {
+        let fits = |line: &&str| line.split(',').nth(2) == Some(host) && line.split(',').nth(5) == Some(measure);
+        csv.lines().find(fits).map(|line| line.split(',').nth(8).unwrap().parse::<f64>().unwrap())
+    };
+    let index = value("a", "index.system").unwrap();
+    assert_eq!(value("a", "index.system per EUR an hour"), Some(index / 0.5));
+    assert_eq!(value("a", "index.system per watt"), Some(index / 4.0));
+    assert_eq!(value("f", "index.system per EUR an hour"), None, "what is not known is not there");
+    for (wrong, complaint) in
+        [("per_hour = -1", "must be above 0"), ("per_hour = 1", "no currency"), ("cost = 1", "cannot be read")]
+    {
+        write(&format!("[[system]]\nhost = \"a\"\n{wrong}\n"));
+        let (_, status, said) = site(&place, &folder, "www", &options);
+        assert!(status == 2 && said.contains(complaint), "{wrong}: {said}");
+    }
+}
