@@ -15,7 +15,7 @@ use machine::{Machine, doctor};
 use rustix::fs::Access;
 
 /// What `--power` measures: tests that compute, call the kernel and make processes, with an arm that is slowed by next to
-/// nothing and three that are slowed; its blocks take three minutes.
+/// nothing and three that are slowed; its blocks take some four minutes.
 const POWER: [&str; 7] = [
     "arg:slowed=0.01,arg:slowed=2,arg:slowed=5,arg:slowed=10",
     "dhry2reg",
@@ -28,7 +28,7 @@ const POWER: [&str; 7] = [
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Measure, in three minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
+    /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
     #[arg(long)]
     power: bool,
     /// Where the measured programs would work [default: /var/tmp, or /tmp if that is missing]

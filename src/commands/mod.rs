@@ -143,13 +143,7 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // If stderr is closed, the exit code must do.
             let _ = writeln!(std::io::stderr(), "unixmark: {error:#}");
-            ExitCode::from(if unixbench::is_unixbench(&words) {
-                1
-            } else if error.is::<Usage>() {
-                2
-            } else {
-                3
-            })
+            code(&words, if error.is::<Usage>() { 2 } else { 3 })
         }
     }
 }
@@ -165,7 +159,12 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
         Some(command) => writeln!(std::io::stderr(), "unixmark: a verb is missing; try `{command}`"),
         None => error.print(),
     };
-    ExitCode::from(if unixbench::is_unixbench(words) { 1 } else { 2 })
+    code(words, 2)
+}
+
+/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's.
+fn code(words: &[OsString], ours: u8) -> ExitCode {
+    ExitCode::from(if unixbench::is_unixbench(words) { 1 } else { ours })
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {

@@ -57,17 +57,27 @@ pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, w
     let directory = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     // By its own name and host, which the results may leave out.
     let run = journal::first_line(&directory.join(FILE)).unwrap_or_else(|| results.run.clone());
-    let mut others = beside(directory, &run, catalogue);
+    let listed = listed_beside(directory);
+    let mut others = alike(&listed, directory, &run, catalogue);
     others.retain(|other| !without.contains(&other.run.name));
     results.place_among(&others);
     if let Findings::Cost(cost) = &mut results.findings {
-        cost.notes.extend(power_beside(directory, &run, catalogue));
+        cost.notes.extend(newest_power(&listed, &run, catalogue));
     }
 }
 
 /// Returns what the newest `unixmark doctor --power` beside a run says, which was made on its host with its build.
 pub(crate) fn power_beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Option<String> {
-    let listed = Store::at(Some(directory.parent()?.to_path_buf())).ok()?.list().ok()?;
+    newest_power(&listed_beside(directory), run, catalogue)
+}
+
+/// Returns the runs whose directories lie beside this one, the oldest first.
+fn listed_beside(directory: &Path) -> Vec<Listed> {
+    let store = directory.parent().and_then(|root| Store::at(Some(root.to_path_buf())).ok());
+    store.and_then(|store| store.list().ok()).unwrap_or_default()
+}
+
+fn newest_power(listed: &[Listed], run: &Run, catalogue: &Catalogue) -> Option<String> {
     let is_like = |other: &Run| other.view == View::Power && (&other.host, &other.build) == (&run.host, &run.build);
     let newest = listed.iter().rev().find(|other| other.run.as_ref().is_some_and(is_like))?;
     let found = Results::new(&journal::read(&newest.path).ok()?, catalogue, None);
@@ -76,16 +86,15 @@ pub(crate) fn power_beside(directory: &Path, run: &Run, catalogue: &Catalogue) -
     Some(format!("by `unixmark doctor --power` of {day} on this machine: {}", said.join(" ")))
 }
 
-/// Returns the newest two hundred runs whose directories lie beside that of `run`, of the same host, procedure and build: what
-/// it may be placed among. Those that cannot be read are left out.
-fn beside(directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
-    let listed = directory.parent().and_then(|root| Store::at(Some(root.to_path_buf())).ok()?.list().ok());
+/// Returns the newest two hundred of the runs listed, other than that in `directory`, of the same host, procedure and build as
+/// `run`: what it may be placed among. Those that cannot be read are left out.
+fn alike(listed: &[Listed], directory: &Path, run: &Run, catalogue: &Catalogue) -> Vec<Summary> {
     let is_like = |other: &&Listed| {
         let known = other.run.as_ref().filter(|_| other.path != directory);
         known
             .is_some_and(|other| (&other.host, other.procedure, &other.build) == (&run.host, run.procedure, &run.build))
     };
-    let like = listed.iter().flatten().rev().filter(is_like).take(MOST);
+    let like = listed.iter().rev().filter(is_like).take(MOST);
     like.filter_map(|other| archive::summary(&other.path.join(FILE), catalogue).ok()).collect()
 }
 

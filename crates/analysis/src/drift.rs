@@ -87,13 +87,9 @@ pub(super) fn together(rows: &[Row]) -> Vec<f64> {
 
 /// Returns the drift that the trials of the rows show; `None` if they are too few.
 pub(super) fn of(rows: &[Row]) -> Option<Drift> {
-    of_trials(rows.iter().filter(|row| row.latency.is_none()).map(|row| &row.samples[..]))
-}
-
-/// Returns the drift that several rows' trials show.
-pub(super) fn of_trials<'a>(rows: impl Iterator<Item = &'a [Sample]>) -> Option<Drift> {
+    let rates = rows.iter().filter(|row| row.latency.is_none());
     let timed = |sample: &Sample| Timed { at: sample.at, value: sample.value.natural_log() };
-    Drift::of(&rows.map(|samples| samples.iter().map(timed).collect()).collect::<Vec<Vec<Timed>>>())
+    Drift::of(&rates.map(|row| row.samples.iter().map(timed).collect()).collect::<Vec<Vec<Timed>>>())
 }
 
 /// Returns the estimate with each end `factor` times as far from the value, in logarithms.

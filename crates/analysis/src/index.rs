@@ -129,8 +129,7 @@ fn index(
         Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
-    let baselines: Vec<f64> = parts.iter().map(|part| part.baseline).collect();
-    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &baselines)).flatten();
+    let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &parts)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -169,10 +168,10 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
 }
 
 /// The same of quiet scores; `None` unless all rows have one.
-fn while_quiet(rows: &[&Row], baselines: &[f64]) -> Option<Estimate> {
+fn while_quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
     let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
-    let each = rows.iter().zip(&quiet).zip(baselines);
-    let parts: Vec<Part> = each.map(|((row, quiet), baseline)| part(row, quiet.score, *baseline, 10.0)).collect();
+    let each = rows.iter().zip(&quiet).zip(parts);
+    let parts: Vec<Part> = each.map(|((row, quiet), own)| part(row, quiet.score, own.baseline, 10.0)).collect();
     Some(joined(&parts, || Quiet::half_width(&quiet)))
 }
 

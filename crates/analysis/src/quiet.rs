@@ -155,7 +155,7 @@ impl Calm {
         calm
     }
 
-    /// The score of a run of so many blocks.
+    /// The quiet score, with its interval over a run of `blocks` blocks; `None` if too few trials were calm.
     fn quiet(self, metric: Metric, slow: &Slowness, blocks: u32) -> Option<Quiet> {
         if self.trials.len() < FEWEST {
             return None;

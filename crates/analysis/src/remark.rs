@@ -140,9 +140,7 @@ impl Remark {
             Remark::ImportedScore | Remark::NoInterval { .. } | Remark::LogNormal { .. } | Remark::FewFrames { .. }
         )
     }
-}
 
-impl Remark {
     /// Returns the letter of the run it is on, which is empty where no run is named, and what is remarked.
     #[must_use]
     pub fn of_run(&self) -> (&str, &Remark) {
@@ -177,13 +175,17 @@ impl Remark {
         let least = remarks.iter().map(number).fold(f64::INFINITY, f64::min);
         let most = remarks.iter().map(number).fold(0.0, f64::max);
         let range = format!("{least} to {most}");
-        match first {
-            _ if least == most => first.to_string(),
-            Remark::Steal { .. } => format!("the hypervisor took {range} % of the processors' time (steal)"),
-            Remark::Foreign { .. } => format!("other processes used {range} % of the processors' time"),
-            Remark::ProgramNote { note, of, .. } => format!("{note} ({range} of {of} trials)"),
+        if least == most { first.to_string() } else { first.amounting_to(&range) }
+    }
+
+    /// The sentence with `amount` as how much or how often, where it has that.
+    fn amounting_to(&self, amount: &dyn Display) -> String {
+        match self {
+            Remark::Steal { .. } => format!("the hypervisor took {amount} % of the processors' time (steal)"),
+            Remark::Foreign { .. } => format!("other processes used {amount} % of the processors' time"),
+            Remark::ProgramNote { note, of, .. } => format!("{note} ({amount} of {of} trials)"),
             Remark::LoadUnsteady { of, .. } => {
-                format!("the load had not become steady before {range} of {of} windows")
+                format!("the load had not become steady before {amount} of {of} windows")
             }
             remark => remark.to_string(),
         }
@@ -199,8 +201,7 @@ impl Display for Remark {
             Remark::LogNormal { trials } => {
                 write!(f, "{trials} trials: the interval assumes log-normal noise; six or more do without")
             }
-            Remark::Steal { percent } => write!(f, "the hypervisor took {percent} % of the processors' time (steal)"),
-            Remark::Foreign { percent } => write!(f, "other processes used {percent} % of the processors' time"),
+            Remark::Steal { percent } | Remark::Foreign { percent } => f.write_str(&self.amounting_to(percent)),
             Remark::Late { trials, of, most_ms } => {
                 write!(f, "in {trials} of {of} trials a copy began late, by up to {most_ms:.0} ms")
             }
@@ -212,11 +213,9 @@ impl Display for Remark {
                 f,
                 "a frame was {late_ms:.3} ms late, beyond the limit that ends the run; the worst frames cover its last second"
             ),
-            Remark::LoadUnsteady { windows, of } => {
-                write!(f, "the load had not become steady before {windows} of {of} windows")
-            }
+            Remark::LoadUnsteady { windows, .. } => f.write_str(&self.amounting_to(windows)),
             Remark::LoadNote(note) => write!(f, "load: {note}"),
-            Remark::ProgramNote { note, trials, of } if trials < of => write!(f, "{note} ({trials} of {of} trials)"),
+            Remark::ProgramNote { trials, of, .. } if trials < of => f.write_str(&self.amounting_to(trials)),
             Remark::ProgramNote { note, .. } => f.write_str(note),
             Remark::Failed { trials, of, reason } => write!(f, "{trials} of {of} trials failed: {reason}"),
             Remark::Journal(text) => f.write_str(text),

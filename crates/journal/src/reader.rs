@@ -116,9 +116,10 @@ fn quoted(line: &[u8]) -> String {
 /// What the beginning of a file says.
 #[derive(Debug)]
 pub enum Head {
-    /// A run begins in it, after so many lines of something else; none if this version cannot read it.
+    /// The run of a journal, `None` if its first line is of a version that this one cannot read; and how many other lines, such
+    /// as a login banner, come before it.
     Run(Option<Box<Run>>, usize),
-    /// No run does: its first line that is not empty.
+    /// The first line, quoted, of something that is no journal; empty if all its lines are.
     Other(String),
 }
 

@@ -54,7 +54,7 @@ pub const RATE: f64 = 0.05;
 const EQUIVALENCE: f64 = 0.1;
 
 /// Standard errors by which the truth must lie beyond what is called, to be called in four of five experiments.
-const FOUR_OF_FIVE: f64 = 0.8416;
+pub(crate) const FOUR_OF_FIVE: f64 = 0.8416;
 
 /// How two sides were measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

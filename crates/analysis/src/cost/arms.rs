@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Measure, Missing, THRESHOLD};
 use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
-use crate::{Remark, Widening, latency, score};
+use crate::{Comparison, Remark, Widening, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
 
@@ -110,6 +110,14 @@ impl<'a> Arms<'a> {
         }
         engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
         widening
+    }
+
+    /// Compares every condition's cells and judges them by the report's own control.
+    pub(super) fn judged(&self) -> impl Iterator<Item = Comparison> {
+        let control = self.controls(self.cells.iter().filter(|cell| cell.control));
+        let mut drafts: Vec<Draft> = self.treated().flat_map(|cell| self.drafts(cell).0).collect();
+        Arms::judge(&mut drafts, &control);
+        drafts.into_iter().map(|draft| draft.judged())
     }
 
     /// Compares a condition's cell in all its measures; or says why that cannot be.

@@ -43,9 +43,6 @@ pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
 pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells, trials: &trials, against: against(cells) };
-    let control = arms.controls(cells.iter().filter(|cell| cell.control));
-    let mut drafts: Vec<Draft> = arms.treated().flat_map(|cell| arms.drafts(cell).0).collect();
-    Arms::judge(&mut drafts, &control);
-    let lost = drafts.iter().map(Draft::judged).filter(|one| one.design == Design::Blocks && one.is_loss_of(size));
+    let lost = arms.judged().filter(|one| one.design == Design::Blocks && one.is_loss_of(size));
     lost.flat_map(|one| arms.compared_with(&one.cell).into_iter().map(|cell| cell.id).chain([one.cell.id])).collect()
 }

@@ -10,8 +10,9 @@ use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
 
 use super::arms::Arms;
-use super::{Cell, Draft, Trial};
+use super::{Cell, Trial};
 use crate::Comparison;
+use crate::compare::engine::FOUR_OF_FIVE;
 use catalogue::NONE;
 use journal::{Journal, Key};
 use stats::{NORMAL_975, median};
@@ -29,13 +30,10 @@ const SIZES: [f64; 3] = [1.0, 2.0, 5.0];
 /// The fewest blocks that the signed-rank test needs for a difference.
 const FEWEST: u32 = 6;
 
-/// Standard errors between a difference and the end of its interval that four of five experiments keep.
-const FOUR_OF_FIVE: f64 = 0.8416;
-
 /// What `unixmark doctor --power` finds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Power {
-    /// Blocks of each comparison.
+    /// Blocks of the run, which are those of every comparison.
     pub blocks: u32,
     /// The share of comparisons of equal arms that are called different: false alarms.
     pub alarms: f64,
@@ -67,8 +65,8 @@ pub struct Need {
     pub label: String,
     /// Half the width, in per cent, of the interval of a difference of equal arms over all blocks.
     pub half: f64,
-    /// For each size.
-    pub sizes: Vec<Price>,
+    /// What 1, 2 and 5 % take.
+    pub sizes: [Price; SIZES.len()],
 }
 
 /// What it takes that four of five comparisons of two arms show a difference: their 95 % intervals exclude 0.
@@ -76,9 +74,9 @@ pub struct Need {
 pub struct Price {
     /// The difference in per cent.
     pub percent: f64,
-    /// Blocks, and seconds at the pace of this run.
+    /// Blocks.
     pub blocks: u32,
-    /// Seconds, for the two arms.
+    /// Seconds for the two arms, at the pace of this run.
     pub seconds: f64,
 }
 
@@ -113,13 +111,7 @@ impl Power {
             tests: needs(&all, blocks, pace(journal)),
         })
     }
-}
 
-fn share<T>(all: &[T], is_counted: impl Fn(&T) -> bool) -> f64 {
-    all.iter().filter(|one| is_counted(one)).count() as f64 / all.len() as f64
-}
-
-impl Power {
     /// Returns what it comes to, for people.
     #[must_use]
     pub fn sentences(&self) -> Vec<String> {
@@ -134,19 +126,23 @@ impl Power {
         let found: Vec<String> = planted.iter().map(found).collect();
         sentences.extend((!found.is_empty()).then(|| format!("Planted losses are found: {}.", found.join(", "))));
         let middle = |size: usize| -> Option<Price> {
-            let mut prices: Vec<Price> = tests.iter().filter_map(|test| test.sizes.get(size).copied()).collect();
+            let mut prices: Vec<Price> = tests.iter().map(|test| test.sizes[size]).collect();
             prices.sort_by_key(|price| price.blocks);
             prices.get(prices.len() / 2).copied()
         };
         let price = |Price { percent, blocks, seconds }: Price| {
             format!("for {percent} % {blocks} blocks ({})", words::duration(seconds))
         };
-        let prices: Vec<String> = (0..).map_while(middle).map(price).collect();
+        let prices: Vec<String> = (0..SIZES.len()).filter_map(middle).map(price).collect();
         sentences.extend((!prices.is_empty()).then(|| {
             format!("To show a difference in four of five comparisons, a typical test needs {}.", prices.join(", "))
         }));
         sentences
     }
+}
+
+fn share<T>(all: &[T], is_counted: impl Fn(&T) -> bool) -> f64 {
+    all.iter().filter(|one| is_counted(one)).count() as f64 / all.len() as f64
 }
 
 /// An arm of all tests: a condition, and whether it is the second arm of that.
@@ -199,11 +195,7 @@ impl<'a> Bench<'a> {
                 trials.push(part);
             }
         }
-        let arms = Arms { cells: &cells, trials: &trials, against: NONE };
-        let control = arms.controls(cells.iter().filter(|cell| cell.control));
-        let mut drafts: Vec<Draft> = arms.treated().flat_map(|cell| arms.drafts(cell).0).collect();
-        Arms::judge(&mut drafts, &control);
-        drafts.iter().map(Draft::judged).collect()
+        Arms { cells: &cells, trials: &trials, against: NONE }.judged().collect()
     }
 
     /// The trials of an arm of a test.
@@ -220,7 +212,8 @@ fn pace(journal: &Journal) -> f64 {
     (at(journal.trials.last()) - at(journal.trials.first())) / (journal.trials.len() as f64 - 1.0).max(1.0)
 }
 
-/// What each test needs, judging from differences of equal arms over so many blocks: the half-width falls with their root.
+/// What each test needs. `equal` are comparisons of equal arms over `blocks` blocks; an interval's half-width falls with the
+/// root of their number.
 fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
     let tests = equal.iter().map(|one| (one.cell.key.test.clone(), one.cell.label.clone())).unique();
     let need = |(test, label): (String, String)| {
@@ -231,7 +224,7 @@ fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
             let blocks = (f64::from(blocks) * (shown / percent).powi(2)).ceil().max(f64::from(FEWEST));
             Price { percent, blocks: blocks as u32, seconds: blocks * 2.0 * pace }
         };
-        Need { test, label, half, sizes: SIZES.map(price).to_vec() }
+        Need { test, label, half, sizes: SIZES.map(price) }
     };
     tests.into_iter().map(need).filter(|need| need.half.is_finite()).collect()
 }

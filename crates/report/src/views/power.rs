@@ -19,16 +19,12 @@ pub(super) fn blocks(power: Option<&Power>) -> Vec<Block> {
         .with(Column::words("", "Test").shown(Show::Narrow), |need: &Need| Field::text(&need.test))
         .with(Column::words("", "Test").shown(Show::Pages), |need| Field::text(&need.label))
         .with(Column::number("", "±").main(), |need| Field::Text(format!("{:.1} %", need.half)));
-    for (place, size) in power.tests.first().into_iter().flat_map(|need| &need.sizes).enumerate() {
-        let blocks = |need: &Need, place: usize| {
-            need.sizes.get(place).map_or(Field::Missing, |size| Field::Count(size.blocks.into()))
-        };
-        let time = |need: &Need, place: usize| {
-            need.sizes.get(place).map_or(Field::Missing, |size| Field::Text(words::duration(size.seconds)))
-        };
+    for (place, size) in power.tests.first().into_iter().flat_map(|need| need.sizes).enumerate() {
         needs = needs
-            .with(Column::number("", &format!("{} %", size.percent)), move |need| blocks(need, place))
-            .with(Column::number("", "time"), move |need| time(need, place));
+            .with(Column::number("", &format!("{} %", size.percent)), move |need: &Need| {
+                Field::Count(need.sizes[place].blocks.into())
+            })
+            .with(Column::number("", "time"), move |need| Field::Text(words::duration(need.sizes[place].seconds)));
     }
     let remark = format!("over {} blocks", power.blocks);
     let what =
