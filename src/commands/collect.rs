@@ -10,6 +10,7 @@ use crate::status::{Status, usage};
 use crate::terminal::{print_words, say};
 use ::fleet::{Fleet, alias, alone, collect, slurm};
 use catalogue::Catalogue;
+use words::hosts;
 
 /// Files that hold no journal and are named.
 const FEW: usize = 3;
@@ -25,9 +26,9 @@ pub(super) struct Arguments {
     /// Take in this fleet run only [default: the directory's, or else the first one found]
     #[arg(long, value_name = "NAME")]
     pub(super) run: Option<String>,
-    /// Nodes that should deliver
-    #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
-    pub(super) expect: Vec<String>,
+    /// Nodes that should deliver: n1,n2 or n[1-10]; with those of earlier collections
+    #[arg(long, value_name = "NODE,…", value_parser = hosts)]
+    pub(super) expect: Vec<Vec<String>>,
     #[command(flatten)]
     pub(super) redact: Redact,
 }
@@ -52,7 +53,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         alone.undo();
         bail!("no journal of a fleet run was found; nodes measure with `unixmark run … --fleet NAME`");
     };
-    let expect: Vec<String> = expect.iter().map(|node| if *redact { alias(node) } else { node.clone() }).collect();
+    let expect: Vec<String> =
+        expect.iter().flatten().map(|node| if *redact { alias(node) } else { node.clone() }).collect();
     Fleet::expect(into, &name, &expect)?;
     let mut fleet = Fleet::read(into, &catalogue)?;
     collected.explain(&mut fleet);

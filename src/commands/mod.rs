@@ -50,7 +50,7 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
 measure, 128 + N ended by signal N (130: Ctrl-C). Every other status than 0 comes with a message on stderr.
 
-A RUN is a directory, a run's name, or `latest` (`latest~1` is the one before).";
+A RUN is a directory, a run's name, its comment, or `latest` (`latest~1` is the one before).";
 
 #[derive(Debug, Subcommand)]
 enum Verb {
@@ -143,7 +143,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // If stderr is closed, the exit code must do.
             let _ = writeln!(std::io::stderr(), "unixmark: {error:#}");
-            code(&words, if error.is::<Usage>() { 2 } else { 3 })
+            let is_usage = error.is::<Usage>() || error.is::<::fleet::NoFleet>();
+            code(&words, if is_usage { 2 } else { 3 })
         }
     }
 }

@@ -4,14 +4,16 @@ mod alone;
 mod recording;
 mod reports;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::options::Matrix;
 use crate::status::{Status, usage};
-use crate::terminal::{RunDisplay, print_words, say};
+use crate::terminal::{RunDisplay, print, print_words, say};
+use ::report::Format;
 use analysis::Results;
 use build::{Builds, Programs};
 use catalogue::{Catalogue, Metric, Test};
@@ -80,7 +82,15 @@ impl<'a> Job<'a> {
         let plan = Plan::new(request, catalogue, &machine::topology(machine)).map_err(usage)?;
         let is_dry = self.options.measuring.dry_run;
         if is_dry {
-            print_words(&plan::show(&plan))?;
+            skipped(&plan, machine).iter().for_each(|text| say(&format!("warning: {text}")));
+            match self.options.measuring.format {
+                None | Some(Format::Text) => print_words(&plan::show(&plan))?,
+                Some(Format::Json) => print(&(serde_json::to_string_pretty(&plan::to_json(&plan))? + "\n"))?,
+                Some(_) => return Err(usage(anyhow!("a plan is shown as text or json; try --format json"))),
+            }
+        }
+        if let Some(advice) = plan.advice() {
+            say(&format!("warning: {advice}"));
         }
         self.check_conditions(&plan, machine)?;
         if is_dry {
@@ -189,6 +199,20 @@ impl<'a> Job<'a> {
             ..Run::default()
         })
     }
+}
+
+/// Returns which tests will be skipped here, by the reason.
+fn skipped(plan: &Plan, machine: &Machine) -> Vec<String> {
+    let mut by_reason: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for test in plan.tests() {
+        if let Some(why) = machine::unmet(machine, &test.needs) {
+            by_reason.entry(why).or_default().insert(&test.id);
+        }
+    }
+    let text = |(why, tests): (String, BTreeSet<&str>)| {
+        format!("to be skipped: {}: {why}", words::listed(&Vec::from_iter(tests), 5))
+    };
+    by_reason.into_iter().map(text).collect()
 }
 
 /// Which families of cells were measured narrowly enough.

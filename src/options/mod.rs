@@ -127,7 +127,7 @@ pub(crate) enum ListFormat {
 /// What a run is called in reports and lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Comment {
-    /// Comment to show in reports and lists
+    /// Comment to show in reports and lists; it may stand for the run: `-m before`, then `unixmark compare before latest`
     #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) comment: String,
 }

@@ -15,6 +15,7 @@ mod imports;
 mod latency;
 mod manual;
 mod own;
+mod plan;
 mod resources;
 mod scaling;
 mod site;

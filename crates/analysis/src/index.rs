@@ -48,6 +48,15 @@ pub struct Part {
     pub index: Estimate,
 }
 
+impl Part {
+    /// Returns the score with its interval, which is in proportion to the index's.
+    #[must_use]
+    pub fn result(&self) -> Estimate {
+        let scale = self.score / self.index.value;
+        Estimate { value: self.score, low: self.index.low * scale, high: self.index.high * scale }
+    }
+}
+
 impl Index {
     /// Returns the words before the score: `System Benchmarks Index Score`.
     #[must_use]

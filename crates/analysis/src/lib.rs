@@ -49,7 +49,7 @@ pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
-pub use progress::{enough, estimate};
+pub use progress::{enough, estimate, estimates};
 pub use quiet::{Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};

@@ -1,12 +1,14 @@
 //! What is known while a run goes on.
 
+use std::collections::BTreeMap;
+
 use super::drift::{self, Drifting};
 use super::{Row, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Run, Trial};
 use stats::Estimate;
 
-/// Returns the value of the cell's trials so far, as the standard procedure judges it.
+/// Returns the value of a cell's trials by themselves, as the standard procedure judges it.
 #[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     match cell.metric {
@@ -15,16 +17,22 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     }
 }
 
+/// Returns the values of several cells' trials so far by the cells' numbers, with the drift that the trials of all of them show;
+/// none of cells without a trial that worked.
+pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -> BTreeMap<usize, Estimate> {
+    let row = |(cell, trials): (&Cell, &[Trial])| Row::of(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
+    let mut rows: Vec<Row> = cells.into_iter().filter_map(row).collect();
+    if let Some(drift) = drift::of(&rows) {
+        Drifting::widen(&drift, &mut rows);
+    }
+    rows.into_iter().map(|row| (row.cell.id, row.score)).collect()
+}
+
 /// Returns for each family of cells whether all its intervals are at most ±`wanted`, a share of the score, with the drift
 /// that the trials of all of them show.
 #[must_use]
 pub fn enough(families: &[Vec<(&Cell, &[Trial])>], wanted: f64) -> Vec<bool> {
-    let row =
-        |(cell, trials): &(&Cell, &[Trial])| Row::of(cell, &trials.iter().collect::<Vec<&Trial>>(), &Run::default());
-    let mut rows: Vec<Row> = families.iter().flatten().filter_map(row).collect();
-    if let Some(drift) = drift::of(&rows) {
-        Drifting::widen(&drift, &mut rows);
-    }
-    let narrow = |cell: &Cell| rows.iter().any(|row| row.cell.id == cell.id && row.score.spread() <= wanted);
+    let found = estimates(families.iter().flatten().copied());
+    let narrow = |cell: &Cell| found.get(&cell.id).is_some_and(|score| score.spread() <= wanted);
     families.iter().map(|family| family.iter().all(|(cell, _)| narrow(cell))).collect()
 }

@@ -156,6 +156,20 @@ impl Condition {
         }
     }
 
+    /// Returns what is switched, for people: the texts and files that are written, or what its rows say.
+    #[must_use]
+    pub fn switched(&self) -> String {
+        if let Some(phrase) = self.phrase() {
+            return phrase.to_owned();
+        }
+        let part = |(switch, level): &(Arc<Switch>, String)| match switch.target(level) {
+            (files, text) if !files.is_empty() => format!("{text} in {}", files.join(", ")),
+            _ => switch.label.clone(),
+        };
+        let parts: Vec<String> = self.parts.iter().map(part).collect();
+        if parts.is_empty() { "the machine as it was found".to_owned() } else { parts.join("; ") }
+    }
+
     /// What `unixmark cost` compares it with: the machine as found, or what its switches say.
     #[must_use]
     pub fn against(&self) -> &str {
@@ -178,6 +192,20 @@ impl Switch {
     #[must_use]
     pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
         self.level(level).and_then(|level| level.text.as_deref()).unwrap_or(level)
+    }
+
+    /// Returns the files that a level's text is written to, which may have wildcards, and the text: for `sysctl:KEY=VALUE` and
+    /// `file:PATH=VALUE` both are in the level.
+    #[must_use]
+    pub fn target(&self, level: &str) -> (Vec<String>, String) {
+        if !self.files.iter().any(|file| file.contains("{name}")) {
+            return (self.files.clone(), self.text(level).to_owned());
+        }
+        let (name, text) = level.split_once('=').unwrap_or((level, ""));
+        // As in sysctl(8), dots separate the names unless there are slashes.
+        let name =
+            if self.files[0] != "{name}" && !name.contains('/') { name.replace('.', "/") } else { name.to_owned() };
+        (self.files.iter().map(|file| file.replace("{name}", &name)).collect(), text.to_owned())
     }
 
     fn has(&self, level: &str) -> bool {
@@ -255,6 +283,12 @@ impl Catalogue {
             let names = self.switches.iter().map(|switch| switch.id.as_str());
             let about = self.switches.iter().filter(|switch| switch.label.split(' ').any(|word| word == id));
             let about: Vec<&str> = about.map(|switch| switch.id.as_str()).collect();
+            if AT_BOOT.contains(&id) {
+                bail!(
+                    "there is no condition '{id}', which is chosen when the machine starts; measure on both sides of a restart, \
+                     `unixmark run -m before` and `unixmark run -m after`, then `unixmark compare before after`"
+                );
+            }
             return Err(unknown("condition", id, names, &about, "conditions"));
         };
         match level {
@@ -274,6 +308,9 @@ impl Catalogue {
         }
     }
 }
+
+/// Settings that people ask for and that a running kernel does not change.
+const AT_BOOT: [&str; 7] = ["mitigations", "preempt", "isolcpus", "nohz", "nohz_full", "kernel", "lockdown"];
 
 /// A word's switch, and its level after `=` or `:`.
 fn parts(word: &str) -> (&str, Option<&str>) {

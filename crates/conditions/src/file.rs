@@ -16,7 +16,7 @@ struct WrittenFiles {
 
 /// Writes the level's text to every file of the switch.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
-    let (names, text) = target(switch, level);
+    let (names, text) = switch.target(level);
     let names = on_device(names, context).map_err(Refusal::Unavailable)?;
     let files = matching_files(&names, context.machine).map_err(Refusal::Unavailable)?;
     for file in &files {
@@ -35,7 +35,7 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
 
 /// Checks that every file is there and accepts what is to be written.
 pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<(), String> {
-    let (names, text) = target(switch, level);
+    let (names, text) = switch.target(level);
     if level.is_empty() {
         return Ok(()); // The level names the file.
     }
@@ -88,21 +88,6 @@ impl Active for WrittenFiles {
         }
         Ok(())
     }
-}
-
-/// Returns the files to write, and the text: for `sysctl:KEY=VALUE` and `file:PATH=VALUE` both are in the level.
-fn target(switch: &Switch, level: &str) -> (Vec<String>, String) {
-    if !switch.files.iter().any(|file| file.contains("{name}")) {
-        return (switch.files.clone(), switch.text(level).to_owned());
-    }
-    let (name, text) = level.split_once('=').unwrap_or((level, ""));
-    // As in sysctl(8), dots separate the names unless there are slashes.
-    let name = if switch.files[0].starts_with("/proc/sys") && !name.contains('/') {
-        name.replace('.', "/")
-    } else {
-        name.to_owned()
-    };
-    (switch.files.iter().map(|file| file.replace("{name}", &name)).collect(), text.to_owned())
 }
 
 /// Returns the names with `/sys/block/{device}` replaced by the device that the programs' directory is on.

@@ -12,4 +12,4 @@ mod state;
 
 pub use alone::{Alone, alone};
 pub use collect::{Collected, Refused, alias, collect};
-pub use state::{Entry, Fleet, Journals, State, journals};
+pub use state::{Entry, Fleet, Journals, NoFleet, State, journals};

@@ -167,9 +167,20 @@ impl Part {
 
 /// The manifest of a directory that should have one.
 fn known(directory: &Path) -> Result<Manifest> {
-    manifest(directory)?
-        .with_context(|| format!("{} has no fleet run; `unixmark collect … --into {0}` makes one", directory.display()))
+    manifest(directory)?.ok_or_else(|| NoFleet(directory.to_path_buf()).into())
 }
+
+/// A directory that was named as a fleet's and is not.
+#[derive(Debug)]
+pub struct NoFleet(PathBuf);
+
+impl std::fmt::Display for NoFleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} has no fleet run; `unixmark collect … --into {0}` makes one", self.0.display())
+    }
+}
+
+impl std::error::Error for NoFleet {}
 
 fn manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST);

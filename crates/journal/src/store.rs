@@ -110,8 +110,8 @@ impl Store {
         Ok(runs.into_iter().map(|(_, run)| run).collect())
     }
 
-    /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest` or
-    /// `latest~N`.
+    /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest`, `latest~N`, or the comment of
+    /// the newest run that has it.
     ///
     /// # Errors
     /// There is no such run; the message suggests what to try.
@@ -134,6 +134,10 @@ impl Store {
             }
         }
         let runs = self.list()?;
+        let has_comment = |listed: &&Listed| listed.run.as_ref().is_some_and(|run| run.comment == name);
+        if let Some(run) = runs.iter().rev().find(has_comment) {
+            return Ok(run.path.clone());
+        }
         match nearest(name, runs.iter().map(|run| run.name.as_str())) {
             Some(near) => bail!("there is no run '{name}'; did you mean '{near}'?"),
             None => bail!("there is no run '{name}'; `unixmark list runs` shows them"),

@@ -24,7 +24,10 @@ use journal::Topology;
 
 pub use pin::{Border, Pin};
 pub use procedure::{Effort, Kind, Procedure, Window};
-pub use show::show;
+pub use show::{show, to_json};
+
+/// The fewest blocks that give every test an interval, and every difference a verdict.
+const FEWEST: u32 = 6;
 
 /// What was asked for: the matrix, and how to measure it.
 #[derive(Debug, Clone, Default)]
@@ -273,6 +276,31 @@ impl Plan {
             self.procedure().budget.map_or(time, |budget| budget.min(time))
         };
         (time(|cell| cell.least), time(|cell| cell.most))
+    }
+
+    /// Returns how many blocks fit into the budget, at least 1; `None` without a budget.
+    #[must_use]
+    pub fn affordable(&self) -> Option<u32> {
+        let budget = self.procedure().budget?.as_secs_f64();
+        Some((budget / self.block_seconds()).max(1.0) as u32)
+    }
+
+    /// Returns what to try if the budget is too small for intervals; `None` if it is not.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        let blocks = self.affordable().filter(|blocks| *blocks < FEWEST)?;
+        let enough = Duration::from_secs_f64((f64::from(FEWEST) * self.block_seconds()).ceil());
+        Some(format!(
+            "the budget is spent after about {}, and intervals need {FEWEST}; try --budget {}s, or fewer tests or copies",
+            words::count(blocks as usize, "block"),
+            enough.as_secs()
+        ))
+    }
+
+    /// The seconds of a block; cells that are not in all blocks count in part.
+    fn block_seconds(&self) -> f64 {
+        let share = |cell: &Cell| f64::from(cell.most) / f64::from(self.procedure().most.max(1));
+        self.cells.iter().map(|cell| cell.seconds() * share(cell)).sum::<f64>().max(f64::MIN_POSITIVE)
     }
 }
 

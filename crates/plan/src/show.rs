@@ -1,68 +1,141 @@
 //! A plan in words, for `--dry-run`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+
+use serde_json::{Value, json};
 
 use super::{Cell, Kind, Plan};
 use catalogue::Copies;
-use words::clock;
+use words::{WIDTH, Wrapped, clock};
 
-/// Returns the plan as text: cells, windows, the order of the first block, the expected duration.
+/// Returns the plan as text: tests and windows, what is switched, the order of the first block, the expected duration.
 #[must_use]
 pub fn show(plan: &Plan) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
+    let mut text = Wrapped::new(WIDTH);
+    text.line(&format!(
         "{} procedure, seed {}",
         journal::Procedure::from(plan.procedure().kind).name(),
         plan.request.seed
-    );
-    let _ = writeln!(
-        text,
-        "\n{:>4}  {:<18} {:>6}  {:<8} {:<10} trials  window",
-        "cell", "test", "copies", "load", "condition"
-    );
-    for (number, cell) in plan.cells.iter().enumerate() {
-        let trials = match cell.most {
-            most if most == cell.least => most.to_string(),
-            most if most > 1000 => format!("{}+", cell.least),
-            most => format!("{}-{most}", cell.least),
-        };
-        let line = format!(
-            "{number:>4}  {:<18} {:>6}  {:<8} {:<10} {trials:>6}  {} x {} ms  {}",
-            cell.test.id,
-            cell.copies,
-            cell.load_name(),
-            cell.condition.name,
-            cell.window.slices,
-            cell.window.slice.as_millis(),
-            words(cell),
-        );
-        let _ = writeln!(text, "{}", line.trim_end());
+    ));
+    text.line("");
+    let rows = rows(plan);
+    let wide = rows.iter().map(|cell| cell.test.id.len()).max().unwrap_or(0).max(18);
+    let of = if plan.request.conditions.len() > 1 { "each" } else { "trials" };
+    text.line(&format!("{:<wide$} copies  {:<8} {of:>6}  window", "test", "load"));
+    for cell in rows {
+        text.line(&row(cell, plan.affordable(), wide));
     }
     let one = plan.cells.iter().filter(|cell| cell.test.copies == Copies::One);
     let one: BTreeSet<&str> = one.map(|cell| cell.test.id.as_str()).collect();
     if !one.is_empty() {
-        let _ = writeln!(text, "\nnever more than one copy: {}", Vec::from_iter(one).join(", "));
+        text.line("");
+        text.wrap("never more than one copy: ", &Vec::from_iter(one).join(", "));
     }
+    conditions(plan, &mut text);
     if plan.procedure().kind != Kind::Classic
         && let Some(first) = plan.rounds().next()
     {
-        let order: Vec<String> = first.cells.iter().map(usize::to_string).collect();
-        let _ = writeln!(text, "\nfirst block: {}", order.join(" "));
+        text.line("");
+        let mut order: Vec<String> = first.cells.iter().map(|number| family(&plan.cells[*number])).collect();
+        order.dedup();
+        text.wrap("first block: ", &order.join(", "));
     }
     let (least, most) = plan.duration();
+    text.line("");
     if clock(least) == clock(most) {
-        let _ = writeln!(text, "\nexpected duration: {}", clock(most));
+        text.line(&format!("expected duration: {}", clock(most)));
     } else {
-        let _ = writeln!(text, "\nexpected duration: {} to {}", clock(least), clock(most));
+        text.line(&format!("expected duration: {} to {}", clock(least), clock(most)));
     }
-    text
+    text.text
+}
+
+/// Returns the same for programs: times are in seconds.
+#[must_use]
+pub fn to_json(plan: &Plan) -> Value {
+    let cell = |cell: &Cell| {
+        json!({
+            "test": cell.test.id,
+            "copies": cell.copies,
+            "load": cell.load_name(),
+            "condition": cell.condition.name,
+            "control": cell.control,
+            "least_trials": cell.least,
+            "most_trials": cell.most,
+            "slices": cell.window.slices,
+            "slice": cell.window.slice.as_secs_f64(),
+            "arguments": cell.args,
+            "load_arguments": cell.load_args,
+        })
+    };
+    let (least, most) = plan.duration();
+    json!({
+        "procedure": journal::Procedure::from(plan.procedure().kind).name(),
+        "seed": plan.request.seed,
+        "cells": plan.cells.iter().map(cell).collect::<Vec<Value>>(),
+        "blocks_in_budget": plan.affordable(),
+        "least_seconds": least.as_secs_f64(),
+        "most_seconds": most.as_secs_f64(),
+    })
+}
+
+/// The cells, where those that differ only in their condition are one.
+fn rows(plan: &Plan) -> Vec<&Cell> {
+    let mut rows: Vec<&Cell> = Vec::new();
+    for cell in plan.cells.iter().filter(|cell| !cell.control) {
+        let is_same = |other: &&Cell| {
+            (&other.test.id, other.copies, other.load_name()) == (&cell.test.id, cell.copies, cell.load_name())
+                && arguments(other) == arguments(cell)
+        };
+        if !rows.iter().any(is_same) {
+            rows.push(cell);
+        }
+    }
+    rows
+}
+
+fn row(cell: &Cell, affordable: Option<u32>, wide: usize) -> String {
+    let trials = match (cell.most, affordable) {
+        (_, Some(blocks)) if blocks < cell.least => format!("~{blocks}"),
+        (most, _) if most == cell.least => most.to_string(),
+        (most, _) if most > 1000 => format!("{}+", cell.least),
+        (most, _) => format!("{}-{most}", cell.least),
+    };
+    format!(
+        "{:<wide$} {:>6}  {:<8} {trials:>6}  {} x {} ms  {}",
+        cell.test.id,
+        cell.copies,
+        cell.load_name(),
+        cell.window.slices,
+        cell.window.slice.as_millis(),
+        arguments(cell),
+    )
+}
+
+/// What is switched, and what it is compared with.
+fn conditions(plan: &Plan, text: &mut Wrapped) {
+    let all = &plan.request.conditions;
+    if all.iter().all(|condition| condition.parts.is_empty()) {
+        return;
+    }
+    text.line("");
+    text.line(if all.len() > 1 { "each under every condition, one after the other:" } else { "under this condition:" });
+    for condition in all {
+        let is_reference = plan.reference().is_some_and(|reference| reference.name == condition.name);
+        let role = if is_reference { " (compared with; in some blocks twice, as a control)" } else { "" };
+        text.wrap(&format!("  {}  ", condition.name), &format!("{}{role}", condition.switched()));
+    }
+}
+
+/// What conditions are compared within: a test, and how many copies and which load where that is not one without.
+fn family(cell: &Cell) -> String {
+    let copies = if cell.copies > 1 { format!(" x{}", cell.copies) } else { String::new() };
+    let load = if cell.load.is_some() { format!(" with {}", cell.load_name()) } else { String::new() };
+    format!("{}{copies}{load}", cell.test.id)
 }
 
 /// The arguments of the program, and of its load.
-fn words(cell: &Cell) -> String {
+fn arguments(cell: &Cell) -> String {
     let mut words = cell.args.clone();
     words.extend(cell.pinned(0, cell.copies));
     if !cell.load_args.is_empty() {

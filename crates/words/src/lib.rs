@@ -15,10 +15,10 @@ mod wrap;
 
 pub use clean::{ascii, clean, first_sentence, shell, shortened, visible};
 pub use file::write_whole;
-pub use list::{Grouped, Unique, copies, count, listed, merged};
+pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
 pub use nearest::nearest;
 pub use number::{
-    at_least, coefficient, compact, factor, figure, fine, gain, millionths, percent, percentage, plus_minus,
+    at_least, coefficient, compact, factor, figure, fine, gain, known, millionths, percent, percentage, plus_minus,
     probability, score, share, short, signed, signed_fine, tenth, whole,
 };
 pub use size::{bytes, bytes_per_second};

@@ -69,6 +69,47 @@ pub trait Grouped<K: PartialEq, V>: Iterator<Item = (K, V)> + Sized {
 
 impl<K: PartialEq, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
+/// Returns the names that a list with ranges stands for, as Slurm and ClusterShell write it: `n[01-03,7],login` is `n01`, `n02`,
+/// `n03`, `n7` and `login`.
+///
+/// # Errors
+/// A bracket is not closed, a range is not of numbers that rise, or there are more than 100,000 names: the message says which.
+pub fn hosts(text: &str) -> Result<Vec<String>, String> {
+    const MOST: usize = 100_000;
+    let mut names = Vec::new();
+    for word in outside_brackets(text) {
+        let Some((before, rest)) = word.split_once('[') else {
+            names.push(word.to_owned());
+            continue;
+        };
+        let Some((ranges, after)) = rest.split_once(']').filter(|(_, after)| !after.contains(['[', ']'])) else {
+            return Err(format!("'{word}' is not a list of nodes; try n[1-10] or n1,n2"));
+        };
+        for range in ranges.split(',') {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            let ends = first.parse::<usize>().ok().zip(last.parse().ok()).filter(|(first, last)| first <= last);
+            let Some((from, to)) = ends.filter(|(from, to)| to - from < MOST - names.len().min(MOST)) else {
+                return Err(format!("'{range}' in '{word}' is not a range of nodes; try 1-10"));
+            };
+            let digits = first.len();
+            names.extend((from..=to).map(|number| format!("{before}{number:0digits$}{after}")));
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    Ok(names)
+}
+
+/// The parts of a list, whose commas within brackets are not between parts.
+fn outside_brackets(text: &str) -> Vec<&str> {
+    let mut inside = false;
+    text.split(move |c: char| {
+        inside = (inside || c == '[') && c != ']';
+        c == ',' && !inside
+    })
+    .map(str::trim)
+    .collect()
+}
+
 /// Returns the items of several lists in one order: each behind the one before it in its list, so that one that the first list
 /// lacks is in its place all the same.
 #[must_use]
@@ -104,5 +145,14 @@ mod tests {
         assert_eq!(["b", "a", "b"].into_iter().unique(), ["b", "a"]);
         assert_eq!(merged([vec!["a", "c"], vec!["a", "b", "c"]]), ["a", "b", "c"]);
         assert_eq!([("b", 1), ("a", 2), ("b", 3)].into_iter().grouped(), [("b", vec![1, 3]), ("a", vec![2])]);
+    }
+
+    #[test]
+    fn nodes_in_ranges() {
+        assert_eq!(hosts("n[08-10,3],login").unwrap(), ["n08", "n09", "n10", "n3", "login"]);
+        assert_eq!(hosts("r[1-2].site, a,").unwrap(), ["r1.site", "r2.site", "a"]);
+        for wrong in ["n[1-", "n[2-1]", "n[a]", "n[]", "n[1][2]", "n[1-999999999]"] {
+            assert!(hosts(wrong).is_err(), "{wrong}");
+        }
     }
 }

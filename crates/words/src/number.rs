@@ -201,6 +201,28 @@ pub fn gain(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}x") } else { NOTHING.to_owned() }
 }
 
+/// Returns a number's text without the digits that its interval leaves open: of the half-width of the interval two significant
+/// digits decide, of the number at least two stay (Guide to the Expression of Uncertainty in Measurement, §7.2.6). Text that
+/// does not begin with a plain number of the usual size, such as `12.3K`, stays as it is.
+#[must_use]
+pub fn known(text: String, half: f64) -> String {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    let Ok(value) = number.parse::<f64>() else { return text };
+    // Beyond 2^53 a number has no digits to leave out.
+    let plain = value > 0.0 && value < 9e15 && half > 0.0 && half < 9e15;
+    if !plain || !["", "x"].contains(&rest) {
+        return text;
+    }
+    let last = half.log10().floor().min(value.log10().floor()) as i32 - 1;
+    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if last >= 0 {
+        let unit = 10_f64.powi(last);
+        return format!("{:.0}{rest}", (value / unit).round() * unit);
+    }
+    format!("{value:.*}{rest}", decimals.min(last.unsigned_abs() as usize))
+}
+
 /// Returns a half-width, which is a share of the value, in per cent: `±0.4%`. One that is larger than the value is a
 /// factor up and down, `×÷3.1`; `±∞` where there is no interval.
 #[must_use]
@@ -231,6 +253,24 @@ mod tests {
             (f64::INFINITY, "±∞"),
         ] {
             assert_eq!(plus_minus(spread), shown);
+        }
+    }
+
+    #[test]
+    fn digits_that_an_interval_leaves_open_are_not_shown() {
+        for (text, half, shown) in [
+            ("60546874.8", 7.9e6, "60500000"),
+            ("982.4", 29.0, "982"),
+            ("982.5", 2.9, "982.5"),
+            ("9.876", 0.3, "9.88"),
+            ("1.87x", 0.4, "1.87x"),
+            ("18.18x", 6.0, "18.2x"),
+            ("123.4", 5000.0, "120"),
+            ("123.4", f64::INFINITY, "123.4"),
+            ("12.3K", 3000.0, "12.3K"),
+            ("-", 1.0, "-"),
+        ] {
+            assert_eq!(known(text.to_owned(), half), shown);
         }
     }
 

@@ -5,6 +5,7 @@ mod runs;
 mod tests;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::options::{ListForm, ListFormat, Results};
@@ -17,7 +18,7 @@ use words::wrap;
 /// Columns of a name.
 const NAME: usize = 18;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum What {
     /// What can be measured
     Tests,
@@ -85,15 +86,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         return Err(usage(anyhow::anyhow!("--group is for lists of tests; try `unixmark list tests --group memory`")));
     }
     let mut rows = match what {
-        What::Groups => tests::groups(&catalogue),
-        What::Indexes => tests::indexes(&catalogue),
-        What::Conditions => conditions::rows(&catalogue, &machine),
-        What::Runs => runs::rows(&arguments.results.store()?)?,
-        _ => tests::rows(what, &catalogue, &machine),
+        What::Runs => about(runs::rows(&arguments.results.store()?)?, arguments, &catalogue),
+        _ => about(rows(what, &catalogue, &machine), arguments, &catalogue),
     };
-    let words = arguments.words.iter().chain(&arguments.group);
-    let words: Vec<Vec<String>> = words.map(|word| tests::names(word, &catalogue)).collect();
-    rows.retain(|row| words.iter().all(|names| is_about(row, names)));
     if let Some(group) = &arguments.group {
         let members = catalogue.expand(std::slice::from_ref(group)).map_err(usage)?;
         rows.retain(|row| members.iter().any(|test| test.id == row.id));
@@ -101,10 +96,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     rows.retain(|row| !arguments.available || row.missing.is_none());
     match arguments.form.format {
         ListFormat::Json => print(&(serde_json::to_string_pretty(&json!(values(rows)))? + "\n"))?,
-        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments)?)?,
+        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue, &machine)?)?,
         ListFormat::Text => print_words(&text(&rows, arguments))?,
     }
     Ok(Status::Fine)
+}
+
+/// The rows of a list of the catalogue.
+fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
+    match what {
+        What::Groups => tests::groups(catalogue),
+        What::Indexes => tests::indexes(catalogue),
+        What::Conditions => conditions::rows(catalogue, machine),
+        _ => tests::rows(what, catalogue, machine),
+    }
+}
+
+/// The rows that are about all the words asked for.
+fn about(mut rows: Vec<Row>, arguments: &Arguments, catalogue: &Catalogue) -> Vec<Row> {
+    let words = arguments.words.iter().chain(&arguments.group);
+    let words: Vec<Vec<String>> = words.map(|word| tests::names(word, catalogue)).collect();
+    rows.retain(|row| words.iter().all(|names| is_about(row, names)));
+    rows
 }
 
 /// Whether a row is about the first of `names`, a word; where that is a group, whether it is one of its tests, which follow.
@@ -131,12 +144,23 @@ fn values(rows: Vec<Row>) -> Vec<Value> {
     rows.into_iter().map(with).collect()
 }
 
-fn empty(what: What, arguments: &Arguments) -> Result<String> {
+/// Says that a list is empty, and which others have something about the words.
+fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<String> {
     Ok(match what {
         What::Runs if arguments.words.is_empty() => {
             format!("no runs in {}\n", arguments.results.store()?.root().display())
         }
-        _ => "nothing in the list is about that\n".to_owned(),
+        _ => {
+            let has_some = |other: &What| {
+                *other != What::Runs && !about(rows(*other, catalogue, machine), arguments, catalogue).is_empty()
+            };
+            let name = |other: What| other.to_possible_value().map(|value| value.get_name().to_owned());
+            let words = words::shell(&arguments.words);
+            let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);
+            let others: Vec<String> = others.map(|other| format!("`unixmark list {other} {words}`")).collect();
+            let hint = if others.is_empty() { String::new() } else { format!("; try {}", others.join(" or ")) };
+            format!("nothing in this list is about that{hint}\n")
+        }
     })
 }
 

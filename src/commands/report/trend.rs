@@ -1,8 +1,8 @@
 //! `unixmark report --trend TEST`: one test over the runs of the results directory.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 
-use crate::status::Status;
+use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::Layout;
 use analysis::{Summary, Trend};
@@ -39,25 +39,24 @@ pub(super) fn run(
             }
         }
     }
+    // It may be in a run that was left out.
+    let wrong = |error| if status == Status::Fine { usage(error) } else { error };
     if with.is_empty() {
-        match nearest(test, names.iter().map(String::as_str)) {
-            Some(near) => bail!("no run in {} has the test '{test}'; did you mean '{near}'?", store.root().display()),
-            None => {
-                bail!(
-                    "no run in {} has the test '{test}'; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes",
-                    store.root().display()
-                )
-            }
-        }
+        let what = format!("no run in {} has the test '{test}'", store.root().display());
+        return Err(wrong(match nearest(test, names.iter().map(String::as_str)) {
+            Some(near) => anyhow!("{what}; did you mean '{near}'?"),
+            None => anyhow!("{what}; `unixmark list runs` shows the runs, `unixmark list indexes` the indexes"),
+        }));
     }
     let latest = with.iter().max_by_key(|summary| summary.run.started.parse::<jiff::Timestamp>().ok());
     let host = host.map_or_else(|| latest.map(|summary| summary.run.host.clone()).unwrap_or_default(), str::to_owned);
     with.retain(|summary| host == ALL || summary.run.host == host);
     if with.is_empty() {
-        match nearest(&host, hosts.iter().map(String::as_str)) {
-            Some(near) => bail!("no run with the test '{test}' comes from host '{host}'; did you mean '{near}'?"),
-            None => bail!("no run with the test '{test}' comes from host '{host}'; --host all shows all hosts"),
-        }
+        let what = format!("no run with the test '{test}' comes from host '{host}'");
+        return Err(wrong(match nearest(&host, hosts.iter().map(String::as_str)) {
+            Some(near) => anyhow!("{what}; did you mean '{near}'?"),
+            None => anyhow!("{what}; --host all shows all hosts"),
+        }));
     }
     print(&::report::trend(&Trend::new(test, &with), layout)?)?;
     Ok(status)

@@ -70,6 +70,9 @@ impl RunScreen {
     pub(crate) fn update(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { number, block, command, left, done, .. } => {
+                if *block != self.block {
+                    self.judge();
+                }
                 (self.now, self.block, self.left, self.done) = (Some(*number), *block, *left, *done);
                 self.command.clone_from(command);
             }
@@ -81,6 +84,14 @@ impl RunScreen {
                 }
                 self.reading = shown(&self.sensors.read(self.began.elapsed().as_secs_f64()));
             }
+        }
+    }
+
+    /// Judges the trials so far as the report will, with the drift that all of them show.
+    fn judge(&mut self) {
+        let found = analysis::estimates(self.lines.iter().map(|line| (&line.cell, &line.trials[..])));
+        for line in &mut self.lines {
+            line.score = found.get(&line.cell.id).copied().unwrap_or(line.score);
         }
     }
 
@@ -136,9 +147,12 @@ impl Measured {
         if trial.copies.is_empty() {
             return;
         }
+        let alone = analysis::estimate(&self.cell, std::slice::from_ref(trial));
+        if self.trials.is_empty() {
+            self.score = alone;
+        }
         self.trials.push(trial.clone());
-        self.scores.push(analysis::estimate(&self.cell, std::slice::from_ref(trial)).value);
-        self.score = analysis::estimate(&self.cell, &self.trials);
+        self.scores.push(alone.value);
     }
 
     fn row(&self) -> Row<'_> {
@@ -221,13 +235,17 @@ mod tests {
         let plan = plan();
         let machine = Machine::at("/nonexistent");
         let mut watch = RunScreen::new("vm-2026-11-21-01", &plan, &machine);
-        let (left, command) = (Duration::from_secs(42), "pipe".to_owned());
-        watch.update(&Event::Begin { cell: &plan.cells[0], number: 0, block: 2, command, left, done: 0.3 });
+        let begin = |block: u32| {
+            let (left, command) = (Duration::from_secs(42), "pipe".to_owned());
+            Event::Begin { cell: &plan.cells[0], number: 0, block, command, left, done: 0.3 }
+        };
+        watch.update(&begin(1));
         for count in [200_000, 210_000, 100_000] {
             watch.update(&Event::Ended { cell: &plan.cells[0], trial: &trial(0, count) });
         }
         let failed = Trial { cell: 1, error: Some("it crashed".to_owned()), ..Trial::default() };
         watch.update(&Event::Ended { cell: &plan.cells[1], trial: &failed });
+        watch.update(&begin(2));
         let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
         terminal.draw(|frame| watch.draw(frame)).unwrap();
         insta::assert_snapshot!(terminal.backend().to_string());

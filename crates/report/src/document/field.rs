@@ -33,7 +33,7 @@ pub enum Field {
     Number(f64, Style),
     /// A number followed by its unit without a gap: `-3.0pt`.
     Suffixed(f64, Style, &'static str),
-    /// An estimate: people see the value, programs also the ends of its interval.
+    /// An estimate: people see the digits of the value that its interval leaves, programs all of them and the interval's ends.
     Estimate(Estimate, Style),
     /// The half-width of an estimate's interval, `±1.2%`, which programs compute themselves.
     Spread(Estimate),
@@ -63,6 +63,11 @@ impl Field {
         value.map_or(Field::Missing, |value| Field::Number(value, style))
     }
 
+    /// Returns an end of an estimate's interval, with the digits that the estimate itself has.
+    pub fn end(end: f64, estimate: Estimate, style: Style) -> Field {
+        Field::Worded(known(end, &estimate, style), end.into())
+    }
+
     /// Returns what only programs want.
     pub fn data(value: &impl Serialize) -> Field {
         // A value that cannot be encoded, of which there is none here, would be null.
@@ -76,7 +81,8 @@ impl Field {
             Field::Missing => words::NOTHING.to_owned(),
             Field::Text(text) | Field::Worded(text, _) => text.clone(),
             Field::Count(count) => count.to_string(),
-            Field::Number(value, style) | Field::Estimate(Estimate { value, .. }, style) => style(*value),
+            Field::Number(value, style) => style(*value),
+            Field::Estimate(estimate, style) => known(estimate.value, estimate, *style),
             Field::Suffixed(value, ..) if !value.is_finite() => words::NOTHING.to_owned(),
             Field::Suffixed(value, style, suffix) => format!("{}{suffix}", style(*value)),
             Field::Spread(estimate) => words::plus_minus(estimate.spread()),
@@ -112,6 +118,11 @@ impl Field {
             nest(object, &name, Value::from(end));
         }
     }
+}
+
+/// Returns a number about an estimate with the digits that the estimate's interval leaves.
+pub fn known(number: f64, estimate: &Estimate, style: Style) -> String {
+    words::known(style(number), (estimate.high - estimate.low) / 2.0)
 }
 
 /// Puts a value under a key whose dots nest.
@@ -155,6 +166,9 @@ mod tests {
             r#"{"value":0.03125,"low":0.03,"high":null,"gain":0.03125,"gain_low":0.03,"gain_high":null,"percentiles":{"p50":2.0}}"#
         );
         assert_eq!(Field::Estimate(estimate, words::score).words(), "0.0312");
+        let rough = Estimate { value: 1234.4, low: 1200.0, high: 1270.0 };
+        assert_eq!(Field::Estimate(rough, words::score).words(), "1234");
+        assert_eq!(Field::end(rough.low, rough, words::score).words(), "1200");
         assert_eq!(Field::Interval(estimate, words::signed).words(), "-∞..+∞");
     }
 }

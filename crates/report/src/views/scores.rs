@@ -9,7 +9,7 @@ use words::{Grouped, Unique, copies, plus_minus};
 use super::shared::{gaps, name, sentences};
 use super::{details, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table, known};
 use maud::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -29,8 +29,8 @@ fn columns() -> Columns<'static, Row> {
         .with(Column::number("value", "Score").main().wide(12), |row| Field::Estimate(row.score, words::score))
         .with(Column::words("unit", "Unit").wide(6), |row| Field::text(&row.cell.unit))
         .with(Column::number("", "±").wide(7), |row| Field::Spread(row.score))
-        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::Number(row.score.low, words::score))
-        .with(Column::number("", "High").shown(Show::Pages), |row| Field::Number(row.score.high, words::score))
+        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::end(row.score.low, row.score, words::score))
+        .with(Column::number("", "High").shown(Show::Pages), |row| Field::end(row.score.high, row.score, words::score))
         .with(Column::number("n", "Trials").shown(Show::Wide), |row| Field::Count(row.n as u64))
         .with(Column::number("variation", "CV").shown(Show::Wide), |row| Field::Number(row.variation(), words::percent))
         .with(Column::number("seconds", "Window").shown(Show::Wide), |row| {
@@ -53,7 +53,7 @@ fn columns() -> Columns<'static, Row> {
             })
         })
         .with(Column::number("", "Quiet").shown(Show::Pages), |row| {
-            Field::maybe(row.quiet.as_ref().map(|quiet| quiet.score.value), words::score)
+            row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Estimate(quiet.score, words::score))
         })
         .with(Column::number("", "±").shown(Show::Pages), |row| {
             row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Spread(quiet.score))
@@ -188,8 +188,8 @@ fn index_table(index: &Index) -> Table {
     let mut table = Columns::new()
         .with(Column::words("", &heading).wide(NAME), |part: &Part| Field::text(&part.label))
         .with(Column::number("", "BASELINE").wide(12), |part| Field::Number(part.baseline, words::tenth))
-        .with(Column::number("", "RESULT").wide(13), |part| Field::Number(part.score, words::score))
-        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Number(part.index.value, words::tenth))
+        .with(Column::number("", "RESULT").wide(13), |part| Field::Estimate(part.result(), words::score))
+        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Estimate(part.index, words::tenth))
         .with(Column::number("", "±").narrow(" ").wide(7), |part| Field::Spread(part.index))
         .of(&index.parts)
         .shown(Show::People);
@@ -201,7 +201,7 @@ fn index_table(index: &Index) -> Table {
     let mut total = |label: String, value: Field, spread: Field, kind: RowKind| {
         table.rows.push(Line { fields: vec![Field::Text(label), Field::Nothing, Field::Nothing, value, spread], kind });
     };
-    let whole = || (Field::Number(index.score.value, words::tenth), Field::Spread(index.score));
+    let whole = || (Field::Estimate(index.score, words::tenth), Field::Spread(index.score));
     match index.arithmetic {
         Arithmetic::Geometric => total(index.title(), whole().0, whole().1, RowKind::Total),
         Arithmetic::Arithmetic => {
@@ -211,7 +211,7 @@ fn index_table(index: &Index) -> Table {
         }
     }
     if let Some(quiet) = index.quiet {
-        let value = Field::Number(quiet.value, words::tenth);
+        let value = Field::Estimate(quiet, words::tenth);
         total("With quiet neighbours".to_owned(), value, Field::Spread(quiet), RowKind::Strong);
     }
     table
@@ -283,8 +283,8 @@ fn gain_columns() -> Columns<'static, Gain> {
         .data(|gain| json!({"from": gain.from, "to": gain.to}))
         .with(Column::number("gain", "GAIN").main().wide(9), |gain| Field::Estimate(gain.gain, words::gain))
         .with(Column::number("", "±").wide(7), |gain| Field::Spread(gain.gain))
-        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::Number(gain.gain.low, words::gain))
-        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::Number(gain.gain.high, words::gain))
+        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::end(gain.gain.low, gain.gain, words::gain))
+        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::end(gain.gain.high, gain.gain, words::gain))
 }
 
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.
@@ -292,13 +292,12 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
     let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
         label: copies(level),
         mark: key(drawing::series(results, level)),
-        value: words::score(estimate.value),
+        value: exact(estimate),
         unit: unit.to_owned(),
         spread: plus_minus(estimate.spread()),
         more,
     };
-    let quiet =
-        |quiet: Estimate| format!("{} {} with quiet neighbours", words::score(quiet.value), plus_minus(quiet.spread()));
+    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", exact(&quiet), plus_minus(quiet.spread()));
     let of_index = |index: &Index| {
         let (title, range) = (index.title(), range(&index.score));
         let (title, more) = match index.arithmetic {
@@ -324,8 +323,14 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
 /// Returns the ends of an interval in words.
 pub(crate) fn range(estimate: &Estimate) -> String {
     if estimate.bounded() {
-        format!("{} to {}", words::score(estimate.low), words::score(estimate.high))
+        let end = |end: f64| known(end, estimate, words::score);
+        format!("{} to {}", end(estimate.low), end(estimate.high))
     } else {
         "no interval".to_owned()
     }
+}
+
+/// Returns a score with the digits that its interval leaves.
+fn exact(estimate: &Estimate) -> String {
+    known(estimate.value, estimate, words::score)
 }

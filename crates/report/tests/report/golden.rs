@@ -131,7 +131,9 @@ fn the_forms_agree() {
         for row in json["results"].as_array().unwrap() {
             assert!(text.contains(row["label"].as_str().unwrap()), "{format:?}: {}", row["label"]);
             let value = row["value"].as_f64().unwrap();
-            let shown = if format == Format::Csv { value.to_string() } else { format!("{value:.1}") };
+            let half = (row["high"].as_f64().unwrap() - row["low"].as_f64().unwrap()) / 2.0;
+            let people = words::known(format!("{value:.1}"), half);
+            let shown = if format == Format::Csv { value.to_string() } else { people };
             assert!(text.contains(&shown), "{format:?}: {shown}");
         }
         for kind in ["skipped", "errors"] {
