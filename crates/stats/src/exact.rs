@@ -17,6 +17,8 @@ pub trait Exact {
     fn to_the_power(self, power: f64) -> f64;
     /// The sine of an angle in radians.
     fn sine(self) -> f64;
+    /// The root of the sum of this squared and another squared.
+    fn hypotenuse(self, other: f64) -> f64;
 }
 
 impl Exact for f64 {
@@ -46,5 +48,9 @@ impl Exact for f64 {
 
     fn sine(self) -> f64 {
         libm::sin(self)
+    }
+
+    fn hypotenuse(self, other: f64) -> f64 {
+        libm::hypot(self, other)
     }
 }

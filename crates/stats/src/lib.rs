@@ -126,8 +126,8 @@ impl Estimate {
         if !(self.bounded() && other.bounded() && self.low > 0.0 && other.low > 0.0) {
             return Estimate::alone(value);
         }
-        let down = (self.value / self.low).natural_log().hypot((other.high / other.value).natural_log());
-        let up = (self.high / self.value).natural_log().hypot((other.value / other.low).natural_log());
+        let down = (self.value / self.low).natural_log().hypotenuse((other.high / other.value).natural_log());
+        let up = (self.high / self.value).natural_log().hypotenuse((other.value / other.low).natural_log());
         Estimate { value, low: value * (-down).exponential(), high: value * up.exponential() }
     }
 }

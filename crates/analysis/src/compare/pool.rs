@@ -3,6 +3,7 @@
 use super::Measure;
 use super::engine::{Data, Design, Draft};
 use journal::{Cell, Key};
+use stats::Exact;
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width, median, paired_shift, pseudo_median};
 
 /// The fewest rates that have a mean.
@@ -100,6 +101,6 @@ fn resampled(rates: &[&Draft]) -> Estimate {
         wider * mean_half_width(&samples) * samples.len() as f64 / rates.len() as f64
     };
     let halves = [half(&paired, pseudo_median), half(&base, median), half(&judged, median)];
-    let half = halves.iter().fold(0.0, |a: f64, b| a.hypot(*b));
+    let half = halves.iter().fold(0.0, |a: f64, b| a.hypotenuse(*b));
     if half.is_finite() { Estimate { value, low: value - half, high: value + half } } else { Estimate::alone(value) }
 }

@@ -1,5 +1,6 @@
 //! A fleet run against one before, paired by node: what changed on all, and where otherwise.
 
+use stats::Exact;
 use std::collections::{BTreeSet, HashMap};
 
 use super::judge::{self, Judged};
@@ -58,7 +59,7 @@ fn differences(after: &Table<'_>, before: &Table<'_>, partner: &[Option<usize>])
             .zip(&place)
             .map(|(cell, place)| {
                 let (cell, old) = ((*cell)?, before[(*place)?]?);
-                Some(Cell { log: cell.log - old.log, error: cell.error.hypot(old.error), ..cell })
+                Some(Cell { log: cell.log - old.log, error: cell.error.hypotenuse(old.error), ..cell })
             })
             .collect()
     };

@@ -148,7 +148,7 @@ fn judged(raw: &[Option<Raw>]) -> Judged {
         let value = log - centre;
         // Where most figures are equal, chance makes nothing that others could be judged by.
         let z = if scale > 0.0 { value / (scale.powi(2) + error.powi(2) + excess).sqrt() } else { f64::NAN };
-        Deviation { value, error: own.hypot(error), own, excess, z, p: 1.0 }
+        Deviation { value, error: own.hypotenuse(error), own, excess, z, p: 1.0 }
     };
     Judged { centre, error, scale, deviations: raw.iter().map(|one| one.map(deviation)).collect() }
 }

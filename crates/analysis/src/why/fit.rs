@@ -148,7 +148,7 @@ impl Matrix {
             let errors = own.iter().map(|system| self.error(*system, inside).powi(2)).sum::<f64>().sqrt();
             errors / own.len() as f64
         };
-        if size < (smallest / 100.0).log_of_1_plus() || normal_p(size / error(best).hypot(error(worst))) > level {
+        if size < (smallest / 100.0).log_of_1_plus() || normal_p(size / error(best).hypotenuse(error(worst))) > level {
             return None;
         }
         let fit = grouping.explained(&contrast) * self.shape(&fitted, inside)?;
@@ -167,7 +167,7 @@ impl Matrix {
                 .collect();
             if errors.is_empty() { 0.0 } else { mean(&errors) }
         };
-        of(true).hypot(of(false))
+        of(true).hypotenuse(of(false))
     }
 
     /// How far the differences that go with a fact are those of its reach: the squared cosine between what each test shows of
