@@ -1,4 +1,4 @@
-//! `unixmark site DIR… --into WWW`: many runs as plain files for a browser.
+//! `unixmark site SOURCE… --into DIR`: many runs as plain files for a browser.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ use site::{Asked, Prices, build, check};
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Runs, fleets, journals, and directories of such; also names of runs [default: the results directory]
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "SOURCE")]
     sources: Vec<String>,
     /// The site's directory; one that is there is brought up to date
-    #[arg(long, value_name = "WWW", required_unless_present = "check")]
+    #[arg(long, value_name = "DIR", required_unless_present = "check")]
     into: Option<PathBuf>,
     /// Only check journals that others submit: whole, true to their own arithmetic, no markup in texts, at most 5 MiB
     #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
