@@ -31,7 +31,10 @@ const SHARED: [(&str, &str); 26] = [
     ("quick", "card cost latency run scale"),
     ("quiet", "burnin-cooling burnin-memory cost latency run scale unixbench"),
     ("redact", "collect compare export report"),
-    ("results", "burnin-cooling burnin-memory card compare cost doctor export import latency list report run scale site"),
+    (
+        "results",
+        "burnin-cooling burnin-memory card compare cost doctor export import latency list report run scale site",
+    ),
     ("seed", "cost latency run scale"),
     ("strict", "burnin-cooling burnin-memory cost latency run scale"),
     ("yes", "cost latency run scale"),

@@ -4,7 +4,7 @@ use anyhow::Result;
 use maud::html;
 
 use crate::class::{Class, short};
-use crate::layout::UP;
+use crate::layout::{UP, score};
 use crate::record::Record;
 use analysis::Results;
 use report::Format;
@@ -65,7 +65,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
 fn description(record: &Record) -> String {
     let index = |index: &analysis::Composite| {
         let copies = words::copies(index.copies);
-        format!("{} {} at {copies}", words::score(index.score.value), words::plus_minus(index.score.spread()))
+        format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
     };
     let indexes: Vec<String> =
         record.summary.indexes.iter().filter(|index| index.complete && index.id == "system").map(index).collect();

@@ -3,6 +3,7 @@
 use analysis::Results;
 use maud::{Markup, html};
 
+use crate::layout::score;
 use crate::record::Record;
 
 /// About how wide a letter of the badge is, in pixels.
@@ -17,7 +18,7 @@ const TO: usize = 620;
 fn badge_text(record: &Record) -> String {
     let complete = record.summary.indexes.iter().filter(|index| index.complete && index.id == "system");
     let part = |index: &analysis::Composite| {
-        let score = words::score(index.score.value);
+        let score = score(&index.score);
         format!("{score} {} ({})", words::plus_minus(index.score.spread()), words::copies(index.copies))
     };
     let parts: Vec<String> = complete.map(part).collect();
@@ -59,7 +60,7 @@ pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
             @if part.index.bounded() {
                 path d={ "M" (x(part.index.low)) " " (y - 4) "H" (x(part.index.high)) } stroke="#16181b" {}
             }
-            text x=(TO + 8) y=(y) { (words::score(part.index.value)) }
+            text x=(TO + 8) y=(y) { (score(&part.index)) }
         }
     };
     let svg = html! {
@@ -68,7 +69,7 @@ pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
             rect width="700" height=(height) fill="#fdfdfb" {}
             g font-family="system-ui,DejaVu Sans,sans-serif" font-size="13" fill="#1c1d1f" {
                 text x="12" y="18" font-weight="600" {
-                    (title) ": " (words::score(index.score.value)) " " (words::plus_minus(index.score.spread()))
+                    (title) ": " (score(&index.score)) " " (words::plus_minus(index.score.spread()))
                 }
                 @for each in index.parts.iter().enumerate() { (row(each)) }
             }

@@ -56,7 +56,7 @@ function cell(row, column, base, [best, worst]) {
   const reference = base >= 0 ? row.values[base] : null;
   if (base < 0 || column === base || !reference) return make("td", { class: name }, ...figure(value));
   const ratio = row.lower ? reference[0] / value[0] : value[0] / reference[0];
-  return make("td", { class: name, title: `${score(value[0])} ${spread(value)}` }, make("b", {}, `${ratio.toFixed(3)}x`));
+  return make("td", { class: name, title: `${score(value)} ${spread(value)}` }, make("b", {}, `${ratio.toFixed(3)}x`));
 }
 
 function facts(records) {

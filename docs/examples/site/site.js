@@ -36,10 +36,15 @@ function make(name, attributes = {}, ...children) {
   return node;
 }
 
-// A score as reports print it: a decimal, and four significant figures below 100.
-function score(value) {
+// A score as reports print it: with the digits that its interval leaves, at most a decimal, and four significant figures below 100.
+function score([value, low, high]) {
   const size = Math.abs(value);
-  return value.toFixed(size < 1 ? 4 : size < 10 ? 3 : size < 100 ? 2 : 1);
+  const decimals = size < 1 ? 4 : size < 10 ? 3 : size < 100 ? 2 : 1;
+  const half = low === null || high === null ? 0 : (high - low) / 2;
+  if (!(half > 0 && value > 0)) return value.toFixed(decimals);
+  const last = Math.min(Math.floor(Math.log10(half)), Math.floor(Math.log10(value))) - 1;
+  if (last < 0) return value.toFixed(Math.min(decimals, -last));
+  return (Math.round(value / 10 ** last) * 10 ** last).toFixed(0);
 }
 
 // The larger half of an interval as a share of the value, as reports print it.
@@ -51,7 +56,7 @@ function spread([value, low, high]) {
 
 function figure(estimate) {
   if (!estimate) return ["–"];
-  return [make("b", {}, score(estimate[0])), " ", make("small", {}, spread(estimate))];
+  return [make("b", {}, score(estimate)), " ", make("small", {}, spread(estimate))];
 }
 
 // The best and the worst place of each estimate: what lies wholly above or below decides.
