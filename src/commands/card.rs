@@ -7,15 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::Parser;
 
 use crate::measure::Job;
-use crate::options::{Comment, Form, Matrix, Results, workplace};
+use crate::options::{Comment, Form, Matrix, Results, typed, workplace};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::Card;
 use analysis::Results as Found;
-use catalogue::{Catalogue, Test};
+use catalogue::{Catalogue, Condition, Test};
 use journal::{Finding, Journal};
 use machine::{Machine, doctor};
 use plan::{Procedure, Request};
@@ -62,13 +61,6 @@ pub(super) struct Arguments {
     results: Results,
 }
 
-/// The options of `unixmark run`, for what is measured.
-#[derive(Debug, Parser)]
-struct Options {
-    #[command(flatten)]
-    matrix: Matrix,
-}
-
 /// A part of the card that was measured: its journal and what it came to.
 type Part = RefCell<Option<(Journal, Found)>>;
 
@@ -95,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (index, disk) = (index.take(), disk.take());
     let (journal, index) = index.context("the card has no scores: nothing could be measured")?;
     let (_, disk) = disk.context("the card has no figures of the disk: nothing could be measured")?;
-    let card = Card { index: &index, disk: &disk, steal: steal(&journal), findings: &findings };
+    let card = Card { index: &index, disk: &disk, steal: analysis::steal(&journal), findings: &findings };
     print(&::report::card(&card, arguments.form.layout())?)?;
     say(
         "\nNothing was sent anywhere. A network is not measured: what it does depends on the other end (iperf3 measures it).",
@@ -112,7 +104,7 @@ fn measure(
     part: &Part,
     (catalogue, machine): (&Catalogue, &Machine),
 ) -> Result<Status> {
-    let mut words: Vec<OsString> = ["card", "--build=portable"].map(OsString::from).to_vec();
+    let mut words: Vec<OsString> = vec!["--build=portable".into()];
     let quick = ["--quick".into(), "--iterations=1".into()];
     words.extend(if arguments.quick { quick.to_vec() } else { vec![format!("--budget={time}").into()] });
     let mut with = |option: &str, value: &Path| words.extend([option.into(), value.into()]);
@@ -123,13 +115,13 @@ fn measure(
         with("--results", &results);
     }
     words.push(format!("--comment={}", arguments.comment.comment).into());
-    let Options { matrix } = Options::try_parse_from(words).context("the card cannot be measured: internal error")?;
+    let matrix: Matrix = typed(words).context("the card cannot be measured: internal error")?;
     let procedure = Procedure::new(matrix.effort()?);
     let request = Request {
         tests,
         copies,
         loads: vec![None],
-        conditions: catalogue.expand_conditions(&[catalogue::NONE.to_owned()])?,
+        conditions: vec![Condition::none()],
         procedure: Procedure { frames: procedure.frames.min(WAKE_UPS), ..procedure },
         ..Request::default()
     };
@@ -138,16 +130,4 @@ fn measure(
         Ok(())
     };
     Job { ending: Some(&ending), ..Job::new(&matrix, request) }.carry_out(catalogue, machine)
-}
-
-/// The share of processor time that the hypervisor gave to others during windows; `None` where the kernel does not say.
-fn steal(journal: &Journal) -> Option<f64> {
-    let each = journal.trials.iter().filter_map(|trial| {
-        let steal = trial.noise.as_ref()?.steal_s?;
-        let slices = &trial.copies.first()?.slices;
-        let window = (slices.last()?.1.saturating_sub(slices.first()?.0)) as f64 / 1e9;
-        Some((steal, window * journal.run.cpus as f64))
-    });
-    let (steal, time) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (time > 0.0).then(|| steal / time)
 }

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use clap::Parser;
 
 use crate::measure::Job;
-use crate::options::{Matrix, bytes, percent, with_default};
+use crate::options::{Matrix, bytes, percent, typed, with_default};
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
 use conditions::{Flush, Settings, Sink, TrailSettings};
@@ -66,13 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Measures conditions that plant losses, and shows what was found of them; `words` are those of the command line.
 pub(super) fn power(words: Vec<OsString>) -> Result<Status> {
-    #[derive(clap::Parser)]
-    struct Line {
-        #[command(flatten)]
-        arguments: Arguments,
-    }
-    let line = Line::try_parse_from(std::iter::once(OsString::from("unixmark")).chain(words))?;
-    measure(&line.arguments, View::Power)
+    measure(&typed::<Arguments>(words)?, View::Power)
 }
 
 fn measure(arguments: &Arguments, view: View) -> Result<Status> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use clap::Parser;
 
 use crate::status::usage;
 use crate::terminal;
@@ -130,6 +131,20 @@ pub(crate) struct Comment {
     /// Comment to show in reports and lists; it may stand for the run: `-m before`, then `unixmark compare before latest`
     #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) comment: String,
+}
+
+/// Returns the arguments that `words` stand for, as if they had been typed behind a verb.
+///
+/// # Errors
+/// They are wrong usage.
+pub(crate) fn typed<A: clap::Args>(words: Vec<OsString>) -> Result<A, clap::Error> {
+    #[derive(clap::Parser)]
+    struct Line<A: clap::Args> {
+        #[command(flatten)]
+        arguments: A,
+    }
+    let line = Line::<A>::try_parse_from(std::iter::once(OsString::from("unixmark")).chain(words))?;
+    Ok(line.arguments)
 }
 
 /// The options of every measuring command.

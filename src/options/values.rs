@@ -14,7 +14,7 @@ pub(super) struct Copies(Vec<(Count, Count)>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Count {
     Number(u32),
-    /// So many for so many processors: `max` is one for one, `2max` two for one, `max/2` one for two.
+    /// A ratio of copies to processors: 1 to 1 for `max`, 2 to 1 for `2max`, 1 to 2 for `max/2`.
     Max {
         copies: u32,
         processors: u32,

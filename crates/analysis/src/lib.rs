@@ -53,6 +53,7 @@ pub use progress::{enough, estimate, estimates};
 pub use quiet::{Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
+pub use score::steal;
 pub use score::{Reported, reported};
 pub use summary::{Composite, Figure, Summary};
 pub use systems::{Across, Mark, Sorted, Standing, sort as sort_systems};

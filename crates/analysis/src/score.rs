@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::quiet::neighbour;
 use super::{Remark, Row, Sample};
 use catalogue::Metric;
-use journal::{Cell, Copy, Run, Score, Trial};
+use journal::{Cell, Copy, Journal, Run, Score, Trial};
 use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
 
 /// Shares of a window from which on a disturbance is told.
@@ -315,6 +315,15 @@ pub(super) fn disturbances(cell: &Cell, trials: &[&Trial], cpus: usize) -> Vec<R
         found.push(Remark::Late { trials: late, of: trials.len(), most_ms: *most as f64 / 1e6 });
     }
     found
+}
+
+/// Returns the share of processor time that the hypervisor gave to others during windows; `None` where the kernel does not say.
+#[must_use]
+pub fn steal(journal: &Journal) -> Option<f64> {
+    let each = journal.trials.iter().filter(|trial| !trial.copies.is_empty());
+    let each = each.filter_map(|trial| Some((trial.noise.as_ref()?.steal_s?, window(trial) * journal.run.cpus as f64)));
+    let (steal, time) = each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    (time > 0.0).then(|| steal / time)
 }
 
 /// Seconds of the longest copy's window.

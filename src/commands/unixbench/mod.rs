@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use clap::Parser;
 
 use crate::measure::Job;
-use crate::options::{Matrix, name};
+use crate::options::{Matrix, name, typed};
 use crate::status::{Status, usage};
 use crate::terminal::say;
 use analysis::Results;
-use catalogue::{Catalogue, Test};
+use catalogue::{Catalogue, Condition, Test};
 use environment::Environment;
 use files::Files;
 use journal::Journal;
@@ -76,13 +75,6 @@ are unixmark's own. A link called `Run` to the tool needs no verb.
 
 Exit codes, as UnixBench's: 0 fine, 1 anything else; 128 + N ended by signal N.";
 
-/// The options of `unixmark run`, for what is measured.
-#[derive(Debug, Parser)]
-struct Options {
-    #[command(flatten)]
-    matrix: Matrix,
-}
-
 /// Returns the command line with the verb, if the tool was called as `Run`.
 pub(super) fn called_as_run(words: Vec<OsString>) -> Vec<OsString> {
     let is_run = words.first().is_some_and(|name| Path::new(name).file_name() == Some(OsStr::new(RUN)));
@@ -105,13 +97,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let machine = Machine::here();
     let environment = Environment::read()?;
     let tests = tests(&arguments.names, &catalogue, environment.work_factor)?;
-    let Options { matrix } = options(arguments, &environment)?;
+    let matrix = options(arguments, &environment)?;
     let cpus = u32::try_from(machine::cpus_online(&machine)).unwrap_or(1);
     let request = Request {
         tests,
         copies: matrix.copies(cpus, || [1, cpus].into_iter().unique())?,
         loads: vec![None],
-        conditions: catalogue.expand_conditions(&[catalogue::NONE.to_owned()])?,
+        conditions: vec![Condition::none()],
         procedure: Procedure::new(matrix.effort()?),
         ..Request::default()
     };
@@ -154,10 +146,10 @@ fn with_factor(test: &Test, factor: u32) -> Test {
 }
 
 /// Returns the options of `unixmark run` that do what UnixBench's ask for.
-fn options(arguments: &Arguments, environment: &Environment) -> Result<Options> {
+fn options(arguments: &Arguments, environment: &Environment) -> Result<Matrix> {
     let asked = arguments.procedure.map(name).or_else(|| environment.procedure.clone());
     let kind = asked.unwrap_or_else(|| name(Kind::Classic));
-    let mut words: Vec<OsString> = ["run", "--strict", "--procedure"].map(OsString::from).to_vec();
+    let mut words: Vec<OsString> = ["--strict", "--procedure"].map(OsString::from).to_vec();
     words.extend([kind.into(), "--dir".into(), environment.tmp.clone().into_os_string()]);
     let flags = [("--quiet", arguments.quiet), ("--verbose", arguments.verbose)];
     words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.into()));
@@ -168,7 +160,7 @@ fn options(arguments: &Arguments, environment: &Environment) -> Result<Options> 
     if environment.work_factor > 1 {
         words.push(format!("--comment=MULTI_SH_WORK_FACTOR={}", environment.work_factor).into());
     }
-    Options::try_parse_from(words).map_err(|error| {
+    typed(words).map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         usage(anyhow!("{}", first.trim_start_matches("error: ")))
