@@ -73,12 +73,12 @@ impl Period {
     }
 }
 
-/// Returns the moment so many seconds after the beginning of 1970, as RFC 3339 has it.
+/// Returns a Unix time in seconds as a time stamp of RFC 3339; `None` if it is out of range.
 pub(super) fn since_1970(seconds: f64) -> Option<String> {
     jiff::Timestamp::from_second(seconds as i64).ok().map(|moment| moment.to_string())
 }
 
-/// Returns the moment of `2026-11-22 19:20:42`, by a clock whose zone is not told, as RFC 3339 has it in UTC.
+/// Returns a time such as `2026-11-22 19:20:42`, whose zone is unknown and taken as UTC, as a time stamp of RFC 3339.
 pub(super) fn plain(text: &str) -> Option<String> {
     utc(text.trim().parse().ok()?)
 }

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64Mcg;
 use stats::Exact;
 use stats::{mean, median, normal_p};
 
-/// Up to this number of systems all ways to deal values out are tried; beyond it so many at random.
+/// Up to this number of systems every way to deal out the values is tried; with more systems, a random sample of [`WAYS`].
 const ALL_WAYS: usize = 8;
 const WAYS: usize = 5000;
 
@@ -198,7 +198,7 @@ impl Matrix {
     }
 }
 
-/// All orders of so many things.
+/// Returns every order of the numbers below `count`.
 fn permutations(count: usize) -> Vec<Vec<usize>> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for next in 0..count {

@@ -39,7 +39,7 @@ const KNOWN: [(&str, &[Reach]); 10] = [
     ("system.virtualisation", &[Everything, Kernel, Calls]),
 ];
 
-/// What is tried of a fact of which nothing is known, as the distribution.
+/// What is tried for a fact that may affect anything, such as the distribution.
 const ALL: [Reach; 7] = [Starts, Calls, Kernel, Code, Memory, Files, Everything];
 
 impl Reach {
