@@ -10,7 +10,7 @@ TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-li
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               git:git shellcheck:shellcheck dpkg-deb:dpkg chromium:chromium unshare:util-linux \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
-# Two other architectures, of which one is big-endian; `make test-arch` has them all.
+# Two other architectures, one of them big-endian; `make test-arch` has them all.
 TEST_TOOLS += qemu-s390x-static:qemu-user-static $(call cross,aarch64-linux-gnu arm64) $(call cross,s390x-linux-gnu s390x)
 # Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
 TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)

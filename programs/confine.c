@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 enum {
-    STATUS = 8192, /* bytes of /proc/self/status, of which the list of groups may be long */
+    STATUS = 8192, /* bytes of /proc/self/status; its list of groups may be long */
     MOST_LAYERS = 16,
 };
 
@@ -263,7 +263,7 @@ static void read_slowed(void)
         return;
     percent = strtod(text, &end);
     if (end == text || *end || !(percent >= 0.01 && percent <= 50))
-        kit_error("slowed=%s is no share in per cent: try one from 0.01 to 50", text);
+        kit_error("slowed=%s is not a share in per cent: try one from 0.01 to 50", text);
     share = percent / 100;
 }
 

@@ -90,7 +90,7 @@ static long nth_cpu(const char *list, int number)
     for (int i = 0; i <= number % length; i++, list = end + (*end == ',')) {
         cpu = strtol(list, &end, 10);
         if (end == list || (*end && *end != ',') || cpu < 0 || cpu >= MOST_CPUS)
-            kit_error("cpu=%s is no list of processors such as 0,2", list);
+            kit_error("cpu=%s is not a list of processors such as 0,2", list);
     }
     return cpu;
 }

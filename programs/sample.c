@@ -75,7 +75,7 @@ void kit_time(int64_t ns)
 
 #define TIMES_16(step) step step step step step step step step step step step step step step step step
 
-/* A chain of additions, each of which waits for the one before: a cycle each on every processor since the 1990s. */
+/* A chain of additions, each waiting for the one before: a cycle each on every processor since the 1990s. */
 static int64_t chain(void)
 {
     unsigned long sum = 0, one = 1;

@@ -46,7 +46,7 @@ int burn_threads(void);
 /* Prints ready and waits for the start. From then on `count` returns the work done; main must wait with burn_wait only. */
 void burn_start(unsigned long (*count)(void));
 
-/* Starts the threads, the i-th of which runs work(i) on the i-th processor of cpu=A,B,... */
+/* Starts the threads; the i-th runs work(i) on the i-th processor of cpu=A,B,... */
 void burn_hire(void (*work)(int thread));
 
 /* In main: waits until `file` is readable, which it returns, or `ms` have passed; reads stdin meanwhile. */

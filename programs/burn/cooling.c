@@ -19,7 +19,7 @@
 
 enum {
     WARMING = 5000000, /* ns of additions before the clock at rest is measured */
-    CHAINS = 16,       /* of additions, of which the fastest was not interrupted */
+    CHAINS = 16,       /* of additions; the fastest was not interrupted */
 };
 
 #define SECOND INT64_C(1000000000)

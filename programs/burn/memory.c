@@ -399,7 +399,7 @@ static void refuse_unknown(const char *argument, const char *list)
         strcat(strcat(known, i ? ", " : ""), patterns[i].name);
     }
     if (found != names && strcmp(list, "all") != 0)
-        kit_error("%s=%s has what is no pattern, or one twice: try all, or some of %s", argument, list, known);
+        kit_error("%s=%s has an unknown pattern, or one twice: try all, or some of %s", argument, list, known);
 }
 
 /* Bytes, or 0 where none are given. */
@@ -409,7 +409,7 @@ static int64_t size_wanted(void)
     const uint64_t size = kit_bytes(text, &end);
 
     if (*text && (end == text || *end || size == 0 || size > INT64_MAX))
-        kit_error("size=%s is no size: try bytes, or a whole number with k, m or g", text);
+        kit_error("size=%s is not a size: try bytes, or a whole number with k, m or g", text);
     return *text ? (int64_t)size : 0;
 }
 

@@ -9,7 +9,7 @@
 enum { DISK_PIECE = 1 << 20 };
 
 /*
- * Opens a file of `size` bytes, none of which is in the page cache; with `direct` past that cache, for blocks of `block`
+ * Opens a file of `size` bytes, none of them in the page cache; with `direct` past that cache, for blocks of `block`
  * bytes. With `keep` it is `unixmark-disk`, which stays and is reused; otherwise it has no name and disappears with the
  * program. Skips if there is no disk, no direct access or no room.
  */

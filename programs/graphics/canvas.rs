@@ -6,7 +6,7 @@ use crate::kit::{Kit, Stop, now};
 /// A piece is at least that long, in ns: waiting for its end is then a small part of it.
 const PIECE: u64 = 10_000_000;
 
-/// At most so many drawings in a piece.
+/// At most this many drawings in a piece.
 const MOST: u32 = 1 << 16;
 
 /// Colours that run over the picture: red to the right, green upwards, and blue; every other time the other way round.
@@ -34,7 +34,7 @@ impl Canvas {
     /// A black picture of `size=`.
     ///
     /// # Errors
-    /// That is no size, or nothing draws here.
+    /// It is not a size, or nothing can draw here.
     pub fn open(kit: &mut Kit, missing: (u32, u32)) -> Result<Canvas, Stop> {
         let (width, height) = kit.size(missing)?;
         let gl = Gl::open(kit, None)?;
@@ -64,7 +64,7 @@ impl Canvas {
         self.gl.shader(VERTEX, FRAGMENT)
     }
 
-    /// Measures drawings, each worth `worth`; `draw` makes so many of them.
+    /// Measures drawings, each worth `worth`; `draw` makes that many of them.
     ///
     /// # Errors
     /// The driver has seen an error.

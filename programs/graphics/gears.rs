@@ -218,7 +218,7 @@ fn shift(x: f32, y: f32, z: f32) -> Matrix {
     [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, y, z, 1.0]
 }
 
-/// A turn by so many degrees, from axis `from` to axis `to`.
+/// A turn by this many degrees, from axis `from` to axis `to`.
 fn turn(degrees: f32, from: usize, to: usize) -> Matrix {
     let (sine, cosine) = degrees.to_radians().sin_cos();
     let mut matrix = shift(0.0, 0.0, 0.0);

@@ -134,7 +134,7 @@ impl Gl {
         unsafe { self.gl.uniform_matrix_4_f32_slice(uniform.0.as_ref(), false, matrix) }
     }
 
-    /// Hands over triangles: each vertex has attributes of so many `parts`, and three `indices` make a triangle.
+    /// Hands over triangles: each vertex has attributes of `parts` numbers, and three `indices` make a triangle.
     ///
     /// # Errors
     /// An index is of no vertex, or the driver has no memory.
@@ -271,7 +271,7 @@ impl Gl {
         unsafe { self.gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT) }
     }
 
-    /// Draws a mesh so many times, each a higher `gl_InstanceID`.
+    /// Draws a mesh this many times, each with a higher `gl_InstanceID`.
     pub fn draw(&self, mesh: &Mesh, times: u32) {
         let (mode, indices, times) = (glow::TRIANGLES, mesh.indices, times as i32);
         // SAFETY: the context is current; `Gl::mesh` has seen that all indices are of vertices that are there.

@@ -145,7 +145,7 @@ impl Kit {
         };
         let arguments = words
             .iter()
-            .map(|word| split(word).ok_or_else(|| Stop::Error(format!("'{word}' is no argument: try key=value"))))
+            .map(|word| split(word).ok_or_else(|| Stop::Error(format!("'{word}' is not an argument: try key=value"))))
             .collect::<Result<_, _>>()?;
         let mut kit = Kit {
             arguments,
@@ -177,7 +177,7 @@ impl Kit {
             rustix::thread::sched_setaffinity(None, &set).map_err(|error| refused("that processor", error))?;
         }
         if let Some(nice) = self.text("nice") {
-            let value = nice.parse().map_err(|_| Stop::Error(format!("nice={nice} is no whole number")))?;
+            let value = nice.parse().map_err(|_| Stop::Error(format!("nice={nice} is not a whole number")))?;
             rustix::process::setpriority_process(None, value).map_err(|error| refused("that nice value", error))?;
         }
         Ok(())
@@ -208,7 +208,7 @@ impl Kit {
     /// A whole number within `range`, which is `missing` where it was not given.
     ///
     /// # Errors
-    /// It is no such number.
+    /// It is not such a number.
     pub fn number(&mut self, name: &str, missing: u64, range: std::ops::RangeInclusive<u64>) -> Result<u64, Stop> {
         Ok(self.whole(name, range)?.unwrap_or(missing))
     }
@@ -216,11 +216,11 @@ impl Kit {
     /// The value of `size=`, in pixels, which is `missing` where it was not given.
     ///
     /// # Errors
-    /// It is no size.
+    /// It is not a size.
     pub fn size(&mut self, missing: (u32, u32)) -> Result<(u32, u32), Stop> {
         let Some(text) = self.text("size") else { return Ok(missing) };
         size(&text).ok_or_else(|| {
-            Stop::Error(format!("size={text} is no size: try WIDTHxHEIGHT, both from 1 to {LARGEST}, as size=300x300"))
+            Stop::Error(format!("size={text} is not a size: try WIDTHxHEIGHT, both from 1 to {LARGEST}, as size=300x300"))
         })
     }
 
@@ -365,7 +365,7 @@ fn go(line: &str) -> Result<(u64, u64, u64), Stop> {
     let numbers: Option<Vec<u64>> =
         line.strip_prefix("go ").and_then(|rest| rest.split(' ').map(|word| word.parse().ok()).collect());
     match numbers.as_deref() {
-        Some([_, _, 0]) => Err(Stop::Skip("the graphics programs are no loads: leave --load out".to_owned())),
+        Some([_, _, 0]) => Err(Stop::Skip("the graphics programs cannot be loads: leave --load out".to_owned())),
         Some([start, length, slices]) if *length > 0 && *slices <= MOST_SLICES => Ok((*start, *length, *slices)),
         _ => Err(Stop::Error(format!("'{line}' is not a line I wait for: try 'go START_NS SLICE_NS SLICES'"))),
     }
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn go_is_three_numbers() {
         assert!(matches!(go("go 5 1000 4"), Ok((5, 1000, 4))));
-        assert!(matches!(go("go 0 0 0"), Err(Stop::Skip(_))), "it is no load");
+        assert!(matches!(go("go 0 0 0"), Err(Stop::Skip(_))), "it is not a load");
         for wrong in ["", "go", "go 1 2", "go 1 0 4", "go 1 2 3 4", "go -1 2 3", "go 1 2 5000", "stop"] {
             assert!(matches!(go(wrong), Err(Stop::Error(_))), "{wrong}");
         }

@@ -1,4 +1,4 @@
-//! Textures: each pixel is the mean of eight looks into one, each of which mixes eight texels of two levels.
+//! Textures: each pixel is the mean of eight samples; each mixes eight texels of two levels.
 
 use crate::canvas::Canvas;
 use crate::kit::{Kit, Stop};

@@ -15,7 +15,7 @@ use window::Window;
 /// Refreshes from the commit until a frame that is in time is on the screen: the one that is being made, and the next.
 const IN_TIME: u64 = 2;
 
-/// Frames that come so many refreshes apart in the mean are not at the screen's pace.
+/// Frames this many refreshes apart on average are not at the screen's pace.
 const SLOW: f64 = 1.2;
 
 pub fn run(kit: &mut Kit) -> Result<(), Stop> {
@@ -53,7 +53,7 @@ fn report(kit: &mut Kit, heard: &mut Heard) -> Result<(), Stop> {
         kit.value("refresh", hertz(refresh), "Hz");
         if interval as f64 > SLOW * refresh as f64 {
             kit.note(&format!(
-                "frames came slower than the {:.1} Hz that the compositor tells of: its screen is no real one, or it is too slow",
+                "frames came slower than the {:.1} Hz that the compositor reports: its screen is not real, or it is too slow",
                 hertz(refresh)
             ));
         }

@@ -66,7 +66,7 @@ fn parts(text: &str) -> Result<Vec<Part>, Stop> {
         let reference = reference.parse().ok().filter(|reference| *reference > 0.0)?;
         Some(Part { name: name.to_owned(), label: String::new(), reference })
     };
-    let wrong = |word: &str| Stop::Error(format!("'{word}' is no sub-test: try tests=rect10:7180000"));
+    let wrong = |word: &str| Stop::Error(format!("'{word}' is not a sub-test: try tests=rect10:7180000"));
     text.split(',').map(|word| part(word).ok_or_else(|| wrong(word))).collect()
 }
 

@@ -1,6 +1,6 @@
 /*
  * Execl throughput: the process replaces itself with itself, again and again. One count is one execve and the start of
- * the new image as far as main: mostly the kernel's work on the address space and the dynamic linker's.
+ * the new image up to main: mostly the kernel's work on the address space and the dynamic linker's.
  *
  * A timer does not survive execve, so every image reads the clock. What it must know is in its arguments:
  *

@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         kit_error("unknown mode=%s: try cached, direct or drop", mode);
     block = (size_t)kit_arg_number("block", 128 * KIB, PAGE, LARGEST);
     if (block & (block - 1))
-        kit_error("block=%zu is no power of two: try 131072", block);
+        kit_error("block=%zu is not a power of two: try 131072", block);
     mib = files_size(FILES_DATA);
     file = files_data(&mib);
     size = (off_t)mib * MIB;

@@ -194,7 +194,7 @@ static void prepare_stream(void)
     kit_count = 0;
 }
 
-/* The rest of the stream, of which the last word is the number of the last block: none was lost on the way. */
+/* The rest of the stream; its last word is the number of the last block, so none was lost on the way. */
 static void end_stream(void)
 {
     const struct timeval patience = {.tv_sec = 2};

@@ -47,10 +47,10 @@ const WAKE_UPS: Duration = Duration::from_secs(3);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Where the measured programs work, which is the disk that is measured [default: /var/tmp, or /tmp if that is missing]
+    /// Where the measured programs work, and so which disk is measured [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Only a smoke run of one block, to see what a card looks like
+    /// A smoke run of one block, to see what a card looks like
     #[arg(long)]
     quick: bool,
     #[command(flatten)]

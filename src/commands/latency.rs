@@ -27,7 +27,7 @@ const REAL_TIME: u32 = 80;
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
 pub(super) struct Arguments {
-    /// Tasks or groups of them [default: the four of Interbench, the benchmark of responsiveness this succeeds]
+    /// Tasks or groups of them [default: the four of Interbench, an older benchmark of responsiveness]
     #[arg(value_name = "TASK")]
     tasks: Vec<String>,
     /// Today's tasks and loads instead of Interbench's
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// Accepted for compatibility with Interbench: the speed of work is measured for every run
     #[arg(short = 'b', long, hide_short_help = true)]
     benchmark: bool,
-    /// Operations of work per ms, to repeat exactly the work of another run [default: measured]
+    /// Operations of work per ms, to repeat the work of another run exactly [default: measured]
     #[arg(short = 'l', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1_000_000_000))]
     speed: Option<u64>,
     /// Show the result and keep no run; also -c without a number, as in Interbench

@@ -48,7 +48,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
-measure, 128 + N ended by signal N (130: Ctrl-C). Every other status than 0 comes with a message on stderr.
+measure, 128 + N ended by signal N (130: Ctrl-C). Any status other than 0 comes with a message on stderr.
 
 A RUN is a directory, a run's name, its comment, or `latest` (`latest~1` is the one before).";
 
@@ -56,9 +56,9 @@ A RUN is a directory, a run's name, its comment, or `latest` (`latest~1` is the 
 enum Verb {
     /// Measure tests or groups; by default the UnixBench index
     Run(run::Arguments),
-    /// Measure a machine on a card, in three minutes: scores, memory, disk, wake-ups, neighbours
+    /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
     Card(card::Arguments),
-    /// Do what UnixBench's Run does: its options, variables, files and text
+    /// Stand in for UnixBench's Run: the same options, variables, files and text
     Unixbench(unixbench::Arguments),
     /// Measure whether interactive tasks stay smooth while loads run
     Latency(latency::Arguments),
@@ -70,9 +70,9 @@ enum Verb {
     Burnin(burnin::Arguments),
     /// Show a run again, from its journal
     Report(report::Arguments),
-    /// Show what is slower or faster than in another run
+    /// Compare runs: what is slower, what is faster
     Compare(compare::Arguments),
-    /// Turn reports of other benchmarks into runs: UnixBench, BYTE (what came before it), Lbench (threads)
+    /// Import the results of other benchmarks as runs: UnixBench, Phoronix, lmbench, fio, sysbench …
     Import(import::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),
@@ -90,7 +90,7 @@ enum Verb {
     Build(build::Arguments),
     /// Show what will spoil a run here, and how to fix it
     Doctor(doctor::Arguments),
-    /// Remove builds from the cache that were not used for long
+    /// Remove builds from the cache that have not been used for a while
     Clean(clean::Arguments),
     /// Undo system changes left behind by a run that was killed
     Restore,

@@ -89,7 +89,7 @@ impl Form {
 /// Whether whose machine it was is left out.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Redact {
-    /// Leave out the user, the host, the control group and paths, to post it
+    /// Leave out the user, the host, the control group and paths, so that it can be posted
     #[arg(long)]
     pub(crate) redact: bool,
 }

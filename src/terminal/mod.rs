@@ -61,7 +61,7 @@ pub(crate) fn layout(format: Format) -> Layout {
 
 /// The columns of text on stdout: 80, or fewer where the terminal or `COLUMNS` has fewer.
 pub(crate) fn columns() -> usize {
-    /// Fewer are no page.
+    /// Fewer do not make a page.
     const LEAST: usize = 40;
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || std::io::stdout().is_terminal().then(size)?.ok().map(|(columns, _)| usize::from(columns));

@@ -1,4 +1,4 @@
-//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, of which some fail. Needs root, and is skipped
+//! `deploy/ansible` against machines that Ansible reaches by ssh: three namespaces, some of which fail. Needs root, and is skipped
 //! with a word where it cannot be had.
 
 use std::io::{BufRead, BufReader};
@@ -105,7 +105,7 @@ impl Controller for Cluster {
     }
 }
 
-/// The words of a run as YAML, of which every one must come to the node as it is.
+/// The words of a run as YAML; each must reach the node unchanged.
 fn arguments(program: &Path, more: &str) -> String {
     let words = ["run", "--procedure", "quick", "-c", "1", "-i", "2", "--patience", "60s", "--program"];
     let words = words.map(|word| format!("'{word}'")).join(",");
@@ -178,7 +178,7 @@ fn three_machines_of_which_some_fail() {
     let said = stdout(&output) + &stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("fleet run day: 1 whole, 1 partial, 1 missing"), "{said}");
-    assert!(said.contains("'nonsense'"), "what was wrong on n1 is told: {said}");
+    assert!(said.contains("'nonsense'"), "what was wrong on n1 is reported: {said}");
     assert!(
         cluster.left("n1", "var-tmp").is_empty() && cluster.left("n3", "var-tmp").is_empty(),
         "{:?}",

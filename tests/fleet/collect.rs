@@ -63,7 +63,7 @@ fn three_nodes_make_one_fleet_run() {
     assert_eq!(contents(&place.root.path().join("fleet")), first);
 }
 
-/// Eight collectors at once, of which some are killed, leave what one leaves.
+/// Eight collectors at once, some of them killed, leave what one leaves.
 #[test]
 fn collectors_do_not_disturb_each_other() {
     let place = Place::new();
@@ -121,7 +121,7 @@ fn what_is_missing_partial_or_delivered_twice_is_told() {
     let entries = status(&place)["entries"].clone();
     let entry = |node: &str| entries.as_array().unwrap().iter().find(|entry| entry["node"] == node).unwrap().clone();
     assert_eq!((&entry("a1")["state"], &entry("a1")["attempt"]), (&"whole".into(), &0.into()));
-    assert!(entry("a1")["notes"].to_string().contains("2 attempts were delivered, of which attempt 0 counts"));
+    assert!(entry("a1")["notes"].to_string().contains("2 attempts were delivered; attempt 0 counts"));
     assert!(entry("a2")["reason"].to_string().contains("cut short after"), "{entries:#}");
     assert!(entry("a3")["reason"].to_string().contains("no journal"), "{entries:#}");
     // The longer journal of the same attempt takes the place of the shorter.

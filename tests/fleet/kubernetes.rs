@@ -165,7 +165,7 @@ fn what_pods_logged_makes_a_fleet_run() {
     let output = collect(&place, name);
     let (text, said) = (stdout(&output), stderr(&output));
     assert!(text.starts_with("fleet run night: 2 whole, 1 missing\n"), "{text}{said}");
-    assert!(text.contains("w2  whole    2 attempts were delivered, of which attempt 1 counts\n"), "{text}");
+    assert!(text.contains("w2  whole    2 attempts were delivered; attempt 1 counts\n"), "{text}");
     assert!(said.contains("night-1-bbbbb: its log did not come whole"), "{said}");
     // A log whose beginning the kubelet has thrown away is no journal, and no reason to doubt what is there.
     has("night-0-aaaaa", &first[first.len() / 2..]);

@@ -1,4 +1,4 @@
-//! `unixmark fleet slurm` on a real Slurm of three nodes, of which some die. They share this host's processors: nothing here is about speed.
+//! `unixmark fleet slurm` on a real Slurm of three nodes, some of which die. They share this host's processors: nothing here is about speed.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -127,7 +127,7 @@ fn a_node_that_died_and_came_back_gives_one_result(cluster: &mut Cluster) {
     assert!(command.wait().unwrap().success(), "{}", said(cluster, "night"));
     let told = status(cluster, "night");
     assert_eq!(states(cluster, "night"), ["whole"; 3], "{told:?}");
-    assert!(told[2].2.contains("2 attempts were delivered, of which attempt 1 counts"), "{told:?}");
+    assert!(told[2].2.contains("2 attempts were delivered; attempt 1 counts"), "{told:?}");
 }
 
 /// By Slurm itself: the command is closed.

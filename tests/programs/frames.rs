@@ -144,7 +144,7 @@ fn a_queue_hides_what_it_should_hide() {
         let frames = frames("audio-desktop", &[&format!("stall={stall}"), "at=30"]);
         (frames.late, frames.dropped())
     };
-    // Two periods are 42.666 ms, of which the work takes 2.
+    // Two periods are 42.666 ms; the work takes 2 of them.
     assert_eq!(lost("20000"), (0, 0));
     assert_eq!(lost("40000"), (0, 0));
     assert_eq!(lost("41000"), (1, 0), "done 43 ms after it was planned");

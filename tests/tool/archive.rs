@@ -58,7 +58,7 @@ fn what_is_exported_is_what_reports_show() {
     assert!(code == 0 && said.starts_with(&format!("{} runs with ", names.len())), "{said}");
     let first = contents(&place.root.path().join("archive"));
     export_all(&place);
-    assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and none besides");
+    assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and no others");
     let Some(python) = python() else { return };
     let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control
         FROM results WHERE state = 'measured' AND metric <> 'index' ORDER BY ALL";

@@ -197,7 +197,7 @@ fn a_tool_killed_while_it_builds_leaves_nothing_in_the_cache() {
     }
     assert!(start("syscall pipe -i 1").wait().unwrap().success());
     assert_eq!(unfinished(), Vec::<std::path::PathBuf>::new());
-    // What is there is whole: programs by their own names, each of which runs.
+    // What is there is whole: programs by their own names, and each runs.
     let names = std::fs::read_dir(testing::build(&cache, "native-").join("bin")).unwrap();
     let names: Vec<String> = names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| !name.ends_with(|c: char| c.is_ascii_digit()) || name == "context1"), "{names:?}");

@@ -99,7 +99,7 @@ fn github() {
     assert!(stdout(&list).contains("4711"), "{}", stdout(&list));
 }
 
-/// Two settings, of which neither loses much; and a head that cannot be measured.
+/// Two settings, neither losing much, and a head that cannot be measured.
 #[test]
 fn gitlab() {
     let steps = steps("deploy/ci/gitlab.yml", "- |");

@@ -63,7 +63,7 @@ fn scores_and_indices_come_out_as_by_hand() {
     assert_eq!(values["rect10"]["value"], 14_360_000.0, "{values}");
 }
 
-/// UnixBench's procedure: three repetitions, of which x11perf's own average counts.
+/// UnixBench's procedure: three repetitions; x11perf's own average counts.
 #[test]
 fn the_classic_procedure_takes_the_average() {
     let place = Place::new();
@@ -180,7 +180,7 @@ fn what_is_missing_is_a_row_with_what_would_help() {
         let reason = row(&dead, "skipped", test)["reason"].to_string();
         assert!(reason.contains(":4095"), "{reason}");
     }
-    // Without a compiler the portable programs are prepared, of which none is needed.
+    // Without a compiler the portable programs are prepared, and none is needed.
     let bare = run(&place, "2d-text -c 1", &[("PATH", "/nowhere")]);
     let reason = row(&bare, "skipped", "2d-text")["reason"].to_string();
     assert!(reason.contains("x11perf") && reason.contains("x11-apps"), "{reason}");
@@ -327,12 +327,12 @@ fn the_end_of_stdin_ends_a_program() {
 fn wrong_words_are_met_with_a_sentence() {
     for (words, told) in [
         ("", "error there is no '' here: try one of draw, fill, gears"),
-        ("gears size=0x300", "error size=0x300 is no size: try WIDTHxHEIGHT"),
-        ("gears teeth", "error 'teeth' is no argument: try key=value"),
+        ("gears size=0x300", "error size=0x300 is not a size: try WIDTHxHEIGHT"),
+        ("gears teeth", "error 'teeth' is not an argument: try key=value"),
         ("gears teeth=20", "skip the graphics programs know no argument teeth="),
         ("gears cpu=all", "error cpu=all is not a whole number"),
         ("draw what=rects", "skip there is no X display"),
-        ("x11perf tests=rect10", "error 'rect10' is no sub-test: try tests=rect10:7180000"),
+        ("x11perf tests=rect10", "error 'rect10' is not a sub-test: try tests=rect10:7180000"),
         ("wayland", "skip there is no Wayland display"),
     ] {
         let mut program = by_hand(words);

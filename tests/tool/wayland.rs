@@ -93,7 +93,7 @@ fn frames_are_shown() {
     let value =
         |name: &str| trial["copies"][0]["values"][name][0].as_f64().unwrap_or_else(|| panic!("{name}: {trial:#}"));
     assert_eq!(trial["copies"][0]["checks"]["presented"], 1.0);
-    // Weston without a screen tells of 60 Hz. A frame is on the screen after more than nothing, and in half of all cases
+    // Weston without a screen reports 60 Hz. A frame is on the screen after more than nothing, and in half of all cases
     // within some refreshes, whatever else this machine does.
     assert!((59.0..61.0).contains(&value("refresh")));
     let p50 = row["percentiles"]["p50"].as_f64().unwrap();

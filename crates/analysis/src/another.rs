@@ -25,7 +25,7 @@ pub struct Another {
 }
 
 impl Another {
-    /// Returns the prediction interval of one more of these values, the last of which is this run's:
+    /// Returns the prediction interval of one more of these values, where the last is this run's:
     /// mean ± t·s·√(1 + 1/m) of their logarithms (Geisser, Predictive Inference, §2.2); `None` if there
     /// are too few, or one is not positive.
     fn after(values: &[f64]) -> Option<Another> {
@@ -48,7 +48,7 @@ impl Another {
     /// two-sided p value of Student's t of their difference, whose scale the earlier ones give.
     pub(crate) fn chance(&self, one: f64, other: f64) -> f64 {
         let errors = (one / other).natural_log() / (self.deviation * std::f64::consts::SQRT_2);
-        // Equal values of runs that were all equal are no surprise.
+        // Equal values of runs that were all equal are not a surprise.
         if errors.is_nan() { 1.0 } else { student_p(errors, self.runs as f64 - 2.0) }
     }
 }

@@ -102,7 +102,7 @@ impl<'a> Wide<'a> {
         (times.len() > 1).then_some(Wide { drift, together, times, unit })
     }
 
-    /// The shares of the variance: drift, between trials, within trials, of which the last is `own` of one trial's.
+    /// The shares of the variance: drift, between trials, within trials; the last is `own` of one trial's.
     fn parts(&self, own: f64) -> [f64; 3] {
         let (share, _) = self.drift.most_likely();
         let (alone, n) = (1.0 - share, self.times.len() as f64);

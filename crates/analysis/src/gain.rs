@@ -23,7 +23,7 @@ pub struct Gain {
 }
 
 /// Returns the gains of every rate and index that was measured at the fewest copies and at more. Passes of the `classic`
-/// procedure are no blocks: there a gain is the quotient of two independent scores.
+/// procedure are not blocks: there a gain is the quotient of two independent scores.
 pub(super) fn gains(rows: &[Row], indexes: &[Index], classic: bool) -> Vec<Gain> {
     let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
     let within_blocks = |more: ByBlock, less: ByBlock| if classic { None } else { quotient(&more, &less) };

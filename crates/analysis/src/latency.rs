@@ -409,7 +409,7 @@ mod tests {
         assert!((rates.all - 1010.0 / 10.5).abs() < 0.1, "{rates:?}");
         assert!((rates.low_1.unwrap() - 20.0).abs() < 0.1 && rates.low_01.is_none());
         let few = game(&[10; 999]);
-        assert!(super::rates(&few, &few.response).unwrap().low_1.is_none(), "nine frames are no hundredth");
+        assert!(super::rates(&few, &few.response).unwrap().low_1.is_none(), "nine frames have no hundredth");
     }
 
     #[test]

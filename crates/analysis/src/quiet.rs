@@ -29,7 +29,7 @@ const FEWEST: usize = 4;
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
 
-/// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is no measure.
+/// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is not enough.
 const LEVEL: f64 = 0.9;
 
 /// Parts of the run whose levels tell how sure that of the whole is: neighbours and drift are forgotten from one to the next.

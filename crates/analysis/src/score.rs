@@ -14,7 +14,7 @@ use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
 const STEAL: f64 = 0.02;
 const FOREIGN: f64 = 0.05;
 
-/// Seconds of a window of which disturbances are told.
+/// Windows from this many seconds have their disturbances reported.
 const SHORTEST: f64 = 0.2;
 
 /// One pass as UnixBench sees it.

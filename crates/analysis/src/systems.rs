@@ -1,4 +1,4 @@
-//! Several systems side by side: their figures, which are best and worst, and their ranks, told only as far as intervals do.
+//! Several systems side by side: their figures, and best, worst and ranks where intervals separate them.
 
 use serde::Serialize;
 use stats::Exact;

@@ -15,7 +15,7 @@ const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
 /// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is kept.
 ///
 /// # Errors
-/// The journal cannot be read, or is none. That the summary cannot be kept is no error.
+/// The file cannot be read, or is not a journal. It is not an error if the summary cannot be kept.
 pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
     let bytes = length(journal)?;
     let kept = fs::read(journal.with_extension("json")).ok();

@@ -203,7 +203,7 @@ impl Auditing {
             Entered::On(on) => return on.prove(window, evidence),
             Entered::NeverOn(system) => {
                 State::read(system)?.never_on(&system.machine)?;
-                "auditing was never on since the machine started, as far as can be known"
+                "auditing was never on since the machine started, as far as the kernel shows"
             }
             Entered::Off(off) => {
                 off.check()?;

@@ -1,6 +1,6 @@
 //! What of auditing was there before: read whole, judged, and put back exactly.
 //!
-//! Statistics are no state: what was lost and how long processes waited is counted on, never reset. One thing cannot be put
+//! Statistics are not state: what was lost and how long processes waited is counted on, never reset. One thing cannot be put
 //! back: that auditing was on (`history`).
 
 use std::time::{Duration, Instant};
@@ -102,7 +102,7 @@ impl State {
         }
     }
 
-    /// Checks that auditing was never on since the machine started, as far as can be known.
+    /// Checks that auditing was never on since the machine started, as far as the kernel shows.
     pub(crate) fn never_on(&self, machine: &Machine) -> Result<(), String> {
         if self.status.enabled != 0 {
             return Err("auditing is on".to_owned());

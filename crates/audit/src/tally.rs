@@ -155,7 +155,7 @@ mod tests {
 
     const US: u32 = 77;
 
-    /// An event of three records, two of which are written, stamped `ms` and come at `now`.
+    /// An event of three records, two of them written, stamped `ms` and come at `now`.
     fn event(tally: &mut Tally, ms: u64, serial: u64, now: u64, auid: u32) {
         let stamp = format!("audit({}.{:03}:{serial}): ", ms / 1000, ms % 1000);
         let syscall = format!("{stamp}pid=1 auid={auid} uid=0");

@@ -20,7 +20,7 @@ use crate::{Auditing, Context, Found, Ledger, Ready, Sink, TrailSettings, Undo, 
 const CALL: u32 = 110;
 const OTHER_CALL: u32 = 60;
 
-/// A process that is no process of the tool's.
+/// A process that is not the tool's.
 const DAEMON: u32 = 4242;
 
 /// A machine with rules of its own.

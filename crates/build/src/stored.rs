@@ -11,7 +11,7 @@ use super::cache::{Gate, folder};
 /// The file of a build that is locked while a tool uses it, and was changed when one began to.
 const USED: &str = "used";
 
-/// As many builds are kept; when there are more, those go that were not used for longest.
+/// This many builds are kept; of more, those not used for the longest time are removed.
 pub const MOST_BUILDS: usize = 16;
 
 /// A build that is in use as long as this lives.
@@ -64,7 +64,7 @@ pub fn stored() -> Result<Vec<Stored>> {
     Ok(list(&folder()?))
 }
 
-/// Removes builds that no tool uses and of which `goes`; returns them.
+/// Removes builds that no tool uses and for which `goes` holds; returns them.
 ///
 /// # Errors
 /// The cache cannot be written, or has no locks by which a tool that uses a build would show.

@@ -182,7 +182,7 @@ pub struct Classic {
     /// About how long the program prepares itself, in seconds: for the estimate.
     #[serde(default)]
     pub prepare: u32,
-    /// Arguments besides the row's.
+    /// Arguments in addition to the row's.
     #[serde(default)]
     pub args: Vec<String>,
 }
@@ -191,10 +191,10 @@ pub struct Classic {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extra {
-    /// Arguments besides the row's.
+    /// Arguments in addition to the row's.
     #[serde(default)]
     pub args: Vec<String>,
-    /// About how long a trial takes besides its window, in seconds: for the estimate, and for patience.
+    /// About how long a trial takes in addition to its window, in seconds: for the estimate, and for patience.
     #[serde(default)]
     pub around: u32,
     /// How long it works at another speed than afterwards, in ms: what it does until then is not counted.

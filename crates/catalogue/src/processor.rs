@@ -19,7 +19,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it is cycles per piece of work, of which fewer are better, and not work per cycle.
+    /// Whether it is cycles per piece of work (fewer are better) rather than work per cycle.
     #[must_use]
     pub fn is_cycles(&self) -> bool {
         self.unit == "cycles"

@@ -160,7 +160,7 @@ impl Server {
     }
 
     /// Removes the socket of a server that was killed, unless another server uses the number by now. With -displayfd there
-    /// is no lock file.
+    /// is not a lock file.
     fn sweep(&self) {
         let socket = format!("/tmp/.X11-unix/X{}", self.number);
         if UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused) {

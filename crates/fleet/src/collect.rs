@@ -52,7 +52,7 @@ impl Collected {
     }
 }
 
-/// A file that is no part of the fleet.
+/// A file that is not part of the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// Where it lies.

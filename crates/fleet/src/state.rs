@@ -90,7 +90,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Says which nodes should deliver, besides those that were said before.
+    /// Says which nodes should deliver, in addition to those named before.
     ///
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
@@ -205,7 +205,7 @@ pub struct Journals {
     pub superseded: Vec<PathBuf>,
 }
 
-/// Returns which journals in a fleet's directory count, without reading those of which there is one attempt.
+/// Returns which journals in a fleet's directory count, without reading nodes that made only one attempt.
 ///
 /// # Errors
 /// The directory has no fleet run, or cannot be read.
@@ -262,7 +262,7 @@ fn task_of(path: &Path) -> String {
 /// The attempts at each task of each node.
 type Parts = BTreeMap<NodeId, Vec<Part>>;
 
-/// Reads parts of the fleet run `run`; returns besides which cannot be read, and why.
+/// Reads parts of the fleet run `run`; also returns which cannot be read, and why.
 fn read_all(paths: Vec<PathBuf>, catalogue: &Catalogue, run: &str) -> (Parts, Vec<(PathBuf, anyhow::Error)>) {
     let mut parts = Parts::new();
     let mut unreadable = Vec::new();
@@ -325,7 +325,7 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
     let mut notes = Vec::new();
     if parts.len() > 1 {
         notes.push(format!(
-            "{} attempts were delivered, of which attempt {} counts",
+            "{} attempts were delivered; attempt {} counts",
             parts.len(),
             parts[0].attempt.attempt
         ));

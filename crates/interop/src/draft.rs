@@ -21,7 +21,7 @@ pub(super) struct Draft<'a> {
     pub catalogue: &'a Catalogue,
     /// The first line to be.
     pub run: Run,
-    /// Seconds that the run took, as far as the text tells.
+    /// Seconds that the run took, if the text says.
     pub seconds: f64,
     facts: Facts,
     cells: Vec<Cell>,
@@ -44,12 +44,12 @@ pub(super) struct Figure<'u> {
 }
 
 impl<'u> Figure<'u> {
-    /// A figure of one copy, of which more is better.
+    /// A higher-is-better figure at one copy.
     pub fn rate(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
         Figure { label: label.into(), copies: 1, unit, metric: Metric::Rate }
     }
 
-    /// A figure of one copy, of which less is better.
+    /// A lower-is-better figure at one copy.
     pub fn time(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
         Figure { metric: Metric::Time, ..Figure::rate(label, unit) }
     }
@@ -110,7 +110,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Notes something known of the system, unless it is empty; of what is told twice, the last.
+    /// Notes a fact of the system unless it is empty; the last one wins.
     pub fn fact(&mut self, name: &str, label: &str, group: &str, value: &str) {
         let value = collapsed(value);
         if !value.is_empty() {

@@ -1,4 +1,4 @@
-//! What a report tells of the system before its scores.
+//! What a report says about the system before its scores.
 
 use super::draft::Draft;
 

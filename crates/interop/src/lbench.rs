@@ -15,7 +15,7 @@ use analysis::{Results, Scaling};
 use catalogue::Metric;
 use journal::{Journal, Score, Trial, View};
 
-/// Units of figures of which less is better.
+/// Units of lower-is-better figures.
 const TIMES: [&str; 4] = ["s", "ms", "us", "ns"];
 
 /// More threads than any machine has processors.
@@ -51,7 +51,7 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
 /// Returns the table of a text as a journal.
 ///
 /// # Errors
-/// None: what has no table is no text of this kind.
+/// None: a text without a table is not of this kind.
 pub(super) fn read_text(text: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
     Ok(table(text).map(|table| read(&table, draft)).into_iter().collect())
 }

@@ -21,7 +21,7 @@ const LONGEST: f64 = 1e9;
 /// The name that a score gets which a program computed itself.
 const OWN_SCORE: &str = "score";
 
-/// Fields of which every copy has one, however it ended.
+/// Fields that every copy has once, however it ended.
 const OWN: [&str; 3] = ["COUNT0", "elapsed", "status"];
 
 /// What one copy reported: `COUNT0`, `elapsed` and so on; of a field that is there twice, the last.

@@ -21,7 +21,7 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
 /// Returns what the page holds.
 ///
 /// # Errors
-/// It is no page of UnixBench, or was cut, as one of a run that failed is.
+/// It is not a page of UnixBench, or was cut, as that of a failed run is.
 pub(super) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
     if !source.raw.contains("BYTE UNIX Benchmarks") {
         anyhow::bail!("it is an HTML page, but no report of UnixBench; import the figures that it was made of");

@@ -16,7 +16,7 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
 /// Returns what the table holds.
 ///
 /// # Errors
-/// A line has more or fewer fields than there are tests, or one that is no score: which.
+/// A line has more or fewer fields than there are tests, or one that is not a score: which.
 pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     draft.warn("UnixBench's CSV has no system, no units and no number of samples; the report beside it has".to_owned());
     let mut lines = source.lines().filter(|(_, line)| !line.trim().is_empty());

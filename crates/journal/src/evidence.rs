@@ -18,8 +18,8 @@ pub struct Evidence {
     pub trail: Option<Trail>,
 }
 
-/// What auditing wrote during one trial. `window` is the time in which counts are measured; the whole trial has the programs'
-/// start and end besides.
+/// What auditing wrote during one trial. `window` is the time in which counts are measured; the whole trial also has the
+/// programs' start and end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trail {
     /// Length of the window in seconds.

@@ -58,7 +58,7 @@ pub struct InCommon {
     pub what: &'static str,
     /// What follows if they have not.
     pub advice: &'static str,
-    /// Whether a run of which it is not known is left out; else it counts as unknown.
+    /// Whether a run without this fact is left out; otherwise it counts as unknown.
     pub if_known: bool,
 }
 
@@ -71,7 +71,7 @@ enum Use {
     Suspect,
     /// Runs that are compared should have it in common: what it is called there, and what follows if they have not.
     Common(&'static str, &'static str),
-    /// The same, for runs of which it is known.
+    /// The same, for runs that have the fact.
     CommonIfKnown(&'static str, &'static str),
     /// It holds for a moment only: it differs between any two runs and nodes.
     Moment,

@@ -114,8 +114,8 @@ impl Recorder {
         Recorder { frames: Frames { schedule, ..Frames::default() }, before: None, first: u64::MAX }
     }
 
-    /// Whether a frame can be true that was over so many ns after its planned moment: of the slots that such a frame makes
-    /// the task pass over, no more than ten million are believed.
+    /// Whether a frame that ended this many ns after its planned moment is plausible: at most ten million slots may have
+    /// passed meanwhile.
     #[must_use]
     pub fn can_take(&self, ns: u64) -> bool {
         ns / self.frames.schedule.period.max(1000) < 10_000_000

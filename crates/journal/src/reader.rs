@@ -28,7 +28,7 @@ pub fn read(directory: &Path) -> Result<Journal> {
     parse(BufReader::with_capacity(1 << 20, file), &path)
 }
 
-/// Reads a journal of which errors say that it is at `path`.
+/// Reads a journal; errors name it by `path`.
 ///
 /// # Errors
 /// As [`read`].
@@ -87,7 +87,7 @@ struct Banner {
     bytes: u64,
     /// Its first line.
     first: String,
-    /// Why that is no record.
+    /// Why that is not a record.
     error: String,
 }
 
@@ -119,7 +119,7 @@ pub enum Head {
     /// The run of a journal, `None` if its first line is of a version that this one cannot read; and how many other lines, such
     /// as a login banner, come before it.
     Run(Option<Box<Run>>, usize),
-    /// The first line, quoted, of something that is no journal; empty if all its lines are.
+    /// The first line, quoted, of something that is not a journal; empty if all its lines are.
     Other(String),
 }
 

@@ -147,10 +147,10 @@ pub struct Run {
     /// Where copies ran: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
-    /// Which attempt of which node's part of a fleet run it is.
+    /// The node and the attempt that it is in a fleet run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Attempt>,
-    /// What begins beyond so many copies (SMT siblings, a second NUMA node, …); beyond none where it is so at every level.
+    /// What begins beyond this many copies (SMT siblings, a second NUMA node, …); 0 copies if it holds at every level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub borders: Vec<(u32, String)>,
 }

@@ -16,7 +16,7 @@ const POWERCAP: &str = "/sys/class/powercap";
 const CPU: &str = "/sys/devices/system/cpu";
 const EDAC: &str = "/sys/devices/system/edac/mc";
 
-/// On a bigger machine only so many CPUs, evenly spread, are asked for their frequency.
+/// At most this many CPUs, evenly spread, are asked for their frequency.
 const MOST_ASKED: usize = 64;
 
 /// What is counted per CPU: the name, the file, and whether the CPUs' counts add up (else each CPU counts the same events).

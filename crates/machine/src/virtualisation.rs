@@ -1,4 +1,4 @@
-//! Whether this is a virtual machine or a container, and of which kind.
+//! Whether this is a virtual machine or a container, and what kind.
 
 use super::{Machine, kernel};
 

@@ -130,7 +130,7 @@ const SCALE_BLOCKS: u32 = 6;
 const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
 const COST_QUICK: u32 = 8;
 
-/// Windows of `unixmark cost`: a second, of which a quarter is a warm-up that fills the queues of auditing.
+/// Windows of `unixmark cost`: a second; its first quarter is a warm-up that fills the queues of auditing.
 const COST_SLICE: Duration = Duration::from_millis(125);
 const COST_SLICES: u32 = 6;
 const COST_WARMUP: Duration = Duration::from_millis(250);

@@ -1,5 +1,5 @@
-//! Renders recorded runs: `cargo run -p unixmark-report --example show -- FORMAT RUN…`; several are compared, of which an
-//! argument `--paired` says that they alternated.
+//! Renders recorded runs: `cargo run -p unixmark-report --example show -- FORMAT RUN…`; several are compared;
+//! `--paired` says that they alternated.
 
 use clap::ValueEnum;
 use unixmark_report::{Format, comparison, report};

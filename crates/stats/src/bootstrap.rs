@@ -97,7 +97,7 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     quantile_975(degrees) * (sum_of_squares / resamples as f64).sqrt()
 }
 
-/// How often samples of so many values in all are resampled.
+/// How often samples of this many values in all are resampled.
 pub(super) fn resamples(values: usize) -> usize {
     (DRAWS / values.max(1)).clamp(50, RESAMPLES)
 }

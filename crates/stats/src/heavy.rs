@@ -8,7 +8,7 @@ const ASSUMED: f64 = 5.0;
 /// Fewer positive values tell nothing.
 const FEW: usize = 10;
 
-/// From so many values on a quantile further out is used.
+/// From this many values a quantile further out is used.
 const MANY: usize = 1000;
 
 /// The one-sided error of the interval of the quantile: 5 %.
@@ -51,7 +51,7 @@ pub fn tail_degrees(values: &[f64]) -> f64 {
     ASSUMED.max(at(place + error)).min(at(place - error))
 }
 
-/// The degrees of freedom at which an outer quantile is so many times the third quartile, between two to infinity.
+/// The degrees of freedom, two to infinity, at which an outer quantile is this many times the third quartile.
 fn degrees(ratio: f64, far: bool) -> f64 {
     let of = |row: &(f64, f64, f64, f64)| if far { row.3 / row.1 } else { row.2 / row.1 };
     match TABLE.iter().position(|row| of(row) <= ratio) {

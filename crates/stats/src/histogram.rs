@@ -114,7 +114,7 @@ impl TryFrom<String> for Histogram {
     type Error = String;
 
     fn try_from(text: String) -> Result<Histogram, String> {
-        let bytes = STANDARD.decode(text).map_err(|error| format!("a histogram that is no base64: {error}"))?;
+        let bytes = STANDARD.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
         let inner = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| format!("a damaged histogram: {error}"))?;

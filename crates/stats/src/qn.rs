@@ -52,7 +52,7 @@ fn differences_to(sorted: &[f64], x: f64) -> (u64, f64) {
 /// Standard deviations beyond which a value is taken for this far: a stall is not the machine's speed.
 const FAR: f64 = 3.0;
 
-/// The middle of some values and their scatter, neither of which outliers move.
+/// The middle of some values and their scatter, both robust to outliers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standard {
     centre: f64,

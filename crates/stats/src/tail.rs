@@ -5,7 +5,7 @@ use crate::Exact;
 /// The 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
 pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
-/// From so many degrees of freedom on Student's distribution is the normal one: quantiles differ by less than 1e-6.
+/// From this many degrees of freedom Student's distribution is taken for the normal one: quantiles differ by < 1e-6.
 const NORMAL_FROM: f64 = 1e7;
 
 /// The terms of a continued fraction, at most; some thirty serve.

@@ -12,7 +12,7 @@ const STEPS: u32 = 50;
 const HALVINGS: u32 = 30;
 /// What rounding leaves of a parameter that is zero.
 const DUST: f64 = 1e-12;
-/// Peaks below this are told no further apart: a second copy lowers the throughput.
+/// Peaks below this are not distinguished further: a second copy lowers the throughput.
 const LEAST: f64 = 0.01;
 /// Share of the resamples that must have a law, if it is to have an interval.
 const ENOUGH: f64 = 0.95;
@@ -29,7 +29,7 @@ pub struct Usl {
 }
 
 impl Usl {
-    /// Returns the throughput of so many copies.
+    /// Returns the throughput of this many copies.
     #[must_use]
     pub fn at(&self, copies: f64) -> f64 {
         let others = copies - 1.0;

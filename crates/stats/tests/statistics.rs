@@ -163,7 +163,7 @@ fn welch_s_interval_covers_unequal_noise() {
     }
 }
 
-/// Forty comparisons, ten of which differ: of those that are called, at most 5 % are wrong on average.
+/// Forty comparisons, ten of them different: of those called, at most 5 % are wrong on average.
 #[test]
 fn false_discoveries_are_few() {
     let mut random = Pcg64Mcg::seed_from_u64(19);
@@ -190,7 +190,7 @@ fn false_discoveries_are_few() {
 
 type Noise = dyn Fn(&mut Pcg64Mcg) -> f64;
 
-/// Trials of a planted law under noise, `common` of which a whole block has alike, and the law that is fitted to them.
+/// Trials of a planted law under noise, a share `common` of it shared by a whole block, and the law fitted to them.
 fn fitted(
     random: &mut Pcg64Mcg,
     planted: &Usl,

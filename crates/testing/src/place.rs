@@ -114,7 +114,7 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The processes of which /proc shows `mark` in the command line or the working directory.
+/// The processes with `mark` in their command line or working directory, by /proc.
 pub fn processes_with(mark: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {

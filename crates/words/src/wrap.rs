@@ -13,7 +13,7 @@ pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text that grows by lines of `room` columns, none of which can move the cursor.
+/// A text that grows by lines of `room` columns and cannot move the cursor.
 #[derive(Debug)]
 pub struct Wrapped {
     /// Its lines.

@@ -12,7 +12,7 @@ pub const EDGE: u16 = 600;
 /// What is there before anything is drawn.
 pub const GROUND: u32 = 0x20_3040;
 
-/// How many colours there are, in turn: so many that the one of the last turn is hardly there by chance.
+/// How many colours there are, in turn: enough that the last turn's is hardly there by chance.
 pub const COLORS: usize = 61;
 
 /// A window, shown and clear, with a graphics context for every colour: to change colours takes no request.
@@ -81,7 +81,8 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// As many of `places` as are no multiple of the number of colours: taken in turn, none meets its own colour again.
+/// The largest number of `places` that is not a multiple of the number of colours: taken in turn, none meets its own
+/// colour again.
 pub fn unlike(places: u64) -> u64 {
     if places > 1 && places.is_multiple_of(COLORS as u64) { places - 1 } else { places }
 }

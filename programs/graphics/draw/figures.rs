@@ -56,7 +56,7 @@ pub fn rects<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + 
     })
 }
 
-/// Thin lines of so many pixels, in all directions.
+/// Thin lines of this many pixels, in all directions.
 pub fn lines<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + 'a>, Stop> {
     many(
         canvas,
@@ -90,7 +90,7 @@ pub fn ellipses<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing
     many(canvas, size, figure, |conn, window, context, figures| conn.poly_arc(window, context, figures).map(drop))
 }
 
-/// A filled polygon in each request, of which every cell has one in turn.
+/// A filled polygon in each request, one for every cell in turn.
 struct Polygons<'a> {
     canvas: &'a Canvas<'a>,
     shape: PolyShape,

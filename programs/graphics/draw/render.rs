@@ -9,7 +9,7 @@ use super::canvas::{COLORS, Canvas, GROUND, cells};
 use super::{Area, Drawing};
 use crate::kit::Stop;
 
-/// One trapezoid in each request, of which every cell has one in turn.
+/// One trapezoid in each request, one for every cell in turn.
 struct Trapezoids<'a> {
     canvas: &'a Canvas<'a>,
     window: u32,

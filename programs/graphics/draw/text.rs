@@ -21,7 +21,7 @@ struct Lines<'a> {
     rows: u64,
 }
 
-/// Lines of so many characters, with their background.
+/// Lines of this many characters, with their background.
 pub fn text<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + 'a>, Stop> {
     let x = canvas.x;
     let font = x.id()?;
@@ -42,7 +42,7 @@ pub fn text<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + '
     Ok(Box::new(Lines { canvas, text, ascent, height, width, rows: unlike(u64::from(EDGE / height)) }))
 }
 
-/// How high and wide a line of so many characters is.
+/// How high and wide a line of this many characters is.
 fn measures(font: &QueryFontReply, size: u16) -> Result<(u16, u16, u16), Stop> {
     let each = font.max_bounds.character_width;
     let width = i32::from(each) * i32::from(size);

@@ -16,7 +16,7 @@ struct Blit<'a> {
     size: u16,
 }
 
-/// Copies of so many pixels square.
+/// Copies of squares of this many pixels a side.
 pub fn blit<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + 'a>, Stop> {
     Ok(Box::new(Blit { canvas, size }))
 }
@@ -48,7 +48,7 @@ struct Windows<'a> {
     size: u16,
 }
 
-/// Windows of so many pixels square.
+/// Windows of this many pixels square.
 pub fn windows<'a>(canvas: &'a Canvas<'a>, size: u16) -> Result<Box<dyn Drawing + 'a>, Stop> {
     let names = [canvas.x.id()?, canvas.x.id()?];
     Ok(Box::new(Windows { canvas, names, cells: cells(size), size }))

@@ -18,7 +18,7 @@ use crate::server;
 /// Pictures that a window draws in turn: one is shown, one is on its way, one is drawn.
 pub const BUFFERS: usize = 3;
 
-/// A compositor that says nothing of what it is waited for in so many seconds never will.
+/// A compositor that has not answered in this many seconds never will.
 const PATIENCE: u64 = 5;
 
 /// What may be the matter where nothing is shown.
@@ -215,7 +215,7 @@ impl Heard {
 
     /// A frame was on the screen at `shown`.
     fn show(&mut self, planned: u64, shown: u64) {
-        // A compositor that tells of the refresh's beginning may mean one that had just begun.
+        // A compositor that reports the beginning of the refresh may mean one that had just begun.
         let shown = shown.max(planned);
         self.shown.push(Frame { planned, woke: shown, done: shown });
         self.pending -= self.pending.min(1);

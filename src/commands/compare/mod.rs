@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     /// Two runs made later: a loss fails only if it appears in them too
     #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
     confirm: Vec<String>,
-    /// One table with a column for each run, best and worst marked and ranked only as far as intervals show
+    /// One table with a column for each run, best and worst marked and ranked only where intervals separate them
     #[arg(long, conflicts_with_all = ["paired", "base"])]
     side_by_side: bool,
     /// What the rows of --side-by-side are sorted by: test, spread (most first), or a column: the letter of a run, worst first

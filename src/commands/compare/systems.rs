@@ -20,7 +20,7 @@ fn sorted(column: &str, comparisons: &Comparisons) -> Result<Sorted> {
         "spread" => Ok(Sorted::Spread),
         _ => comparisons.runs.iter().position(is_it).map(Sorted::System).ok_or_else(|| {
             let letters: Vec<&str> = comparisons.runs.iter().map(|run| run.letter.as_str()).collect();
-            usage(anyhow!("'{column}' is no column; --sort takes test, spread, or a run: {}", letters.join(", ")))
+            usage(anyhow!("'{column}' is not a column; --sort takes test, spread, or a run: {}", letters.join(", ")))
         }),
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     /// What to list [default: groups]
     #[arg(value_enum)]
     what: Option<What>,
-    /// Only rows about all of these words: a group, a part of a name, a word of the description
+    /// Only rows that match all of these words: a group, part of a name, a word of the description
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// Only tests of this group

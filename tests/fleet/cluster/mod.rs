@@ -102,7 +102,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Waits until `is` holds, and fails after so many seconds with what `told` says.
+/// Waits until `is` holds, and fails after a number of seconds with what `told` says.
 pub fn await_until(seconds: u64, told: impl Fn() -> String, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {

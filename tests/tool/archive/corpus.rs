@@ -14,12 +14,12 @@ pub struct Made<'a> {
     /// By how much the rate of a test is higher, by its name, its condition and the block.
     pub factor: &'a dyn Fn(&str, &str, u64) -> f64,
     pub compiler: &'a str,
-    /// Of which fleet run it is a part.
+    /// The fleet run it is part of.
     pub fleet: Option<&'a str>,
 }
 
 impl Recorded {
-    /// Reads a recorded journal, of which the first blocks at one copy are enough.
+    /// Reads a recorded journal; its first blocks at one copy are enough.
     pub fn read(path: &str, blocks: u64) -> Recorded {
         let path = testing::file(path);
         let text = std::fs::read_to_string(path).unwrap();

@@ -59,7 +59,7 @@ fn rows_are_sorted_by_any_column() {
     assert_eq!((firsts("spread"), firsts("b"), firsts("c")), (2, 2, 0), "C is best at them");
     let wrong = place.unixmark("compare a b c --side-by-side --sort Z").output().unwrap();
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(stderr(&wrong).contains("'Z' is no column; --sort takes test, spread, or a run: A, B, C"));
+    assert!(stderr(&wrong).contains("'Z' is not a column; --sort takes test, spread, or a run: A, B, C"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn a_submitted_journal_is_whole_true_and_only_text() {
         (&|lines| lines[0]["comment"] = json!("<img src=x>"), "line 1: a text that could be markup: '<img src=x>'"),
         (&|lines| lines[0]["host"] = json!("a\u{202e}b"), "line 1: a text with characters that do not show"),
         (&|lines| lines[0]["comment"] = json!("x".repeat(4001)), "more than 4000 characters"),
-        (&|lines| lines.insert(0, json!("a banner")), "line 1 is no part of a journal"),
+        (&|lines| lines.insert(0, json!("a banner")), "line 1 is not part of a journal"),
         (&|lines| lines[trial]["copies"][0]["slices"][0] = json!([9, 5, 1]), "overlap or run backwards"),
         (&|lines| lines[trial]["copies"] = json!([]), "it has 0 of"),
     ];

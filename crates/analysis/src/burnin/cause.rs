@@ -1,4 +1,4 @@
-//! Why the clock fell, as far as the machine tells: heat, a limit of power, or nothing to go by.
+//! Why the clock fell, if the machine says: heat, a limit of power, or nothing to go by.
 
 use journal::{Sample, SensorKind, SensorLimits};
 use stats::median;

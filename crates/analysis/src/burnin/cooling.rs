@@ -28,7 +28,7 @@ pub struct Cooling {
     pub clock: Option<Held>,
     /// Pieces of work per second, of all threads.
     pub throughput: Option<Held>,
-    /// When and why the clock fell, for good or as far as the machine tells; where no clock was measured, the throughput.
+    /// When and why the clock fell, for good or by what the machine reports; where no clock was measured, the throughput.
     pub fall: Option<Fall>,
     /// When it fell for a while and came back.
     pub dip: Option<f64>,

@@ -12,7 +12,7 @@ const HALF: f64 = 2.3;
 /// How long the trend must stay low: shorter dips are disturbances.
 const STAYS: f64 = 5.0;
 
-/// So many times the noise of single values a fall must be.
+/// A fall must be this many times the noise of single values.
 const BEYOND: f64 = 2.0;
 
 /// Half of the 95 % interval of a median, in standard deviations over the root of the number: its error is a quarter more than a
@@ -109,7 +109,7 @@ mod tests {
         (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// 300 s at 4 GHz with `noise`, of which a tenth of the seconds lie by up to 30 %, and with a drop at `drop`.
+    /// 300 s at 4 GHz with `noise`, a tenth of the seconds off by up to 30 %, and with a drop at `drop`.
     fn series(random: &mut impl Rng, noise: f64, drop: Option<(f64, f64)>) -> Series {
         let value = |second: u32| {
             let at = f64::from(second);

@@ -111,7 +111,7 @@ fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
     losses.iter().zip(again).map(look).collect()
 }
 
-/// Whether a loss is there again: beyond doubt by itself; or half as large at least, which the luck of the first look may
+/// Whether a loss is there again: significant by itself; or half as large at least, which the luck of the first look may
 /// have doubled, and unlikely without a loss.
 fn shown_again(first: &Comparison, again: &Comparison, threshold: f64) -> bool {
     let delta = &again.delta;

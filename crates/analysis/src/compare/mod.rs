@@ -39,7 +39,7 @@ pub struct Asked {
     /// Whether each two runs are a round, or all others are compared with the first. Conditions of one run are in blocks
     /// whether that was asked or not.
     pub design: Design,
-    /// Differences up to this are no verdict, in per cent and in points.
+    /// Differences up to this give no verdict, in per cent and in points.
     pub threshold: f64,
     /// The conditions whose cells are compared: of the first run (or of every A), and of the others.
     pub conditions: Option<[String; 2]>,
@@ -250,7 +250,7 @@ impl Comparisons {
         }
     }
 
-    /// Looks for facts that go with the differences between the runs, each of which counts as a system.
+    /// Looks for facts that go with the differences between the runs; each run counts as a system.
     pub fn ask_why(&mut self, catalogue: &Catalogue) {
         let systems: Vec<(&str, &Results)> = self.runs.iter().map(|run| (run.letter.as_str(), &run.results)).collect();
         self.why = Some(Why::new(&systems, catalogue));

@@ -28,9 +28,9 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
         Design::Apart => {
             notes.push(
                 "runs made one after the other share no blocks, so whatever else changed between them is in \
-                 every difference. Slower and faster are said only of what differs by more than earlier runs \
-                 like these do, of which three are needed; of the rest only that it differs between the runs. \
-                 To know more, make runs in turn and use --base A1 A2 --changed B1 B2"
+                 every difference. A cell is called slower or faster only if it differs by more than earlier \
+                 runs like these do (three are needed); any other difference is only 'differs between the \
+                 runs'. To know more, alternate the runs and use --base A1 A2 --changed B1 B2"
                     .to_owned(),
             );
             notes.push(drift(runs));

@@ -54,7 +54,7 @@ pub struct Bar {
 }
 
 impl Thesis {
-    /// Returns the tables of comparisons by rounds. Shares of deadlines met are no rates, and not among them.
+    /// Returns the tables of comparisons by rounds. Shares of deadlines met are not rates, and so not among them.
     pub(super) fn new(comparisons: &[Comparison], rounds: usize, beyond: f64) -> Thesis {
         let rates = comparisons.iter().filter(|one| one.measure != Measure::Met);
         let rows: Vec<ThesisRow> = rates.filter_map(|one| row(one, rounds)).collect();

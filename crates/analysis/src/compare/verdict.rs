@@ -3,7 +3,7 @@
 /// What a comparison comes to. Sizes are in the unit of the difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Takes longer, beyond doubt and beyond the threshold.
+    /// Takes longer, significantly and beyond the threshold.
     Slower,
     /// Takes less time.
     Faster,

@@ -37,7 +37,7 @@ pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     })
 }
 
-/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) beyond doubt, with the arms
+/// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) significantly, with the arms
 /// that they are compared with: what deserves a second look. `trials` are those of each cell.
 #[must_use]
 pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {

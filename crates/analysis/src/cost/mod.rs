@@ -39,7 +39,7 @@ use words::Unique;
 pub use looks::{enough, suspects};
 pub use power::{Need, Planted, Power, Price};
 
-/// Differences up to so many per cent (points for deadlines) are nobody's concern.
+/// Differences up to this many per cent (points for deadlines) are negligible.
 const THRESHOLD: f64 = 1.0;
 
 /// What a run about cost has found.
@@ -47,7 +47,7 @@ const THRESHOLD: f64 = 1.0;
 pub struct Cost {
     /// The condition that the others are compared with.
     pub against: String,
-    /// Differences up to this many per cent (points for deadlines) are no verdict.
+    /// Differences up to this many per cent (points for deadlines) give no verdict.
     pub threshold: f64,
     /// Every condition, in the order of the run.
     pub conditions: Vec<Condition>,
@@ -190,7 +190,7 @@ impl Cost {
         Cost { against, threshold: THRESHOLD, conditions, control, widening, controls, missing, notes }
     }
 
-    /// Returns the losses of at least `size` per cent (points for deadlines met): slower or worse beyond doubt, by an
+    /// Returns the losses of at least `size` per cent (points for deadlines met): significantly slower or worse, by an
     /// estimate of that size, and not taken back by a second look.
     #[must_use]
     pub fn losses(&self, size: f64) -> Vec<&Effect> {

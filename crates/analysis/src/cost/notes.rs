@@ -10,7 +10,7 @@ use crate::compare::notes::{blind, listed, of_method};
 use journal::{Cell, Ended, Journal};
 use stats::{linear_change, mean, median};
 
-/// A drift over the run is told from so many per cent on.
+/// A drift over the run is reported from this many per cent.
 const DRIFT: f64 = 2.0;
 
 /// From this share of records on, that they were still queued is told.

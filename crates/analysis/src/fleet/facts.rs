@@ -164,7 +164,7 @@ fn candidate(name: &str, label: &str, value: String, (slow_with, others_with): (
     }
 }
 
-/// A fact of which nearly every node has its own value: numbers are reported by the least and the greatest quarter of the
+/// A fact whose value nearly every node has to itself: numbers are reported by the least and the greatest quarter of the
 /// nodes, anything else not at all.
 fn binned(name: &str, fact: &Told<'_>, slow: &[bool]) -> Vec<Trait> {
     let known = fact.values.iter().flatten().count();

@@ -109,7 +109,7 @@ fn noise(cells: &[Vec<Option<Cell>>], nodes: usize) -> Vec<f64> {
 /// One column; `noise` is by node.
 fn column(cells: &[Option<Cell>], noise: &[f64]) -> Judged {
     let usual = usual(cells);
-    // A node that was measured as well as others has no excess; nor has one of which that is not known.
+    // A node that was measured as well as others has no excess; nor has one for which that is unknown.
     let excess = |cell: &Cell, noise: f64| (cell.error.max(usual * noise).powi(2) - usual.powi(2)).max(0.0);
     let raw: Vec<Option<Raw>> = (cells.iter().zip(noise))
         .map(|(cell, noise)| cell.map(|cell| (cell.log, cell.error, excess(&cell, *noise))))

@@ -97,7 +97,7 @@ pub struct Group {
     pub judged: bool,
 }
 
-/// One cell: a test at so many copies, under a load and a condition.
+/// One cell: a test at a number of copies, under a load and a condition.
 #[derive(Debug, Clone)]
 pub struct Column {
     /// Where in the matrix it is.
@@ -223,7 +223,7 @@ pub struct Trait {
     pub others_with: usize,
     /// Other nodes.
     pub others: usize,
-    /// The one-sided p value that so many slow ones have it by chance (Fisher's exact test).
+    /// The one-sided p value of that many slow ones having it by chance (Fisher's exact test).
     pub p: f64,
     /// Its q value over all facts.
     pub q: f64,
@@ -240,7 +240,7 @@ pub struct Differing {
     pub distinct: usize,
     /// The values and on how many nodes each is, most first, at most twelve of them.
     pub values: Vec<(String, usize)>,
-    /// Nodes of which it is not known.
+    /// Nodes where it is unknown.
     pub unknown: usize,
 }
 

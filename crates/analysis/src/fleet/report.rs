@@ -61,7 +61,7 @@ impl FleetReport {
             slow
         };
         report.differing = facts::differing(&measured(delivered));
-        // Against the others of their groups: what makes a group is no reason why some of it are slow.
+        // Against the others of their groups: what makes a group does not explain why some of it are slow.
         let with_slow: Vec<&Family> =
             families.iter().filter(|family| family.nodes.iter().any(|node| slow[*node])).collect();
         let beside: Vec<usize> = with_slow.iter().flat_map(|family| family.nodes.iter().copied()).collect();
@@ -187,7 +187,7 @@ pub(super) fn named(deviation: f64, q: f64, threshold: f64) -> Option<Named> {
     beyond.then_some(if deviation < 0.0 { Named::Slow } else { Named::Fast })
 }
 
-/// The nodes that have figures, if any has: what is not known of another is no difference.
+/// The nodes that have figures, if any has: what is unknown of another is not a difference.
 fn measured<'a>(delivered: &[Delivered<'a>]) -> Vec<Delivered<'a>> {
     let some: Vec<Delivered<'a>> = delivered.iter().copied().filter(|node| !node.summary.figures.is_empty()).collect();
     if some.is_empty() { delivered.to_vec() } else { some }

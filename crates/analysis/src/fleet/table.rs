@@ -69,7 +69,7 @@ pub(super) fn key(figure: &Figure) -> Comparable<'_> {
 }
 
 impl Cell {
-    /// Returns the figure as logarithm; none where it is no positive number.
+    /// Returns the logarithm of the figure; none where it is not positive.
     fn of(figure: &Figure) -> Option<Cell> {
         let estimate = figure.score;
         if !(estimate.value.is_finite() && estimate.value > 0.0) {

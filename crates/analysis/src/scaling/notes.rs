@@ -8,7 +8,7 @@ use stats::UslFit;
 const STEADY: f64 = 0.01;
 /// A law that misses a total by more does not describe it.
 const MISSED: f64 = 0.05;
-/// Copies of which the slowest gets less of what the fastest gets are told of.
+/// Copies are reported as uneven if the slowest gets less than this share of what the fastest gets.
 const FAIR: f64 = 0.8;
 /// As many levels as a law should be fitted to.
 const MANY: usize = 6;

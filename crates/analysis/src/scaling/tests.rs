@@ -92,7 +92,7 @@ fn times_are_throughputs() {
     assert!(told(scaling, "Amdahl"));
 }
 
-/// Half the clock with four copies is no contention.
+/// Half the clock with four copies is not contention.
 #[test]
 fn the_clock_is_no_contention() {
     let own = vec![(1, vec![100_000], Some(4.0)), (2, vec![100_000; 2], Some(4.0)), (4, vec![50_000; 4], Some(2.0))];

@@ -10,7 +10,7 @@ use stats::{mean, median, normal_p};
 const ALL_WAYS: usize = 8;
 const WAYS: usize = 5000;
 
-/// So many tests outside a reach show how fast a system is apart from it.
+/// This many tests outside a reach show how fast a system is apart from it.
 const OUTSIDE: usize = 2;
 
 /// The figures of systems by test: logarithms that are larger where better, less the mean of the systems, and their standard
@@ -39,7 +39,7 @@ pub(super) struct Fit {
 }
 
 impl Grouping {
-    /// Returns how values split systems; nothing if all have the same, or each of several another that is no number.
+    /// Returns how values split systems; nothing if all have the same, or if each of several has another and they are not numbers.
     pub fn of(values: &[String], numbers: Option<Vec<f64>>) -> Option<Grouping> {
         let mut known: Vec<&String> = Vec::new();
         let place = |known: &mut Vec<&String>, value| known.iter().position(|one| *one == value);
@@ -227,7 +227,7 @@ fn shuffles(count: usize) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// Four systems, the last two of which lose `loss` in the first of four tests; every figure has the standard error `error`.
+    /// Four systems; the last two lose `loss` in the first of four tests; every figure has the standard error `error`.
     fn matrix(loss: f64, error: f64) -> Matrix {
         let mut matrix = Matrix::default();
         for test in 0..4 {
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(of([false; 4]), 0.0);
     }
 
-    /// By hand: the two halves of four can be dealt in six ways, of which two are these.
+    /// By hand: the two halves of four can be dealt in six ways; two of them are these.
     #[test]
     fn chance() {
         assert!((matrix(0.1, 0.001).chance(&halves(), &INSIDE) - 1.0 / 3.0).abs() < 1e-12);

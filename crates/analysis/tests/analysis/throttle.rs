@@ -15,7 +15,7 @@ struct Scene {
     threads: u32,
     /// Noise of the best chain of a second.
     noise: f64,
-    /// When the clock falls, of which threads, and what it keeps.
+    /// When the clock falls, for which threads, and what it keeps.
     fall: Option<(f64, u32, f64)>,
     /// Whether a neighbour takes half of the time now and then, for some seconds.
     neighbour: bool,
@@ -166,7 +166,7 @@ fn too_short_to_tell() {
     assert!(burnin.good);
 }
 
-/// A burn-in of which the clock falls after 60 s, with what `change` makes of its samples.
+/// A burn-in whose clock falls after 60 s, with what `change` makes of its samples.
 fn with_evidence(limits: SensorLimits, change: impl Fn(f64, &mut Sample)) -> BurnIn {
     let scene = Scene { fall: Some((60.0, 99, 0.8)), rest: 30, ..CALM };
     let mut journal = journal(&scene, &mut Pcg64Mcg::seed_from_u64(9));

@@ -43,7 +43,7 @@ enum Values {
 }
 
 impl Table {
-    /// Returns a table of so many rows, without a column yet.
+    /// Returns a table of this many rows and no columns yet.
     #[must_use]
     pub(super) fn new(rows: usize) -> Table {
         Table { rows, columns: Vec::new() }

@@ -30,7 +30,7 @@ pub struct Request<'a> {
     pub run: &'a str,
     /// The partition.
     pub partition: &'a str,
-    /// The nodes, each of which gets a job of its own.
+    /// The nodes; each gets a job of its own.
     pub nodes: &'a [String],
     /// What each node measures: the arguments of the tool, with the verb first.
     pub words: &'a [OsString],
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// What has been submitted, as far as it went.
+/// What has been submitted before an error, if there was one.
 #[derive(Debug)]
 pub struct Submitted {
     /// The record, which the directory has too.

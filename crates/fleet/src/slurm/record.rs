@@ -116,7 +116,7 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// Whether a directory has a submission of which anything came. One whose first job was refused is as good as none.
+    /// Whether a directory has a submission that delivered anything. One whose first job was refused is as good as none.
     ///
     /// # Errors
     /// As [`Record::read`].

@@ -11,7 +11,7 @@ use journal::Journal;
 const BANNER: &str = "L M B E N C H";
 
 /// A table: how its title begins, the unit, whether less is better, and its columns after host and system; an empty name is of
-/// what is no result.
+/// what is not a result.
 type Table = (&'static str, &'static str, bool, &'static [&'static str]);
 
 const TABLES: [Table; 10] = [

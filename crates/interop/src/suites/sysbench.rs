@@ -9,7 +9,7 @@ use journal::Journal;
 
 const BANNER: &str = "sysbench ";
 
-/// The last section, of which a cut text has nothing.
+/// The last section, which a truncated text lacks.
 const LAST: &str = "execution time (avg/stddev):";
 
 /// Lines with a rate: how they begin, the name that the rate gets, and its unit.

@@ -1,4 +1,4 @@
-//! The kernel's command line, as far as it can change a figure.
+//! The parameters of the kernel's command line that can change a figure.
 //!
 //! The rest is nobody's business: after `--` stand init's arguments, and elsewhere addresses, keys and labels of disks.
 

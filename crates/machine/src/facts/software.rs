@@ -1,4 +1,4 @@
-//! The software the tests are made of, as far as files tell; nothing is run to ask it.
+//! The software the tests are made of, read from files; nothing is run to find out.
 
 use super::super::userland;
 use super::{Row, text};

@@ -124,5 +124,5 @@ pub fn assert_findings(fixture: &Fixture, expected: &[(&str, Severity, &str)]) {
         assert_eq!(found, *severity, "{name}");
         assert!(text.contains(word), "{name}: {word:?} is not in {text:?}");
     }
-    assert!(findings.is_empty(), "found besides: {findings:#?}");
+    assert!(findings.is_empty(), "not expected: {findings:#?}");
 }

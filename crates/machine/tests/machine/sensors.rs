@@ -231,7 +231,7 @@ fn memory_that_may_be_taken() -> Outcome {
             ("memory.stat", "anon 5\ninactive_file 1073741824"),
         ],
     )?;
-    // Of the group's 4 GiB, 2 are used, of which 1 can be dropped; 256 MiB stay.
+    // Of the group's 4 GiB, 2 are used and 1 of those can be dropped; 256 MiB stay.
     assert_eq!(memory_free(&fixture.machine()), Some((3 << 30) - (256 << 20)));
     fixture.write("/sys/fs/cgroup/box/memory.max", "max\n")?;
     assert_eq!(memory_free(&fixture.machine()), Some(9 << 30));

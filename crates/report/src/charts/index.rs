@@ -18,7 +18,7 @@ pub(crate) fn series(results: &Results, copies: u32) -> usize {
     results.levels().iter().position(|level| *level == copies).unwrap_or(0)
 }
 
-/// Returns the heights of lanes for so many series.
+/// Returns the heights of lanes for this many series.
 pub(crate) fn lanes(series: usize) -> Vec<f64> {
     vec![if series > 3 { 12.0 } else { 14.0 }; series.max(1)]
 }

@@ -1,4 +1,4 @@
-//! Percentiles as curves: solid as far as the counts carry them, and dashed from there to the longest.
+//! Percentiles as curves: solid where the counts carry them, dashed from there to the longest.
 
 use super::plot::{Axis, Form, Line, Mark, Plot, Series};
 use super::scale::Scale;
@@ -64,7 +64,7 @@ pub(crate) fn curve(number: usize, name: &str, histogram: &Histogram, shares: &[
     Some(Curve { series, count, ends: [steps.at(1.0), steps.at(f64::INFINITY)] })
 }
 
-/// Values in ms with how many are no larger.
+/// Values in ms, and how many are at most as large.
 struct Steps(Vec<(f64, f64)>);
 
 impl Steps {

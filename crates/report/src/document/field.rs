@@ -70,7 +70,7 @@ impl Field {
 
     /// Returns what only programs want.
     pub fn data(value: &impl Serialize) -> Field {
-        // A value that cannot be encoded, of which there is none here, would be null.
+        // A value that cannot be encoded would be null; there is none here.
         Field::Data(serde_json::to_value(value).unwrap_or(Value::Null))
     }
 

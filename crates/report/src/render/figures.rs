@@ -80,10 +80,10 @@ fn copies(row: &Map<String, Value>) -> u64 {
     row.get("copies").and_then(Value::as_u64).unwrap_or(1)
 }
 
-/// A row's figure; nothing where it is no number.
+/// A row's figure; nothing where it is not a number.
 fn figure(row: &Map<String, Value>, key: &str) -> Option<Figure> {
     let number = |key: &str| row.get(key).and_then(Value::as_f64);
-    // The second arm of a reference is no figure of its own.
+    // The second arm of a reference is not a figure of its own.
     if row.get("control").and_then(Value::as_bool) == Some(true) {
         return None;
     }
@@ -130,8 +130,8 @@ pub(super) fn bmf(document: &Document) -> Result<String> {
     Ok(serde_json::to_string_pretty(&all)? + "\n")
 }
 
-/// Returns the array that github-action-benchmark reads, of the figures of which less, or more, is better: it has a tool for
-/// each.
+/// Returns the array that github-action-benchmark reads, of the figures where smaller, or bigger, is better: it has a tool
+/// for each.
 pub(super) fn github(document: &Document, smaller: bool) -> Result<String> {
     let entry = |Figure { name, unit, value, ends, is_change, .. }: Figure| {
         let name = if is_change { name + ": delta" } else { name };

@@ -9,10 +9,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("report.css");
 
-/// So many columns are less than the page's width.
+/// Tables of up to this many columns are narrower than the page.
 const FEW: usize = 7;
 
-/// So many facts are not folded.
+/// Up to this many facts are not folded.
 const OPEN: usize = 11;
 
 /// Where a page has line ends.

@@ -1,5 +1,5 @@
-//! LNT's report file, version 2 of its format (llvm.org/docs/lnt/importing_data.html): a machine, a run, and of each test a
-//! metric of LNT's own suite: `score`, of which more is better, or `execution_time` in seconds.
+//! LNT's report file, version 2 of its format (llvm.org/docs/lnt/importing_data.html): a machine, a run, and for each test a
+//! metric of LNT's own suite: `score` (higher is better) or `execution_time` in seconds.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn or(text: &str, other: &str) -> String {
     if text.is_empty() { other.to_owned() } else { text.to_owned() }
 }
 
-/// Returns a test with its metric; none of what LNT has no metric for: a share of which less is better.
+/// Returns a test with its metric; none if LNT has no metric for it, as for a share where less is better.
 fn test(name: &str, unit: &str, value: f64, lower_is_better: bool) -> Option<Value> {
     match (lower_is_better, base(unit)) {
         (false, _) => Some(json!({"name": name, "score": value})),

@@ -1,4 +1,4 @@
-//! One file per format, each of which renders any document.
+//! One file per format; each renders any document.
 
 mod ascii;
 mod commit;

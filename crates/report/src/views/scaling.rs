@@ -16,7 +16,7 @@ use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
 const POINTS: usize = 60;
 const MARKS: usize = 48;
 
-/// From so many copies on their axis is logarithmic.
+/// From this many copies their axis is logarithmic.
 const MANY: f64 = 17.0;
 
 /// A total that normalising moves by less has one mark.

@@ -17,7 +17,7 @@ fn report(run: &str, format: Format) -> String {
     report::report(&results(run), format).unwrap()
 }
 
-/// A recorded run and a later one of which everything is twice as fast.
+/// A recorded run and a later one that is twice as fast at everything.
 fn comparison(run: &str) -> Comparisons {
     let before = journal::read(&testing::recorded(run)).unwrap();
     let mut after = before.clone();
@@ -36,7 +36,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// What programs have under a key, as far as it is a number; the second arm of a reference is none.
+/// The numbers that programs find under a key; the second arm of a reference is none.
 fn numbers(json: &Value, table: &str, key: &str) -> Vec<Value> {
     let rows = json[table].as_array().cloned().unwrap_or_default();
     rows.into_iter().filter(|row| row[key].is_number() && row["control"] != true).collect()

@@ -333,7 +333,7 @@ fn a_trial_that_is_always_late_is_kept_and_not_repeated_for_ever() {
     let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
     let plan = plan(fixed, &["pipe"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::new(|_, _| begun(&[0, 100])));
-    assert_eq!((ran.counts(), ran.order.len()), (vec![4], 3 + 1 + 1 + 1), "repeating was no help the first time");
+    assert_eq!((ran.counts(), ran.order.len()), (vec![4], 3 + 1 + 1 + 1), "repeating did not help the first time");
     assert!(ran.journal.trials.iter().all(|trial| trial.last_start() == 100_000_000));
     assert_eq!(ran.journal.trials[0].late, [100_000_000; 3]);
     assert_eq!(ran.journal.trials[1].late, [100_000_000]);

@@ -78,7 +78,7 @@ pub fn cell(id: usize, test: &str, condition: &str, control: bool) -> Cell {
 }
 
 impl Made {
-    /// Tests under `conditions`, the first of which is compared with and has a control.
+    /// Tests under `conditions`; the first is the base and has a control.
     pub fn new(tests: usize, conditions: &[&str]) -> Made {
         let run = Run {
             format: "unixmark-run/1".to_owned(),

@@ -10,7 +10,7 @@ use testing::normal;
 
 use super::made::{Machine, Made, Order, covers, effects, is_decided};
 
-/// So many of `times` are no more than a share, as far as can be told: two standard errors.
+/// This many of `times` are not significantly more than a share: within two standard errors.
 fn at_most(share: f64, count: usize, times: usize) -> bool {
     let times = times as f64;
     count as f64 / times <= share + 2.0 * (share * (1.0 - share) / times).sqrt()

@@ -7,7 +7,7 @@ use words::{duration, whole};
 
 use crate::document::{Block, Column, Columns, Field, List, Show};
 
-/// Rows that people see, and faults in 80 columns, each of which takes some lines.
+/// Rows that people see, and faults in 80 columns, several lines each.
 const MOST: usize = 40;
 const FEW: usize = 20;
 

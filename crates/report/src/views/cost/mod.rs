@@ -130,7 +130,7 @@ fn matrix(cost: &Cost) -> Table {
     columns.of(&rows).titled("", MARKS).shown(Show::People)
 }
 
-/// A delta with a mark of its verdict, of which points stand below each other in columns of text.
+/// A delta with a mark of its verdict; decimal points line up in columns of text.
 fn mark(one: &Comparison) -> String {
     let mark = match one.verdict {
         Verdict::Same(_) => '=',

@@ -179,7 +179,7 @@ fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
     Block::Pairs(Pairs { key: "", title: String::new(), items })
 }
 
-/// Parts of the fleet run that are not whole, or of which there is more to say.
+/// Parts of the fleet run that are not whole or need a remark.
 fn states(fleet: &Fleet) -> Vec<Block> {
     let why = |entry: &&Entry| entry.reason.iter().chain(&entry.notes).cloned().collect::<Vec<String>>();
     let data = |entry: &&Entry| {
@@ -404,7 +404,7 @@ fn figures(report: &FleetReport) -> Table {
     Columns::new().data(figure).of(&rows).keyed("figures").shown(Show::Data)
 }
 
-/// Facts that are not the same on all nodes, without those of which nearly each node has its own.
+/// Facts that differ between nodes, except those that nearly every node has to itself.
 fn differing(report: &FleetReport) -> Vec<Block> {
     let values = |fact: &Differing| {
         let mut values: Vec<String> =

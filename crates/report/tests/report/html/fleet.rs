@@ -28,12 +28,12 @@ fn recorded() -> Summary {
     Summary::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), 0)
 }
 
-/// The page of a fleet with these nodes, of which every factor is one of `slow`, or 1.
+/// The page of a fleet with these nodes, whose factors are those in `slow`, or 1.
 fn page(names: &[String], slow: &[(usize, f64)], groups: usize) -> String {
     rendered(names, slow, groups, Format::Html)
 }
 
-/// The report of such a fleet, of which one node more delivered nothing.
+/// The report of such a fleet with one more node, which delivered nothing.
 pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: Format) -> String {
     let recorded = recorded();
     let mut rng = rand_pcg::Pcg64Mcg::seed_from_u64(7);
