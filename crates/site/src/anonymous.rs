@@ -29,7 +29,7 @@ pub(crate) type Replaced = BTreeMap<&'static str, usize>;
 /// # Errors
 /// The journal cannot be encoded: a defect.
 pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
-    let mut names = Names::of(&journal);
+    let names = Names::of(&journal);
     let mut replaced = Replaced::new();
     let facts = journal.facts.iter().count();
     if !journal.run.comment.is_empty() {
@@ -82,7 +82,7 @@ impl Names {
         Names { alias, all }
     }
 
-    fn walk(&mut self, value: &mut Value, replaced: &mut Replaced) {
+    fn walk(&self, value: &mut Value, replaced: &mut Replaced) {
         match value {
             Value::String(text) => *text = self.clean(text, replaced),
             Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, replaced)),
@@ -112,13 +112,18 @@ impl Names {
         let mut clean = String::with_capacity(text.len());
         for part in text.split_inclusive(is_end) {
             let word = part.trim_end_matches(is_end);
-            let stand_in = if is_address(word) { ("addresses", ADDRESS) } else { ("serials", SERIAL) };
-            if is_address(word) || is_uuid(word) {
-                *replaced.entry(stand_in.0).or_default() += 1;
-                clean += stand_in.1;
-                clean += &part[word.len()..];
-            } else {
-                clean += part;
+            let stand_in = match word {
+                _ if is_address(word) => Some(("addresses", ADDRESS)),
+                _ if is_uuid(word) => Some(("serials", SERIAL)),
+                _ => None,
+            };
+            match stand_in {
+                Some((kind, text)) => {
+                    *replaced.entry(kind).or_default() += 1;
+                    clean += text;
+                    clean += &part[word.len()..];
+                }
+                None => clean += part,
             }
         }
         clean

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use catalogue::{Catalogue, NONE};
+use catalogue::{Catalogue, Condition};
 use journal::{Cell, Ended, Journal, Procedure, Record, Trial};
 
 /// The largest file that is taken: the longest runs have a few megabytes.
@@ -63,7 +63,7 @@ fn whole(journal: &Journal, text: &str) -> Vec<String> {
     }
     // The reader passes over a banner, and over lines of kinds that it does not know.
     let foreign = text.lines().position(|line| serde_json::from_str::<Record>(line).is_err());
-    found.extend(foreign.map(|number| format!("line {} is no part of a journal", number + 1)));
+    found.extend(foreign.map(|number| format!("line {} is not part of a journal", number + 1)));
     found
 }
 
@@ -97,9 +97,8 @@ fn unsafe_text(value: &Value) -> Option<String> {
 fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let name = &cell.key.test;
     let tests = catalogue.expand(std::slice::from_ref(name)).unwrap_or_default();
-    let none = catalogue.expand_conditions(&[NONE.to_owned()]).unwrap_or_default();
-    let ([test], [none]) = (&tests[..], &none[..]) else { return Some(format!("the catalogue has no test '{name}'")) };
-    let like = Cell::new(0, test, 1, None, none);
+    let [test] = &tests[..] else { return Some(format!("the catalogue has no test '{name}'")) };
+    let like = Cell::new(0, test, 1, None, &Condition::none());
     let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value)
         != (like.metric, &like.unit, like.timebase, like.scale, &like.value);
     differs.then(|| format!("{name} is scored in another way than in the catalogue"))

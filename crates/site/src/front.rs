@@ -1,5 +1,6 @@
 //! The front page, which is the ranking; and the list of all runs.
 
+use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
@@ -147,28 +148,31 @@ pub(crate) fn runs(board: &Board, title: &str, hosts: &[String]) -> String {
 }
 
 /// Returns every figure that can be ranked by, as CSV.
-pub(crate) fn csv(board: &Board) -> String {
-    let mut text = "id,run,system,started,class,measure,unit,level,value,low,high\n".to_owned();
+///
+/// # Errors
+/// It cannot be encoded: a defect.
+pub(crate) fn csv(board: &Board) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "id", "run", "system", "started", "class", "measure", "unit", "level", "value", "low", "high",
+    ])?;
     for (record, class) in board.records.iter().zip(&board.class_of) {
         for measure in &board.measures {
             let Some(levels) = measure.values.get(&record.id) else { continue };
             for (name, _, of) in LEVELS {
                 let Some(Estimate { value, low, high }) = of(levels) else { continue };
-                let run = record.run();
-                let words =
-                    [&record.id, &run.name, record.host(), &run.started, &board.classes[*class].id, &measure.id];
-                let words = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(",");
+                let (run, class) = (record.run(), &board.classes[*class].id);
+                let words = [&record.id, &run.name, record.host(), &run.started, class, &measure.id, &measure.unit];
                 let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
-                let unit = quoted(&measure.unit);
-                text += &format!("{words},{unit},{name},{value},{},{}\n", end(low), end(high));
+                let numbers = [name.to_owned(), value.to_string(), end(low), end(high)];
+                writer.write_record(words.map(harmless).into_iter().chain(numbers))?;
             }
         }
     }
-    text
+    Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// A field of CSV (RFC 4180). What a spreadsheet would take for a formula begins with an apostrophe.
-fn quoted(text: &str) -> String {
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+/// Returns a text before which an apostrophe stands if a spreadsheet would take it for a formula.
+fn harmless(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() }
 }

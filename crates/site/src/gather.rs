@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use catalogue::Catalogue;
 
-/// A file or directory that is no part of the site.
+/// A file or directory that is not part of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Where it lies.
@@ -36,7 +36,6 @@ impl Gathered {
         }
         gathered.journals.sort();
         gathered.journals.dedup();
-        gathered.left_out.sort_by(|a, b| a.path.cmp(&b.path));
         gathered
     }
 

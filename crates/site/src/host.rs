@@ -50,8 +50,8 @@ fn trends(system: &str, records: &[&Record], catalogue: &Catalogue, files: &File
     let mut tests: Vec<(String, String)> = Vec::new();
     for summary in &summaries {
         let indexes = summary.indexes.iter().filter(|index| index.complete);
-        let named = |id: &str| catalogue.indexes.iter().find(|kind| kind.id == id).map(|kind| kind.name.clone());
-        let indexes = indexes.map(|index| (index.id.clone(), named(&index.id).unwrap_or_else(|| index.id.clone())));
+        let named = |id: &str| catalogue.index(id).map_or(id, |index| &index.name).to_owned();
+        let indexes = indexes.map(|index| (index.id.clone(), named(&index.id)));
         let figures = summary.figures.iter().map(|figure| (figure.key.test.clone(), figure.label.clone()));
         for test in indexes.chain(figures) {
             if !tests.iter().any(|(known, _)| *known == test.0) {

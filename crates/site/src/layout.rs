@@ -111,14 +111,9 @@ pub(crate) fn bar(value: &Estimate, most: f64) -> Markup {
 pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
     html! {
         @if let Some(one) = estimate {
-            b { (score(one)) } " " small { (words::plus_minus(one.spread())) }
+            b { (report::score(one)) } " " small { (words::plus_minus(one.spread())) }
         } @else { "–" }
     }
-}
-
-/// Returns a score with the digits that its interval leaves, as reports have it.
-pub(crate) fn score(estimate: &Estimate) -> String {
-    words::known(words::score(estimate.value), (estimate.high - estimate.low) / 2.0)
 }
 
 /// Returns a range of ranks: `3` or `3–7`.

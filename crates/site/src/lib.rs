@@ -69,7 +69,7 @@ pub struct Built {
     pub runs: usize,
     /// Those of them that were not in it before.
     pub new: usize,
-    /// What is no part of it.
+    /// What is not part of it.
     pub left_out: Vec<LeftOut>,
     /// What was replaced to leave out whose machines they are, and how often.
     pub replaced: BTreeMap<&'static str, usize>,
@@ -95,7 +95,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let hosts = host::write(&board, catalogue, &files)?;
     files.write("index.html", front::page(&board, asked.title).as_bytes())?;
     files.write("runs.html", front::runs(&board, asked.title, &hosts).as_bytes())?;
-    files.write("runs.csv", front::csv(&board).as_bytes())?;
+    files.write("runs.csv", front::csv(&board)?.as_bytes())?;
     files.write("models.html", model::page(&board, asked.title).as_bytes())?;
     files.write("compare.html", aside::page(asked.title).as_bytes())?;
     files.sweep()?;

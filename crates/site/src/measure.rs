@@ -1,6 +1,6 @@
 //! What a site ranks by: an index, or one test under one load and condition.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Notes a value at so many copies.
+    /// Takes in the value measured with `copies` copies.
     fn add(&mut self, copies: u32, value: Estimate, quiet: Option<Estimate>) {
         if !value.value.is_finite() {
             return;
@@ -66,7 +66,9 @@ fn figure(estimate: Option<Estimate>) -> Value {
 
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
 pub(crate) fn measures(records: &[Record], catalogue: &Catalogue) -> Vec<Measure> {
-    let mut found: BTreeMap<(usize, String), Measure> = BTreeMap::new();
+    let tests: HashMap<&str, usize> = (0..).zip(&catalogue.tests).map(|(place, test)| (&*test.id, place)).collect();
+    // Indexes come first, and tests that the catalogue does not know last.
+    let mut found: BTreeMap<(bool, usize, String), Measure> = BTreeMap::new();
     for record in records {
         for (index, quiet) in record.summary.indexes.iter().zip(&record.quiet_indexes) {
             // Of other tests than the others' it is another index.
@@ -83,11 +85,11 @@ pub(crate) fn measures(records: &[Record], catalogue: &Catalogue) -> Vec<Measure
                 is_lower_better: false,
                 values: BTreeMap::new(),
             };
-            let measure = found.entry((kind.unwrap_or(0), index.id.clone())).or_insert_with(make);
+            let measure = found.entry((false, kind.unwrap_or(0), index.id.clone())).or_insert_with(make);
             measure.values.entry(record.id.clone()).or_default().add(index.copies, index.score, *quiet);
         }
         for (figure, quiet) in record.figures() {
-            let place = catalogue.tests.iter().position(|test| test.id == figure.key.test);
+            let place = tests.get(&*figure.key.test).copied().unwrap_or(usize::MAX);
             let id = id(&figure.key);
             let make = || Measure {
                 label: named(&figure.label, &figure.key.load, &figure.key.condition),
@@ -97,8 +99,7 @@ pub(crate) fn measures(records: &[Record], catalogue: &Catalogue) -> Vec<Measure
                 values: BTreeMap::new(),
                 id: id.clone(),
             };
-            let place = 1000 + place.unwrap_or(usize::from(u16::MAX));
-            let measure = found.entry((place, id.clone())).or_insert_with(make);
+            let measure = found.entry((true, place, id.clone())).or_insert_with(make);
             // The same name with another unit would be another test.
             if measure.unit == figure.unit {
                 measure.values.entry(record.id.clone()).or_default().add(figure.key.copies, figure.score, quiet);

@@ -4,10 +4,10 @@ use anyhow::Result;
 use maud::html;
 
 use crate::class::{Class, short};
-use crate::layout::{UP, score};
+use crate::layout::UP;
 use crate::record::Record;
 use analysis::Results;
-use report::Format;
+use report::{Format, score};
 
 /// Returns the page.
 ///
@@ -67,8 +67,7 @@ fn description(record: &Record) -> String {
         let copies = words::copies(index.copies);
         format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
     };
-    let indexes: Vec<String> =
-        record.summary.indexes.iter().filter(|index| index.complete && index.id == "system").map(index).collect();
+    let indexes: Vec<String> = record.system_indexes().map(index).collect();
     let about = crate::front::about(record);
     if indexes.is_empty() { about } else { format!("Index {}; {about}", indexes.join(", ")) }
 }

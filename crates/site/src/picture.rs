@@ -2,8 +2,8 @@
 
 use analysis::Results;
 use maud::{Markup, html};
+use report::score;
 
-use crate::layout::score;
 use crate::record::Record;
 
 /// About how wide a letter of the badge is, in pixels.
@@ -16,12 +16,11 @@ const TO: usize = 620;
 
 /// The text of a badge: the index, or what else the run is.
 fn badge_text(record: &Record) -> String {
-    let complete = record.summary.indexes.iter().filter(|index| index.complete && index.id == "system");
     let part = |index: &analysis::Composite| {
         let score = score(&index.score);
         format!("{score} {} ({})", words::plus_minus(index.score.spread()), words::copies(index.copies))
     };
-    let parts: Vec<String> = complete.map(part).collect();
+    let parts: Vec<String> = record.system_indexes().map(part).collect();
     if parts.is_empty() { words::count(record.figures().count(), "figure") } else { parts.join(", ") }
 }
 

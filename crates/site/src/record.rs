@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use analysis::{Figure, Results, Summary};
+use crate::class::Class;
+use analysis::{Composite, Figure, Results, Summary};
 use journal::{Fact, Facts, Run};
 use stats::Estimate;
 
@@ -45,6 +46,8 @@ pub(crate) struct Record {
     pages: String,
     /// Its name in the site: half of a hash of the journal's bytes.
     pub(crate) id: String,
+    /// The class of the runs that it may be compared with.
+    class: String,
     /// What it came to, without samples, and of the facts those of [`FACETS`].
     pub(crate) summary: Summary,
     /// The undisturbed score of each figure, and of each index, where there is one.
@@ -69,6 +72,7 @@ impl Record {
         let record = Record {
             pages: made_by(url),
             id: id.to_owned(),
+            class: Class::of(&results.run).id,
             quiet: results.rows.iter().map(|row| row.quiet.as_ref().map(|quiet| quiet.score)).collect(),
             quiet_indexes: results.indexes().iter().map(|index| index.quiet).collect(),
             summary,
@@ -115,6 +119,11 @@ impl Record {
     pub(crate) fn figures(&self) -> impl Iterator<Item = (&Figure, Option<Estimate>)> {
         let quiet = self.quiet.iter().copied().chain(std::iter::repeat(None));
         self.summary.figures.iter().zip(quiet).filter(|(figure, _)| !figure.control)
+    }
+
+    /// The system index at each number of copies, where all its tests were measured.
+    pub(crate) fn system_indexes(&self) -> impl Iterator<Item = &Composite> {
+        self.summary.indexes.iter().filter(|index| index.complete && index.id == "system")
     }
 
     /// What a reader must know before any of its figures; empty where there is nothing.

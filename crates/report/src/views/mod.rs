@@ -26,6 +26,7 @@ pub use compare::compare;
 pub use doctor::doctor;
 pub use run::run;
 pub(crate) use scores::range;
+pub use scores::score;
 pub(crate) use shared::name;
 pub use systems::systems;
 pub use trend::trend;

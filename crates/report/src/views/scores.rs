@@ -292,12 +292,12 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
     let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
         label: copies(level),
         mark: key(drawing::series(results, level)),
-        value: exact(estimate),
+        value: score(estimate),
         unit: unit.to_owned(),
         spread: plus_minus(estimate.spread()),
         more,
     };
-    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", exact(&quiet), plus_minus(quiet.spread()));
+    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", score(&quiet), plus_minus(quiet.spread()));
     let of_index = |index: &Index| {
         let (title, range) = (index.title(), range(&index.score));
         let (title, more) = match index.arithmetic {
@@ -331,6 +331,6 @@ pub(crate) fn range(estimate: &Estimate) -> String {
 }
 
 /// Returns a score with the digits that its interval leaves.
-fn exact(estimate: &Estimate) -> String {
+pub fn score(estimate: &Estimate) -> String {
     known(estimate.value, estimate, words::score)
 }
