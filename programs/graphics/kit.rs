@@ -220,7 +220,9 @@ impl Kit {
     pub fn size(&mut self, missing: (u32, u32)) -> Result<(u32, u32), Stop> {
         let Some(text) = self.text("size") else { return Ok(missing) };
         size(&text).ok_or_else(|| {
-            Stop::Error(format!("size={text} is not a size: try WIDTHxHEIGHT, both from 1 to {LARGEST}, as size=300x300"))
+            Stop::Error(format!(
+                "size={text} is not a size: try WIDTHxHEIGHT, both from 1 to {LARGEST}, as size=300x300"
+            ))
         })
     }
 

@@ -324,11 +324,7 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
     sort(&mut parts);
     let mut notes = Vec::new();
     if parts.len() > 1 {
-        notes.push(format!(
-            "{} attempts were delivered; attempt {} counts",
-            parts.len(),
-            parts[0].attempt.attempt
-        ));
+        notes.push(format!("{} attempts were delivered; attempt {} counts", parts.len(), parts[0].attempt.attempt));
     }
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
