@@ -78,13 +78,7 @@ function facts(records) {
 
 // How runs differ that should not be held against each other without a word.
 function guard(records) {
-  const run = (record) => record.summary.run;
-  const parts = [
-    ["procedures", (record) => run(record).procedure + (run(record).procedure === "imported" ? run(record).tool : "")],
-    ["builds", (record) => (run(record).build ? run(record).build.hash : "")],
-    ["baselines", (record) => (run(record).baseline ? run(record).baseline.name : "")],
-  ];
-  const differ = parts.filter(([, of]) => new Set(records.map(of)).size > 1).map(([what]) => what);
+  const differ = differences(records.map((record) => unixmark.about.classes.find((one) => one.id === record.class)));
   if (differ.length === 0) return null;
   return make("p", { class: "guard alarm" },
     `These runs differ in their ${differ.join(" and ")}: part of every difference may be due to that.`);

@@ -33,6 +33,11 @@ function chosen(facet) {
   return (state[`f.${facet.id}`] || "").split(",").filter((value) => value);
 }
 
+// The runs marked for side by side.
+function marked() {
+  return (state.v || "").split(",").filter((id) => id);
+}
+
 // Whether a row passes all facets, except the one at a place.
 function passes(row, except) {
   return unixmark.about.facets.every((facet, place) => {
@@ -93,7 +98,7 @@ function tools() {
   return make("div", { class: "tools" },
     select("Measure", measure().id, measures, (id) => go({ m: id === first ? "" : id, l: "", s: "", n: "" })),
     classes.length > 1 && select("Comparable runs", own ? own.id : "*", classList,
-      (id) => go({ c: id === classes[0].id ? "" : id, n: "" })) || null,
+      (id) => go({ c: id === classes[0].id ? "" : id, n: "" })),
     make("label", {}, every, " every run, not only each system’s latest"));
 }
 
@@ -128,8 +133,7 @@ function guard() {
   const rows = unixmark.table.filter((row) => values[row[ID]]);
   if (own === null) {
     const used = new Set(rows.map((row) => row[CLASS]));
-    const differ = classes[0].parts.map(([what]) => what).filter((_, place) =>
-      new Set([...used].map((id) => known.get(id).parts[place][1])).size > 1);
+    const differ = used.size ? differences([...used].map((id) => known.get(id))) : [];
     if (differ.length === 0) return null;
     return make("p", { class: "guard alarm" }, `Mixed as asked: the runs differ in their ${differ.join(" and ")}, `
       + "so differences between them are not those of the systems alone.");
@@ -137,8 +141,7 @@ function guard() {
   const reasons = new Map();
   const others = rows.filter((row) => row[CLASS] !== own.id);
   for (const row of others) {
-    const parts = known.get(row[CLASS]).parts;
-    const why = own.parts.filter((part, place) => part[1] !== parts[place][1]).map(([what]) => what).join(" and ");
+    const why = differences([own, known.get(row[CLASS])]).join(" and ");
     reasons.set(why, (reasons.get(why) || 0) + 1);
   }
   if (others.length === 0) return null;
@@ -152,14 +155,13 @@ function bar(estimate, most) {
   const ends = low !== null && high !== null
     && make("path", { class: "ends", d: `M${x(low)} 4H${x(high)}M${x(low)} 1v6M${x(high)} 1v6` });
   return make("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-    make("rect", { class: "h0", x: 0, y: 0, width: x(value), height: 8 }), ends || null);
+    make("rect", { class: "h0", x: 0, y: 0, width: x(value), height: 8 }), ends);
 }
 
 function line(row, shown, place, most) {
   const [best, worst] = row.range;
-  const marked = (state.v || "").split(",").filter((id) => id);
-  const isMarked = marked.includes(row[ID]);
-  const toggle = () => go({ v: (isMarked ? marked.filter((id) => id !== row[ID]) : [...marked, row[ID]]).join(",") });
+  const isMarked = marked().includes(row[ID]);
+  const toggle = () => go({ v: (isMarked ? marked().filter((id) => id !== row[ID]) : [...marked(), row[ID]]).join(",") });
   return make("tr", { class: isMarked && "chosen" },
     make("td", { class: "rank" }, best === worst ? String(best) : `${best}–${worst}`),
     make("th", { scope: "row" },
@@ -196,27 +198,31 @@ function table(rows, place) {
 
 function below(rows) {
   const count = Number(state.n) || PAGE;
-  const marked = (state.v || "").split(",").filter((id) => id);
+  const ids = marked();
   const more = rows.length > count
     && make("button", { type: "button", click: () => go({ n: String(count + 5 * PAGE) }) }, `Show more of ${rows.length}`);
-  const aside = marked.length > 1
-    && make("a", { href: `compare.html#r=${marked.join(",")}`, id: "together" }, `${marked.length} runs side by side`);
+  const aside = ids.length > 1
+    && make("a", { href: `compare.html#r=${ids.join(",")}`, id: "together" }, `${ids.length} runs side by side`);
   const clear = Object.keys(state).some((key) => state[key])
     && make("button", { type: "button", click: () => { state = {}; return go({}); } }, "Clear all choices");
-  return make("p", { class: "tools" }, more || null, aside || null, clear || null);
+  return make("p", { class: "tools" }, more, aside, clear);
+}
+
+// What takes the focus, in order.
+function controls() {
+  return [...document.querySelectorAll("main button, main select, main input, main summary")];
 }
 
 // Draws the page; what had the focus has it again.
 async function draw() {
   const one = measure();
   if (!unixmark.measured[one.id]) await load([`data/m-${one.file}.js`]);
-  const active = document.activeElement;
-  const all = [...document.querySelectorAll("main button, main select, main input, main summary")];
-  const focus = all.indexOf(active);
+  const focus = controls().indexOf(document.activeElement);
   const rows = candidates();
-  const place = level(rows.filter((row) => passes(row, -1)));
-  const shown = ranked(rows.filter((row) => passes(row, -1)), place);
-  const facets = unixmark.about.facets.map((each, number) => facet(each, number, rows)).filter((node) => node);
+  const passing = rows.filter((row) => passes(row, -1));
+  const place = level(passing);
+  const shown = ranked(passing, place);
+  const facets = unixmark.about.facets.map((each, number) => facet(each, number, rows));
   const unit = one.unit ? `, ${one.unit}` : "";
   document.getElementById("tools").replaceChildren(...[tools(), make("div", { class: "facets" }, ...facets), guard()]
     .filter((node) => node));
@@ -229,8 +235,7 @@ async function draw() {
   }
   section.append(below(shown));
   document.getElementById("board").replaceChildren(section);
-  const now = [...document.querySelectorAll("main button, main select, main input, main summary")];
-  if (focus >= 0 && now[focus]) now[focus].focus();
+  if (focus >= 0) controls()[focus]?.focus();
   document.body.dataset.drawn = "1";
 }
 

@@ -24,7 +24,7 @@ function load(names) {
   return Promise.all(names.map(one));
 }
 
-// Makes an element; attributes that are null or false are left out, functions are listeners.
+// Makes an element; attributes that are null or false are left out, functions are listeners, and children may be missing.
 function make(name, attributes = {}, ...children) {
   const drawn = ["svg", "rect", "path"].includes(name);
   const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
@@ -32,7 +32,7 @@ function make(name, attributes = {}, ...children) {
     if (typeof value === "function") node.addEventListener(key, value);
     else if (value !== null && value !== false) node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.filter((child) => child !== null));
+  node.append(...children.filter((child) => child));
   return node;
 }
 
@@ -80,6 +80,12 @@ function ranges(estimates, lower) {
     lows.length - before(lows, (one) => one <= high) + 1,
     highs.length - before(highs, (one) => one < low),
   ]);
+}
+
+// In what classes of runs differ: procedures, builds …
+function differences(classes) {
+  const values = (place) => new Set(classes.map((one) => one.parts[place][1]));
+  return classes[0].parts.map(([what]) => what).filter((_, place) => values(place).size > 1);
 }
 
 // What the address says after #, and the address for it: only what differs from the default is in it.
