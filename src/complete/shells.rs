@@ -16,7 +16,13 @@ const VARIABLE: &str = "UNIXMARK_COMPLETE";
 /// The tool as a shell finds it.
 const TOOL: &str = "unixmark";
 
-const SHELLS: Shells<'static> = Shells(&[&WholeWords, &Elvish, &Fish, &Powershell, &Loaded]);
+const SHELLS: Shells<'static> = Shells(&[
+    &Rewritten { shell: &Bash, script: |_| BASH.to_owned() },
+    &Elvish,
+    &Fish,
+    &Powershell,
+    &Rewritten { shell: &Zsh, script: |clap| clap + LOADED },
+]);
 
 /// Answers a shell and ends the process, if one asks.
 pub(crate) fn answer(command: fn() -> Command) {
@@ -34,9 +40,7 @@ pub(crate) fn registration(shell: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Bash with words as they are typed: it takes them apart at `=` and `:`, and clap's script leaves it at that.
-struct WholeWords;
-
+/// For bash, words as they are typed: it takes them apart at `=` and `:`, and clap's script leaves it at that.
 const BASH: &str = r#"_unixmark() {
     local line="${COMP_LINE:0:COMP_POINT}" current="" reply words=()
     read -ra words <<<"$line"
@@ -55,47 +59,24 @@ const BASH: &str = r#"_unixmark() {
 complete -o nosort -F _unixmark unixmark 2>/dev/null || complete -F _unixmark unixmark
 "#;
 
-impl EnvCompleter for WholeWords {
-    fn name(&self) -> &'static str {
-        "bash"
-    }
+/// What follows clap's script for zsh: it completes at the first TAB even if its file is loaded by that TAB.
+const LOADED: &str = r#"[ "$funcstack[1]" != _unixmark ] || _clap_dynamic_completer_unixmark "$@"
+"#;
 
-    fn is(&self, name: &str) -> bool {
-        name == "bash"
-    }
-
-    fn write_registration(
-        &self,
-        variable: &str,
-        _name: &str,
-        _bin: &str,
-        completer: &str,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
-        out.write_all(BASH.replace("VARIABLE", variable).replace("TOOL", completer).as_bytes())
-    }
-
-    fn write_complete(
-        &self,
-        command: &mut Command,
-        words: Vec<OsString>,
-        here: Option<&Path>,
-        out: &mut dyn Write,
-    ) -> Result<(), Error> {
-        Bash.write_complete(command, words, here, out)
-    }
+/// A shell of clap's with another script.
+struct Rewritten<S: 'static> {
+    shell: &'static S,
+    /// Returns the script, given clap's.
+    script: fn(String) -> String,
 }
 
-/// Zsh that also completes at the first TAB if its file is loaded by that.
-struct Loaded;
-
-impl EnvCompleter for Loaded {
+impl<S: EnvCompleter> EnvCompleter for Rewritten<S> {
     fn name(&self) -> &'static str {
-        "zsh"
+        self.shell.name()
     }
 
     fn is(&self, name: &str) -> bool {
-        name == "zsh"
+        self.shell.is(name)
     }
 
     fn write_registration(
@@ -106,8 +87,10 @@ impl EnvCompleter for Loaded {
         completer: &str,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
-        Zsh.write_registration(variable, name, bin, completer, out)?;
-        writeln!(out, "[ \"$funcstack[1]\" != _{name} ] || _clap_dynamic_completer_{name} \"$@\"")
+        let mut clap = Vec::new();
+        self.shell.write_registration(variable, name, bin, completer, &mut clap)?;
+        let script = (self.script)(String::from_utf8_lossy(&clap).into_owned());
+        out.write_all(script.replace("VARIABLE", variable).replace("TOOL", completer).as_bytes())
     }
 
     fn write_complete(
@@ -117,6 +100,6 @@ impl EnvCompleter for Loaded {
         here: Option<&Path>,
         out: &mut dyn Write,
     ) -> Result<(), Error> {
-        Zsh.write_complete(command, words, here, out)
+        self.shell.write_complete(command, words, here, out)
     }
 }
