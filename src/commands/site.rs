@@ -9,6 +9,7 @@ use crate::options::Results;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
+use words::place::{Kind, directory};
 use site::{Asked, Prices, build, check};
 
 #[derive(Debug, clap::Args)]
@@ -53,8 +54,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let Some(into) = into.as_ref().filter(|_| !*is_check) else { return submitted(&sources, &catalogue) };
     let prices = prices.as_deref().map(Prices::read).transpose().map_err(usage)?.unwrap_or_default();
-    let built =
-        build(&Asked { sources: &sources, into, title, anonymous: *anonymous, url, prices: &prices }, &catalogue)?;
+    // Without a place for it, everything is read each time.
+    let cache = directory(Kind::Cache).ok().map(|cache| cache.join("sites"));
+    let asked = Asked {
+        sources: &sources,
+        into,
+        title,
+        anonymous: *anonymous,
+        url,
+        prices: &prices,
+        cache: cache.as_deref(),
+    };
+    let built = build(&asked, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));
     }
@@ -64,7 +75,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let replaced = if replaced.is_empty() { "nothing".to_owned() } else { replaced.join(", ") };
         say(&format!("replaced: {replaced}; and paths, directories and control groups wherever they stood"));
     }
-    say(&format!("{}, {} of them new", words::count(built.runs, "run"), built.new));
+    let read = words::count(built.read, "journal");
+    say(&format!("{}, {} of them new; {read} read", words::count(built.runs, "run"), built.new));
     print(&format!("{}\n", into.join("index.html").display()))?;
     Ok(if built.left_out.is_empty() { Status::Fine } else { Status::Failed })
 }

@@ -1,5 +1,6 @@
 //! Sites: what their files hold, and what a browser makes of them.
 
+mod again;
 mod browsed;
 mod submitted;
 
@@ -57,6 +58,7 @@ fn six(place: &Place) -> PathBuf {
 fn site(place: &Place, folder: &Path, name: &str, options: &str) -> (PathBuf, i32, String) {
     let www = place.root.path().join(name);
     let mut command = place.unixmark("site");
+    command.env("XDG_CACHE_HOME", place.root.path().join("cache"));
     let output = command.arg(folder).arg("--into").arg(&www).args(options.split_whitespace()).output().unwrap();
     (www, output.status.code().unwrap(), stderr(&output))
 }

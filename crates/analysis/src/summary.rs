@@ -117,6 +117,12 @@ impl Summary {
         }
     }
 
+    /// What makes summaries: the tool, its version, and the hash of its analysis.
+    #[must_use]
+    pub fn made_by() -> &'static str {
+        MADE_BY
+    }
+
     /// Whether this very analysis would make the same of a journal of `bytes` bytes.
     #[must_use]
     pub fn is_of(&self, bytes: u64) -> bool {

@@ -1,5 +1,6 @@
 //! A journal without whose machine it was: what says so in any of its texts is replaced, and counted.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
@@ -22,7 +23,7 @@ const OWN: [&str; 6] = ["serial", "uuid", "machine_id", "mac_address", "address"
 const KEPT: [&str; 3] = ["hash", "format", "type"];
 
 /// How often what was replaced: `hosts`, `addresses` …
-pub(crate) type Replaced = BTreeMap<&'static str, usize>;
+pub(crate) type Replaced = BTreeMap<Cow<'static, str>, usize>;
 
 /// Returns a journal's lines without whose machine it was, and what was replaced. The same host has the same alias.
 ///
@@ -33,7 +34,7 @@ pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
     let mut replaced = Replaced::new();
     let facts = journal.facts.iter().count();
     if !journal.run.comment.is_empty() {
-        *replaced.entry("comments").or_default() += 1;
+        *replaced.entry("comments".into()).or_default() += 1;
     }
     if !journal.run.is_redacted() {
         journal.redact();
@@ -44,7 +45,7 @@ pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
     journal.facts = std::mem::take(&mut journal.facts).into_iter().filter(|fact| !is_own(&fact.name)).collect();
     let gone = facts - journal.facts.iter().count();
     if gone > 0 {
-        *replaced.entry("facts").or_default() += gone;
+        *replaced.entry("facts".into()).or_default() += gone;
     }
     let mut bytes = Vec::new();
     for record in journal.records() {
@@ -104,7 +105,7 @@ impl Names {
         for (name, alias, kind) in &self.all {
             let (found, count) = without(&text, name, alias);
             if count > 0 {
-                *replaced.entry(kind).or_default() += count;
+                *replaced.entry((*kind).into()).or_default() += count;
                 text = found;
             }
         }
@@ -119,7 +120,7 @@ impl Names {
             };
             match stand_in {
                 Some((kind, text)) => {
-                    *replaced.entry(kind).or_default() += 1;
+                    *replaced.entry(kind.into()).or_default() += 1;
                     clean += text;
                     clean += &part[word.len()..];
                 }

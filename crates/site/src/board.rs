@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::class::Class;
+use crate::entry::{Column, Entry};
 use crate::measure::{Measure, measures};
 use crate::price::Prices;
-use crate::record::{FACETS, Record};
+use crate::record::FACETS;
 use catalogue::Catalogue;
 use stats::{Estimate, rank_ranges};
 
@@ -13,7 +14,7 @@ use stats::{Estimate, rank_ranges};
 #[derive(Debug)]
 pub(crate) struct Board {
     /// By when they began.
-    pub(crate) records: Vec<Record>,
+    pub(crate) entries: Vec<Entry>,
     /// The class of each.
     pub(crate) class_of: Vec<usize>,
     /// The one with most systems first.
@@ -28,8 +29,8 @@ pub(crate) struct Board {
 /// A row of a ranking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ranked {
-    /// The place in [`Board::records`].
-    pub(crate) record: usize,
+    /// The place in [`Board::entries`].
+    pub(crate) entry: usize,
     /// What it is ranked by.
     pub(crate) value: Estimate,
     /// The best and the worst place it may have.
@@ -37,20 +38,19 @@ pub(crate) struct Ranked {
 }
 
 impl Board {
-    pub(crate) fn new(mut records: Vec<Record>, prices: &Prices, catalogue: &Catalogue) -> Board {
-        records.sort_by(|a, b| (&a.run().started, &a.id).cmp(&(&b.run().started, &b.id)));
-        let mut measures = measures(&records, catalogue);
-        measures.extend(prices.measures(&records, &measures));
+    pub(crate) fn new(mut entries: Vec<Entry>, columns: &[Column], prices: &Prices, catalogue: &Catalogue) -> Board {
+        entries.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
+        let mut measures = measures(&entries, columns, catalogue);
+        measures.extend(prices.measures(&entries, &measures));
         let is_system = |measure: &Measure| measure.id == "index.system";
         let most = || (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
         let first = measures.iter().position(is_system).or_else(most).unwrap_or(0);
-        let all: Vec<Class> = records.iter().map(|record| Class::of(record.run())).collect();
         let mut systems: BTreeMap<&Class, std::collections::BTreeSet<&str>> = BTreeMap::new();
-        for (class, record) in all.iter().zip(&records) {
-            let has = measures.get(first).is_some_and(|first| first.values.contains_key(&record.id));
-            let known = systems.entry(class).or_default();
+        for entry in &entries {
+            let has = measures.get(first).is_some_and(|first| first.values.contains_key(&entry.id));
+            let known = systems.entry(&entry.class).or_default();
             if has {
-                known.insert(record.system());
+                known.insert(&entry.system);
             }
         }
         let mut classes: Vec<(usize, Class)> =
@@ -58,13 +58,13 @@ impl Board {
         classes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let classes: Vec<Class> = classes.into_iter().map(|(_, class)| class).collect();
         let places: HashMap<&str, usize> = (0..).zip(&classes).map(|(place, class)| (&*class.id, place)).collect();
-        let class_of = all.iter().map(|class| places[&*class.id]).collect();
-        let differs = |name: &str| {
-            let mut values = records.iter().filter_map(|record| record.summary.facts.text(name));
+        let class_of = entries.iter().map(|entry| places[&*entry.class.id]).collect();
+        let differs = |place: usize| {
+            let mut values = entries.iter().filter_map(|entry| entry.fact(place));
             values.next().is_some_and(|first| values.any(|value| value != first))
         };
-        let facets = (0..FACETS.len()).filter(|place| differs(FACETS[*place].0)).collect();
-        Board { class_of, classes, measures, first, facets, records }
+        let facets = (0..FACETS.len()).filter(|place| differs(*place)).collect();
+        Board { class_of, classes, measures, first, facets, entries }
     }
 
     /// Returns the latest run of each system of a class that has a value, best first.
@@ -75,16 +75,16 @@ impl Board {
         level: impl Fn(&crate::measure::Levels) -> Option<Estimate>,
     ) -> Vec<Ranked> {
         let mut latest: BTreeMap<&str, (usize, Estimate)> = BTreeMap::new();
-        for (place, record) in self.records.iter().enumerate().filter(|(place, _)| self.class_of[*place] == class) {
-            if let Some(value) = measure.values.get(&record.id).and_then(&level) {
-                latest.insert(record.system(), (place, value));
+        for (place, entry) in self.entries.iter().enumerate().filter(|(place, _)| self.class_of[*place] == class) {
+            if let Some(value) = measure.values.get(&entry.id).and_then(&level) {
+                latest.insert(&*entry.system, (place, value));
             }
         }
         let mut found: Vec<(usize, Estimate)> = latest.into_values().collect();
         let better = |value: f64| if measure.is_lower_better { value } else { -value };
         found.sort_by(|a, b| better(a.1.value).total_cmp(&better(b.1.value)).then(a.0.cmp(&b.0)));
         let values: Vec<Estimate> = found.iter().map(|(_, value)| *value).collect();
-        let ranked = |((record, value), range)| Ranked { record, value, range };
+        let ranked = |((entry, value), range)| Ranked { entry, value, range };
         found.into_iter().zip(rank_ranges(&values, measure.is_lower_better)).map(ranked).collect()
     }
 }

@@ -2,14 +2,31 @@
 
 use archive::hash;
 use journal::{Procedure, Run};
+use serde::{Deserialize, Serialize};
 
-/// What runs must have in common before their figures stand in one list.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// What runs differ in, in the plural.
+const PARTS: [&str; 4] = ["procedures", "builds", "baselines", "places of copies"];
+
+/// What runs must have in common before their figures stand in one list. Its serial form has the values alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "[String; 4]", into = "[String; 4]")]
 pub(crate) struct Class {
     /// Its name in addresses.
     pub(crate) id: String,
-    /// What it is, and what it is called in the plural where runs differ in it.
-    pub(crate) parts: [(&'static str, String); 4],
+    /// What is common, for each of [`PARTS`].
+    values: [String; 4],
+}
+
+impl From<[String; 4]> for Class {
+    fn from(values: [String; 4]) -> Class {
+        Class { id: short(&values.join("\0")), values }
+    }
+}
+
+impl From<Class> for [String; 4] {
+    fn from(class: Class) -> [String; 4] {
+        class.values
+    }
 }
 
 impl Class {
@@ -25,16 +42,23 @@ impl Class {
         let baseline =
             run.baseline.as_ref().map_or(String::new(), |baseline| format!("index against {}", baseline.name));
         let pin = if run.pin.is_empty() { String::new() } else { format!("copies pinned by {}", run.pin) };
-        let parts = [("procedures", procedure), ("builds", build), ("baselines", baseline), ("places of copies", pin)];
-        let parts = parts.map(|(what, value)| (what, words::clean(&value)));
-        let text = parts.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("\0");
-        Class { id: short(&text), parts }
+        Class::from([procedure, build, baseline, pin].map(|value| words::clean(&value)))
+    }
+
+    /// What is common, by what it is called in the plural where runs differ in it.
+    pub(crate) fn parts(&self) -> Vec<(&'static str, &str)> {
+        PARTS.into_iter().zip(self.values.iter().map(String::as_str)).collect()
+    }
+
+    /// How the runs were made.
+    pub(crate) fn procedure(&self) -> &str {
+        &self.values[0]
     }
 
     /// What the runs have in common, as a line.
     pub(crate) fn label(&self) -> String {
-        let parts = self.parts.iter().map(|(_, value)| value.as_str()).filter(|value| !value.is_empty());
-        parts.collect::<Vec<_>>().join(", ")
+        let values = self.values.iter().map(String::as_str).filter(|value| !value.is_empty());
+        values.collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::board::Board;
 use crate::class::short;
 use crate::files::Files;
-use crate::front::{LEVELS, about};
+use crate::front::LEVELS;
 use crate::layout::call;
 use crate::record::FACETS;
 
@@ -22,24 +22,24 @@ const SHARDS: &str = "0123456789abcdef";
 pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
     let mut values: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
     let mut shards: BTreeMap<char, Vec<Value>> = BTreeMap::new();
-    for (record, class) in board.records.iter().zip(&board.class_of) {
+    for (entry, class) in board.entries.iter().zip(&board.class_of) {
         let mut facets = Vec::new();
         for place in &board.facets {
-            let text = record.summary.facts.text(FACETS[*place].0).unwrap_or("unknown");
+            let text = entry.fact(*place).unwrap_or("unknown");
             values.entry(*place).or_default().entry(short(text)).or_insert_with(|| text.into());
             facets.push(short(text));
         }
         let row = json!([
-            record.id,
-            record.system(),
-            record.host(),
-            record.date(),
+            entry.id,
+            entry.system,
+            entry.host,
+            entry.date(),
             board.classes[*class].id,
-            about(record),
+            entry.about,
             facets,
-            record.marks(),
+            entry.marks,
         ]);
-        shards.entry(record.id.chars().next().unwrap_or('0')).or_default().push(row);
+        shards.entry(entry.id.chars().next().unwrap_or('0')).or_default().push(row);
     }
     for digit in SHARDS.chars().filter(|digit| shards.contains_key(digit)) {
         files.write(&format!("data/runs-{digit}.js"), call("runs", &json!(shards[&digit])).as_bytes())?;
@@ -63,7 +63,7 @@ fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &BTreeMap<us
     let classes: Vec<Value> = board
         .classes
         .iter()
-        .map(|class| json!({"id": class.id, "label": class.label(), "parts": class.parts}))
+        .map(|class| json!({"id": class.id, "label": class.label(), "parts": class.parts()}))
         .collect();
     let measures: Vec<Value> = board
         .measures

@@ -1,6 +1,6 @@
 //! The files of a site: written where they differ, removed where nothing needs them.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,7 +17,9 @@ const MARK: &str = "data/site.js";
 #[derive(Debug)]
 pub(crate) struct Files {
     root: PathBuf,
-    needed: Mutex<BTreeSet<PathBuf>>,
+    /// What was in [`OWN`] at the beginning, as `r/NAME`: one look is cheaper than one at each file.
+    before: HashSet<String>,
+    needed: Mutex<HashSet<String>>,
 }
 
 impl Files {
@@ -33,10 +35,15 @@ impl Files {
         if !root.join(MARK).is_file() && entries.any(|entry| !is_hidden(&entry)) {
             bail!("{} holds files of something else; try an empty directory", root.display());
         }
+        let mut before = HashSet::new();
         for folder in OWN {
             fs::create_dir_all(root.join(folder)).with_context(why)?;
+            let entries = fs::read_dir(root.join(folder)).with_context(why)?.flatten();
+            let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+            // Names of its own are plain; of others none is needed or removed.
+            before.extend(files.filter_map(|entry| Some(format!("{folder}/{}", entry.file_name().to_str()?))));
         }
-        Ok(Files { root: root.to_path_buf(), needed: Mutex::default() })
+        Ok(Files { root: root.to_path_buf(), before, needed: Mutex::default() })
     }
 
     /// Returns a file's text, if it is there.
@@ -44,14 +51,12 @@ impl Files {
         fs::read_to_string(self.root.join(name)).ok()
     }
 
-    /// Whether a file is there; it is then kept.
+    /// Whether a file of an earlier build is there; it is then kept.
     pub(crate) fn keep(&self, name: &str) -> bool {
-        let path = self.root.join(name);
-        let is_there = path.is_file();
         if let Ok(mut needed) = self.needed.lock() {
-            needed.insert(path);
+            needed.insert(name.to_owned());
         }
-        is_there
+        self.before.contains(name)
     }
 
     /// Writes a file unless it is there with the same bytes; returns whether it wrote.
@@ -59,9 +64,9 @@ impl Files {
     /// # Errors
     /// It cannot be written.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<bool> {
+        self.keep(name);
         let path = self.root.join(name);
-        let is_same = self.keep(name)
-            && fs::metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64)
+        let is_same = fs::metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64)
             && fs::read(&path).is_ok_and(|there| there == bytes);
         if is_same {
             return Ok(false);
@@ -77,13 +82,9 @@ impl Files {
     /// A file cannot be removed.
     pub(crate) fn sweep(&self) -> Result<()> {
         let needed = self.needed.lock().map(|needed| needed.clone()).unwrap_or_default();
-        for folder in OWN {
-            let entries = fs::read_dir(self.root.join(folder)).with_context(|| format!("{folder} cannot be read"))?;
-            for path in entries.flatten().map(|entry| entry.path()) {
-                if path.is_file() && !needed.contains(&path) {
-                    fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
-                }
-            }
+        for name in self.before.difference(&needed) {
+            let path = self.root.join(name);
+            fs::remove_file(&path).with_context(|| format!("{} cannot be removed", path.display()))?;
         }
         Ok(())
     }

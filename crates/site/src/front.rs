@@ -7,7 +7,6 @@ use crate::board::{Board, Ranked};
 use crate::class::short;
 use crate::layout::{Page, bar, rank, value};
 use crate::measure::{Levels, Measure};
-use crate::record::Record;
 use stats::Estimate;
 
 /// Rows that stand in the page itself; scripts show the others.
@@ -30,8 +29,8 @@ pub(crate) const LEVELS: [(&str, &str, Level); 4] = [
 
 /// Returns the front page.
 pub(crate) fn page(board: &Board, title: &str) -> String {
-    let systems: std::collections::BTreeSet<&str> = board.records.iter().map(Record::system).collect();
-    let runs = words::count(board.records.len(), "run");
+    let systems: std::collections::BTreeSet<&str> = board.entries.iter().map(|entry| &*entry.system).collect();
+    let runs = words::count(board.entries.len(), "run");
     let body = html! {
         p.sentence {
             "Ranks are ranges: systems whose 95 % intervals overlap are in no order."
@@ -83,24 +82,24 @@ fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
 
 /// Whether a run of the class has a level of the measure.
 fn has(board: &Board, class: usize, measure: &Measure, level: impl Fn(&Levels) -> Option<Estimate>) -> bool {
-    let of_class = board.records.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class);
-    of_class.filter_map(|(_, record)| measure.values.get(&record.id)).any(|levels| level(levels).is_some())
+    let of_class = board.entries.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class);
+    of_class.filter_map(|(_, entry)| measure.values.get(&entry.id)).any(|levels| level(levels).is_some())
 }
 
 fn row(board: &Board, measure: &Measure, ranked: &Ranked, most: f64, columns: &[usize]) -> Markup {
-    let record = &board.records[ranked.record];
-    let levels = measure.values.get(&record.id).copied().unwrap_or_default();
+    let entry = &board.entries[ranked.entry];
+    let levels = measure.values.get(&entry.id).copied().unwrap_or_default();
     html! {
         tr {
             td.rank { (rank(ranked.range)) }
             th scope="row" {
-                a href={ "r/" (record.id) ".html" } { bdi { (record.host()) } }
-                small { bdi { (about(record)) } }
-                @for mark in record.marks() { " " span.mark { (mark) } }
+                a href={ "r/" (entry.id) ".html" } { bdi { (entry.host) } }
+                small { bdi { (entry.about) } }
+                @for mark in &entry.marks { " " span.mark { (mark) } }
             }
             td.drawn { (bar(&ranked.value, most)) }
             @for place in columns { td.n { (value(LEVELS[*place].2(&levels).as_ref())) } }
-            td.day { (record.date()) }
+            td.day { (entry.date()) }
         }
     }
 }
@@ -110,15 +109,8 @@ fn reach(value: &Estimate) -> f64 {
     if value.bounded() { value.high } else { value.value }
 }
 
-/// What a reader wants to know of a system first.
-pub(crate) fn about(record: &Record) -> String {
-    let fact = |name: &str| record.summary.facts.text(name).map(str::to_owned);
-    let cpus = words::count(record.run().cpus, "CPU");
-    [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
 /// Returns the list of all runs, the newest last: a new run changes its end.
-pub(crate) fn runs(board: &Board, title: &str, hosts: &[String]) -> String {
+pub(crate) fn runs(board: &Board, title: &str) -> String {
     let body = html! {
         p.text { a href="runs.csv" { "runs.csv" } " has their figures." }
         div.scroll tabindex="0" role="region" aria-label="All runs" {
@@ -127,23 +119,21 @@ pub(crate) fn runs(board: &Board, title: &str, hosts: &[String]) -> String {
                     th scope="col" { "Run" } th scope="col" { "Began" } th scope="col" { "System" }
                     th scope="col" { "How" } th scope="col" { "What a reader must know" }
                 } }
-                tbody { @for (record, class) in board.records.iter().zip(&board.class_of) {
+                tbody { @for (entry, class) in board.entries.iter().zip(&board.class_of) {
                     tr {
-                        th scope="row" { a href={ "r/" (record.id) ".html" } { bdi { (record.run().name) } } }
-                        td { (record.date()) }
+                        th scope="row" { a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
+                        td { (entry.date()) }
                         td {
-                            @let place = short(record.system());
-                            @if hosts.contains(&place) { a href={ "h/" (place) ".html" } { bdi { (record.host()) } } }
-                            @else { bdi { (record.host()) } }
+                            a href={ "h/" (short(&entry.system)) ".html" } { bdi { (entry.host) } }
                         }
-                        td { (board.classes[*class].parts[0].1) }
-                        td { (record.marks().join(", ")) }
+                        td { (board.classes[*class].procedure()) }
+                        td { (entry.marks.join(", ")) }
                     }
                 } }
             }
         }
     };
-    let line = words::count(board.records.len(), "run");
+    let line = words::count(board.entries.len(), "run");
     Page { up: "", site: title, title: "All runs", line, name: "runs.html", scripts: &[], body }.render()
 }
 
@@ -156,13 +146,14 @@ pub(crate) fn csv(board: &Board) -> Result<String> {
     writer.write_record([
         "id", "run", "system", "started", "class", "measure", "unit", "level", "value", "low", "high",
     ])?;
-    for (record, class) in board.records.iter().zip(&board.class_of) {
+    for (entry, class) in board.entries.iter().zip(&board.class_of) {
         for measure in &board.measures {
-            let Some(levels) = measure.values.get(&record.id) else { continue };
+            let Some(levels) = measure.values.get(&entry.id) else { continue };
             for (name, _, of) in LEVELS {
                 let Some(Estimate { value, low, high }) = of(levels) else { continue };
-                let (run, class) = (record.run(), &board.classes[*class].id);
-                let words = [&record.id, &run.name, record.host(), &run.started, class, &measure.id, &measure.unit];
+                let class = &board.classes[*class].id;
+                let words: [&str; 7] =
+                    [&entry.id, &entry.name, &entry.host, &entry.started, class, &measure.id, &measure.unit];
                 let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
                 let numbers = [name.to_owned(), value.to_string(), end(low), end(high)];
                 writer.write_record(words.map(harmless).into_iter().chain(numbers))?;

@@ -2,51 +2,108 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use maud::{Markup, html};
 
 use crate::board::Board;
 use crate::class::short;
 use crate::files::Files;
 use crate::layout::{Page, UP, value};
+use crate::Asked;
+use crate::entry::Entry;
 use crate::record::Record;
+use crate::state::Pages;
 use analysis::{Summary, Trend};
+use archive::hash;
 use catalogue::Catalogue;
 use report::Format;
 
-/// Writes the page of every system, and one for each of its tests that was measured more than once; returns the
-/// names of the systems' pages.
+/// Writes the page of every system, and one for each of its tests that was measured more than once, unless they are those of
+/// the last build; returns what was written for each, by its name in the site.
 ///
 /// # Errors
 /// One cannot be written.
-pub(crate) fn write(board: &Board, catalogue: &Catalogue, files: &Files) -> Result<Vec<String>> {
-    let mut systems: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-    for record in &board.records {
-        systems.entry(record.system()).or_default().push(record);
+pub(crate) fn write(
+    board: &Board,
+    asked: &Asked<'_>,
+    catalogue: &Catalogue,
+    files: &Files,
+    mut last: BTreeMap<String, Pages>,
+) -> Result<BTreeMap<String, Pages>> {
+    let mut systems: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    for entry in &board.entries {
+        systems.entry(&entry.system).or_default().push(entry);
     }
-    let mut written = Vec::new();
-    for (system, records) in &systems {
+    let mut written = BTreeMap::new();
+    for (system, entries) in &systems {
         let name = short(system);
-        let trends = if records.len() > 1 { trends(&name, records, catalogue, files)? } else { Vec::new() };
-        let Some(latest) = records.last() else { continue };
-        let page = Page {
-            up: UP,
-            site: "Ranking",
-            title: latest.host(),
-            line: crate::front::about(latest),
-            name: "",
-            scripts: &[],
-            body: body(board, records, &trends),
+        let of = content(board, entries);
+        let last = last.remove(&name).filter(|last| last.of == of && last.names.iter().all(|name| files.keep(name)));
+        let pages = match last {
+            Some(pages) => pages,
+            None => Pages { of, names: pages(&name, board, entries, asked, catalogue, files)? },
         };
-        files.write(&format!("h/{name}.html"), page.render().as_bytes())?;
-        written.push(name);
+        written.insert(name, pages);
     }
     Ok(written)
 }
 
+/// A hash of what makes a system's pages: its runs, and the values of them that are shown.
+fn content(board: &Board, entries: &[&Entry]) -> u64 {
+    let measure = board.measures.get(board.first);
+    let mut text = measure.map_or(String::new(), |measure| measure.label.clone());
+    for entry in entries {
+        text += &entry.id;
+        let levels = measure.and_then(|measure| measure.values.get(&entry.id)).copied().unwrap_or_default();
+        for one in [levels.one, levels.all].into_iter().flatten() {
+            for number in [one.value, one.low, one.high] {
+                text.push_str(&format!(" {:x}", number.to_bits()));
+            }
+        }
+    }
+    hash(&text)
+}
+
+/// Writes a system's pages and returns their names.
+fn pages(
+    name: &str,
+    board: &Board,
+    entries: &[&Entry],
+    asked: &Asked<'_>,
+    catalogue: &Catalogue,
+    files: &Files,
+) -> Result<Vec<String>> {
+    let trends = if entries.len() > 1 { trends(name, entries, asked, catalogue, files)? } else { Vec::new() };
+    let mut names: Vec<String> = trends.iter().map(|(file, _)| format!("h/{file}")).collect();
+    if let Some(latest) = entries.last() {
+        let page = Page {
+            up: UP,
+            site: "Ranking",
+            title: &latest.host,
+            line: latest.about.clone(),
+            name: "",
+            scripts: &[],
+            body: body(board, entries, &trends),
+        };
+        names.push(format!("h/{name}.html"));
+        files.write(&format!("h/{name}.html"), page.render().as_bytes())?;
+    }
+    Ok(names)
+}
+
 /// Writes a page for every test with two runs that can be compared; returns their files and names.
-fn trends(system: &str, records: &[&Record], catalogue: &Catalogue, files: &Files) -> Result<Vec<(String, String)>> {
-    let summaries: Vec<Summary> = records.iter().map(|record| record.summary.clone()).collect();
+fn trends(
+    system: &str,
+    entries: &[&Entry],
+    asked: &Asked<'_>,
+    catalogue: &Catalogue,
+    files: &Files,
+) -> Result<Vec<(String, String)>> {
+    let record = |entry: &&Entry| {
+        let record = Record::read(files, &entry.id, asked.url);
+        record.map(|record| record.summary).with_context(|| format!("the record of {} cannot be read", entry.id))
+    };
+    let summaries: Vec<Summary> = entries.iter().map(record).collect::<Result<_>>()?;
     let mut tests: Vec<(String, String)> = Vec::new();
     for summary in &summaries {
         let indexes = summary.indexes.iter().filter(|index| index.complete);
@@ -76,7 +133,7 @@ fn trends(system: &str, records: &[&Record], catalogue: &Catalogue, files: &File
     Ok(found)
 }
 
-fn body(board: &Board, records: &[&Record], trends: &[(String, String)]) -> Markup {
+fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Markup {
     let measure = board.measures.get(board.first);
     let label = measure.map_or("", |measure| &measure.label);
     html! {
@@ -88,14 +145,14 @@ fn body(board: &Board, records: &[&Record], trends: &[(String, String)]) -> Mark
                         th scope="col" { "Run" } th scope="col" { "Began" }
                         th.n scope="col" { (label) ", 1 copy" } th.n scope="col" { "All copies" } th scope="col" { "Marks" }
                     } }
-                    tbody { @for record in records {
-                        @let levels = measure.and_then(|measure| measure.values.get(&record.id)).copied().unwrap_or_default();
+                    tbody { @for entry in entries {
+                        @let levels = measure.and_then(|measure| measure.values.get(&entry.id)).copied().unwrap_or_default();
                         tr {
-                            th scope="row" { a href={ (UP) "r/" (record.id) ".html" } { bdi { (record.run().name) } } }
-                            td { (record.date()) }
+                            th scope="row" { a href={ (UP) "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
+                            td { (entry.date()) }
                             td.n { (value(levels.one.as_ref())) }
                             td.n { (value(levels.all.as_ref())) }
-                            td { (record.marks().join(", ")) }
+                            td { (entry.marks.join(", ")) }
                         }
                     } }
                 }

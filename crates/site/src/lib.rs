@@ -2,7 +2,8 @@
 //!
 //! - `check`: whether a journal from somebody else may go in; `anonymous`: whose machine it was, taken out.
 //! - `gather`: finds journals in any mixture of files, runs' directories and fleets.
-//! - `record`: what is kept of a run beside its page (`r/ID.js`), so that no journal is read twice.
+//! - `reading`: the journals, read on all processors; those that `state` knows from the last time are not.
+//! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
 //! - `front`, `page`, `host`, `model`, `aside`, `picture`: the pages, and pictures for other pages. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
@@ -15,6 +16,7 @@ mod board;
 mod check;
 mod class;
 mod data;
+mod entry;
 mod files;
 mod front;
 mod gather;
@@ -25,17 +27,17 @@ mod model;
 mod page;
 mod picture;
 mod price;
+mod reading;
 mod record;
+mod state;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
+use anyhow::{Result, anyhow, bail};
 
-use analysis::Results;
-use anonymous::{Replaced, anonymous};
+use analysis::Summary;
+use anonymous::Replaced;
 use board::Board;
 use catalogue::Catalogue;
 pub use check::check;
@@ -43,7 +45,8 @@ use files::Files;
 use gather::Gathered;
 pub use gather::LeftOut;
 pub use price::Prices;
-use record::Record;
+use reading::Reading;
+use state::{Keeper, Pages, State};
 
 /// What a site is made of.
 #[derive(Debug, Clone, Copy)]
@@ -60,6 +63,8 @@ pub struct Asked<'a> {
     pub url: &'a str,
     /// What systems cost and draw.
     pub prices: &'a Prices,
+    /// The directory where it is remembered which journals were read; without one all are read.
+    pub cache: Option<&'a Path>,
 }
 
 /// What became of it.
@@ -69,10 +74,12 @@ pub struct Built {
     pub runs: usize,
     /// Those of them that were not in it before.
     pub new: usize,
+    /// Journals that were read, and not known from the last time.
+    pub read: usize,
     /// What is not part of it.
     pub left_out: Vec<LeftOut>,
     /// What was replaced to leave out whose machines they are, and how often.
-    pub replaced: BTreeMap<&'static str, usize>,
+    pub replaced: Replaced,
 }
 
 /// Builds a site, or brings the one that is there up to date.
@@ -82,95 +89,48 @@ pub struct Built {
 pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let files = Files::open(asked.into)?;
     let gathered = Gathered::of(asked.sources, asked.into, catalogue);
-    let (records, mut built) = read_all(&gathered.journals, asked, &files, catalogue)?;
+    let made_by = format!("{} {} {:?}", record::made_by(asked.url), Summary::made_by(), asked.anonymous);
+    let keeper = asked.cache.and_then(|cache| Keeper::new(cache, asked.into, made_by));
+    let state = keeper.as_ref().map(Keeper::read).unwrap_or_default();
+    let last = state.systems;
+    let mut reading = Reading::new(state.columns, state.journals, state.entries);
+    reading.read(&gathered.journals, asked, &files, catalogue)?;
+    let Reading { columns, journals, entries, mut built, .. } = reading;
     built.left_out.extend(gathered.left_out);
     built.left_out.sort_by(|a, b| a.path.cmp(&b.path));
-    if records.is_empty() {
+    if entries.is_empty() {
         bail!("no run was found in what was named; `unixmark list runs` shows where runs are");
     }
-    built.runs = records.len();
-    let board = Board::new(records, asked.prices, catalogue);
-    layout::assets(&files)?;
-    data::write(&board, &files)?;
-    let hosts = host::write(&board, catalogue, &files)?;
-    files.write("index.html", front::page(&board, asked.title).as_bytes())?;
-    files.write("runs.html", front::runs(&board, asked.title, &hosts).as_bytes())?;
-    files.write("runs.csv", front::csv(&board)?.as_bytes())?;
-    files.write("models.html", model::page(&board, asked.title).as_bytes())?;
-    files.write("compare.html", aside::page(asked.title).as_bytes())?;
+    built.runs = entries.len();
+    let board = Board::new(entries.into_values().collect(), columns.all(), asked.prices, catalogue);
+    let systems = std::thread::scope(|scope| {
+        // The largest file takes as long as the others together.
+        let csv = scope.spawn(|| files.write("runs.csv", front::csv(&board)?.as_bytes()));
+        let systems = pages(&board, asked, catalogue, &files, last);
+        csv.join().map_err(|_| anyhow!("the site cannot be built: internal error"))??;
+        systems
+    })?;
     files.sweep()?;
+    if let Some(keeper) = keeper {
+        keeper.write(&State { columns: columns.all().to_vec(), journals, systems, entries: board.entries });
+    }
     Ok(built)
 }
 
-/// Reads every journal, on all processors, and writes the pages of those that are new. Copies of a journal are one run.
-fn read_all(
-    journals: &[PathBuf],
+/// Writes all pages but those of runs, and what scripts read; returns the pages of each system.
+fn pages(
+    board: &Board,
     asked: &Asked<'_>,
-    files: &Files,
     catalogue: &Catalogue,
-) -> Result<(Vec<Record>, Built)> {
-    type Part = (Vec<(Record, bool, Replaced)>, Vec<LeftOut>);
-    let next = AtomicUsize::new(0);
-    let work = || -> Part {
-        let mut part = Part::default();
-        while let Some(path) = journals.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match read(path, asked, files, catalogue) {
-                Ok(found) => part.0.push(found),
-                Err(error) => part.1.push(LeftOut { path: path.clone(), reason: format!("{error:#}") }),
-            }
-        }
-        part
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(journals.len());
-    let parts: Vec<Part> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().ok()).collect::<Option<_>>()
-    })
-    .context("the site cannot be built: internal error")?;
-    let mut built = Built::default();
-    let mut records = BTreeMap::new();
-    for (found, left_out) in parts {
-        built.left_out.extend(left_out);
-        for (record, is_new, replaced) in found {
-            built.new += usize::from(is_new);
-            replaced.iter().for_each(|(what, count)| *built.replaced.entry(what).or_default() += count);
-            records.insert(record.id.clone(), record);
-        }
-    }
-    Ok((records.into_values().collect(), built))
-}
-
-/// Returns a run's record, whether it is new, and what was replaced in it; writes its files if they are not there.
-fn read(path: &Path, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<(Record, bool, Replaced)> {
-    let mut bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let mut replaced = Replaced::new();
-    if asked.anonymous {
-        (bytes, replaced) = anonymous(journal::parse(&bytes[..], path)?)?;
-    }
-    let id = id(&bytes);
-    let [script, page, journal_file, badge, chart] =
-        ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"));
-    let kept = [&script, &page, &journal_file, &badge].map(|name| files.keep(name));
-    files.keep(&chart);
-    if kept.iter().all(|is_there| *is_there)
-        && let Some(record) = files.read(&script).as_deref().and_then(|script| Record::of_script(script, asked.url))
-    {
-        return Ok((record, false, replaced));
-    }
-    let results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
-    let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
-    files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
-    files.write(&journal_file, &bytes)?;
-    files.write(&badge, picture::badge(&record).as_bytes())?;
-    if let Some(drawn) = picture::chart(&record, &results) {
-        files.write(&chart, drawn.as_bytes())?;
-    }
-    // Last: where it is, the others are.
-    files.write(&script, record.script()?.as_bytes())?;
-    Ok((record, true, replaced))
-}
-
-/// Returns a run's name in a site: half of the SHA-256 of its journal, as 16 digits.
-fn id(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    files: &Files,
+    last: BTreeMap<String, Pages>,
+) -> Result<BTreeMap<String, Pages>> {
+    layout::assets(files)?;
+    data::write(board, files)?;
+    let systems = host::write(board, asked, catalogue, files, last)?;
+    files.write("index.html", front::page(board, asked.title).as_bytes())?;
+    files.write("runs.html", front::runs(board, asked.title).as_bytes())?;
+    files.write("models.html", model::page(board, asked.title).as_bytes())?;
+    files.write("compare.html", aside::page(asked.title).as_bytes())?;
+    Ok(systems)
 }

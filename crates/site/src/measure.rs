@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Value, json};
 
-use crate::record::Record;
+use crate::entry::{Column, Entry};
 use analysis::named;
 use catalogue::{Catalogue, Metric, NONE};
 use journal::Key;
@@ -65,48 +65,55 @@ fn figure(estimate: Option<Estimate>) -> Value {
 }
 
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
-pub(crate) fn measures(records: &[Record], catalogue: &Catalogue) -> Vec<Measure> {
+pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalogue) -> Vec<Measure> {
     let tests: HashMap<&str, usize> = (0..).zip(&catalogue.tests).map(|(place, test)| (&*test.id, place)).collect();
     // Indexes come first, and tests that the catalogue does not know last.
-    let mut found: BTreeMap<(bool, usize, String), Measure> = BTreeMap::new();
-    for record in records {
-        for (index, quiet) in record.summary.indexes.iter().zip(&record.quiet_indexes) {
-            // Of other tests than the others' it is another index.
-            if !index.complete {
-                continue;
-            }
-            let kind = catalogue.indexes.iter().position(|kind| kind.id == index.id);
-            let name = kind.map_or(&index.id, |place| &catalogue.indexes[place].name);
-            let make = || Measure {
-                id: format!("index.{}", index.id),
-                label: format!("{name} index"),
+    let order = |column: &Column| match column {
+        Column::Index { id, .. } => {
+            (false, catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0), id.clone())
+        }
+        Column::Cell { key, .. } => (true, tests.get(&*key.test).copied().unwrap_or(usize::MAX), id(key)),
+    };
+    let orders: Vec<_> = columns.iter().map(order).collect();
+    let mut found: BTreeMap<&(bool, usize, String), Measure> = BTreeMap::new();
+    for entry in entries {
+        for (place, value, quiet) in &entry.figures {
+            let (Some(column), Some(order)) = (columns.get(*place), orders.get(*place)) else { continue };
+            let measure = found.entry(order).or_insert_with(|| Measure::of(column, catalogue));
+            // The same name with another unit would be another test.
+            let copies = match column {
+                Column::Index { copies, .. } => *copies,
+                Column::Cell { key, unit, .. } if measure.unit == *unit => key.copies,
+                Column::Cell { .. } => continue,
+            };
+            measure.values.entry(entry.id.clone()).or_default().add(copies, *value, *quiet);
+        }
+    }
+    found.into_values().collect()
+}
+
+impl Measure {
+    /// Returns the measure of a column, without values.
+    fn of(column: &Column, catalogue: &Catalogue) -> Measure {
+        match column {
+            Column::Index { id, .. } => Measure {
+                id: format!("index.{id}"),
+                label: format!("{} index", catalogue.index(id).map_or(id, |index| &index.name)),
                 group: "Indexes",
                 unit: String::new(),
                 is_lower_better: false,
                 values: BTreeMap::new(),
-            };
-            let measure = found.entry((false, kind.unwrap_or(0), index.id.clone())).or_insert_with(make);
-            measure.values.entry(record.id.clone()).or_default().add(index.copies, index.score, *quiet);
-        }
-        for (figure, quiet) in record.figures() {
-            let place = tests.get(&*figure.key.test).copied().unwrap_or(usize::MAX);
-            let id = id(&figure.key);
-            let make = || Measure {
-                label: named(&figure.label, &figure.key.load, &figure.key.condition),
-                group: group(&figure.key, figure.metric),
-                unit: figure.unit.clone(),
-                is_lower_better: figure.metric != Metric::Rate,
+            },
+            Column::Cell { key, label, metric, unit } => Measure {
+                id: id(key),
+                label: named(label, &key.load, &key.condition),
+                group: group(key, *metric),
+                unit: unit.clone(),
+                is_lower_better: *metric != Metric::Rate,
                 values: BTreeMap::new(),
-                id: id.clone(),
-            };
-            let measure = found.entry((true, place, id.clone())).or_insert_with(make);
-            // The same name with another unit would be another test.
-            if measure.unit == figure.unit {
-                measure.values.entry(record.id.clone()).or_default().add(figure.key.copies, figure.score, quiet);
-            }
+            },
         }
     }
-    found.into_values().collect()
 }
 
 /// What a cell is called in addresses.

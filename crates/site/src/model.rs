@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use crate::board::Board;
 use crate::front::LEVELS;
 use crate::layout::Page;
+use crate::record::MODEL;
 use stats::{Estimate, median};
 
 /// A processor model's runs of a class: place in the board, value.
@@ -38,9 +39,9 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
 
 fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>) -> Vec<(&str, Runs)> {
     let mut models: BTreeMap<&str, Runs> = BTreeMap::new();
-    for (place, record) in board.records.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class) {
-        let Some(value) = value(&record.id) else { continue };
-        let model = record.summary.facts.text("cpu.model").unwrap_or("unknown processor");
+    for (place, entry) in board.entries.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class) {
+        let Some(value) = value(&entry.id) else { continue };
+        let model = entry.fact(MODEL).unwrap_or("unknown processor");
         models.entry(model).or_default().push((place, value));
     }
     let middle = |runs: &Runs| median(&runs.iter().map(|(_, value)| value.value).collect::<Vec<_>>());
@@ -80,10 +81,10 @@ fn strip(board: &Board, runs: &Runs, most: f64, named: bool) -> Markup {
         svg.strip role="img" aria-label=(words::count(runs.len(), "run")) viewBox="0 0 300 20" {
             path.rule d="M0 10H300" {}
             @for (place, value) in runs {
-                @let record = &board.records[*place];
-                a href={ "r/" (record.id) ".html" } id=[named.then(|| format!("p-{}", record.id))] tabindex="-1" {
+                @let entry = &board.entries[*place];
+                a href={ "r/" (entry.id) ".html" } id=[named.then(|| format!("p-{}", entry.id))] tabindex="-1" {
                     circle.point cx=(format!("{:.1}", 295.0 * value.value / most)) cy="10" r="4" {
-                        title { (record.host()) ", " (record.date()) ": " (words::score(value.value)) }
+                        title { (entry.host) ", " (entry.date()) ": " (words::score(value.value)) }
                     }
                 }
             }

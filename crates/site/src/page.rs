@@ -68,6 +68,6 @@ fn description(record: &Record) -> String {
         format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
     };
     let indexes: Vec<String> = record.system_indexes().map(index).collect();
-    let about = crate::front::about(record);
+    let about = record.about();
     if indexes.is_empty() { about } else { format!("Index {}; {about}", indexes.join(", ")) }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::measure::{Levels, Measure};
-use crate::record::Record;
+use crate::entry::Entry;
 use stats::Estimate;
 
 /// The index that is divided.
@@ -56,12 +56,12 @@ impl Prices {
     }
 
     /// Returns the index for what systems cost, by currency, and for what they draw.
-    pub(crate) fn measures(&self, records: &[Record], measures: &[Measure]) -> Vec<Measure> {
+    pub(crate) fn measures(&self, entries: &[Entry], measures: &[Measure]) -> Vec<Measure> {
         let Some(index) = measures.iter().find(|measure| measure.id == INDEX) else { return Vec::new() };
         let mut found: BTreeMap<String, Measure> = BTreeMap::new();
-        for record in records {
-            let Some(levels) = index.values.get(&record.id) else { continue };
-            let is_it = |system: &&System| system.host == record.run().host || system.host == record.id;
+        for entry in entries {
+            let Some(levels) = index.values.get(&entry.id) else { continue };
+            let is_it = |system: &&System| system.host == entry.host || system.host == entry.id;
             for system in self.system.iter().filter(is_it) {
                 let price = system.per_hour.map(|price| (format!("{} an hour", system.currency), price));
                 let power = system.watts.map(|watts| ("watt".to_owned(), watts));
@@ -75,7 +75,7 @@ impl Prices {
                         ..index.clone()
                     };
                     let measure = found.entry(per.clone()).or_insert_with(make);
-                    measure.values.insert(record.id.clone(), divided(levels, number));
+                    measure.values.insert(entry.id.clone(), divided(levels, number));
                 }
             }
         }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::class::Class;
+use crate::files::Files;
 use analysis::{Composite, Figure, Results, Summary};
 use journal::{Fact, Facts, Run};
 use stats::Estimate;
@@ -38,6 +39,9 @@ pub(crate) const FACETS: [(&str, &str); 17] = [
     ("cpu.microcode", "Microcode"),
     ("graphics.gl_renderer", "Renderer"),
 ];
+
+/// The place of the processor among them.
+pub(crate) const MODEL: usize = 0;
 
 /// A run in a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -89,8 +93,13 @@ impl Record {
         Ok(format!("{CALL}{});\n", serde_json::to_string(self).context("a run cannot be encoded")?))
     }
 
+    /// Returns the record that is kept of a run, if this very tool made it for this address.
+    pub(crate) fn read(files: &Files, id: &str, url: &str) -> Option<Record> {
+        Record::of_script(&files.read(&format!("r/{id}.js"))?, url)
+    }
+
     /// Returns what a script holds, if this very tool made it for this address.
-    pub(crate) fn of_script(script: &str, url: &str) -> Option<Record> {
+    fn of_script(script: &str, url: &str) -> Option<Record> {
         let text = script.strip_prefix(CALL)?.strip_suffix(");\n")?;
         let record: Record = serde_json::from_str(text).ok()?;
         (record.pages == made_by(url) && record.summary.is_of(record.summary.journal_bytes)).then_some(record)
@@ -110,9 +119,11 @@ impl Record {
         if self.run().host.is_empty() { "a machine without a name" } else { &self.run().host }
     }
 
-    /// The day on which it began.
-    pub(crate) fn date(&self) -> &str {
-        self.run().started.get(..10).unwrap_or("")
+    /// What a reader wants to know of its system first.
+    pub(crate) fn about(&self) -> String {
+        let fact = |name: &str| self.summary.facts.text(name).map(str::to_owned);
+        let cpus = words::count(self.run().cpus, "CPU");
+        [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// The figures that stand for themselves, each with its undisturbed score.
@@ -124,6 +135,11 @@ impl Record {
     /// The system index at each number of copies, where all its tests were measured.
     pub(crate) fn system_indexes(&self) -> impl Iterator<Item = &Composite> {
         self.summary.indexes.iter().filter(|index| index.complete && index.id == "system")
+    }
+
+    /// Whether it has a chart: of its index by test.
+    pub(crate) fn has_chart(&self) -> bool {
+        self.summary.indexes.iter().any(|index| index.id == "system")
     }
 
     /// What a reader must know before any of its figures; empty where there is nothing.
@@ -145,7 +161,7 @@ impl Record {
 }
 
 /// What makes pages for an address.
-fn made_by(url: &str) -> String {
+pub(crate) fn made_by(url: &str) -> String {
     format!("{PAGES} {url}").trim_end().to_owned()
 }
 

@@ -1,0 +1,116 @@
+//! A run as lists and rankings need it: less than its record, so that tens of thousands are read at once.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::class::Class;
+use crate::record::{FACETS, Record};
+use catalogue::Metric;
+use journal::Key;
+use stats::Estimate;
+
+/// What a figure is of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Column {
+    /// An index, complete, at so many copies.
+    Index { id: String, copies: u32 },
+    /// A cell.
+    Cell { key: Key, label: String, metric: Metric, unit: String },
+}
+
+/// What the figures of all runs are of; each run names its columns by their places here.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    all: Vec<Column>,
+    places: HashMap<Column, usize>,
+}
+
+impl Columns {
+    pub(crate) fn new(all: Vec<Column>) -> Columns {
+        let places = (0..).zip(&all).map(|(place, column)| (column.clone(), place)).collect();
+        Columns { all, places }
+    }
+
+    pub(crate) fn all(&self) -> &[Column] {
+        &self.all
+    }
+
+    /// Returns the place of a column, which is added if it is new.
+    fn place(&mut self, column: Column) -> usize {
+        if let Some(place) = self.places.get(&column) {
+            return *place;
+        }
+        let place = self.all.len();
+        self.all.push(column.clone());
+        self.places.insert(column, place);
+        place
+    }
+}
+
+/// A run in the lists of a site.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    /// Its name in the site.
+    pub(crate) id: String,
+    /// Its name where it was recorded.
+    pub(crate) name: String,
+    pub(crate) started: String,
+    /// What tells its system from others: the host, unless that was taken out.
+    pub(crate) system: String,
+    /// What people call its system.
+    pub(crate) host: String,
+    /// What a reader wants to know of its system first.
+    pub(crate) about: String,
+    /// The value of each of [`FACETS`], where it is known.
+    facts: Vec<Option<String>>,
+    pub(crate) class: Class,
+    /// What a reader must know before any of its figures; empty where there is nothing.
+    pub(crate) marks: Vec<String>,
+    pub(crate) has_chart: bool,
+    /// Place of the column, value, and undisturbed value.
+    pub(crate) figures: Vec<(usize, Estimate, Option<Estimate>)>,
+}
+
+impl Entry {
+    /// Returns the entry of a record, adding what its figures are of to `columns`.
+    pub(crate) fn new(record: &Record, columns: &mut Columns) -> Entry {
+        let mut figures = Vec::new();
+        for (index, quiet) in record.summary.indexes.iter().zip(&record.quiet_indexes) {
+            // Of other tests than the others' it is another index.
+            if index.complete {
+                let column = Column::Index { id: index.id.clone(), copies: index.copies };
+                figures.push((columns.place(column), index.score, *quiet));
+            }
+        }
+        for (figure, quiet) in record.figures() {
+            let (key, label, unit) = (figure.key.clone(), figure.label.clone(), figure.unit.clone());
+            let column = Column::Cell { key, label, metric: figure.metric, unit };
+            figures.push((columns.place(column), figure.score, quiet));
+        }
+        let run = record.run();
+        Entry {
+            id: record.id.clone(),
+            name: run.name.clone(),
+            started: run.started.clone(),
+            system: record.system().to_owned(),
+            host: record.host().to_owned(),
+            about: record.about(),
+            facts: FACETS.iter().map(|(name, _)| record.summary.facts.text(name).map(str::to_owned)).collect(),
+            class: Class::of(run),
+            marks: record.marks().into_iter().map(str::to_owned).collect(),
+            has_chart: record.has_chart(),
+            figures,
+        }
+    }
+
+    /// The day on which it began.
+    pub(crate) fn date(&self) -> &str {
+        self.started.get(..10).unwrap_or("")
+    }
+
+    /// The value of one of [`FACETS`], by its place there.
+    pub(crate) fn fact(&self, place: usize) -> Option<&str> {
+        self.facts.get(place)?.as_deref()
+    }
+}

@@ -1,0 +1,179 @@
+//! Reading journals, on all processors, and writing the pages of those that are new.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use sha2::{Digest, Sha256};
+
+use crate::anonymous::{Replaced, anonymous};
+use crate::entry::{Column, Columns, Entry};
+use crate::files::Files;
+use crate::gather::LeftOut;
+use crate::record::Record;
+use crate::state::{Known, Stamp};
+use crate::{Asked, Built, page, picture};
+use analysis::Results;
+use catalogue::Catalogue;
+
+/// The runs of a site as they are read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) columns: Columns,
+    /// By the journals' paths, for the next time.
+    pub(crate) journals: BTreeMap<String, Known>,
+    /// By the runs' names in the site: copies of a journal are one run.
+    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) built: Built,
+    /// What the last build knew.
+    last: (BTreeMap<String, Known>, HashMap<String, Entry>),
+}
+
+/// A journal that was read.
+struct Read {
+    path: PathBuf,
+    stamp: Option<Stamp>,
+    record: Record,
+    is_new: bool,
+    replaced: Replaced,
+}
+
+impl Reading {
+    pub(crate) fn new(columns: Vec<Column>, journals: BTreeMap<String, Known>, entries: Vec<Entry>) -> Reading {
+        let entries = entries.into_iter().map(|entry| (entry.id.clone(), entry)).collect();
+        Reading {
+            columns: Columns::new(columns),
+            journals: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            built: Built::default(),
+            last: (journals, entries),
+        }
+    }
+
+    /// Reads the journals that were changed since the last build, or are new.
+    ///
+    /// # Errors
+    /// A thread failed: a defect.
+    pub(crate) fn read(
+        &mut self,
+        journals: &[PathBuf],
+        asked: &Asked<'_>,
+        files: &Files,
+        catalogue: &Catalogue,
+    ) -> Result<()> {
+        let unread: Vec<(&PathBuf, Option<Stamp>)> = journals.iter().filter_map(|path| self.unread(path, files)).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut part = (Vec::new(), Vec::new());
+            while let Some((path, stamp)) = unread.get(next.fetch_add(1, Ordering::Relaxed)) {
+                match read(path, *stamp, asked, files, catalogue) {
+                    Ok(found) => part.0.push(found),
+                    Err(error) => part.1.push(LeftOut { path: (*path).clone(), reason: format!("{error:#}") }),
+                }
+            }
+            part
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(unread.len());
+        let parts: Vec<_> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().map(|worker| worker.join().ok()).collect::<Option<_>>()
+        })
+        .context("the site cannot be built: internal error")?;
+        self.built.read = unread.len();
+        for (found, left_out) in parts {
+            self.built.left_out.extend(left_out);
+            found.into_iter().for_each(|read| self.add(read));
+        }
+        Ok(())
+    }
+
+    /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise returns
+    /// the journal.
+    fn unread<'a>(&mut self, path: &'a PathBuf, files: &Files) -> Option<(&'a PathBuf, Option<Stamp>)> {
+        let stamp = Stamp::of(path);
+        let unread = Some((path, stamp));
+        let known = absolute(path).and_then(|name| self.last.0.remove_entry(&name));
+        let Some((name, known)) = known.filter(|(_, known)| known.is_of(stamp)) else { return unread };
+        if !self.entries.contains_key(&known.id) {
+            let entry = self.last.1.remove(&known.id).filter(|entry| are_there(&known.id, entry.has_chart, files));
+            let Some(entry) = entry else { return unread };
+            self.entries.insert(known.id.clone(), entry);
+        }
+        self.note(&known.replaced);
+        self.journals.insert(name, known);
+        None
+    }
+
+    fn add(&mut self, read: Read) {
+        let Read { path, stamp, record, is_new, replaced } = read;
+        self.built.new += usize::from(is_new);
+        self.note(&replaced);
+        if let (Some(stamp), Some(name)) = (stamp, absolute(&path)) {
+            self.journals.insert(name, Known::new(stamp, &record.id, &replaced));
+        }
+        let entry = Entry::new(&record, &mut self.columns);
+        self.entries.insert(record.id, entry);
+    }
+
+    fn note(&mut self, replaced: &Replaced) {
+        for (what, count) in replaced {
+            *self.built.replaced.entry(what.clone()).or_default() += count;
+        }
+    }
+}
+
+/// A path as it is known by, if it can be written down.
+fn absolute(path: &Path) -> Option<String> {
+    std::path::absolute(path).ok()?.into_os_string().into_string().ok()
+}
+
+/// The files of a run: record, page, journal, badge and chart.
+fn names(id: &str) -> [String; 5] {
+    ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"))
+}
+
+/// Whether an earlier build left a run's files, which are then kept.
+fn are_there(id: &str, has_chart: bool, files: &Files) -> bool {
+    let needed = if has_chart { 5 } else { 4 };
+    names(id)[..needed].iter().all(|name| files.keep(name))
+}
+
+/// Reads a journal; writes its run's files if they are not there.
+fn read(
+    path: &Path,
+    stamp: Option<Stamp>,
+    asked: &Asked<'_>,
+    files: &Files,
+    catalogue: &Catalogue,
+) -> Result<Read> {
+    let mut bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut replaced = Replaced::new();
+    if asked.anonymous {
+        (bytes, replaced) = anonymous(journal::parse(&bytes[..], path)?)?;
+    }
+    let id = id(&bytes);
+    let found = |record, is_new| Read { path: path.to_path_buf(), stamp, record, is_new, replaced };
+    if let Some(record) = Record::read(files, &id, asked.url)
+        && are_there(&id, record.has_chart(), files)
+    {
+        return Ok(found(record, false));
+    }
+    let results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
+    let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
+    let [script, page, journal, badge, chart] = names(&id);
+    files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
+    files.write(&journal, &bytes)?;
+    files.write(&badge, picture::badge(&record).as_bytes())?;
+    if let Some(drawn) = picture::chart(&record, &results) {
+        files.write(&chart, drawn.as_bytes())?;
+    }
+    // Last: where it is, the others are.
+    files.write(&script, record.script()?.as_bytes())?;
+    Ok(found(record, true))
+}
+
+/// Returns a run's name in a site: half of the SHA-256 of its journal, as 16 digits.
+fn id(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,164 @@
+//! What the last build of a site read, kept in the user's cache: journals that are as they were are not read again, and pages of
+//! systems whose runs are the same are not made again. Without it everything is read, and the site is the same.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::anonymous::Replaced;
+use crate::entry::{Column, Entry};
+use archive::hash;
+
+/// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times of
+/// files are two seconds.
+const TOO_YOUNG: Duration = Duration::from_secs(2);
+
+/// The first line of the file.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Head {
+    /// What made it, and for what.
+    made_by: String,
+    /// The site's directory.
+    into: PathBuf,
+    /// A hash of the rest.
+    hash: u64,
+}
+
+/// By what a file shows whether it was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    bytes: u64,
+    modified: Duration,
+    /// Device, inode, and the time of the last change of either, which no program can set back.
+    place: [i64; 4],
+}
+
+/// A journal that was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    stamp: Stamp,
+    /// The run's name in the site.
+    pub(crate) id: String,
+    /// What was replaced in it to leave out whose machine it was.
+    pub(crate) replaced: Replaced,
+}
+
+/// The files of a system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Pages {
+    /// A hash of all that is in them.
+    pub(crate) of: u64,
+    pub(crate) names: Vec<String>,
+}
+
+/// What was read, and made of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) columns: Vec<Column>,
+    /// By the absolute path.
+    pub(crate) journals: BTreeMap<String, Known>,
+    /// By the system's name in the site.
+    pub(crate) systems: BTreeMap<String, Pages>,
+    /// By the run's name in the site.
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Where the state of a site is kept, and what makes it.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    file: PathBuf,
+    made_by: String,
+    into: PathBuf,
+}
+
+impl Keeper {
+    /// Returns the place in the cache's directory `cache` for the site at `into`, as far as `made_by` makes it.
+    pub(crate) fn new(cache: &Path, into: &Path, made_by: String) -> Option<Keeper> {
+        let into = into.canonicalize().ok()?;
+        let file = cache.join(format!("{:016x}.json", hash(into.to_str()?)));
+        Some(Keeper { file, made_by, into })
+    }
+
+    /// Returns the state that was kept; an empty one if it was made by another tool or for other options, or is damaged.
+    pub(crate) fn read(&self) -> State {
+        let read = || {
+            let text = fs::read_to_string(&self.file).ok()?;
+            let (head, body) = text.split_once('\n')?;
+            let head: Head = serde_json::from_str(head).ok()?;
+            let is_own = head == self.head(body);
+            if is_own { serde_json::from_str(body).ok() } else { None }
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Keeps the state, and removes those of sites that are gone.
+    pub(crate) fn write(&self, state: &State) {
+        let write = || -> anyhow::Result<()> {
+            let folder = self.file.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)?;
+            let body = serde_json::to_string(state)?;
+            let head = serde_json::to_string(&self.head(&body))?;
+            words::write_whole(&self.file, format!("{head}\n{body}").as_bytes())?;
+            for path in fs::read_dir(folder)?.flatten().map(|entry| entry.path()) {
+                if head_of(&path).is_some_and(|head| !head.into.exists()) {
+                    fs::remove_file(&path)?;
+                }
+            }
+            Ok(())
+        };
+        // Without a state the next build takes longer, that is all.
+        let _ = write();
+    }
+
+    fn head(&self, body: &str) -> Head {
+        Head { made_by: self.made_by.clone(), into: self.into.clone(), hash: hash(body) }
+    }
+}
+
+fn head_of(path: &Path) -> Option<Head> {
+    let mut line = String::new();
+    BufReader::new(File::open(path).ok()?).read_line(&mut line).ok()?;
+    serde_json::from_str(&line).ok()
+}
+
+impl Known {
+    /// Returns what is to be kept of a journal that was as `stamp` has it before it was read.
+    pub(crate) fn new(stamp: Stamp, id: &str, replaced: &Replaced) -> Known {
+        Known { stamp, id: id.to_owned(), replaced: replaced.clone() }
+    }
+
+    /// Whether the journal is as it was.
+    pub(crate) fn is_of(&self, stamp: Option<Stamp>) -> bool {
+        stamp == Some(self.stamp)
+    }
+}
+
+impl Stamp {
+    /// Returns the stamp of a file now; `None` where a later change might not show in it.
+    pub(crate) fn of(path: &Path) -> Option<Stamp> {
+        let metadata = fs::metadata(path).ok()?;
+        let (place, changed) = place(&metadata);
+        let modified = metadata.modified().ok()?;
+        let latest = modified.max(SystemTime::UNIX_EPOCH + changed);
+        let is_old = SystemTime::now().duration_since(latest).is_ok_and(|age| age > TOO_YOUNG);
+        let modified = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        is_old.then_some(Stamp { bytes: metadata.len(), modified, place })
+    }
+}
+
+#[cfg(unix)]
+fn place(metadata: &Metadata) -> ([i64; 4], Duration) {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
+    let changed = Duration::new(seconds.try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
+    ([metadata.dev().cast_signed(), metadata.ino().cast_signed(), seconds, nanoseconds], changed)
+}
+
+#[cfg(not(unix))]
+fn place(_: &Metadata) -> ([i64; 4], Duration) {
+    ([0; 4], Duration::ZERO)
+}
