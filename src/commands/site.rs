@@ -9,8 +9,8 @@ use crate::options::Results;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
-use words::place::{Kind, directory};
 use site::{Asked, Prices, build, check};
+use words::place::{Kind, directory};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -56,15 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let prices = prices.as_deref().map(Prices::read).transpose().map_err(usage)?.unwrap_or_default();
     // Without a place for it, everything is read each time.
     let cache = directory(Kind::Cache).ok().map(|cache| cache.join("sites"));
-    let asked = Asked {
-        sources: &sources,
-        into,
-        title,
-        anonymous: *anonymous,
-        url,
-        prices: &prices,
-        cache: cache.as_deref(),
-    };
+    let asked =
+        Asked { sources: &sources, into, title, anonymous: *anonymous, url, prices: &prices, cache: cache.as_deref() };
     let built = build(&asked, &catalogue)?;
     for left_out in &built.left_out {
         say(&format!("left out: {}: {}", left_out.path.display(), left_out.reason));

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, bail};
 
 /// Where files are that this tool made and may remove.
-const OWN: [&str; 3] = ["r", "h", "data"];
+const OWN: [&str; 4] = ["r", "h", "e", "data"];
 
 /// The file by which a site is known.
 const MARK: &str = "data/site.js";

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use maud::{Markup, html};
 
+use crate::Asked;
 use crate::board::Board;
 use crate::class::short;
+use crate::entry::Entry;
 use crate::files::Files;
 use crate::layout::{Page, UP, value};
-use crate::Asked;
-use crate::entry::Entry;
 use crate::record::Record;
 use crate::state::Pages;
 use analysis::{Summary, Trend};

@@ -5,7 +5,7 @@
 //! - `reading`: the journals, read on all processors; those that `state` knows from the last time are not.
 //! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
-//! - `front`, `page`, `host`, `model`, `aside`, `picture`: the pages, and pictures for other pages. Tables stand in them; scripts (`assets/`) only filter and sort.
+//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
 //! A run's files are named after its journal's content, so that a link to it lasts, and the same input gives the same bytes.
@@ -16,6 +16,7 @@ mod board;
 mod check;
 mod class;
 mod data;
+mod embed;
 mod entry;
 mod files;
 mod front;

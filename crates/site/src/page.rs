@@ -4,6 +4,7 @@ use anyhow::Result;
 use maud::html;
 
 use crate::class::{Class, short};
+use crate::embed;
 use crate::layout::UP;
 use crate::record::Record;
 use analysis::Results;
@@ -29,7 +30,11 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
     };
     let run = record.run();
     let base = if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) };
-    let has_chart = results.indexes().iter().any(|index| index.id == "system");
+    let has_chart = record.has_chart();
+    let frame = {
+        let (width, height) = embed::SIZE;
+        format!("<iframe src=\"{base}e/{id}.html\" width=\"{width}\" height=\"{height}\" title=\"unixmark\"></iframe>")
+    };
     let again = html! {
         section {
             h2 { "On this site" }
@@ -42,6 +47,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
                 tr { th scope="row" { "A badge for other pages" } td {
                     code { "[![unixmark](" (base) "r/" (id) ".svg)](" (base) "r/" (id) ".html)" }
                 } }
+                tr { th scope="row" { "A frame in other pages" } td { code { (frame) } } }
                 @if has_chart { tr { th scope="row" { "A chart" } td { a href={ (id) ".chart.svg" } { (id) ".chart.svg" } } } }
                 tr { th scope="row" { "The report again" } td { code { "unixmark report " (id) ".jsonl" } } }
             }

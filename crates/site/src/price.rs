@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::measure::{Levels, Measure};
 use crate::entry::Entry;
+use crate::measure::{Levels, Measure};
 use stats::Estimate;
 
 /// The index that is divided.

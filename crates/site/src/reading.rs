@@ -13,7 +13,7 @@ use crate::files::Files;
 use crate::gather::LeftOut;
 use crate::record::Record;
 use crate::state::{Known, Stamp};
-use crate::{Asked, Built, page, picture};
+use crate::{Asked, Built, embed, page, picture};
 use analysis::Results;
 use catalogue::Catalogue;
 
@@ -62,7 +62,8 @@ impl Reading {
         files: &Files,
         catalogue: &Catalogue,
     ) -> Result<()> {
-        let unread: Vec<(&PathBuf, Option<Stamp>)> = journals.iter().filter_map(|path| self.unread(path, files)).collect();
+        let unread: Vec<(&PathBuf, Option<Stamp>)> =
+            journals.iter().filter_map(|path| self.unread(path, files)).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let mut part = (Vec::new(), Vec::new());
@@ -128,25 +129,22 @@ fn absolute(path: &Path) -> Option<String> {
     std::path::absolute(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// The files of a run: record, page, journal, badge and chart.
-fn names(id: &str) -> [String; 5] {
-    ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"))
+/// The files of a run: record, page, journal, badge, frame and chart.
+fn names(id: &str) -> [String; 6] {
+    let in_frame = format!("e/{id}.html");
+    let [script, page, journal, badge, chart] =
+        ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"));
+    [script, page, journal, badge, in_frame, chart]
 }
 
 /// Whether an earlier build left a run's files, which are then kept.
 fn are_there(id: &str, has_chart: bool, files: &Files) -> bool {
-    let needed = if has_chart { 5 } else { 4 };
+    let needed = if has_chart { 6 } else { 5 };
     names(id)[..needed].iter().all(|name| files.keep(name))
 }
 
 /// Reads a journal; writes its run's files if they are not there.
-fn read(
-    path: &Path,
-    stamp: Option<Stamp>,
-    asked: &Asked<'_>,
-    files: &Files,
-    catalogue: &Catalogue,
-) -> Result<Read> {
+fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<Read> {
     let mut bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut replaced = Replaced::new();
     if asked.anonymous {
@@ -161,11 +159,13 @@ fn read(
     }
     let results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
     let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
-    let [script, page, journal, badge, chart] = names(&id);
+    let [script, page, journal, badge, frame, chart] = names(&id);
     files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
     files.write(&journal, &bytes)?;
     files.write(&badge, picture::badge(&record).as_bytes())?;
-    if let Some(drawn) = picture::chart(&record, &results) {
+    let drawn = picture::chart(&record, &results);
+    files.write(&frame, embed::page(&record, drawn.as_deref()).as_bytes())?;
+    if let Some(drawn) = drawn {
         files.write(&chart, drawn.as_bytes())?;
     }
     // Last: where it is, the others are.

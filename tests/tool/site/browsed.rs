@@ -135,3 +135,31 @@ fn hostile_names_are_text() {
     assert_eq!(browser.value("document.querySelectorAll('body script').length"), 0);
     assert_quiet(&browser);
 }
+
+#[test]
+fn a_frame_shows_a_run_and_leads_to_its_report() {
+    let place = Place::new();
+    let (www, ..) = site(&place, &six(&place), "www", "--url https://example.org/site/");
+    let Some(mut browser) = Browser::start() else { return };
+    browser.open(&www.join("index.html"), "", DRAWN);
+    let run = "document.querySelector('#board tbody th a').getAttribute('href')";
+    let run = browser.value(run).as_str().unwrap().to_owned();
+    browser.open(&www.join(&run), "", "document.readyState === 'complete'");
+    // The line to copy, with the site's own address, is a frame that has the run.
+    let code = "[...document.querySelectorAll('code')].map((code) => code.textContent).find((text) => text.startsWith('<iframe'))";
+    let code = browser.value(code).as_str().unwrap().to_owned();
+    let folder = format!("file://{}/", www.display());
+    let outer = place.root.path().join("outer.html");
+    std::fs::write(&outer, code.replace("https://example.org/site/", &folder)).unwrap();
+    browser.open(&outer, "", "document.readyState === 'complete' && document.querySelector('iframe') !== null");
+    browser.wait("document.readyState === 'complete'");
+    assert!(browser.requests.iter().any(|url| url.contains("/www/e/")), "{:?}", browser.requests);
+    let id = run.trim_start_matches("r/").trim_end_matches(".html").to_owned();
+    browser.open(&www.join(format!("e/{id}.html")), "", "document.readyState === 'complete'");
+    let shown = browser.value("document.body.innerText");
+    let shown = shown.as_str().unwrap();
+    assert!(shown.contains('f') && shown.contains("Index, 1 copy") && shown.contains('±'), "{shown}");
+    assert_eq!(browser.value("document.querySelector('a').getAttribute('href')"), format!("../r/{id}.html"));
+    assert_eq!(browser.value("document.querySelectorAll('svg').length"), 1);
+    assert_quiet(&browser);
+}
