@@ -2,6 +2,7 @@
 
 pub(crate) mod corpus;
 mod duckdb;
+mod grafana;
 mod questions;
 mod trend;
 
