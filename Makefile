@@ -20,6 +20,8 @@ DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
 # Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
               $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
+# What links for Windows, and runs what was linked.
+WINDOWS_TOOLS = x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine /usr/lib/wine/wine64:wine64
 cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
 
 .PHONY: run test test-arch build bench dist clean run-tools test-tools arch-tools bench-tools dist-tools
@@ -58,7 +60,7 @@ test-tools:
 	@sh tests/toolchain.sh fmt:rustfmt clippy:clippy
 
 arch-tools:
-	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS)
+	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(WINDOWS_TOOLS)
 	@sh tests/toolchain.sh
 
 bench-tools:

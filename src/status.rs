@@ -26,6 +26,7 @@ pub(crate) enum Status {
     /// Nothing could be measured.
     Nothing,
     /// A signal ended it.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
     Signal(i32),
 }
 

@@ -106,8 +106,10 @@ fn manifests() -> BTreeMap<String, BTreeSet<String>> {
     let members: BTreeMap<&str, &str> =
         known.filter_map(|(name, by)| Some((&**name, by.get("path")?.as_str()?))).collect();
     let uses = |manifest: &toml::Table| -> BTreeSet<String> {
-        let all = manifest.get("dependencies").and_then(toml::Value::as_table);
-        all.into_iter().flatten().map(|(name, _)| name.clone()).filter(|name| members.contains_key(&**name)).collect()
+        let targets = manifest.get("target").and_then(toml::Value::as_table);
+        let targets = targets.into_iter().flatten().filter_map(|(_, target)| target.as_table());
+        let all = std::iter::once(manifest).chain(targets).filter_map(|table| table.get("dependencies")?.as_table());
+        all.flatten().map(|(name, _)| name.clone()).filter(|name| members.contains_key(&**name)).collect()
     };
     let mut found = BTreeMap::from([("unixmark".to_owned(), uses(&root))]);
     for (name, path) in &members {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 
-use crate::measure::find;
 use crate::options::{Redact, Results};
+use crate::reports::find;
 use crate::status::Status;
 use crate::terminal::say;
 use archive::{self, Place};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
-use crate::measure::write_all;
 use crate::options::{Comment, Results};
+use crate::reports::write_all;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;

@@ -1,34 +1,20 @@
 //! The command line: one verb, one file.
 
-mod build;
-mod burnin;
-mod card;
-mod clean;
-mod collect;
+pub(crate) mod collect;
 mod compare;
 mod completions;
-mod cost;
-mod doctor;
 mod export;
 mod fleet;
 mod import;
-mod latency;
 mod list;
 mod man;
-mod new;
 mod report;
-mod restore;
-mod run;
-mod scale;
 mod site;
-mod start;
 #[cfg(test)]
 mod table;
-mod unixbench;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -36,6 +22,7 @@ use clap::error::ErrorKind as ClapError;
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::examples::with_examples;
+use crate::measuring;
 use crate::status::{Status, Usage};
 
 /// Measures what a Unix system can do, with an interval around every number
@@ -54,20 +41,8 @@ A RUN is a directory, a run's name, its comment, or `latest` (`latest~1` is the 
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Measure tests or groups; by default the UnixBench index
-    Run(run::Arguments),
-    /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
-    Card(card::Arguments),
-    /// Stand in for UnixBench's Run: the same options, variables, files and text
-    Unixbench(unixbench::Arguments),
-    /// Measure whether interactive tasks stay smooth while loads run
-    Latency(latency::Arguments),
-    /// Measure how tests scale from one copy to many
-    Scale(scale::Arguments),
-    /// Measure what a condition costs: auditing, a filter, a kernel setting
-    Cost(cost::Arguments),
-    /// Burn in the cooling or the memory: run until stopped, look for faults
-    Burnin(burnin::Arguments),
+    #[command(flatten)]
+    Measuring(Box<measuring::Verb>),
     /// Show a run again, from its journal
     Report(report::Arguments),
     /// Compare runs: what is slower, what is faster
@@ -84,16 +59,6 @@ enum Verb {
     Fleet(fleet::Arguments),
     /// List tests, groups, indexes, loads, conditions or runs
     List(list::Arguments),
-    /// Make a test of your own: its C file and its row in the catalogue
-    New(new::Arguments),
-    /// Compile a test of your own against the kit that comes with the tool
-    Build(build::Arguments),
-    /// Show what will spoil a run here, and how to fix it
-    Doctor(doctor::Arguments),
-    /// Remove builds from the cache that have not been used for a while
-    Clean(clean::Arguments),
-    /// Undo system changes left behind by a run that was killed
-    Restore,
     /// Print completions for a shell
     Completions(completions::Arguments),
     /// Print a page of the manual, or write all of them
@@ -109,29 +74,15 @@ pub(crate) fn command() -> Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    // The guardian and the private X server are not verbs: see runner::guardian and the crate display.
-    if let [name, scratch] = &words[..]
-        && name == runner::GUARDIAN
-    {
-        runner::guardian(&PathBuf::from(scratch));
-        return ExitCode::SUCCESS;
-    }
-    if let [name, words @ ..] = &words[..]
-        && name == display::XVFB
-    {
-        display::xvfb(words);
-        return ExitCode::FAILURE;
-    }
-    if let Some(code) = unixbench::called_as_program(&words) {
+    if let Some(code) = measuring::hidden(&words) {
         return code;
     }
     crate::complete::answer(command);
-    let words = unixbench::called_as_run(words);
+    let words = measuring::words(words);
     if words.len() < 2 {
-        let _ = write!(std::io::stderr(), "{}", start::QUESTIONS);
+        let _ = write!(std::io::stderr(), "{}", measuring::QUESTIONS);
         return ExitCode::from(2);
     }
-    let words = start::interbench(words);
     let read = command().try_get_matches_from(&words).and_then(|read| Cli::from_arg_matches(&read));
     let cli = match read {
         Ok(cli) => cli,
@@ -156,7 +107,7 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let _ = match start::meant(words) {
+    let _ = match measuring::meant(words) {
         Some(command) => writeln!(std::io::stderr(), "unixmark: a verb is missing; try `{command}`"),
         None => error.print(),
     };
@@ -165,21 +116,15 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
 
 /// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's.
 fn code(words: &[OsString], ours: u8) -> ExitCode {
-    ExitCode::from(if unixbench::is_unixbench(words) { 1 } else { ours })
+    ExitCode::from(if measuring::is_unixbench(words) { 1 } else { ours })
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {
-    if !matches!(verb, Verb::Restore | Verb::Completions(_) | Verb::Man(_)) {
-        restore::offer();
+    if !matches!(verb, Verb::Measuring(_) | Verb::Completions(_) | Verb::Man(_)) {
+        measuring::offer();
     }
     match verb {
-        Verb::Run(arguments) => run::run(&arguments),
-        Verb::Card(arguments) => card::run(&arguments),
-        Verb::Unixbench(arguments) => unixbench::run(&arguments),
-        Verb::Latency(arguments) => latency::run(&arguments),
-        Verb::Scale(arguments) => scale::run(&arguments),
-        Verb::Cost(arguments) => cost::run(&arguments),
-        Verb::Burnin(arguments) => burnin::run(&arguments),
+        Verb::Measuring(verb) => verb.run(),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
@@ -188,12 +133,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Collect(arguments) => collect::run(&arguments),
         Verb::Fleet(arguments) => fleet::run(&arguments),
         Verb::List(arguments) => list::run(&arguments),
-        Verb::New(arguments) => new::run(&arguments),
-        Verb::Build(arguments) => build::run(&arguments),
-        Verb::Clean(arguments) => clean::run(&arguments),
-        Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => completions::run(&arguments),
-        Verb::Restore => restore::run(),
         Verb::Man(arguments) => man::run(&arguments),
     }
 }

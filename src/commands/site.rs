@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::measure::find;
 use crate::options::Results;
+use crate::reports::find;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;

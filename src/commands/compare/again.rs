@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use clap::{Command, CommandFactory, Parser};
 
-use super::super::{Cli, start};
+use super::super::Cli;
 use super::Arguments;
+use crate::measuring;
 use analysis::{Compared, Comparison, Comparisons, Gate};
 use catalogue::NONE;
 use journal::Run;
@@ -111,7 +112,7 @@ fn command(run: &Run, suspects: &Suspects, verb: &[&str]) -> String {
 /// The words of a run's command line, with the suspects in place of what it measured.
 fn again(run: &Run, suspects: &Suspects) -> Option<Vec<String>> {
     let words = std::iter::once("unixmark").chain(run.arguments.iter().map(String::as_str)).map(OsString::from);
-    let words = start::interbench(words.collect());
+    let words = measuring::words(words.collect());
     Cli::try_parse_from(&words).ok()?;
     let words: Vec<String> = words.into_iter().map(OsString::into_string).collect::<Result<_, _>>().ok()?;
     let verb = words.get(1)?;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::measure::{find, place, power_beside};
 use crate::options::{Form, Redact, Results, percent};
+use crate::reports::{find, place, power_beside};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};

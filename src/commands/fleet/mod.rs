@@ -1,7 +1,6 @@
 //! `unixmark fleet`: measures on a cluster, and reports on fleet runs.
 
 mod report;
-mod slurm;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -9,6 +8,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::measuring::Slurm;
 use crate::options::{ListForm, ListFormat};
 use crate::status::Status;
 use crate::terminal::{print, print_words, say};
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Measure on nodes of a Slurm cluster, each in a job of its own
-    Slurm(slurm::Arguments),
+    Slurm(Slurm),
     /// Show which nodes have delivered, and what is wrong with the others
     Status {
         /// The fleet run's directory
@@ -41,7 +41,7 @@ enum Verb {
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (directory, form) = match &arguments.verb {
         Verb::Report(arguments) => return report::run(arguments),
-        Verb::Slurm(arguments) => return slurm::run(arguments),
+        Verb::Slurm(arguments) => return arguments.run(),
         Verb::Status { directory, form } => (directory, form),
     };
     let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;

@@ -4,23 +4,23 @@ use serde_json::json;
 
 use super::Row;
 use super::tests::flat;
+use crate::measuring;
 use catalogue::{Catalogue, Switch};
-use machine::Machine;
 use words::Grouped;
 
 /// Returns every switch with its levels, and which of them are not available here, and why.
-pub(super) fn rows(catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
-    catalogue.switches.iter().map(|switch| row(switch, machine)).collect()
+pub(super) fn rows(catalogue: &Catalogue) -> Vec<Row> {
+    catalogue.switches.iter().map(|switch| row(switch)).collect()
 }
 
-fn row(switch: &Switch, machine: &Machine) -> Row {
+fn row(switch: &Switch) -> Row {
     let levels: Vec<&str> =
         switch.levels.iter().map(|level| level.id.as_str()).filter(|level| !level.is_empty()).collect();
     let mut about = switch.label.clone();
     if !levels.is_empty() {
         about += &format!(": {}", levels.join(", "));
     }
-    let reasons = unavailable(switch, &levels, machine);
+    let reasons = unavailable(switch, &levels);
     for (why, levels) in &reasons {
         about += &match &levels[..] {
             [] => format!(" - not here: {why}"),
@@ -45,7 +45,7 @@ fn row(switch: &Switch, machine: &Machine) -> Row {
 }
 
 /// Why levels of a switch are not available here: each reason with its levels, or without any if it holds for all.
-fn unavailable<'a>(switch: &Switch, levels: &[&'a str], machine: &Machine) -> Vec<(String, Vec<&'a str>)> {
+fn unavailable<'a>(switch: &Switch, levels: &[&'a str]) -> Vec<(String, Vec<&'a str>)> {
     if switch.levels.iter().any(|level| level.id.is_empty()) {
         // The level itself names the file and the text.
         return Vec::new();
@@ -53,7 +53,7 @@ fn unavailable<'a>(switch: &Switch, levels: &[&'a str], machine: &Machine) -> Ve
     let whole = [""];
     let asked = if levels.is_empty() { &whole[..] } else { levels };
     let levels = asked.iter().filter(|level| !level.ends_with(':'));
-    let reasons = levels.filter_map(|level| Some((conditions::available(switch, level, machine).err()?, *level)));
+    let reasons = levels.filter_map(|level| Some((measuring::unavailable(switch, level)?, *level)));
     let is_all = |names: &[&str]| names.len() == asked.len();
     reasons
         .grouped()

@@ -12,7 +12,6 @@ use crate::options::{ListForm, ListFormat, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{columns, print, print_words};
 use catalogue::Catalogue;
-use machine::Machine;
 use words::wrap;
 
 /// Columns of a name.
@@ -80,14 +79,13 @@ struct Row {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
-    let machine = Machine::here();
     let what = arguments.what.unwrap_or(What::Groups);
     if arguments.group.is_some() && matches!(what, What::Groups | What::Indexes | What::Conditions | What::Runs) {
         return Err(usage(anyhow::anyhow!("--group is for lists of tests; try `unixmark list tests --group memory`")));
     }
     let mut rows = match what {
         What::Runs => about(runs::rows(&arguments.results.store()?)?, arguments, &catalogue),
-        _ => about(rows(what, &catalogue, &machine), arguments, &catalogue),
+        _ => about(rows(what, &catalogue), arguments, &catalogue),
     };
     if let Some(group) = &arguments.group {
         let members = catalogue.expand(std::slice::from_ref(group)).map_err(usage)?;
@@ -96,19 +94,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     rows.retain(|row| !arguments.available || row.missing.is_none());
     match arguments.form.format {
         ListFormat::Json => print(&(serde_json::to_string_pretty(&json!(values(rows)))? + "\n"))?,
-        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue, &machine)?)?,
+        ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue)?)?,
         ListFormat::Text => print_words(&text(&rows, arguments))?,
     }
     Ok(Status::Fine)
 }
 
 /// The rows of a list of the catalogue.
-fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
+fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
     match what {
         What::Groups => tests::groups(catalogue),
         What::Indexes => tests::indexes(catalogue),
-        What::Conditions => conditions::rows(catalogue, machine),
-        _ => tests::rows(what, catalogue, machine),
+        What::Conditions => conditions::rows(catalogue),
+        _ => tests::rows(what, catalogue),
     }
 }
 
@@ -145,15 +143,14 @@ fn values(rows: Vec<Row>) -> Vec<Value> {
 }
 
 /// Says that a list is empty, and which others have something about the words.
-fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<String> {
+fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<String> {
     Ok(match what {
         What::Runs if arguments.words.is_empty() => {
             format!("no runs in {}\n", arguments.results.store()?.root().display())
         }
         _ => {
-            let has_some = |other: &What| {
-                *other != What::Runs && !about(rows(*other, catalogue, machine), arguments, catalogue).is_empty()
-            };
+            let has_some =
+                |other: &What| *other != What::Runs && !about(rows(*other, catalogue), arguments, catalogue).is_empty();
             let name = |other: What| other.to_possible_value().map(|value| value.get_name().to_owned());
             let words = words::shell(&arguments.words);
             let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::{Row, What};
+use crate::measuring;
 use catalogue::{Catalogue, Metric, NONE, Role, Test};
-use machine::Machine;
 use words::first_sentence;
 
 /// Returns the tests of a kind: each under its category, with why it cannot run here.
-pub(super) fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<Row> {
+pub(super) fn rows(what: What, catalogue: &Catalogue) -> Vec<Row> {
     let is_of = |test: &Test| match what {
         What::Tasks => test.metric == Metric::Latency && test.roles.contains(&Role::Bench),
         What::Loads => test.roles.contains(&Role::Load),
@@ -18,7 +18,7 @@ pub(super) fn rows(what: What, catalogue: &Catalogue, machine: &Machine) -> Vec<
     };
     let tests = catalogue.tests.iter().filter(|test| is_of(test)).map(|test| {
         let heading = if what == What::Tests { heading(test, catalogue) } else { String::new() };
-        Row { heading, ..row(test, catalogue, machine) }
+        Row { heading, ..row(test, catalogue) }
     });
     let none = Row {
         id: NONE.to_owned(),
@@ -40,7 +40,7 @@ fn heading(test: &Test, catalogue: &Catalogue) -> String {
     }
 }
 
-fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
+fn row(test: &Test, catalogue: &Catalogue) -> Row {
     let groups: Vec<&str> = catalogue
         .groups
         .iter()
@@ -51,7 +51,7 @@ fn row(test: &Test, catalogue: &Catalogue, machine: &Machine) -> Row {
         id: test.id.clone(),
         about: format!("{} ({})", test.label, test.unit),
         doc: test.doc.clone(),
-        missing: machine::unmet(machine, &test.needs),
+        missing: measuring::unmet(&test.needs),
         value: json!({
             "id": test.id, "label": test.label, "unit": test.unit, "category": test.category, "roles": test.roles,
             "groups": groups, "doc": flat(&test.doc),

@@ -4,8 +4,8 @@ mod trend;
 
 use anyhow::Result;
 
-use crate::measure::{placed, results};
 use crate::options::{Form, Redact, Results};
+use crate::reports::{placed, results};
 use crate::status::Status;
 use crate::terminal::print;
 use catalogue::Catalogue;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::measure::Job;
-use crate::options::{Matrix, bytes, percent, typed, with_default};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, bytes, typed, with_default};
+use crate::options::percent;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
 use conditions::{Flush, Settings, Sink, TrailSettings};
@@ -27,7 +28,7 @@ const CALLS: &str = "calls";
     mut_arg("iterations", |arg| with_default(arg, "12, and up to 48 until the intervals are narrow")),
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them
     #[arg(value_name = "CONDITION")]
     condition: String,

@@ -1,32 +1,10 @@
-//! What a person sees: results on stdout, messages on stderr, and the progress of a run.
-
-mod burnin;
-mod passes;
-mod progress;
-mod screen;
-mod status_line;
+//! What a person sees: results on stdout, messages on stderr.
 
 use std::io::{IsTerminal, Write};
 
 use ::report::{Format, Layout};
 use anyhow::Result;
 use ratatui::crossterm::terminal::size;
-
-pub(crate) use burnin::BurnInDisplay;
-pub(crate) use progress::RunDisplay;
-pub(crate) use screen::Screen;
-use status_line::StatusLine;
-
-/// How much is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Loudness {
-    /// Nothing but errors.
-    Quiet,
-    /// A status line on a terminal, a line per block or test elsewhere.
-    Normal,
-    /// Each trial and its command.
-    Verbose,
-}
 
 /// Prints a result to stdout.
 ///
@@ -68,7 +46,8 @@ pub(crate) fn columns() -> usize {
     asked.or_else(terminal).map_or(words::WIDTH, |columns: usize| columns.clamp(LEAST, words::WIDTH))
 }
 
-fn shown(text: &str) -> String {
+/// Returns a text as the terminal can show it.
+pub(crate) fn shown(text: &str) -> String {
     if is_utf8() { text.to_owned() } else { words::ascii(text) }
 }
 

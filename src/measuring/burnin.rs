@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::measure::{Recording, Start};
-use crate::options::{Measuring, bytes, duration, executable, name};
+use crate::measuring::options::{Measuring, bytes, duration, executable};
+use crate::measuring::recording::{Recording, Start};
+use crate::measuring::terminal::BurnInDisplay;
+use crate::options::name;
 use crate::status::{Status, usage};
-use crate::terminal::{BurnInDisplay, print_words};
+use crate::terminal::print_words;
 use catalogue::{Catalogue, Test};
 use journal::{BurnIn, Burned, Procedure, Run};
 use machine::{self, Machine, Sensors};
@@ -17,7 +19,7 @@ use runner::{BurnSetting, burn_in};
 use words::{bytes as show_bytes, clock};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
 }

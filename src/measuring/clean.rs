@@ -13,7 +13,7 @@ use build::Stored;
 pub(super) const OLD: Duration = Duration::from_secs(30 * 24 * 3600);
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Remove all builds, not only those that were not used for 30 days
     #[arg(long)]
     all: bool,

@@ -63,7 +63,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Does what the program does by whose name the tool was called; returns `None` if that is none of UnixBench's.
-pub(in crate::commands) fn called_as_program(words: &[OsString]) -> Option<ExitCode> {
+pub(crate) fn called_as_program(words: &[OsString]) -> Option<ExitCode> {
     let name = Path::new(words.first()?).file_name().and_then(OsStr::to_str)?;
     let name = names().find(|known| *known == name)?;
     Some(measure(name, &words[1..]).unwrap_or_else(|error| {

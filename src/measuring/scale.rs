@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 
-use crate::measure::Job;
-use crate::options::{Matrix, with_default};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, with_default};
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Metric};
 use journal::View;
@@ -23,7 +23,7 @@ const EVERY: u32 = 8;
     mut_arg("iterations", |arg| with_default(arg, "3")),
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Tests or groups [default: scale]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,

@@ -9,7 +9,7 @@ use crate::terminal::{print, say};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The C file, and further ones; one of the kit's, as thread/team.c, needs no copy of it
     #[arg(value_name = "FILE.c", required = true)]
     files: Vec<PathBuf>,

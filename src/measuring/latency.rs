@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::measure::Job;
-use crate::options::{Matrix, duration, name, with_default};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, duration, with_default};
+use crate::options::name;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Metric, NONE, Test};
 use machine::{self, Machine};
@@ -26,7 +27,7 @@ const REAL_TIME: u32 = 80;
     mut_arg("load", |arg| with_default(arg.short('w'), "none and Interbench's eight")),
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Tasks or groups of them [default: the four of Interbench, an older benchmark of responsiveness]
     #[arg(value_name = "TASK")]
     tasks: Vec<String>,

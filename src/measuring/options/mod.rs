@@ -1,4 +1,4 @@
-//! Options that several verbs share, each declared once.
+//! Options of the verbs that measure, each declared once.
 
 mod fleet;
 mod matrix;
@@ -11,127 +11,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
+use crate::measuring::terminal::{Loudness, Screen};
+use crate::options::{Comment, Results};
 use crate::status::usage;
-use crate::terminal;
-use crate::terminal::{Loudness, Screen, say};
-use ::report::{Format, Layout};
+use ::report::Format;
 use build::BuildKind;
-use journal::{Journal, Store};
-use words::place::{Kind, is_temporary};
 
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
-pub(crate) use values::{bytes, caption, duration, name, percent};
-
-/// The variable that says where runs are kept.
-const RESULTS: &str = "UNIXMARK_RESULTS";
-
-/// Where runs are kept.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Results {
-    // Read here: clap shows an option that has a variable in every usage line once that is set.
-    /// Directory that holds the runs [env: UNIXMARK_RESULTS] [default: the user's data directory]
-    #[arg(long, value_name = "DIR")]
-    results: Option<PathBuf>,
-}
-
-impl Results {
-    /// # Errors
-    /// There is no such place.
-    pub(crate) fn store(&self) -> Result<Store> {
-        let asked = self.asked();
-        let is_temporary = asked.is_none() && is_temporary(Kind::Data);
-        let store = Store::at(asked)?;
-        if is_temporary {
-            let root = store.root().display();
-            say(&format!("warning: there is no home directory, so results are kept in {root}; try --results DIR"));
-        }
-        Ok(store)
-    }
-
-    /// The directory that the user named.
-    pub(crate) fn asked(&self) -> Option<PathBuf> {
-        let variable = || std::env::var_os(RESULTS).filter(|value| !value.is_empty()).map(PathBuf::from);
-        self.results.clone().or_else(variable)
-    }
-}
-
-/// The runs that a command line is about, whole or not: those of its --results, or the usual ones.
-///
-/// # Errors
-/// There is no such place.
-pub(crate) fn stored(words: impl Iterator<Item = OsString>) -> Result<Store> {
-    let words: Vec<String> = words.filter_map(|word| word.into_string().ok()).collect();
-    let after = |place: usize| words.get(place + 1).cloned();
-    let named = words.iter().enumerate().find_map(|(place, word)| match word.strip_prefix("--results") {
-        Some("") => after(place),
-        Some(rest) => rest.strip_prefix('=').map(str::to_owned),
-        None => None,
-    });
-    Store::at(Results { results: named.map(PathBuf::from) }.asked())
-}
-
-/// How a report is printed.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Form {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-impl Form {
-    /// The format, as the terminal can show it.
-    pub(crate) fn layout(&self) -> Layout {
-        terminal::layout(self.format)
-    }
-}
-
-/// Whether whose machine it was is left out.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct Redact {
-    /// Leave out the user, the host, the control group and paths, so that it can be posted
-    #[arg(long)]
-    pub(crate) redact: bool,
-}
-
-impl Redact {
-    /// Reads a run, without what is to be left out.
-    ///
-    /// # Errors
-    /// As [`journal::read`].
-    pub(crate) fn read(&self, path: &Path) -> Result<Journal> {
-        let mut journal = journal::read(path)?;
-        if self.redact {
-            journal.redact();
-        }
-        Ok(journal)
-    }
-}
-
-/// How a list is printed.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ListForm {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = ListFormat::Text)]
-    pub(crate) format: ListFormat,
-}
-
-/// The formats of lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ListFormat {
-    /// For a terminal of 80 columns
-    Text,
-    /// Everything, for programs
-    Json,
-}
-
-/// What a run is called in reports and lists.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Comment {
-    /// Comment to show in reports and lists; it may stand for the run: `-m before`, then `unixmark compare before latest`
-    #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub(crate) comment: String,
-}
+pub(crate) use values::{bytes, caption, duration};
 
 /// Returns the arguments that `words` stand for, as if they had been typed behind a verb.
 ///

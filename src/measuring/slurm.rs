@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail};
 use jiff::{Timestamp, Zoned};
 
-use super::super::collect;
-use crate::options::{Redact, duration};
+use crate::commands::collect;
+use crate::measuring::options::duration;
+use crate::options::Redact;
 use crate::status::{Status, usage};
 use crate::terminal::say;
 use ::fleet::Fleet;
@@ -34,7 +35,7 @@ const HOLD_TIME: Duration = Duration::from_secs(20);
 #[command(
     after_help = "Accounts, qualities of service and constraints are sbatch's variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_CONSTRAINT."
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Partition for the jobs [default: Slurm's]
     #[arg(short, long, value_name = "NAME")]
     partition: Option<String>,
@@ -61,7 +62,17 @@ pub(super) struct Arguments {
     words: Vec<OsString>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+impl Arguments {
+    /// Submits the fleet run and waits for it.
+    ///
+    /// # Errors
+    /// It cannot be submitted, or what was measured cannot be collected.
+    pub(crate) fn run(&self) -> Result<Status> {
+        run(self)
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<Status> {
     check(&arguments.words).map_err(usage)?;
     let name = arguments.name.clone().unwrap_or_else(|| Zoned::now().strftime("fleet-%Y-%m-%d-%H%M%S").to_string());
     let into = arguments.into.clone().unwrap_or_else(|| PathBuf::from(name.replace('/', "-")));

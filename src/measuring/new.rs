@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::options::caption;
+use crate::measuring::options::caption;
 use crate::status::{Status, usage};
 use crate::terminal::print;
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
 }

@@ -6,10 +6,12 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use super::alone::RunLock;
-use super::{Ending, place, write_all};
-use crate::options::Measuring;
+use super::job::Ending;
+use crate::measuring::options::Measuring;
+use crate::measuring::terminal::Loudness;
+use crate::reports::{place, write_all};
 use crate::status::Status;
-use crate::terminal::{Loudness, layout, print, say};
+use crate::terminal::{layout, print, say};
 use ::report::Format;
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;

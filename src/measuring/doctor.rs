@@ -7,7 +7,8 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 
 use super::clean::OLD;
-use crate::options::{Form, Results, workplace};
+use crate::measuring::options::workplace;
+use crate::options::{Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use journal::{Finding, Severity};
@@ -27,7 +28,7 @@ const POWER: [&str; 7] = [
 ];
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
     #[arg(long)]
     power: bool,

@@ -90,11 +90,6 @@ fn times(copies: &str, processors: &str) -> Option<Count> {
     Some(Count::Max { copies, processors })
 }
 
-/// Returns a choice as it is written on the command line, and in the arguments of programs.
-pub(crate) fn name(choice: impl clap::ValueEnum) -> String {
-    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
 /// Reads a label or a unit.
 ///
 /// # Errors
@@ -128,17 +123,6 @@ pub(super) fn share(text: &str) -> Result<f64> {
     match number.trim().parse::<f64>() {
         Ok(share) if share > 0.0 && share / unit < 1.0 => Ok(share / unit),
         _ => bail!("'{text}' is not a share between 0 and 100 %; try 1% or 0.01"),
-    }
-}
-
-/// Reads `5%` or `5` as 5 per cent.
-///
-/// # Errors
-/// It is not a number between 0 and 100.
-pub(crate) fn percent(text: &str) -> Result<f64> {
-    match text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number < 100.0 => Ok(number),
-        _ => bail!("'{text}' is not a percentage between 0 and 100; try 5%"),
     }
 }
 

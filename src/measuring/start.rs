@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser};
-
-use super::{Cli, Verb};
+use super::options::typed;
+use super::{cost, run};
+use crate::commands::command;
 use catalogue::Catalogue;
 
 /// What `unixmark` without a verb says: a command for each question.
-pub(super) const QUESTIONS: &str = "\
+pub(crate) const QUESTIONS: &str = "\
 What do you want to know?
 
   one number, in two minutes             unixmark run --budget 2m
@@ -39,30 +39,28 @@ pub(super) fn interbench(words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Returns the command that was probably meant by words without a verb: tests or options of `run`, or a condition.
-pub(super) fn meant(words: &[OsString]) -> Option<String> {
+pub(crate) fn meant(words: &[OsString]) -> Option<String> {
     let words: Vec<String> =
         words.iter().skip(1).map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>()?;
     if is_verb(words.first()?) {
         return None;
     }
     let catalogue = Catalogue::load().ok()?;
-    let with = |verb: &str| [verb.to_owned()].into_iter().chain(words.iter().cloned()).collect::<Vec<String>>();
-    let parse = |words: &[String]| Cli::try_parse_from(std::iter::once(&"unixmark".to_owned()).chain(words)).ok();
-    let run = with("run");
-    if let Some(Cli { verb: Verb::Run(arguments) }) = parse(&run)
+    let after = |verb: &str| [verb.to_owned()].into_iter().chain(words.iter().cloned()).collect::<Vec<String>>();
+    let line = || words.iter().map(OsString::from).collect();
+    if let Ok(arguments) = typed::<run::Arguments>(line())
         && catalogue.expand(arguments.names()).is_ok()
     {
-        return Some(format!("unixmark {}", words::shell(&run)));
+        return Some(format!("unixmark {}", words::shell(&after("run"))));
     }
-    let cost = with("cost");
     let conditions: Vec<String> = words.first()?.split(',').map(str::to_owned).collect();
-    (parse(&cost).is_some() && catalogue.expand_conditions(&conditions).is_ok())
-        .then(|| format!("unixmark {}", words::shell(&cost)))
+    (typed::<cost::Arguments>(line()).is_ok() && catalogue.expand_conditions(&conditions).is_ok())
+        .then(|| format!("unixmark {}", words::shell(&after("cost"))))
 }
 
 /// Whether a word is a verb of the command line.
 pub(super) fn is_verb(word: &str) -> bool {
-    Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
+    command().get_subcommands().any(|verb| verb.get_name() == word)
 }
 
 #[cfg(test)]
@@ -103,7 +101,8 @@ mod tests {
         for line in lines {
             let (_, command) = line.split_once("unixmark ").unwrap();
             let command = command.split("   ").next().unwrap();
-            assert!(Cli::try_parse_from(words(&format!("unixmark {command}"))).is_ok(), "{command}");
+            let read = super::command().try_get_matches_from(words(&format!("unixmark {command}")));
+            assert!(read.is_ok(), "{command}");
         }
     }
 }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::measure::Job;
-use crate::options::{Matrix, name, typed};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, typed};
+use crate::options::name;
 use crate::status::{Status, usage};
 use crate::terminal::say;
 use analysis::Results;
@@ -40,7 +41,7 @@ const SCRIPT: &str = "multi.sh";
 
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true, after_help = VARIABLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Tests or groups, by UnixBench's names [default: index]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
@@ -85,7 +86,7 @@ pub(super) fn called_as_run(words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Whether a command line is UnixBench's, which has exit codes of its own.
-pub(super) fn is_unixbench(words: &[OsString]) -> bool {
+pub(crate) fn is_unixbench(words: &[OsString]) -> bool {
     words.get(1).is_some_and(|verb| verb == VERB)
 }
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::measure::Job;
-use crate::options::{Comment, Form, Matrix, Results, typed, workplace};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, typed, workplace};
+use crate::options::{Comment, Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::Card;
@@ -46,7 +47,7 @@ const DISK_TIME: &str = "40s";
 const WAKE_UPS: Duration = Duration::from_secs(3);
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Where the measured programs work, and so which disk is measured [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,

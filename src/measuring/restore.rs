@@ -17,7 +17,7 @@ pub(super) fn run() -> Result<Status> {
 }
 
 /// Reports such changes, at the start of any other command.
-pub(super) fn offer() {
+pub(crate) fn offer() {
     if let Ok(Some(left)) = conditions::leftovers() {
         say(&format!(
             "unixmark: a run that was killed left {} behind ({}); `unixmark restore` undoes that",

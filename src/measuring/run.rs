@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::measure::Job;
-use crate::options::{Matrix, caption, executable, with_default};
+use crate::measuring::job::Job;
+use crate::measuring::options::{Matrix, caption, executable, with_default};
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
 use machine::{self, Machine};
@@ -19,7 +19,7 @@ use words::Unique;
     mut_arg("copies", |arg| with_default(arg, "1 and one per processor")),
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Tests or groups [default: index]; with --program, its arguments as KEY=VALUE
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,

@@ -1,18 +1,17 @@
 //! What every verb does with what it asks to be measured: plan, programs, runner, reports.
 
-mod alone;
-mod recording;
-mod reports;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::options::Matrix;
+use crate::measuring::options::Matrix;
+use crate::measuring::recording::{Recording, Start};
+use crate::measuring::terminal::RunDisplay;
+use crate::reports::results;
 use crate::status::{Status, usage};
-use crate::terminal::{RunDisplay, print, print_words, say};
+use crate::terminal::{print, print_words, say};
 use ::report::Format;
 use analysis::Results;
 use build::{Builds, Programs};
@@ -23,9 +22,6 @@ use journal::{Cell, Journal, Run, Store, Trial, View};
 use machine::Machine;
 use plan::{Pin, Plan, Request};
 use runner::{Event, Measured, Policy, Setting};
-
-pub(crate) use recording::{Recording, Start};
-pub(crate) use reports::{find, place, placed, power_beside, results, write_all};
 
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
 const PRECISION: f64 = 0.01;

@@ -1,0 +1,166 @@
+//! What stands in for the half that measures where there is no Linux: its verbs say so, and which ones work.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
+
+use crate::status::Status;
+use catalogue::{Need, Switch};
+
+/// What `unixmark` without a verb says: a command for each question.
+pub(crate) const QUESTIONS: &str = "\
+Measuring needs Linux. What do you want to know of runs that were measured there?
+
+  what came of a run?                    unixmark report run.jsonl
+  what changed between two runs?         unixmark compare one two
+  what does UnixBench's report say?      unixmark import report.txt
+  what came of many machines?            unixmark site runs --into www
+  which nodes are slow?                  unixmark collect out --into night
+
+`unixmark help` shows all verbs, and `unixmark help report` the options of one.
+";
+
+/// The verbs that need Linux.
+const VERBS: [&str; 12] =
+    ["run", "card", "unixbench", "latency", "scale", "cost", "burnin", "doctor", "new", "build", "clean", "restore"];
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Verb(String);
+
+impl Verb {
+    /// # Errors
+    /// There is no Linux.
+    pub(crate) fn run(&self) -> Result<Status> {
+        needs_linux(&self.0)
+    }
+}
+
+impl FromArgMatches for Verb {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(Verb(matches.subcommand_name().unwrap_or_default().to_owned()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Verb::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for Verb {
+    fn augment_subcommands(command: Command) -> Command {
+        VERBS.iter().fold(command, |command, name| {
+            command.subcommand(any_words(Command::default().name(*name).hide(true).about("Needs Linux")))
+        })
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Verb::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        VERBS.contains(&name)
+    }
+}
+
+/// The words after `fleet slurm`.
+#[derive(Debug)]
+pub(crate) struct Slurm;
+
+impl Slurm {
+    /// # Errors
+    /// There is no Linux.
+    pub(crate) fn run(&self) -> Result<Status> {
+        needs_linux("fleet slurm")
+    }
+}
+
+impl FromArgMatches for Slurm {
+    fn from_arg_matches(_: &ArgMatches) -> Result<Self, Error> {
+        Ok(Slurm)
+    }
+
+    fn update_from_arg_matches(&mut self, _: &ArgMatches) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Args for Slurm {
+    fn augment_args(command: Command) -> Command {
+        any_words(command.hide(true))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Slurm::augment_args(command)
+    }
+}
+
+/// A command that takes whatever follows.
+fn any_words(command: Command) -> Command {
+    let words = Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true);
+    command.disable_help_flag(true).arg(words)
+}
+
+fn needs_linux(verb: &str) -> Result<Status> {
+    bail!("`{verb}` needs Linux; report, compare, import, export, site, collect, fleet and list work here as well")
+}
+
+/// No command line is anything but a verb.
+pub(crate) fn hidden(_: &[OsString]) -> Option<ExitCode> {
+    None
+}
+
+/// The words as they are.
+pub(crate) fn words(words: Vec<OsString>) -> Vec<OsString> {
+    words
+}
+
+/// Nothing was meant but what was typed.
+pub(crate) fn meant(_: &[OsString]) -> Option<String> {
+    None
+}
+
+/// No caller expects UnixBench's exit codes.
+pub(crate) fn is_unixbench(_: &[OsString]) -> bool {
+    false
+}
+
+/// Nothing was switched that could be left behind.
+pub(crate) fn offer() {}
+
+/// Nothing can be measured.
+pub(crate) fn unmet(_: &[Need]) -> Option<String> {
+    Some("it needs Linux".to_owned())
+}
+
+/// Nothing can be switched.
+pub(crate) fn unavailable(_: &Switch, _: &str) -> Option<String> {
+    Some("it needs Linux".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both sides of the seam have the same verbs.
+    #[test]
+    fn every_verb_that_measures_is_known_elsewhere() {
+        let verbs = |command: Command| -> Vec<String> {
+            command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect()
+        };
+        let there = verbs(crate::measuring::Verb::augment_subcommands(Command::new("unixmark")));
+        assert_eq!(verbs(Verb::augment_subcommands(Command::new("unixmark"))), there);
+    }
+
+    #[test]
+    fn a_verb_that_measures_says_what_it_needs() {
+        let command = Verb::augment_subcommands(Command::new("unixmark"));
+        for words in [&["unixmark", "run", "pipe", "-c", "1", "--help"][..], &["unixmark", "restore"]] {
+            let matches = command.clone().try_get_matches_from(words).unwrap();
+            let error = Verb::from_arg_matches(&matches).unwrap().run().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{}` needs Linux; report", words[1])), "{error}");
+        }
+    }
+}

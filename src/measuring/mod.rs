@@ -1,0 +1,122 @@
+//! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
+
+mod alone;
+mod build;
+mod burnin;
+mod card;
+mod clean;
+mod cost;
+mod doctor;
+mod job;
+mod latency;
+mod new;
+mod options;
+mod recording;
+mod restore;
+mod run;
+mod scale;
+mod slurm;
+mod start;
+mod terminal;
+mod unixbench;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::status::Status;
+use catalogue::{Need, Switch};
+use machine::Machine;
+
+pub(crate) use restore::offer;
+pub(crate) use slurm::Arguments as Slurm;
+pub(crate) use start::{QUESTIONS, meant};
+pub(crate) use unixbench::is_unixbench;
+
+/// The verbs that measure, and those that make that possible.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Measure tests or groups; by default the UnixBench index
+    Run(run::Arguments),
+    /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
+    Card(card::Arguments),
+    /// Stand in for UnixBench's Run: the same options, variables, files and text
+    Unixbench(unixbench::Arguments),
+    /// Measure whether interactive tasks stay smooth while loads run
+    Latency(latency::Arguments),
+    /// Measure how tests scale from one copy to many
+    Scale(scale::Arguments),
+    /// Measure what a condition costs: auditing, a filter, a kernel setting
+    Cost(cost::Arguments),
+    /// Burn in the cooling or the memory: run until stopped, look for faults
+    Burnin(burnin::Arguments),
+    /// Show what will spoil a run here, and how to fix it
+    Doctor(doctor::Arguments),
+    /// Make a test of your own: its C file and its row in the catalogue
+    New(new::Arguments),
+    /// Compile a test of your own against the kit that comes with the tool
+    Build(build::Arguments),
+    /// Remove builds from the cache that have not been used for a while
+    Clean(clean::Arguments),
+    /// Undo system changes left behind by a run that was killed
+    Restore,
+}
+
+impl Verb {
+    /// Does what the verb says.
+    ///
+    /// # Errors
+    /// It could not.
+    pub(crate) fn run(&self) -> Result<Status> {
+        if !matches!(self, Verb::Restore) {
+            offer();
+        }
+        match self {
+            Verb::Run(arguments) => run::run(arguments),
+            Verb::Card(arguments) => card::run(arguments),
+            Verb::Unixbench(arguments) => unixbench::run(arguments),
+            Verb::Latency(arguments) => latency::run(arguments),
+            Verb::Scale(arguments) => scale::run(arguments),
+            Verb::Cost(arguments) => cost::run(arguments),
+            Verb::Burnin(arguments) => burnin::run(arguments),
+            Verb::Doctor(arguments) => doctor::run(arguments),
+            Verb::New(arguments) => new::run(arguments),
+            Verb::Build(arguments) => build::run(arguments),
+            Verb::Clean(arguments) => clean::run(arguments),
+            Verb::Restore => restore::run(),
+        }
+    }
+}
+
+/// Does what is no verb, if the command line is such: the guardian, the private X server, one of UnixBench's programs.
+pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
+    match words {
+        [name, scratch] if name == runner::GUARDIAN => {
+            runner::guardian(&PathBuf::from(scratch));
+            Some(ExitCode::SUCCESS)
+        }
+        [name, words @ ..] if name == ::display::XVFB => {
+            ::display::xvfb(words);
+            Some(ExitCode::FAILURE)
+        }
+        words => unixbench::called_as_program(words),
+    }
+}
+
+/// Returns a command line in this tool's own words, if it is in UnixBench's or Interbench's.
+pub(crate) fn words(words: Vec<OsString>) -> Vec<OsString> {
+    start::interbench(unixbench::called_as_run(words))
+}
+
+/// Returns why something with these needs cannot run here; `None` if it can.
+pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
+    machine::unmet(&Machine::here(), needs)
+}
+
+/// Returns why a level of a switch cannot be set here; `None` if it can.
+pub(crate) fn unavailable(switch: &Switch, level: &str) -> Option<String> {
+    conditions::available(switch, level, &Machine::here()).err()
+}

@@ -1,0 +1,25 @@
+//! The progress of a run on stderr.
+
+mod burnin;
+mod passes;
+mod progress;
+mod screen;
+mod status_line;
+
+use crate::terminal::{print, say, shown};
+
+pub(crate) use burnin::BurnInDisplay;
+pub(crate) use progress::RunDisplay;
+pub(crate) use screen::Screen;
+use status_line::StatusLine;
+
+/// How much is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// Nothing but errors.
+    Quiet,
+    /// A status line on a terminal, a line per block or test elsewhere.
+    Normal,
+    /// Each trial and its command.
+    Verbose,
+}
