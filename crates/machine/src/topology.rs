@@ -44,7 +44,17 @@ fn list(machine: &Machine, path: &str) -> Vec<usize> {
     machine.read(path).map(|text| parse::cpu_list(&text)).unwrap_or_default()
 }
 
-/// The kind of each CPU.
+/// The bits of an Arm core's MIDR that say who made it and which design it is; the others are its revision.
+const DESIGN: u64 = 0xff00_fff0;
+
+/// The design of an Arm core; 0 where the kernel does not say.
+fn design(machine: &Machine, cpu: usize) -> u64 {
+    let text = machine.read(&format!("{CPU}/cpu{cpu}/regs/identification/midr_el1"));
+    let number = text.and_then(|text| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok());
+    number.unwrap_or(0) & DESIGN
+}
+
+/// The kind of each CPU: by the kernel's lists, or else by capacity and design, the fastest first.
 fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
     let lists = KINDS.map(|path| list(machine, path));
     let named = |cpu: &usize| (0..).zip(&lists).find(|(_, list)| list.contains(cpu)).map(|(kind, _)| kind);
@@ -52,18 +62,20 @@ fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
         return kinds;
     }
     let capacity = |cpu: &usize| machine.number::<f64>(&format!("{CPU}/cpu{cpu}/cpu_capacity")).unwrap_or(1024.0);
-    let capacities: Vec<f64> = cpus.iter().map(capacity).collect();
-    let mut sorted = capacities.clone();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    // The capacity of the fastest core of each kind.
-    let mut fastest: Vec<f64> = Vec::new();
-    for capacity in sorted {
-        if fastest.last().is_none_or(|last| capacity < last * ALIKE) {
-            fastest.push(capacity);
+    let cores: Vec<(f64, u64)> = cpus.iter().map(|cpu| (capacity(cpu), design(machine, *cpu))).collect();
+    let mut sorted = cores.clone();
+    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // The capacity of the fastest core of each kind, and its design.
+    let mut kinds: Vec<(f64, u64)> = Vec::new();
+    for (capacity, design) in sorted {
+        let slowest = kinds.iter().rfind(|kind| kind.1 == design);
+        if slowest.is_none_or(|(fastest, _)| capacity < fastest * ALIKE) {
+            kinds.push((capacity, design));
         }
     }
-    let kind = |capacity: &f64| {
-        (1..).zip(&fastest).filter(|(_, first)| capacity <= first).last().map_or(0, |(kind, _)| kind - 1)
+    let kind = |(capacity, design): &(f64, u64)| {
+        let own = (0..).zip(&kinds).filter(|(_, (fastest, other))| other == design && capacity <= fastest);
+        own.last().map_or(0, |(kind, _)| kind)
     };
-    capacities.iter().map(kind).collect()
+    cores.iter().map(kind).collect()
 }

@@ -71,3 +71,30 @@ fn kinds_of_cores() -> Outcome {
     assert_eq!(kinds(&measured), [2, 0, 0, 1, 2]);
     Ok(())
 }
+
+/// A phone's little, big and prime cores, and two designs of which the kernel says nothing but their MIDR.
+#[test]
+fn kinds_of_arm_cores() -> Outcome {
+    const A55: &str = "0x00000000411fd050";
+    const A78: &str = "0x00000000410fd411";
+    const A78_NEWER: &str = "0x00000000411fd410";
+    const X1: &str = "0x00000000411fd440";
+    let machine = |cores: &[(&str, Option<&str>)]| -> Result<Vec<u32>, Box<dyn std::error::Error>> {
+        let all = format!("0-{}", cores.len() - 1);
+        let fixture = invented(&all, &all)?;
+        for (cpu, (midr, capacity)) in cores.iter().enumerate() {
+            let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
+            fixture.write(&format!("{folder}/regs/identification/midr_el1"), midr)?;
+            if let Some(capacity) = capacity {
+                fixture.write(&format!("{folder}/cpu_capacity"), capacity)?;
+            }
+        }
+        Ok(topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect())
+    };
+    let phone = [(A55, Some("250")), (A78, Some("947")), (A78_NEWER, Some("947")), (X1, Some("1024"))];
+    // Within a tenth of each other, and yet of two designs; a later revision is the same one.
+    assert_eq!(machine(&phone)?, [2, 1, 1, 0]);
+    assert_eq!(machine(&[(X1, None), (A55, None), (A55, None)])?, [0, 1, 1]);
+    assert_eq!(machine(&[(A78, Some("871")), (A78, Some("1024"))])?, [1, 0]);
+    Ok(())
+}
