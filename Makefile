@@ -9,6 +9,7 @@ RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               git:git shellcheck:shellcheck dpkg-deb:dpkg chromium:chromium unshare:util-linux \
+              rpmspec:rpm rpmlint:rpmlint nix-instantiate:nix-bin \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Two other architectures, one of them big-endian; `make test-arch` has them all.
 TEST_TOOLS += qemu-s390x-static:qemu-user-static $(call cross,aarch64-linux-gnu arm64) $(call cross,s390x-linux-gnu s390x)

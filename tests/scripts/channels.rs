@@ -110,3 +110,20 @@ fn binstall_finds_the_tarballs() {
         }
     }
 }
+
+/// The tools of other systems read their packages, and have nothing against them.
+#[test]
+fn packages_are_what_their_systems_read() {
+    let readers: [&[&str]; 4] = [
+        &["rpmspec", "--parse", "dist/rpm/unixmark.spec"],
+        &["rpmlint", "--config", "dist/rpm/rpmlint.toml", "dist/rpm/unixmark.spec"],
+        &["nix-instantiate", "--parse", "dist/nix/flake.nix"],
+        &["bash", "-n", "dist/arch/PKGBUILD"],
+    ];
+    for words in readers.into_iter().filter(|words| testing::has(words[0])) {
+        let output = Command::new(words[0]).args(&words[1..]).current_dir(testing::file("")).output().unwrap();
+        let (out, err) = (stdout(&output), stderr(&output));
+        assert!(output.status.success(), "{words:?}: {out}{err}");
+        assert!(words[0] != "rpmlint" || out.contains("0 errors, 0 warnings"), "{out}{err}");
+    }
+}
