@@ -1,7 +1,7 @@
 //! The archive: what is exported is what reports show, names and damage break nothing, and bad luck leaves no half file.
 
 pub(crate) mod corpus;
-mod duckdb;
+pub(crate) mod duckdb;
 mod grafana;
 mod questions;
 mod trend;

@@ -16,7 +16,7 @@ const MOST: usize = 12;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-const STYLE: &str = ":root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;margin:.75rem}h1{font-size:1.1rem;margin:0}\
+const STYLE: &str = ":root{color-scheme:light dark;background:Canvas;color:CanvasText}body{font:15px/1.45 system-ui,sans-serif;margin:.75rem}h1{font-size:1.1rem;margin:0}\
     p{margin:.2rem 0 .6rem}table{border-collapse:collapse}th,td{text-align:left;font-weight:400;padding:.1rem .9rem .1rem 0}\
     td{font-variant-numeric:tabular-nums}svg{max-width:100%;height:auto}";
 

@@ -26,7 +26,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
                         section {
                             h2 { (measure.label) ", " (heading) }
                             p.tool { (board.classes[class].label()) }
-                            (strips(board, &models, level == 0))
+                            (strips(board, &models, &format!("{heading}, {}", board.classes[class].label()), level == 0))
                         }
                     }
                 }
@@ -51,10 +51,10 @@ fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>)
 }
 
 /// One line per model; the marks have names where the page is to find them by.
-fn strips(board: &Board, models: &[(&str, Runs)], named: bool) -> Markup {
+fn strips(board: &Board, models: &[(&str, Runs)], label: &str, named: bool) -> Markup {
     let most = models.iter().flat_map(|(_, runs)| runs).map(|(_, value)| value.value).fold(0.0, f64::max);
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Processors" {
+        div.scroll tabindex="0" role="region" aria-label=(label) {
             table.strips {
                 thead { tr {
                     th scope="col" { "Processor" } th.n scope="col" { "Runs" } th.n scope="col" { "Least" }
@@ -78,14 +78,13 @@ fn strips(board: &Board, models: &[(&str, Runs)], named: bool) -> Markup {
 
 fn strip(board: &Board, runs: &Runs, most: f64, named: bool) -> Markup {
     html! {
-        svg.strip role="img" aria-label=(words::count(runs.len(), "run")) viewBox="0 0 300 20" {
+        svg.strip role="group" aria-label=(words::count(runs.len(), "run")) viewBox="0 0 300 20" {
             path.rule d="M0 10H300" {}
             @for (place, value) in runs {
                 @let entry = &board.entries[*place];
                 a href={ "r/" (entry.id) ".html" } id=[named.then(|| format!("p-{}", entry.id))] tabindex="-1" {
-                    circle.point cx=(format!("{:.1}", 295.0 * value.value / most)) cy="10" r="4" {
-                        title { (entry.host) ", " (entry.date()) ": " (words::score(value.value)) }
-                    }
+                    title { (entry.host) ", " (entry.date()) ": " (words::score(value.value)) }
+                    circle.point cx=(format!("{:.1}", 295.0 * value.value / most)) cy="10" r="4" {}
                 }
             }
         }

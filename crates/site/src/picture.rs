@@ -11,7 +11,7 @@ const LETTER: usize = 7;
 
 /// Height of a row of the chart, and where its bars begin and end.
 const ROW: usize = 22;
-const FROM: usize = 250;
+const FROM: usize = 290;
 const TO: usize = 620;
 
 /// The text of a badge: the index, or what else the run is.
@@ -46,7 +46,8 @@ pub(crate) fn badge(record: &Record) -> String {
 /// Returns the chart as SVG: the index of each test at one copy and at the most; `None` of a run without an index.
 pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
     let index = results.indexes().iter().filter(|index| index.id == "system").max_by_key(|index| index.copies)?;
-    let most = index.parts.iter().map(|part| part.index.value).fold(0.0, f64::max);
+    let reach = |part: &analysis::Part| if part.index.bounded() { part.index.high } else { part.index.value };
+    let most = index.parts.iter().map(reach).fold(0.0, f64::max);
     let height = ROW * (index.parts.len() + 2);
     let x = |value: f64| format!("{:.1}", FROM as f64 + (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));
     let width = |value: f64| format!("{:.1}", (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));

@@ -163,3 +163,39 @@ fn a_frame_shows_a_run_and_leads_to_its_report() {
     assert_eq!(browser.value("document.querySelectorAll('svg').length"), 1);
     assert_quiet(&browser);
 }
+
+/// Of axe-core, which looks for what keeps people from using a page: what it calls serious or worse.
+const SERIOUS: &str =
+    "axe.run().then((found) => found.violations.filter((one) => ['serious', 'critical'].includes(one.impact))
+    .map((one) => one.id + ': ' + one.nodes[0].html).join('\\n'))";
+
+#[test]
+fn nothing_keeps_people_from_using_the_pages() {
+    let place = Place::new();
+    let folder = six(&place);
+    systems(&folder.join("later"), &[("x", 1.0, &[]), ("a", 2.0, &[("cpu.model", "Alpha")])], GCC);
+    let (www, ..) = site(&place, &folder, "www", "");
+    let Some(python) = crate::archive::duckdb::python_with("axe-core-python==0.1.0") else { return };
+    let Some(mut browser) = Browser::start() else { return };
+    let library = std::fs::read_dir(python.join("lib")).unwrap().next().unwrap().unwrap().path();
+    let axe = std::fs::read_to_string(library.join("site-packages/axe_core_python/axe.min.js")).unwrap();
+    let ids: Vec<String> = std::fs::read_dir(www.join("e"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let trend = std::fs::read_dir(www.join("h")).unwrap().map(|entry| entry.unwrap().path());
+    let trend = trend.max_by_key(|path| path.as_os_str().len()).unwrap();
+    let aside = format!("#r={},{}", ids[0], ids[1]);
+    let (run, frame) = (format!("r/{}.html", ids[0]), format!("e/{}.html", ids[0]));
+    for (page, address) in
+        [("index.html", ""), ("index.html", "#c=*"), ("compare.html", &*aside), ("models.html", ""), ("runs.html", "")]
+            .into_iter()
+            .chain([(&*run, ""), (&*frame, ""), (trend.to_str().unwrap(), "")])
+    {
+        let drawn = if page.starts_with("index") || page.starts_with("compare") { DRAWN } else { "true" };
+        browser.open(&www.join(page), address, drawn);
+        browser.wait("document.readyState === 'complete'");
+        browser.value(&format!("{axe};0"));
+        assert_eq!(browser.value(SERIOUS), "", "{page}{address}");
+    }
+}
