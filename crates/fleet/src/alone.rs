@@ -39,11 +39,13 @@ pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
     let why = || format!("{} cannot be locked; make room or try another directory", path.display());
     fs::create_dir_all(directory).with_context(why)?;
     let file = File::options().write(true).create(true).truncate(false).open(&path).with_context(why)?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        waiting();
+    // Never twice: Windows would wait for itself.
+    if let Err(error) = file.try_lock() {
+        if matches!(error, TryLockError::WouldBlock) {
+            waiting();
+        }
+        file.lock().with_context(why)?;
     }
-    // Where the first try had it, the second changes nothing.
-    file.lock().with_context(why)?;
     // What a collector that was killed had half written. Names of journals begin otherwise.
     for entry in fs::read_dir(directory.join(NODES)).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
