@@ -13,6 +13,14 @@ use ::machine::{Lock, Machine};
 use catalogue::{Catalogue, Condition, Means, Test};
 use journal::{Copy, Evidence, Trial, Usage};
 
+/// The condition that writes a text to a file of any kind, as a row of a user's own does.
+fn writes(file: &Path, text: &str) -> Arc<Condition> {
+    let mut condition = Condition::clone(&condition("file:/proc/x=1"));
+    let switch = Arc::make_mut(&mut condition.parts[0].0);
+    (switch.files, condition.parts[0].1) = (vec![file.display().to_string()], text.to_owned());
+    Arc::new(condition)
+}
+
 fn condition(name: &str) -> Arc<Condition> {
     let found = Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap();
     assert_eq!(found.len(), 1, "{name}");
@@ -48,9 +56,14 @@ impl Alone {
 
     /// Enters a condition; nothing, and why, where it cannot be had here.
     fn enter(&mut self, name: &str) -> Option<Entered> {
+        self.begin_with(&condition(name))
+    }
+
+    fn begin_with(&mut self, condition: &Condition) -> Option<Entered> {
+        let name = &condition.name;
         let folder = self.folder.path().join("trial");
         fs::create_dir_all(&folder).unwrap();
-        match enter(&condition(name), &Machine::here(), &self.settings, &mut self.ledger, &folder) {
+        match enter(condition, &Machine::here(), &self.settings, &mut self.ledger, &folder) {
             Ok(entered) => Some(entered),
             Err(Refusal::Unavailable(why)) => {
                 testing::skip(&format!("{name}: {why}"));
@@ -100,7 +113,7 @@ fn every_row_can_be_had_or_says_why_not() {
         let name = match switch.id.as_str() {
             "cc" => "cc=no-such-compiler",
             "sysctl" => "sysctl:no.such=1",
-            "file" => "file:/no/such=1",
+            "file" => "file:/proc/no/such=1",
             "arg" => "arg:no_such=1",
             id => id,
         };
@@ -124,7 +137,7 @@ fn a_file_is_written_proved_and_restored_to_the_byte() {
     let file = alone.folder.path().join("setting");
     for text in ["old\n", "a [b] c\nd [e]\n", " spaced  \n\n"] {
         fs::write(&file, text).unwrap();
-        let mut entered = alone.enter(&format!("file:{}=new", file.display())).unwrap();
+        let mut entered = alone.begin_with(&writes(&file, "new")).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
         assert!(evidence.notes[0].ends_with("setting = new"), "{evidence:?}");
@@ -135,9 +148,18 @@ fn a_file_is_written_proved_and_restored_to_the_byte() {
     }
     // A choice as the kernel shows it.
     fs::write(&file, "always [madvise] never\n").unwrap();
-    drop(alone.enter(&format!("file:{}=never", file.display())).unwrap());
+    drop(alone.begin_with(&writes(&file, "never")).unwrap());
     alone.leave();
     assert_eq!(fs::read_to_string(&file).unwrap(), "madvise");
+}
+
+/// Through a link of /proc any file could be written.
+#[test]
+fn a_link_out_of_proc_is_refused() {
+    let link = condition("file:/proc/self/root/etc/hostname=x");
+    let (switch, level) = &link.parts[0];
+    let why = available(switch, level, &Machine::here()).unwrap_err();
+    assert!(why.contains("is no setting of the kernel"), "{why}");
 }
 
 #[test]

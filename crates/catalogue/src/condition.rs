@@ -198,7 +198,7 @@ impl Switch {
     /// `file:PATH=VALUE` both are in the level.
     #[must_use]
     pub fn target(&self, level: &str) -> (Vec<String>, String) {
-        if !self.files.iter().any(|file| file.contains("{name}")) {
+        if !self.takes_names() {
             return (self.files.clone(), self.text(level).to_owned());
         }
         let (name, text) = level.split_once('=').unwrap_or((level, ""));
@@ -206,6 +206,32 @@ impl Switch {
         let name =
             if self.files[0] != "{name}" && !name.contains('/') { name.replace('.', "/") } else { name.to_owned() };
         (self.files.iter().map(|file| file.replace("{name}", &name)).collect(), text.to_owned())
+    }
+
+    /// Whether its level names the file that is written.
+    #[must_use]
+    pub fn takes_names(&self) -> bool {
+        self.files.iter().any(|file| file.contains("{name}"))
+    }
+
+    /// Checks that a level which names a file names one of the kernel's, and a value: a slip of the pen in any other file may
+    /// cost the machine.
+    fn check_name(&self, level: &str) -> Result<()> {
+        if !self.takes_names() {
+            return Ok(());
+        }
+        if level.split_once('=').is_none_or(|(_, text)| text.is_empty()) {
+            bail!("'{0}:{level}' has no value; try {0}:{level}=VALUE", self.id);
+        }
+        let is_kernels =
+            |file: &String| KERNELS.iter().any(|folder| file.starts_with(folder)) && !file.contains("/../");
+        match self.target(level).0.into_iter().find(|file| !is_kernels(file)) {
+            Some(file) => bail!(
+                "{file} is not in /proc or /sys; to switch a file of a service, give it a row in your own catalogue: means = \
+                 \"file\", files = [\"{file}\"] and its levels"
+            ),
+            None => Ok(()),
+        }
     }
 
     fn has(&self, level: &str) -> bool {
@@ -292,7 +318,10 @@ impl Catalogue {
             return Err(unknown("condition", id, names, &about, "conditions"));
         };
         match level {
-            Some(level) if switch.has(level) => Ok((switch, vec![level.to_owned()])),
+            Some(level) if switch.has(level) => {
+                switch.check_name(level)?;
+                Ok((switch, vec![level.to_owned()]))
+            }
             None if switch.has("") => Ok((switch, vec![String::new()])),
             None if !switch.levels[0].id.is_empty() => {
                 let reference = |level: &Level| switch.against.as_deref() == Some(&format!("{id}={}", level.id));
@@ -308,6 +337,9 @@ impl Catalogue {
         }
     }
 }
+
+/// Where the kernel's settings are.
+pub const KERNELS: [&str; 2] = ["/proc/", "/sys/"];
 
 /// Settings that people ask for and that a running kernel does not change.
 const AT_BOOT: [&str; 7] = ["mitigations", "preempt", "isolcpus", "nohz", "nohz_full", "kernel", "lockdown"];

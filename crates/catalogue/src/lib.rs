@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use condition::{CgroupLimit, Condition, Level, Means, Switch};
+pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, Switch};
 pub(crate) use lookup::unknown;
 pub use need::Need;
 pub use own::{is_typeable, path as own_path};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Active, Context, FinishedTrial, Refusal, Undo};
-use catalogue::Switch;
+use catalogue::{KERNELS, Switch};
 use journal::Evidence;
 use machine::{Machine, device_folder};
 
@@ -41,12 +41,25 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
     }
     // Which device it is depends on where the programs work: one that can is enough.
     let any: Vec<String> = names.iter().map(|name| name.replace("/{device}/", "/*/")).collect();
-    let answers: Vec<Result<(), String>> =
-        matching_files(&any, machine)?.iter().map(|file| check_accepts(file, &text)).collect();
+    let files = matching_files(&any, machine)?;
+    if switch.takes_names() {
+        files.iter().try_for_each(|file| check_kernels(file, machine))?;
+    }
+    let answers: Vec<Result<(), String>> = files.iter().map(|file| check_accepts(file, &text)).collect();
     if any != names && answers.iter().any(Result::is_ok) {
         return Ok(());
     }
     answers.into_iter().collect()
+}
+
+/// Checks that a file is the kernel's own: `/proc/self/root` leads to any other.
+fn check_kernels(file: &Path, machine: &Machine) -> Result<(), String> {
+    let real = |path: &Path| fs::canonicalize(path).map_err(|error| file_error(path, &error));
+    let target = real(file)?;
+    if KERNELS.iter().any(|folder| real(&machine.path(folder)).is_ok_and(|folder| target.starts_with(folder))) {
+        return Ok(());
+    }
+    Err(format!("{} leads to {}, which is no setting of the kernel", file.display(), target.display()))
 }
 
 /// Checks that a file accepts a text.
