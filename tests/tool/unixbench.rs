@@ -58,6 +58,12 @@ fn files_and_the_way_back() {
     assert!(stdout(&output).ends_with(&format!("{}\n{text}", "=".repeat(72))) && !text.contains("CPU 0"));
     assert_eq!(masked(&text), format!("{HEAD}{LEVEL}{LEVEL}"));
     assert!(stderr(&output).contains("quick procedure") && stderr(&output).contains("/report.txt has intervals"));
+    // Two passes of one copy and two of two, each copy with its process.
+    let log = fs::read_to_string(path.with_file_name(format!("{base}.log"))).unwrap();
+    let pids: Vec<u32> =
+        log.lines().filter_map(|line| line.strip_prefix("# pid: ")).map(|pid| pid.parse().unwrap()).collect();
+    let distinct: std::collections::BTreeSet<&u32> = pids.iter().collect();
+    assert!(pids.len() == log.matches("# COUNT0: ").count() && distinct.len() == pids.len(), "{log}");
     let measured = bench.place.json("latest");
     let mut import = bench.place.unixmark("import");
     assert!(import.arg(&path).output().unwrap().status.success());

@@ -62,6 +62,9 @@ impl Trial {
 pub struct Copy {
     /// Start and end in ns since the common start, and the count between them.
     pub slices: Vec<(u64, u64, u64)>,
+    /// The number of its process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
     /// Other numbers it measured, with their units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, (f64, String)>,

@@ -300,7 +300,9 @@ pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Failure> {
 
 /// What one program measured: one copy, or one of each of its threads.
 fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
-    let copies = result(program)?;
+    let mut copies = result(program)?;
+    let pid = u32::try_from(program.group().as_raw_nonzero().get()).ok();
+    copies.iter_mut().for_each(|copy| copy.pid = pid);
     if copies.len() != setup.threads as usize {
         return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
     }

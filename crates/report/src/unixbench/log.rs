@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analysis::{Reported, Results, reported};
 use journal::{Cell, Journal, Trial};
 
-/// Returns the log of a run. Process numbers, and what programs print beside their counts, are not in it.
+/// Returns the log of a run. What programs print beside their counts is not in it.
 #[must_use]
 pub fn log(journal: &Journal, results: &Results) -> String {
     let mut text = String::new();
@@ -34,7 +34,8 @@ pub fn passed(cell: &Cell, trial: &Trial, is_first: bool) -> String {
     for copy in &trial.copies {
         let Reported { count, timebase, seconds } = reported(cell, copy);
         let _ = writeln!(text, "\n# COUNT0: {count}\n# COUNT1: {timebase}\n# COUNT2: {}", cell.unit);
-        let _ = writeln!(text, "# elapsed: {seconds:.6}\n# status: 0");
+        let pid = copy.pid.map(|pid| format!("# pid: {pid}\n")).unwrap_or_default();
+        let _ = writeln!(text, "# elapsed: {seconds:.6}\n{pid}# status: 0");
     }
     text.push('\n');
     text
