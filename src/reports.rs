@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::options::Redact;
 use crate::status::usage;
+use crate::terminal::say;
 use ::report::Format;
 use analysis::{Findings, Results, Summary};
 use catalogue::Catalogue;
@@ -19,7 +20,14 @@ const MOST: usize = 200;
 /// # Errors
 /// There is none, which is wrong usage.
 pub(crate) fn find(store: &Store, name: &str) -> Result<PathBuf> {
-    store.find(name).map_err(usage)
+    let path = store.find(name).map_err(usage)?;
+    if name == "latest"
+        && let Some(newest) = store.list()?.last().filter(|newest| newest.path != path)
+    {
+        let measured = path.file_name().unwrap_or_default().to_string_lossy();
+        say(&format!("unixmark: {} measured nothing: the latest run that did is {measured}", newest.name));
+    }
+    Ok(path)
 }
 
 /// Returns the results of the run called `name`.

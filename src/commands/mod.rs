@@ -37,7 +37,8 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
 measure, 128 + N ended by signal N (130: Ctrl-C). Any status other than 0 comes with a message on stderr.
 
-A RUN is a directory, a run's name, its comment, or `latest` (`latest~1` is the one before).";
+A RUN is a directory, a run's name, its comment, or `latest`, the newest that measured anything (`latest~1` \
+is the one before).";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

@@ -123,6 +123,45 @@ fn numbers_out_of_range() {
     assert!(refused("run --program /nonexistent/x").contains("/nonexistent/x cannot be run"));
 }
 
+/// What could only be skipped, or was stopped before its first trial, is listed but neither `latest` nor a comment's run.
+#[test]
+fn a_run_that_measured_nothing_is_not_the_latest() {
+    let place = Place::new();
+    let skipped = || assert_eq!(place.fake("skip", "-q -m before").status.code(), Some(3));
+    let report = |words: &str| place.unixmark(&format!("report --format json {words}")).output().unwrap();
+    skipped();
+    let output = report("");
+    assert_eq!(output.status.code(), Some(2), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("no run in") && stderr(&output).contains("measured anything"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(place.fake("honest", "-q -m before").status.code(), Some(0));
+    let measured = place.newest();
+    skipped();
+    for words in ["", "latest", "before"] {
+        let output = report(words);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["run"]["name"], *measured, "{words}");
+        let passed_over = format!("{} measured nothing", place.newest());
+        assert_eq!(stderr(&output).contains(&passed_over), words != "before", "{}", stderr(&output));
+    }
+    assert!(stderr(&report("latest~1")).contains("the 1 run with a trial"));
+    let list = stdout(&place.unixmark("list runs").output().unwrap());
+    assert_eq!(list.matches("complete, measured nothing").count(), 2, "{list}");
+}
+
+/// A slip of the pen writes no file that is not the kernel's.
+#[test]
+fn settings_are_files_of_the_kernel() {
+    for word in ["file:/etc/hostname=x", "file:/sys/../etc/hostname=x", "sysctl:../../etc/hostname=x"] {
+        let why = refused(&format!("cost {word} syscall --dry-run"));
+        assert!(why.contains("is not in /proc or /sys") && why.contains("your own catalogue"), "{why}");
+    }
+    assert!(refused("cost sysctl:vm.swappiness syscall").contains("try sysctl:vm.swappiness=VALUE"));
+}
+
 #[test]
 fn a_comment_stands_for_its_newest_run() {
     let place = Place::new();
@@ -289,7 +328,7 @@ fn runs_are_found_by_name() {
         assert_eq!(output.status.code(), Some(2));
         stderr(&output)
     };
-    assert!(complaint("latest~2").contains("goes back further than the 2 runs"));
+    assert!(complaint("latest~2").contains("goes back further than the 2 runs with a trial"));
     assert!(complaint("nothing-at-all").contains("there is no run 'nothing-at-all'"));
 }
 

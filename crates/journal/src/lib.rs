@@ -30,7 +30,7 @@ pub use finding::{Finding, Severity};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use key::Key;
 pub use noise::Noise;
-pub use reader::{Head, head, parse, read};
+pub use reader::{Head, has_trials, head, parse, read};
 pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
 pub use store::{Listed, Store, first_line, last_line, today};

@@ -148,6 +148,18 @@ pub fn head(path: &Path) -> std::io::Result<Head> {
     Ok(Head::Other(first))
 }
 
+/// Whether a journal has a trial that ran, failed or not, or a second of a burn-in; not if it cannot be read.
+#[must_use]
+pub fn has_trials(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    lines.filter_map(|line| serde_json::from_slice(&line).ok()).any(|record| match record {
+        Record::Trial(trial) => trial.skip.is_none(),
+        Record::Sample(_) => true,
+        _ => false,
+    })
+}
+
 /// Whether a line begins as the first of a journal does, in any serialisation; it may be cut, or of a later version.
 fn is_run(line: &[u8]) -> bool {
     #[derive(serde::Deserialize)]

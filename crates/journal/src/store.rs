@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::{Ended, FILE, Head, Record, Run, head};
+use super::{Ended, FILE, Head, Record, Run, has_trials, head};
 use words::{nearest, place};
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
@@ -28,6 +28,14 @@ pub struct Listed {
     pub path: PathBuf,
     /// Its first line, unless that cannot be read.
     pub run: Option<Run>,
+}
+
+impl Listed {
+    /// Whether a trial of it ran: one that was interrupted before its first, or had to skip every test, measured nothing.
+    #[must_use]
+    pub fn has_trials(&self) -> bool {
+        has_trials(&self.path.join(FILE))
+    }
 }
 
 impl Store {
@@ -111,20 +119,17 @@ impl Store {
     }
 
     /// Returns the directory of the run that `name` stands for: a path, a run's name, `latest`, `latest~N`, or the comment of
-    /// the newest run that has it.
+    /// the newest run that has it. Runs that measured nothing are `latest` never, and a comment's only where no other has it.
     ///
     /// # Errors
     /// There is no such run; the message suggests what to try.
     pub fn find(&self, name: &str) -> Result<PathBuf> {
         if let Some(back) = back_from_latest(name) {
             let runs = self.list()?;
-            let count = runs.len();
-            return match runs.into_iter().rev().nth(back) {
-                Some(run) => Ok(run.path),
-                None if count == 0 => {
-                    bail!("there are no runs in {}; `unixmark run` makes one", self.root.display())
-                }
-                None => bail!("'{name}' goes back further than the {count} runs in {}", self.root.display()),
+            let mut measured = runs.iter().rev().filter(|listed| listed.has_trials());
+            return match measured.nth(back) {
+                Some(run) => Ok(run.path.clone()),
+                None => Err(self.too_far_back(name, &runs)),
             };
         }
         let path = Path::new(name);
@@ -135,12 +140,31 @@ impl Store {
         }
         let runs = self.list()?;
         let has_comment = |listed: &&Listed| listed.run.as_ref().is_some_and(|run| run.comment == name);
-        if let Some(run) = runs.iter().rev().find(has_comment) {
+        let mut commented = runs.iter().rev().filter(has_comment);
+        if let Some(run) = commented.clone().find(|run| run.has_trials()).or_else(|| commented.next()) {
             return Ok(run.path.clone());
         }
         match nearest(name, runs.iter().map(|run| run.name.as_str())) {
             Some(near) => bail!("there is no run '{name}'; did you mean '{near}'?"),
             None => bail!("there is no run '{name}'; `unixmark list runs` shows them"),
+        }
+    }
+
+    /// Why no run is as far back as `name`.
+    fn too_far_back(&self, name: &str, runs: &[Listed]) -> anyhow::Error {
+        let root = self.root.display();
+        let measured = runs.iter().filter(|listed| listed.has_trials()).count();
+        match (runs.last(), measured) {
+            (None, _) => anyhow!("there are no runs in {root}; `unixmark run` makes one"),
+            (Some(newest), 0) => {
+                anyhow!(
+                    "no run in {root} measured anything; `unixmark report {}` says why the newest did not",
+                    newest.name
+                )
+            }
+            _ => {
+                anyhow!("'{name}' goes back further than the {} with a trial in {root}", words::count(measured, "run"))
+            }
         }
     }
 }

@@ -59,10 +59,21 @@ impl Place {
         self.run(&format!("--program {} -c 1 -i 2 --patience 1s {words}", fake(name).display()))
     }
 
+    /// The report of a run; `latest` is the newest, which may have measured nothing.
     pub fn json(&self, run: &str) -> Value {
-        let output = self.unixmark(&format!("report {run} --format json")).output().unwrap();
+        let run = if run == "latest" { self.newest() } else { run.to_owned() };
+        let output = self.unixmark("report --format json").arg(run).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// The name of the run whose journal was written last.
+    pub fn newest(&self) -> String {
+        let entries = std::fs::read_dir(self.results()).unwrap().map(|entry| entry.unwrap());
+        let written =
+            |entry: &std::fs::DirEntry| std::fs::metadata(entry.path().join("run.jsonl")).ok()?.modified().ok();
+        let newest = entries.filter_map(|entry| Some((written(&entry)?, entry.file_name()))).max().unwrap();
+        newest.1.into_string().unwrap()
     }
 
     pub fn journal(&self) -> PathBuf {
