@@ -68,12 +68,12 @@ impl<'a> Line<'a> {
         Field::maybe(self.comparison.time_factor(), words::factor)
     }
 
-    /// Returns the verdict in few words, and what a second look adds: `undecided (3.6%)`, `slower, twice`.
+    /// Returns the verdict in few words, and what a second look adds: `undecided <3.6%`, `slower, twice`.
     pub(super) fn verdict(&self) -> String {
         self.looked(verdict_words(self.comparison.verdict, unit(self.comparison.measure)))
     }
 
-    /// Returns the verdict as a page has it: `undecided (could have seen 3.6 %)`, `slower, twice`.
+    /// Returns the verdict as a page has it: `undecided (blind below 3.6 %)`, `slower, twice`.
     pub(super) fn verdict_in_full(&self) -> String {
         self.looked(in_full(self.comparison))
     }
@@ -116,7 +116,7 @@ fn in_full(one: &Comparison) -> String {
         Verdict::Undecided(could) if !could.is_finite() => "undecided (too few blocks or rounds)".to_owned(),
         Verdict::Undecided(could) => match at_least(could) {
             endless if endless == "∞" => "undecided (the interval is too wide)".to_owned(),
-            could => format!("undecided (could have seen {could} {unit})"),
+            could => format!("undecided (blind below {could} {unit})"),
         },
         decided => decided.word().to_owned(),
     }
@@ -241,8 +241,8 @@ pub(super) fn reading(threshold: f64) -> String {
          worse, but of times and latencies positive is. time: how many times as long the same work takes. A \
          difference is called only if its interval excludes 0, it exceeds the threshold of {threshold} %, and \
          the false discovery rate of the whole report stays below 5 %. same within x: any difference is \
-         smaller than x. undecided (y): neither is shown; a difference of y would have been detected in four \
-         of five such comparisons among as many others."
+         smaller than x. undecided <y, or blind below y: neither is shown; a difference of y would have been \
+         detected in four of five such comparisons among as many others, a smaller one less often."
     )
 }
 
@@ -297,7 +297,7 @@ mod tests {
     fn undecided_says_why() {
         let bounded = Estimate { value: 1.0, low: -9.0, high: 9.0 };
         for (could, delta, why) in [
-            (12.01, bounded, "could have seen 13 %"),
+            (12.01, bounded, "blind below 13 %"),
             (5e3, bounded, "the interval is too wide"),
             (f64::INFINITY, bounded, "too few blocks or rounds"),
             (f64::INFINITY, Estimate::alone(1.0), "no interval"),

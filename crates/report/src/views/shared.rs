@@ -57,14 +57,14 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
         .shown(Show::Data)
 }
 
-/// Returns a verdict in few words: `same within 0.4%`, `undecided (12%)`, which is the difference that would have been
-/// seen; `slower`.
+/// Returns a verdict in few words: `same within 0.4%`, `undecided <12%` where only a difference of that size would have
+/// been seen; `slower`.
 pub(crate) fn verdict_words(verdict: Verdict, unit: &str) -> String {
     match verdict {
         Verdict::Same(within) => format!("same within {}{unit}", words::at_least(within)),
         Verdict::Undecided(could) => match words::at_least(could) {
             endless if endless == "∞" => "undecided (too few)".to_owned(),
-            could => format!("undecided ({could}{unit})"),
+            could => format!("undecided <{could}{unit}"),
         },
         decided => decided.word().to_owned(),
     }
