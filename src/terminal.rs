@@ -57,3 +57,11 @@ pub(crate) fn say(text: &str) {
         let _ = writeln!(std::io::stderr(), "{}", words::visible(&shown(line)));
     }
 }
+
+/// Names the figures that a format has no place for.
+pub(crate) fn say_left_out(names: &[String]) {
+    if !names.is_empty() {
+        let names = words::listed(names, 5);
+        say(&format!("unixmark: left out, since this format has no place for them: {names}; --format json has all"));
+    }
+}

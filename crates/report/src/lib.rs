@@ -28,6 +28,16 @@ pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {
     render(&views::run(results), layout.into())
 }
 
+/// Returns the figures of a run that a format has no place for.
+pub fn not_in(format: Format, results: &Results) -> Result<Vec<String>> {
+    render::left_out(&views::run(results), format)
+}
+
+/// Returns the same for runs compared.
+pub fn not_in_comparison(format: Format, comparisons: &Comparisons) -> Result<Vec<String>> {
+    render::left_out(&views::compare(comparisons, None), format)
+}
+
 /// Returns what runs compared come to, with what became of a `gate`.
 pub fn comparison(comparisons: &Comparisons, gate: Option<&Gate>, layout: impl Into<Layout>) -> Result<String> {
     render(&views::compare(comparisons, gate), layout.into())

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::options::{Form, Redact, Results, percent};
 use crate::reports::{find, place, power_beside};
 use crate::status::{Status, usage};
-use crate::terminal::{print, say};
+use crate::terminal::{print, say, say_left_out};
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};
 use catalogue::Catalogue;
 
@@ -127,6 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         false => ::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?,
     };
     print(&report)?;
+    say_left_out(&::report::not_in_comparison(arguments.form.format, &comparisons)?);
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));

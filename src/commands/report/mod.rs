@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::options::{Form, Redact, Results};
 use crate::reports::{placed, results};
 use crate::status::Status;
-use crate::terminal::print;
+use crate::terminal::{print, say_left_out};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -42,5 +42,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let baseline = baseline.map(|results| results.as_baseline());
     let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref(), &arguments.redact)?;
     print(&::report::report(&results, arguments.form.layout())?)?;
+    say_left_out(&::report::not_in(arguments.form.format, &results)?);
     Ok(Status::Fine)
 }

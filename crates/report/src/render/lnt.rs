@@ -50,6 +50,18 @@ pub(super) fn render(document: &Document) -> Result<String> {
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
 
+/// Returns the names of the figures that LNT's suite has no metric for: less is better of them, and they are no times. Which
+/// way is better a report cannot say: that stands in the suite on LNT's side.
+pub(super) fn left_out(document: &Document) -> Result<Vec<String>> {
+    let is_left = |unit: &str, lower: bool| test("", unit, 0.0, lower).is_none();
+    let own = figures(document)?.into_iter().filter(|figure| !figure.is_change);
+    let mut names: Vec<String> =
+        own.filter(|figure| is_left(&figure.unit, figure.lower_is_better)).map(|figure| figure.name).collect();
+    let rows = program_rows(document, "comparisons");
+    names.extend(rows.iter().filter(|row| is_left(&text(row, "unit"), lower_is_better(row))).map(name));
+    Ok(names)
+}
+
 fn or(text: &str, other: &str) -> String {
     if text.is_empty() { other.to_owned() } else { text.to_owned() }
 }

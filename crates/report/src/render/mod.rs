@@ -77,6 +77,14 @@ impl From<Format> for Layout {
     }
 }
 
+/// Returns the figures of a document that a format has no place for.
+///
+/// # Errors
+/// As [`render`].
+pub fn left_out(document: &Document, format: Format) -> Result<Vec<String>> {
+    if format == Format::Lnt { lnt::left_out(document) } else { Ok(Vec::new()) }
+}
+
 /// Returns a document in a format.
 ///
 /// # Errors

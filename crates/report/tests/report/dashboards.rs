@@ -214,6 +214,20 @@ fn lnt_reads_each_figure() {
     }
 }
 
+/// What LNT has no metric for is named: less is better of it, and it is no time.
+#[test]
+fn what_lnt_has_no_place_for_is_named() {
+    let mut journal = journal::read(&testing::recorded("latency")).unwrap();
+    let catalogue = Catalogue::load().unwrap();
+    let left =
+        |journal: &journal::Journal| report::not_in(Format::Lnt, &Results::new(journal, &catalogue, None)).unwrap();
+    assert_eq!(left(&journal), Vec::<String>::new());
+    let renamed = journal.cells[0].key.test.clone();
+    journal.cells[0].unit = "cycles".to_owned();
+    let names = left(&journal);
+    assert!(names.len() == 1 && names[0].starts_with(&renamed), "{names:?}");
+}
+
 #[test]
 fn what_has_no_figures_says_so() {
     for format in [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
