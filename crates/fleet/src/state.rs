@@ -90,7 +90,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Says which nodes should deliver, in place of those that were said before; none leaves those.
+    /// Says which nodes should deliver, in place of those named before; an empty list leaves these.
     ///
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
