@@ -152,7 +152,7 @@ fn a_run_that_measured_nothing_is_not_the_latest() {
     assert_eq!(list.matches("complete, measured nothing").count(), 2, "{list}");
 }
 
-/// A slip of the pen writes no file that is not the kernel's.
+/// A typo writes no file that is not the kernel's.
 #[test]
 fn settings_are_files_of_the_kernel() {
     for word in ["file:/etc/hostname=x", "file:/sys/../etc/hostname=x", "sysctl:../../etc/hostname=x"] {

@@ -55,7 +55,7 @@ fn a_plan_says_what_will_be_skipped() {
 #[test]
 fn conditions_that_are_not_here() {
     let place = Place::new();
-    for words in ["cost governor=nothing-such pipe", "run pipe --condition file:/nonexistent/x=1"] {
+    for words in ["cost governor=nothing-such pipe", "run pipe --condition file:/proc/nonexistent/x=1"] {
         let code = |more: &str| {
             let output = place.unixmark(&format!("{words} --quick -c 1 {more}")).output().unwrap();
             (output.status.code(), stderr(&output))
@@ -64,7 +64,7 @@ fn conditions_that_are_not_here() {
         assert_eq!(dry, real, "{words}");
         assert!(dry.0 != Some(0) && !place.results().exists(), "{words}: {dry:?}");
     }
-    let dry = place.unixmark("run pipe --condition none,file:/nonexistent/x=1 -c 1 --dry-run").output().unwrap();
+    let dry = place.unixmark("run pipe --condition none,file:/proc/nonexistent/x=1 -c 1 --dry-run").output().unwrap();
     assert_eq!(dry.status.code(), Some(0));
     assert!(stderr(&dry).contains("is not here: "), "{}", stderr(&dry));
 }

@@ -214,8 +214,8 @@ impl Switch {
         self.files.iter().any(|file| file.contains("{name}"))
     }
 
-    /// Checks that a level which names a file names one of the kernel's, and a value: a slip of the pen in any other file may
-    /// cost the machine.
+    /// Checks that a level which names a file names one of the kernel's, and a value: a typo in any other file may cost
+    /// the machine.
     fn check_name(&self, level: &str) -> Result<()> {
         if !self.takes_names() {
             return Ok(());
