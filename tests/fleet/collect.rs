@@ -80,18 +80,17 @@ fn collectors_do_not_disturb_each_other() {
         write(&place, &format!("b/{number}.jsonl"), &text);
     }
     let root = place.root.path();
-    let collector = |into: &str, order: [&str; 2], node: usize| {
+    let collector = |into: &str, order: [&str; 2]| {
         let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("unixmark"));
         command.arg("collect").args(order.map(|folder| root.join("sources").join(folder)));
         command.arg("--into").arg(root.join(into)).args(["--expect", "n[0-7]"]);
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
     };
-    for node in 0..8 {
-        collector("one", ["a", "b"], node).wait().unwrap();
+    for _ in 0..8 {
+        collector("one", ["a", "b"]).wait().unwrap();
     }
-    let mut collectors: Vec<_> = (0..8)
-        .map(|node| (node, collector("many", if node % 2 == 0 { ["a", "b"] } else { ["b", "a"] }, node)))
-        .collect();
+    let mut collectors: Vec<_> =
+        (0..8).map(|node| (node, collector("many", if node % 2 == 0 { ["a", "b"] } else { ["b", "a"] }))).collect();
     for (node, collector) in collectors.iter_mut().filter(|(node, _)| node % 3 == 0) {
         std::thread::sleep(std::time::Duration::from_millis(10 * *node as u64));
         collector.kill().unwrap();
@@ -100,8 +99,8 @@ fn collectors_do_not_disturb_each_other() {
         collector.wait().unwrap();
     }
     // Those that were killed begin anew.
-    for node in (0..8).step_by(3) {
-        collector("many", ["b", "a"], node).wait().unwrap();
+    for _ in (0..8).step_by(3) {
+        collector("many", ["b", "a"]).wait().unwrap();
     }
     let (one, many) = (contents(&root.join("one")), contents(&root.join("many")));
     assert_eq!(one.len(), 82, "forty journals with what they came to, the manifest and the lock");
