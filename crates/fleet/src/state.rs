@@ -90,7 +90,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Says which nodes should deliver, in place of those named before; an empty list leaves these.
+    /// Says which nodes should deliver, in addition to those named before.
     ///
     /// # Errors
     /// The directory is of another fleet run, or cannot be written.
@@ -99,9 +99,7 @@ impl Fleet {
         let mut manifest = manifest(directory)?.unwrap_or_default();
         manifest.format = FORMAT.to_owned();
         manifest.run = run.to_owned();
-        if !nodes.is_empty() {
-            manifest.expected = nodes.iter().cloned().collect();
-        }
+        manifest.expected.extend(nodes.iter().cloned());
         let target = directory.join(MANIFEST);
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
         fs::create_dir_all(directory)
