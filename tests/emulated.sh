@@ -43,15 +43,4 @@ is 0 report latest
 is 0 compare 'latest~1' 'latest~2'
 is 0 list runs
 
-same=0
-for run in tests/runs/*/; do
-	for format in text html json csv markdown; do
-		# Both fail alike where a directory holds no run.
-		"$native" report "$run" --format "$format" >"$work/here" 2>/dev/null || true
-		emulated report "$run" --format "$format" >"$work/there" 2>/dev/null || true
-		cmp "$work/here" "$work/there" || { echo "$architecture: the report of $run as $format differs" >&2; exit 1; }
-		[ ! -s "$work/here" ] || same=$((same + 1))
-	done
-done
-[ "$same" -gt 50 ] || { echo "$architecture: only $same reports could be compared" >&2; exit 1; }
-echo "$architecture: $same reports of recorded runs: the same bytes as here"
+sh tests/same-reports.sh "$architecture" "$native" sh tests/emulate.sh "$architecture" "$tool"

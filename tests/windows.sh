@@ -41,15 +41,4 @@ is 0 'n10' collect tests/runs/fleet --into "$work/fleet"
 is 0 'the measurement' fleet report "$work/fleet"
 is 0 'B against A' compare tests/runs/index tests/runs/classic
 
-same=0
-for run in tests/runs/*/; do
-	for format in text html json csv markdown; do
-		# Both fail alike where a directory holds no run.
-		"$native" report "$run" --format "$format" >"$work/here" 2>/dev/null || true
-		wine "$tool" report "$run" --format "$format" >"$work/there" 2>/dev/null || true
-		cmp "$work/here" "$work/there" || { echo "windows: the report of $run as $format differs" >&2; exit 1; }
-		[ ! -s "$work/here" ] || same=$((same + 1))
-	done
-done
-[ "$same" -gt 50 ] || { echo "windows: only $same reports could be compared" >&2; exit 1; }
-echo "windows: $same reports of recorded runs: the same bytes as here"
+sh tests/same-reports.sh windows "$native" wine "$tool"
