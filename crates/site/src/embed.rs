@@ -1,9 +1,9 @@
 //! A run in little, for a frame in another page: what it came to, on what system, and the way to its report.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use report::score;
 
-use crate::layout::UP;
+use crate::layout::{UP, document};
 use crate::record::Record;
 use analysis::named;
 use stats::Estimate;
@@ -11,7 +11,7 @@ use stats::Estimate;
 /// How wide and high a frame for it is, in pixels.
 pub(crate) const SIZE: (usize, usize) = (720, 480);
 
-/// A run without an index shows so many of its figures.
+/// A run without an index shows at most this many of its figures.
 const MOST: usize = 12;
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -35,24 +35,16 @@ pub(crate) fn page(record: &Record, chart: Option<&str>) -> String {
         line(&name, figure.key.copies, &figure.score, &figure.unit)
     });
     let lines = if indexes.is_empty() { figures.take(MOST).collect() } else { indexes };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (record.run().name) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body { main {
-                h1 { bdi { (record.host()) } }
-                p { bdi { (record.about()) } @for mark in record.marks() { ", " (mark) } }
-                table { @for line in &lines { (line) } }
-                @if let Some(chart) = chart { p { (PreEscaped(chart)) } }
-                p { a href={ (UP) "r/" (record.id) ".html" } target="_top" { "The whole report, with the journal" } }
-            } }
-        }
+    let head = html! {
+        title { (record.run().name) }
+        style { (PreEscaped(STYLE)) }
     };
-    words::clean(&page.into_string()) + "\n"
+    let body = html! { main {
+        h1 { bdi { (record.host()) } }
+        p { bdi { (record.about()) } @for mark in record.marks() { ", " (mark) } }
+        table { @for line in &lines { (line) } }
+        @if let Some(chart) = chart { p { (PreEscaped(chart)) } }
+        p { a href={ (UP) "r/" (record.id) ".html" } target="_top" { "The whole report, with the journal" } }
+    } };
+    document(POLICY, &head, &body) + "\n"
 }

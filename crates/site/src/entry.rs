@@ -13,7 +13,7 @@ use stats::Estimate;
 /// What a figure is of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Column {
-    /// An index, complete, at so many copies.
+    /// A complete index at a number of copies.
     Index { id: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },

@@ -59,39 +59,48 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     pub(crate) fn render(&self) -> String {
         let Page { up, site, title, line, name, scripts, body } = self;
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    meta name="description" content=(line);
-                    meta property="og:type" content="website";
-                    meta property="og:title" content=(title);
-                    meta property="og:description" content=(line);
-                    title { (title) @if site != title { " — " (site) } }
-                    link rel="stylesheet" href={ (up) "site.css" };
-                    @for script in *scripts { script defer src={ (up) (script) } {} }
-                }
-                body {
-                    header {
-                        nav aria-label="Site" {
-                            @for (file, text) in LINKS {
-                                a href={ (up) (file) } aria-current=[(file == *name).then_some("page")] { (text) }
-                            }
-                        }
-                        h1 { bdi { (title) } }
-                        p.tool { (line) }
-                    }
-                    main { (body) }
-                    footer { "Made by unixmark from runs’ journals; these pages load nothing from elsewhere." }
-                }
-            }
+        let head = html! {
+            meta name="color-scheme" content="light dark";
+            meta name="description" content=(line);
+            meta property="og:type" content="website";
+            meta property="og:title" content=(title);
+            meta property="og:description" content=(line);
+            title { (title) @if site != title { " — " (site) } }
+            link rel="stylesheet" href={ (up) "site.css" };
+            @for script in *scripts { script defer src={ (up) (script) } {} }
         };
-        words::clean(&page.into_string()).replace("</tr>", "</tr>\n")
+        let body = html! {
+            header {
+                nav aria-label="Site" {
+                    @for (file, text) in LINKS {
+                        a href={ (up) (file) } aria-current=[(file == *name).then_some("page")] { (text) }
+                    }
+                }
+                h1 { bdi { (title) } }
+                p.tool { (line) }
+            }
+            main { (body) }
+            footer { "Made by unixmark from runs’ journals; these pages load nothing from elsewhere." }
+        };
+        document(POLICY, &head, &body).replace("</tr>", "</tr>\n")
     }
+}
+
+/// Returns a whole page; `policy` says what it may load.
+pub(crate) fn document(policy: &str, head: &Markup, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                (head)
+            }
+            body { (body) }
+        }
+    };
+    words::clean(&page.into_string())
 }
 
 /// Returns a bar from 0 to `most` with its interval.

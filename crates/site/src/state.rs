@@ -76,7 +76,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Returns the place in the cache's directory `cache` for the site at `into`, as far as `made_by` makes it.
+    /// Returns where in the directory `cache` the state of the site at `into` is kept; `made_by` says what makes the site, and
+    /// with which options. `None` if the site's path is not UTF-8, or there is none.
     pub(crate) fn new(cache: &Path, into: &Path, made_by: String) -> Option<Keeper> {
         let into = into.canonicalize().ok()?;
         let file = cache.join(format!("{:016x}.json", hash(into.to_str()?)));
