@@ -159,7 +159,7 @@ fn a_link_out_of_proc_is_refused() {
     let link = condition("file:/proc/self/root/etc/hostname=x");
     let (switch, level) = &link.parts[0];
     let why = available(switch, level, &Machine::here()).unwrap_err();
-    assert!(why.contains("is no setting of the kernel"), "{why}");
+    assert!(why.contains("is not a setting of the kernel"), "{why}");
 }
 
 #[test]

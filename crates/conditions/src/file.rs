@@ -59,7 +59,7 @@ fn check_kernels(file: &Path, machine: &Machine) -> Result<(), String> {
     if KERNELS.iter().any(|folder| real(&machine.path(folder)).is_ok_and(|folder| target.starts_with(folder))) {
         return Ok(());
     }
-    Err(format!("{} leads to {}, which is no setting of the kernel", file.display(), target.display()))
+    Err(format!("{} leads to {}, which is not a setting of the kernel", file.display(), target.display()))
 }
 
 /// Checks that a file accepts a text.
