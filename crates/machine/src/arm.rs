@@ -59,6 +59,15 @@ pub fn cores(cpuinfo: &str) -> Option<String> {
     parse::tally(blocks.filter_map(core))
 }
 
+/// The cores' revisions as Arm writes them: r0p3.
+pub fn revisions(cpuinfo: &str) -> Option<String> {
+    let revision = |block: &str| {
+        let variant = u32::from_str_radix(parse::field(block, "CPU variant")?.strip_prefix("0x")?, 16).ok()?;
+        Some(format!("r{variant}p{}", parse::field(block, "CPU revision")?))
+    };
+    parse::tally(cpuinfo.split("\n\n").filter_map(revision))
+}
+
 fn core(block: &str) -> Option<String> {
     let implementer = parse::field(block, "CPU implementer")?.to_lowercase();
     let part = parse::field(block, "CPU part")?.to_lowercase();

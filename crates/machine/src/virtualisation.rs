@@ -7,6 +7,8 @@ const FIRMWARE: &[(&str, &str)] = &[
     ("Firecracker", "Firecracker"),
     ("KVM", "KVM"),
     ("QEMU", "QEMU/KVM"),
+    // The name of QEMU's board for Arm in its device tree.
+    ("linux,dummy-virt", "QEMU/KVM"),
     ("Bochs", "QEMU/KVM"),
     ("OpenStack", "OpenStack"),
     ("VMware", "VMware"),

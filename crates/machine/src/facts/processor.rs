@@ -11,12 +11,15 @@ pub(super) const ROWS: &[Row] = &[
     text("cpu.model", "Model", model),
     text("cpu.vendor", "Vendor", |m, _| cpuinfo(m, "vendor_id")),
     text("cpu.stepping", "Family, model, stepping", stepping),
+    text("cpu.revision", "Revision", |m, _| arm::revisions(&m.read("/proc/cpuinfo")?)),
     text("cpu.microcode", "Microcode", |m, _| cpuinfo(m, "microcode")),
     text("cpu.online", "CPUs online", |m, _| m.read(&format!("{CPU}/online"))),
     text("cpu.possible", "CPUs possible", |m, _| m.read(&format!("{CPU}/possible"))),
     text("cpu.isolated", "CPUs isolated", |m, _| m.read(&format!("{CPU}/isolated"))),
     text("cpu.nohz_full", "CPUs without ticks", nohz_full),
     text("cpu.topology", "Topology", topology),
+    text("cpu.clusters", "Clusters", clusters),
+    text("cpu.capacity", "Capacities of the cores", capacities),
     text("cpu.smt", "Hardware threads", |m, _| m.read(&format!("{CPU}/smt/control"))),
     text("cpu.numa", "NUMA nodes", numa),
     value("cpu.frequency.base", "Base frequency", |m, _| policies_mhz(m, "base_frequency")),
@@ -85,6 +88,31 @@ fn topology(machine: &Machine, _: &Path) -> Option<String> {
     }
     let parts = [(sockets.len(), "socket"), (cores.len(), "core"), (cpus.len(), "thread")];
     Some(parts.map(|(count, noun)| words::count(count, noun)).join(", "))
+}
+
+/// Groups of cores within a socket that share something, such as a cache or a clock.
+fn clusters(machine: &Machine, _: &Path) -> Option<String> {
+    let cpus = counts::online(machine);
+    let lists = |file: &str| {
+        let read = |cpu: &usize| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}"));
+        let mut lists: Vec<String> = cpus.iter().filter_map(read).collect();
+        let mut known = BTreeSet::new();
+        lists.retain(|list| known.insert(list.clone()));
+        lists
+    };
+    let clusters = lists("cluster_cpus_list");
+    let others = ["thread_siblings_list", "core_siblings_list"];
+    let count = words::count(clusters.len(), "cluster");
+    let are_their_own = !clusters.is_empty() && others.into_iter().all(|file| lists(file) != clusters);
+    are_their_own.then(|| format!("{count}: CPUs {}", clusters.join("; ")))
+}
+
+/// How fast the cores are beside the fastest, which has 1024, where they differ.
+fn capacities(machine: &Machine, _: &Path) -> Option<String> {
+    let read = |cpu: &usize| machine.read(&format!("{CPU}/cpu{cpu}/cpu_capacity"));
+    let found: Vec<String> = counts::online(machine).iter().filter_map(read).collect();
+    let differ = found.iter().any(|capacity| *capacity != found[0]);
+    differ.then(|| parse::tally(found)).flatten()
 }
 
 fn numa(machine: &Machine, _: &Path) -> Option<String> {

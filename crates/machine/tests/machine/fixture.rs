@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-pub const MACHINES: &[&str] = &["bare-metal-intel", "this-vm", "container-v1", "container-v2", "arm64", "old-kernel"];
+pub const MACHINES: &[&str] =
+    &["bare-metal-intel", "this-vm", "container-v1", "container-v2", "arm64", "arm64-clusters", "old-kernel"];
 
 pub const DIR: &str = "/srv/bench";
 

@@ -233,6 +233,7 @@ fn arm64_without_cpufreq() -> Outcome {
         &fixture,
         &[
             ("cpu.model", "Arm Neoverse N1"),
+            ("cpu.revision", "r3p1"),
             ("system.architecture", "aarch64"),
             ("system.model", "Amazon EC2 m6g.metal"),
             ("kernel.preemption", "voluntary"),
@@ -242,7 +243,9 @@ fn arm64_without_cpufreq() -> Outcome {
             ("storage.file_system", "nfs4"),
         ],
     );
-    assert_absent(&fixture, &["cpu.frequency.now", "cpu.governor", "cpu.vendor", "system.virtualisation"]);
+    let absent =
+        ["cpu.frequency.now", "cpu.governor", "cpu.vendor", "cpu.clusters", "cpu.capacity", "system.virtualisation"];
+    assert_absent(&fixture, &absent);
     assert_findings(
         &fixture,
         &[
@@ -251,6 +254,26 @@ fn arm64_without_cpufreq() -> Outcome {
             ("kernel.debug", Severity::Spoils, "CONFIG_KASAN_GENERIC, CONFIG_PROVE_LOCKING"),
         ],
     );
+    Ok(())
+}
+
+#[test]
+fn arm64_with_two_clusters() -> Outcome {
+    let fixture = Fixture::unpack("arm64-clusters")?;
+    assert_facts(
+        &fixture,
+        &[
+            ("system.model", "linux,dummy-virt"),
+            ("system.virtualisation", "QEMU/KVM"),
+            ("cpu.model", "Arm Cortex-A72"),
+            ("cpu.revision", "r0p3"),
+            ("cpu.topology", "1 socket, 4 cores, 4 threads"),
+            ("cpu.clusters", "2 clusters: CPUs 0-1; 2-3"),
+            ("cpu.capacity", "1024 ×2, 512 ×2"),
+        ],
+    );
+    let kinds: Vec<u32> = ::machine::topology(&fixture.machine()).cpus.iter().map(|cpu| cpu.kind).collect();
+    assert_eq!(kinds, [0, 0, 1, 1]);
     Ok(())
 }
 
