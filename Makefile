@@ -9,7 +9,7 @@ RUN_TOOLS   = cc:build-essential ld:binutils grep:grep od:coreutils
 TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-linux python3:python3 pip3:python3-pip \
               sqlite3:sqlite3 Xvfb:xvfb x11perf:x11-apps eglinfo:mesa-utils weston:weston \
               git:git shellcheck:shellcheck dpkg-deb:dpkg chromium:chromium unshare:util-linux \
-              rpmspec:rpm rpmlint:rpmlint nix-instantiate:nix-bin \
+              rpmspec:rpm rpmlint:rpmlint nix-instantiate:nix-bin ruby:ruby \
               bash:bash zsh:zsh fish:fish man:man-db mandoc:mandoc slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server ssh:openssh-client ip:iproute2
 # Two other architectures, one of them big-endian; `make test-arch` has them all.
 TEST_TOOLS += qemu-s390x-static:qemu-user-static $(call cross,aarch64-linux-gnu arm64) $(call cross,s390x-linux-gnu s390x)
@@ -21,6 +21,8 @@ DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux
 # Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
               $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
+# What starts another architecture's kernel.
+KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg
 # What links for Windows, and runs what was linked.
 WINDOWS_TOOLS = x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine /usr/lib/wine/wine64:wine64
 cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross
@@ -61,7 +63,7 @@ test-tools:
 	@sh tests/toolchain.sh fmt:rustfmt clippy:clippy
 
 arch-tools:
-	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(WINDOWS_TOOLS)
+	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(KERNEL_TOOLS) $(WINDOWS_TOOLS)
 	@sh tests/toolchain.sh
 
 bench-tools:
