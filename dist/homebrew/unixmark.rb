@@ -1,8 +1,8 @@
-# On Linux. brew install --formula ./unixmark.rb, with @URL@ and @SHA256@ those of a release's source tarball.
+# On Linux: brew install --formula ./unixmark.rb. dist/packages fills in what stands between two @.
 class Unixmark < Formula
   desc "Measures what a Unix system can do and what changes to it cost"
-  homepage "https://crates.io/crates/unixmark"
-  url "@URL@/unixmark-0.1.0-source.tar.xz"
+  homepage "@HOMEPAGE@"
+  url "@HOMEPAGE@/releases/download/v@VERSION@/unixmark-@VERSION@-source.tar.xz"
   sha256 "@SHA256@"
   license any_of: ["MIT", "Apache-2.0"]
 

