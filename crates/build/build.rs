@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
 
 /// The portable build's flags: UnixBench's, for the architecture's baseline.
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
@@ -187,8 +188,8 @@ fn portable(out: &Path) -> Result<Portable, String> {
         run(Command::new(&objcopy).arg(format!("--keep-global-symbol={}", program.symbol)).arg(&program.object))
     };
     let units: Vec<&Unit> = kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
-    on_all_processors(&units, |unit| compile(unit))?;
-    on_all_processors(&programs, join)?;
+    units.par_iter().try_for_each(|unit| compile(unit))?;
+    programs.par_iter().try_for_each(join)?;
     let source = out.join("multi.c");
     fs::write(&source, dispatcher(&programs)).unwrap();
     let binary = out.join("portable");
@@ -213,22 +214,6 @@ fn dispatcher(programs: &[Program]) -> String {
          \t\tif (!strcmp(name, programs[i].name))\n\t\t\treturn programs[i].run(argc, argv);\n\
          \treturn 127;\n}}\n"
     )
-}
-
-/// Does `work` for all of `items`, a thread per processor; the first failure ends it.
-fn on_all_processors<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<(), String> + Sync) -> Result<(), String> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            work(item).inspect_err(|_| next.store(items.len(), Ordering::Relaxed))?;
-        }
-        Ok(())
-    };
-    let count = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap())
-    })
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -1,9 +1,9 @@
 //! `unixmark export --parquet DIR`: runs into an archive.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use rayon::prelude::*;
 
 use crate::options::{Redact, Results};
 use crate::reports::find;
@@ -88,37 +88,22 @@ fn runs(arguments: &Arguments) -> Result<Vec<PathBuf>> {
 
 /// Exports every journal that can be read, on all processors, and reports the others.
 fn export(journals: &[PathBuf], archive: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<Exported> {
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<Exported> {
-        let mut exported = Exported::default();
-        while let Some(journal) = journals.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match summary(journal, redact, catalogue) {
-                Ok(summary) => {
-                    let rows =
-                        write_run(&summary, archive).inspect_err(|_| next.store(journals.len(), Ordering::Relaxed))?;
-                    exported.runs += 1;
-                    exported.results += rows[0];
-                    exported.samples += rows[1];
-                }
-                Err(why) => {
-                    say(&format!("left out: {why:#}"));
-                    exported.left_out += 1;
-                }
-            }
+    let one = |journal: &PathBuf| match summary(journal, redact, catalogue) {
+        Ok(summary) => {
+            let [results, samples, _] = write_run(&summary, archive)?;
+            Ok(Exported { runs: 1, results, samples, left_out: 0 })
         }
-        Ok(exported)
+        Err(why) => {
+            say(&format!("left out: {why:#}"));
+            Ok(Exported { left_out: 1, ..Exported::default() })
+        }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(journals.len());
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_fold(Exported::default(), |all, worker| {
-            let part = worker.join().ok().context("the export failed: internal error")??;
-            Ok(Exported {
-                runs: all.runs + part.runs,
-                results: all.results + part.results,
-                samples: all.samples + part.samples,
-                left_out: all.left_out + part.left_out,
-            })
+    journals.par_iter().map(one).try_reduce(Exported::default, |all, part| {
+        Ok(Exported {
+            runs: all.runs + part.runs,
+            results: all.results + part.results,
+            samples: all.samples + part.samples,
+            left_out: all.left_out + part.left_out,
         })
     })
 }

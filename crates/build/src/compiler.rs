@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
 
 use super::FILES;
 use super::cache::Partial;
@@ -64,29 +64,7 @@ impl Compiler {
     /// # Errors
     /// The first failure ends it.
     pub fn build_all(&self, folder: &Path, tests: &[&Test], flags: &[&str], partial: &Partial) -> Result<()> {
-        let queue = Mutex::new(tests.iter());
-        let failure = Mutex::new(None);
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).min(tests.len());
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    // A poisoned lock means that another worker panicked; the scope passes it on.
-                    while let Ok(Some(test)) = queue.lock().map(|mut queue| queue.next()) {
-                        if let Err(error) = self.build(folder, test, flags, partial) {
-                            if let Ok(mut failure) = failure.lock() {
-                                *failure = Some(error);
-                            }
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        match failure.into_inner() {
-            Ok(None) => Ok(()),
-            Ok(Some(error)) => Err(error),
-            Err(_) => bail!("a compiling thread panicked"),
-        }
+        tests.par_iter().try_for_each(|test| self.build(folder, test, flags, partial))
     }
 
     fn build(&self, folder: &Path, test: &Test, flags: &[&str], partial: &Partial) -> Result<()> {

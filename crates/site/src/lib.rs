@@ -35,7 +35,7 @@ mod state;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use analysis::Summary;
 use anonymous::Replaced;
@@ -95,7 +95,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let state = keeper.as_ref().map(Keeper::read).unwrap_or_default();
     let last = state.systems;
     let mut reading = Reading::new(state.columns, state.journals, state.entries);
-    reading.read(&gathered.journals, asked, &files, catalogue)?;
+    reading.read(&gathered.journals, asked, &files, catalogue);
     let Reading { columns, journals, entries, mut built, .. } = reading;
     built.left_out.extend(gathered.left_out);
     built.left_out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -104,13 +104,11 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     }
     built.runs = entries.len();
     let board = Board::new(entries.into_values().collect(), columns.all(), asked.prices, catalogue);
-    let systems = std::thread::scope(|scope| {
-        // The largest file takes as long as the others together.
-        let csv = scope.spawn(|| files.write("runs.csv", front::csv(&board)?.as_bytes()));
-        let systems = pages(&board, asked, catalogue, &files, last);
-        csv.join().map_err(|_| anyhow!("the site cannot be built: internal error"))??;
-        systems
-    })?;
+    // The largest file takes as long as the others together.
+    let csv = || files.write("runs.csv", front::csv(&board)?.as_bytes());
+    let (csv, systems) = rayon::join(csv, || pages(&board, asked, catalogue, &files, last));
+    csv?;
+    let systems = systems?;
     files.sweep()?;
     if let Some(keeper) = keeper {
         keeper.write(&State { columns: columns.all().to_vec(), journals, systems, entries: board.entries });

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::anonymous::{Replaced, anonymous};
@@ -52,41 +52,18 @@ impl Reading {
     }
 
     /// Reads the journals that were changed since the last build, or are new.
-    ///
-    /// # Errors
-    /// A thread failed: a defect.
-    pub(crate) fn read(
-        &mut self,
-        journals: &[PathBuf],
-        asked: &Asked<'_>,
-        files: &Files,
-        catalogue: &Catalogue,
-    ) -> Result<()> {
+    pub(crate) fn read(&mut self, journals: &[PathBuf], asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) {
         let unread: Vec<(&PathBuf, Option<Stamp>)> =
             journals.iter().filter_map(|path| self.unread(path, files)).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut part = (Vec::new(), Vec::new());
-            while let Some((path, stamp)) = unread.get(next.fetch_add(1, Ordering::Relaxed)) {
-                match read(path, *stamp, asked, files, catalogue) {
-                    Ok(found) => part.0.push(found),
-                    Err(error) => part.1.push(LeftOut { path: (*path).clone(), reason: format!("{error:#}") }),
-                }
-            }
-            part
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(unread.len());
-        let parts: Vec<_> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            workers.into_iter().map(|worker| worker.join().ok()).collect::<Option<_>>()
-        })
-        .context("the site cannot be built: internal error")?;
         self.built.read = unread.len();
-        for (found, left_out) in parts {
-            self.built.left_out.extend(left_out);
-            found.into_iter().for_each(|read| self.add(read));
+        let found: Vec<_> =
+            unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, asked, files, catalogue))).collect();
+        for (path, found) in found {
+            match found {
+                Ok(found) => self.add(found),
+                Err(error) => self.built.left_out.push(LeftOut { path: path.clone(), reason: format!("{error:#}") }),
+            }
         }
-        Ok(())
     }
 
     /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise returns
