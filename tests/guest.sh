@@ -25,7 +25,7 @@ step facts unixmark report latest --format json
 step condition unixmark run syscall --condition sysctl:vm.swappiness=10+thp=never -c 1 --quick
 step after cat /proc/sys/vm/swappiness /sys/kernel/mm/transparent_hugepage/enabled
 step latency unixmark latency cyclic -w none,burn -t 1 -i 1
-step burnin unixmark burnin memory --size 32m
+step burnin unixmark burnin memory --size 48m
 step cost unixmark cost aslr=0 spawn --quick
 step aslr cat /proc/sys/kernel/randomize_va_space
 step audit unixmark cost audit=all syscall --sink count --quick

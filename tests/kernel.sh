@@ -72,8 +72,8 @@ step facts 0 '"cpu.model": "Arm Cortex-A72"' '"cpu.revision": "r0p3"' '"cpu.topo
 	'"system.virtualisation": "QEMU/KVM"' '"kernel.clock_source": "arch_sys_counter"' '"errors": []'
 step condition 0 'vm.swappiness=10'
 step after 0 60 '[always]'
-step latency 0 'wake-up latency'
+step latency 0 'Timer wake-up: wake-up latency' burn
 step burnin 0 'No fault in 1 pass.'
-step cost 0 'aslr=0'
+step cost 0 'Cost of aslr=0' '/proc/sys/kernel/randomize_va_space = 0'
 step aslr 0 2
-step audit 0 'audit=all'
+step audit 0 'Cost of audit=all' 'Trail of audit=all' 'rules: 1'
