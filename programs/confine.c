@@ -7,6 +7,11 @@
 
 #include "kit.h"
 
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#ifdef __linux__
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -15,16 +20,13 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -240,6 +242,29 @@ static void enter_namespaces(void)
     kit_value("namespaces", changed, "namespaces");
 }
 
+static void confine_by_linux(void)
+{
+    if (kit_arg_number("prove_tracer", 0, 0, 1))
+        tell_tracer();
+    if (kit_arg_number("namespaces", 0, 0, 1))
+        enter_namespaces();
+    restrict_files(kit_arg_number("landlock", 0, 1, MOST_LAYERS));
+    filter(kit_arg("seccomp", ""));
+}
+
+#else
+
+static void confine_by_linux(void)
+{
+    static const char *const names[] = {"prove_tracer", "namespaces", "landlock", "seccomp"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*kit_arg(names[i], ""))
+            kit_skip("%s= needs Linux", names[i]);
+}
+
+#endif
+
 /* --- slowed: what a comparison must find --- */
 
 static double share; /* share of the main thread's processor time that is wasted */
@@ -298,13 +323,8 @@ void confine_pay(void)
 
 void confine_init(void)
 {
-    if (kit_arg_number("prove_tracer", 0, 0, 1))
-        tell_tracer();
     if (kit_arg_number("prove_nice", 0, 0, 1))
         kit_value("nice", getpriority(PRIO_PROCESS, 0), "nice");
-    if (kit_arg_number("namespaces", 0, 0, 1))
-        enter_namespaces();
-    restrict_files(kit_arg_number("landlock", 0, 1, MOST_LAYERS));
-    filter(kit_arg("seccomp", ""));
+    confine_by_linux();
     read_slowed();
 }

@@ -6,6 +6,7 @@
 #include "kit.h"
 #include "arguments.h"
 #include "confine.h"
+#include "own.h"
 #include "place.h"
 #include "sample.h"
 #include "speech.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -312,15 +312,14 @@ static void prepare_timer(void)
         kit_error("cannot create a timer (%s): is `ulimit -i` too low?", strerror(errno));
 }
 
-/* A mapping of its own that is not handed to children: a fork costs the same however many slices there are. */
 static void prepare_edges(void)
 {
     size_t size = (size_t)(slices + 1) * (size_t)threads * sizeof *edges;
 
     if (slices == 0)
         return;
-    edges = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (edges == MAP_FAILED || madvise(edges, size, MADV_DONTFORK) != 0)
+    edges = own_memory(size);
+    if (!edges)
         kit_error("no memory for %ld slices (%s)", slices, strerror(errno));
 }
 

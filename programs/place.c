@@ -14,10 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 
 enum {
     NICE_UNSET = 100,
@@ -30,21 +33,15 @@ enum {
     LEAST = 100, /* us of a deadline task's runtime: for what is around the work */
 };
 
-/* struct sched_attr of sched_setattr(2), for which older C libraries have no name. */
-struct attributes {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-    uint32_t clamp_min, clamp_max;
-};
-
 static const struct {
     const char *name;
     int number;
-} policies[] = {{"other", SCHED_OTHER}, {"fifo", SCHED_FIFO}, {"rr", SCHED_RR},
-                {"batch", SCHED_BATCH}, {"idle", SCHED_IDLE}, {"deadline", DEADLINE}};
+} policies[] = {
+    {"other", SCHED_OTHER}, {"fifo", SCHED_FIFO}, {"rr", SCHED_RR},
+#ifdef __linux__
+    {"batch", SCHED_BATCH}, {"idle", SCHED_IDLE}, {"deadline", DEADLINE},
+#endif
+};
 
 static long fallback;
 static const char *cpus;
@@ -56,26 +53,6 @@ static void refused(const char *what, const char *hint)
     if (!fallback)
         kit_skip("%s was refused (%s): %s", what, why, hint);
     kit_note("%s was refused (%s) and it was measured without: %s", what, why, hint);
-}
-
-static int set(struct attributes *wanted)
-{
-    wanted->size = sizeof *wanted;
-    return (int)syscall(SYS_sched_setattr, 0, wanted, 0);
-}
-
-/* The directories are made by the tool, which knows where this machine's cgroups are. */
-static void join(const char *group, int length)
-{
-    char path[512];
-    int file;
-
-    snprintf(path, sizeof path, "%.*s/cgroup.procs", length, group);
-    file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0 || write(file, "0", 1) != 1)
-        refused("joining the cgroup", "it needs write access to the cgroup file system");
-    if (file >= 0)
-        close(file);
 }
 
 /* The number-th of a list that is gone through again and again. */
@@ -129,6 +106,54 @@ static void schedule(int policy, long priority)
         refused("the scheduling policy", "real-time needs root, or RLIMIT_RTPRIO");
 }
 
+/* --- what only Linux has --- */
+
+#ifdef __linux__
+
+/* struct sched_attr of sched_setattr(2), for which older C libraries have no name. */
+struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+    uint32_t clamp_min, clamp_max;
+};
+
+static int set(struct attributes *wanted)
+{
+    wanted->size = sizeof *wanted;
+    return (int)syscall(SYS_sched_setattr, 0, wanted, 0);
+}
+
+/* The directories are made by the tool, which knows where this machine's cgroups are. */
+static void join(const char *group, int length)
+{
+    char path[512];
+    int file;
+
+    snprintf(path, sizeof path, "%.*s/cgroup.procs", length, group);
+    file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "0", 1) != 1)
+        refused("joining the cgroup", "it needs write access to the cgroup file system");
+    if (file >= 0)
+        close(file);
+}
+
+static void enter_cgroups(void)
+{
+    for (const char *group = kit_arg("cgroup", ""); *group; group += group[strcspn(group, ":")] == ':') {
+        join(group, (int)strcspn(group, ":"));
+        group += strcspn(group, ":");
+    }
+}
+
+static void set_slack(long ns)
+{
+    if (ns && prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0) != 0)
+        refused("the timer slack", "try one of at least 1 ns");
+}
+
 static void request_slice(long microseconds, long priority)
 {
     struct attributes wanted = {.policy = (uint32_t)sched_getscheduler(0), .runtime = (uint64_t)microseconds * 1000}, had = {0};
@@ -173,31 +198,13 @@ static void bound_idle(long microseconds)
         refused("/dev/cpu_dma_latency", "it needs root");
 }
 
-void place_init(void)
+/* Called after the policy and the nice value, which a request of a slice keeps. */
+static void ask_linux(long nice_value)
 {
-    long nice_value, slack;
-
-    fallback = kit_arg_number("fallback", 0, 0, 1);
-    if (kit_arg_number("session", 0, 0, 1) && setsid() < 0)
-        refused("a session of its own", "the program already leads a group");
-    for (const char *group = kit_arg("cgroup", ""); *group; group += group[strcspn(group, ":")] == ':') {
-        join(group, (int)strcspn(group, ":"));
-        group += strcspn(group, ":");
-    }
-    cpus = kit_arg("cpu", "");
-    kit_pin(0);
-    nice_value = kit_arg_number("nice", NICE_UNSET, -20, 19);
-    if (nice_value != NICE_UNSET && setpriority(PRIO_PROCESS, 0, (int)nice_value) != 0)
-        refused("the nice value", "lower ones need root");
-    slack = kit_arg_number("slack", 0, 1, 1000000000);
-    if (slack && prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0) != 0)
-        refused("the timer slack", "try one of at least 1 ns");
-    schedule(policy_number(kit_arg("policy", "other")), kit_arg_number("priority", PRIORITY, 1, 99));
+    set_slack(kit_arg_number("slack", 0, 1, 1000000000));
     request_slice(kit_arg_number("timeslice", 0, 100, 100000), nice_value);
     clamp(kit_arg_number("uclamp_min", -1, 0, 1024), kit_arg_number("uclamp_max", -1, 0, 1024));
     bound_idle(kit_arg_number("idle_latency", -1, 0, 1000000));
-    if (kit_arg_number("lock", 0, 0, 1) && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
-        refused("locking memory", "it needs root, or RLIMIT_MEMLOCK");
 }
 
 /* By default a fifth more than the work in every period: admission control takes no task that needs it all. */
@@ -219,4 +226,48 @@ void place_deadline(void)
     wanted.deadline = wanted.period = (uint64_t)period * 1000;
     if (set(&wanted) != 0)
         refused("the deadline policy", "it needs root, the right to run on every CPU, and bandwidth to spare");
+}
+
+#else
+
+static void enter_cgroups(void)
+{
+}
+
+static void ask_linux(long nice_value)
+{
+    static const char *const names[] = {"cgroup", "slack", "timeslice", "uclamp_min", "uclamp_max", "idle_latency"};
+
+    (void)nice_value;
+    errno = ENOSYS;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (*kit_arg(names[i], ""))
+            refused(names[i], "it needs Linux");
+}
+
+void place_deadline(void)
+{
+}
+
+#endif
+
+/* --- all of it --- */
+
+void place_init(void)
+{
+    long nice_value;
+
+    fallback = kit_arg_number("fallback", 0, 0, 1);
+    if (kit_arg_number("session", 0, 0, 1) && setsid() < 0)
+        refused("a session of its own", "the program already leads a group");
+    enter_cgroups();
+    cpus = kit_arg("cpu", "");
+    kit_pin(0);
+    nice_value = kit_arg_number("nice", NICE_UNSET, -20, 19);
+    if (nice_value != NICE_UNSET && setpriority(PRIO_PROCESS, 0, (int)nice_value) != 0)
+        refused("the nice value", "lower ones need root");
+    schedule(policy_number(kit_arg("policy", "other")), kit_arg_number("priority", PRIORITY, 1, 99));
+    ask_linux(nice_value);
+    if (kit_arg_number("lock", 0, 0, 1) && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        refused("locking memory", "it needs root, or RLIMIT_MEMLOCK");
 }

@@ -130,14 +130,15 @@ pub(crate) fn is_unixbench(_: &[OsString]) -> bool {
 /// Nothing was switched that could be left behind.
 pub(crate) fn offer() {}
 
-/// Nothing can be measured.
-pub(crate) fn unmet(_: &[Need]) -> Option<String> {
-    Some("it needs Linux".to_owned())
+/// Returns why something with these needs is not measured here: nothing is yet, and some never will be.
+pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
+    let why = if needs.contains(&Need::Linux) { "it needs Linux" } else { "it is measured on Linux only, so far" };
+    Some(why.to_owned())
 }
 
-/// Nothing can be switched.
-pub(crate) fn unavailable(_: &Switch, _: &str) -> Option<String> {
-    Some("it needs Linux".to_owned())
+/// Returns why a switch is not switched here.
+pub(crate) fn unavailable(switch: &Switch, _: &str) -> Option<String> {
+    unmet(&switch.needs)
 }
 
 #[cfg(test)]
@@ -152,6 +153,18 @@ mod tests {
         };
         let there = verbs(crate::measuring::Verb::augment_subcommands(Command::new("unixmark")));
         assert_eq!(verbs(Verb::augment_subcommands(Command::new("unixmark"))), there);
+    }
+
+    #[test]
+    fn rows_that_need_linux_are_told_from_those_that_could_be_measured_here() {
+        let catalogue = catalogue::Catalogue::load().unwrap();
+        let why = |id: &str| unmet(&catalogue.test(id).unwrap().needs).unwrap();
+        assert_eq!(why("watch-fanotify"), "it needs Linux");
+        assert_eq!(why("dhry2reg"), "it is measured on Linux only, so far");
+        assert_eq!(why("session-tree"), "it needs Linux", "whatever else it needs");
+        let switch = |id: &str| catalogue.switches.iter().find(|switch| switch.id == id).unwrap();
+        assert_eq!(unavailable(switch("governor"), "powersave").unwrap(), "it needs Linux");
+        assert_ne!(unavailable(switch("nice"), "5").unwrap(), "it needs Linux");
     }
 
     #[test]

@@ -45,7 +45,13 @@ ROUNDS_OF(plt, , library_magnitude)
 /* A program that no dynamic linker started has no such table. */
 static int has_plt(void)
 {
+#ifdef __FreeBSD__
+    void *linker = NULL;
+
+    return elf_aux_info(AT_BASE, &linker, sizeof linker) == 0 && linker;
+#else
     return getauxval(AT_BASE) != 0;
+#endif
 }
 
 int main(int argc, char **argv)

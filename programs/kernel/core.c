@@ -45,7 +45,9 @@ static const struct operation {
     {"receive", make_pair, send_messages, receive_message, nothing, 1},
     {"select", make_ready, nothing, select_ready, nothing, 8},
     {"poll", make_ready, nothing, poll_ready, nothing, 8},
+#ifdef __linux__
     {"epoll", make_epoll, nothing, epoll_ready, nothing, 8},
+#endif
     {"fork", make_pages, nothing, fork_child, wait_for_children, 1},
     {"thread", nothing, nothing, start_thread, join_thread, 1},
     {"fork-exit", nothing, nothing, fork_exit, nothing, 1},

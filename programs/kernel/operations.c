@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -21,6 +20,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/epoll.h>
+#endif
 
 #include "kit.h"
 
@@ -30,10 +32,9 @@ long size;
 int number;
 
 static char path[64], names[FILES][64];
-static int file = -1, zero, null, pair[2], epoll;
+static int file = -1, zero, null, pair[2];
 static char *buffer, *areas[AREAS];
 static struct pollfd *ready;
-static struct epoll_event *events;
 static fd_set asked;
 static volatile sig_atomic_t caught;
 static sigjmp_buf back;
@@ -358,18 +359,6 @@ void make_ready(void)
     }
 }
 
-void make_epoll(void)
-{
-    make_ready();
-    events = memory((size_t)(number + 1) * sizeof *events);
-    epoll = epoll_create1(EPOLL_CLOEXEC);
-    for (int i = 0; i < number; i++) {
-        struct epoll_event added = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
-        if (epoll_ctl(epoll, EPOLL_CTL_ADD, ready[i].fd, &added) != 0)
-            kit_error("cannot watch a socket (%s)", strerror(errno));
-    }
-}
-
 int select_ready(int times)
 {
     struct timeval now = {0, 0};
@@ -391,6 +380,22 @@ int poll_ready(int times)
     return good;
 }
 
+#ifdef __linux__
+static int epoll;
+static struct epoll_event *events;
+
+void make_epoll(void)
+{
+    make_ready();
+    events = memory((size_t)(number + 1) * sizeof *events);
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    for (int i = 0; i < number; i++) {
+        struct epoll_event added = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
+        if (epoll_ctl(epoll, EPOLL_CTL_ADD, ready[i].fd, &added) != 0)
+            kit_error("cannot watch a socket (%s)", strerror(errno));
+    }
+}
+
 int epoll_ready(int times)
 {
     int good = 0;
@@ -399,6 +404,7 @@ int epoll_ready(int times)
         good += epoll_wait(epoll, events, number, 0) == number;
     return good;
 }
+#endif
 
 /* --- processes and threads --- */
 

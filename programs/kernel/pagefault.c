@@ -54,7 +54,9 @@ int main(int argc, char **argv)
     area = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (area == MAP_FAILED)
         kit_error("cannot map %d pages (%s)", PAGES, strerror(errno));
+#ifdef MADV_NOHUGEPAGE
     madvise((void *)area, PAGES * page, MADV_NOHUGEPAGE); /* refused where there are none */
+#endif
     touch_all();
     before = faults();
     fresh = touch_all();

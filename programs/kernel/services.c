@@ -13,18 +13,20 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/epoll.h>
+#endif
 
 #include "kit.h"
 
@@ -37,7 +39,7 @@ enum {
 };
 
 static char path[128]; /* of this copy's file; its directories end at the slashes */
-static int event, epoll;
+static int event;
 static volatile unsigned long handled;
 
 /* --- the file --- */
@@ -88,23 +90,6 @@ static void make_event(void)
     event = eventfd(0, EFD_CLOEXEC);
     if (event < 0)
         kit_error("cannot make an eventfd (%s): is `ulimit -n` too low?", strerror(errno));
-}
-
-static void make_epoll(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES) {
-        limit.rlim_cur = limit.rlim_max < FILES ? limit.rlim_max : FILES;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    epoll = epoll_create1(EPOLL_CLOEXEC);
-    for (int i = 0; i < WATCHED; i++) {
-        struct epoll_event added = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
-        event = eventfd(i == WATCHED / 2, EFD_CLOEXEC);
-        if (event < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, event, &added) != 0)
-            kit_skip("cannot watch eventfd %d of %d (%s): is `ulimit -n` below %d?", i + 1, WATCHED, strerror(errno), FILES);
-    }
 }
 
 static void on_signal(int number)
@@ -177,6 +162,40 @@ static int call_eventfd(int times)
     return good;
 }
 
+/* A signal to oneself that nothing blocks arrives before kill returns. */
+static int call_signal(int times)
+{
+    const unsigned long before = handled;
+    const pid_t self = getpid();
+
+    for (int i = 0; i < times; i++)
+        kill(self, SIGUSR1);
+    return (int)(handled - before);
+}
+
+/* --- what only Linux has --- */
+
+#ifdef __linux__
+
+static int epoll;
+
+static void make_epoll(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FILES) {
+        limit.rlim_cur = limit.rlim_max < FILES ? limit.rlim_max : FILES;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+    for (int i = 0; i < WATCHED; i++) {
+        struct epoll_event added = {.events = EPOLLIN, .data.u32 = (uint32_t)i};
+        event = eventfd(i == WATCHED / 2, EFD_CLOEXEC);
+        if (event < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, event, &added) != 0)
+            kit_skip("cannot watch eventfd %d of %d (%s): is `ulimit -n` below %d?", i + 1, WATCHED, strerror(errno), FILES);
+    }
+}
+
 static int call_epoll(int times)
 {
     struct epoll_event found[16];
@@ -198,16 +217,9 @@ static int call_futex(int times)
     return good;
 }
 
-/* A signal to oneself that nothing blocks arrives before kill returns. */
-static int call_signal(int times)
-{
-    const unsigned long before = handled;
-    const pid_t self = getpid();
+#endif
 
-    for (int i = 0; i < times; i++)
-        kill(self, SIGUSR1);
-    return (int)(handled - before);
-}
+/* --- the table --- */
 
 static const struct op {
     const char *name;
@@ -217,8 +229,10 @@ static const struct op {
 } ops[] = {
     {"getppid", nothing, call_getppid, 400}, {"stat", make_deep_file, call_stat, 50},
     {"open", make_near_file, call_open, 50}, {"mmap", nothing, call_mmap, 20},
-    {"eventfd", make_event, call_eventfd, 100}, {"epoll", make_epoll, call_epoll, 100},
-    {"futex", nothing, call_futex, 200},         {"signal", make_handler, call_signal, 30},
+    {"eventfd", make_event, call_eventfd, 100}, {"signal", make_handler, call_signal, 30},
+#ifdef __linux__
+    {"epoll", make_epoll, call_epoll, 100}, {"futex", nothing, call_futex, 200},
+#endif
 };
 
 static const struct op *chosen(const char *name)
@@ -226,7 +240,7 @@ static const struct op *chosen(const char *name)
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].name, name) == 0)
             return &ops[i];
-    kit_error("unknown op=%s: try getppid, stat, open, mmap, eventfd, epoll, futex or signal", name);
+    kit_error("unknown op=%s: try getppid, stat, open, mmap, eventfd, signal, or on Linux epoll and futex", name);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,9 @@
 
 #include <sched.h>
 #include <string.h>
+#ifdef __FreeBSD__
+#include <pthread_np.h>
+#endif
 
 #include "kit.h"
 

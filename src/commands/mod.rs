@@ -25,7 +25,7 @@ use crate::examples::with_examples;
 use crate::measuring;
 use crate::status::{Status, Usage};
 
-/// Measures what a Unix system can do, with an interval around every number
+/// Measures what a Linux system can do, with an interval around every number
 #[derive(Debug, Parser)]
 #[command(name = "unixmark", version, max_term_width = 100, args_override_self = true, after_help = EXIT_CODES)]
 struct Cli {

@@ -2,6 +2,8 @@
 //! of user programs. Two architectures with a row per program; with `UNIXMARK_TEST_ARCH=1` (`make test-arch`) all of them with
 //! every row of the catalogue. What came of it is a table without a blank cell.
 
+mod elsewhere;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write as _};

@@ -9,6 +9,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Need {
+    /// `linux`: that system. Programs of rows without it build on others too (docs/porting.md).
+    Linux,
     /// `root`: the rights of root.
     Root,
     /// `tracefs`: the kernel's tracing file system, mounted or not.
@@ -31,6 +33,7 @@ impl FromStr for Need {
         let is_name =
             |name: &str| !name.is_empty() && !name.contains([':', '/']) && !name.contains(char::is_whitespace);
         Ok(match text.split(':').collect::<Vec<_>>()[..] {
+            ["linux"] => Need::Linux,
             ["root"] => Need::Root,
             ["tracefs"] => Need::Tracefs,
             ["tool", name] if is_name(name) => Need::Tool { name: name.to_owned(), package: None },
@@ -38,7 +41,9 @@ impl FromStr for Need {
                 Need::Tool { name: name.to_owned(), package: Some(package.to_owned()) }
             }
             ["file", path, ..] if path.starts_with('/') => Need::File(text["file:".len()..].to_owned()),
-            _ => bail!("'{text}' is not a need; there are root, tracefs, tool:NAME, tool:NAME:PACKAGE and file:/PATH"),
+            _ => bail!(
+                "'{text}' is not a need; there are linux, root, tracefs, tool:NAME, tool:NAME:PACKAGE and file:/PATH"
+            ),
         })
     }
 }
@@ -62,6 +67,7 @@ mod tests {
             package: package.map(str::to_owned),
         };
         for (text, need) in [
+            ("linux", Need::Linux),
             ("root", Need::Root),
             ("tracefs", Need::Tracefs),
             ("tool:dc", tool("dc", None)),
@@ -76,6 +82,6 @@ mod tests {
             assert!(wrong.parse::<Need>().is_err(), "{wrong}");
         }
         let why = "rt".parse::<Need>().unwrap_err().to_string();
-        assert!(why.starts_with("'rt' is not a need; there are root, "), "{why}");
+        assert!(why.starts_with("'rt' is not a need; there are linux, root, "), "{why}");
     }
 }

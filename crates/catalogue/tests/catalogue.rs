@@ -6,7 +6,7 @@ extern crate unixmark_catalogue as catalogue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use catalogue::{Arithmetic, Catalogue, Copies, Means, Metric, Role};
+use catalogue::{Arithmetic, Catalogue, Copies, Means, Metric, Need, Role};
 
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
@@ -290,6 +290,30 @@ fn conditions_have_what_they_are_switched_by() {
     }
     let all = catalogue.tests.iter().filter(|test| test.roles.contains(&Role::Companion));
     assert_eq!(all.map(|test| test.id.clone()).collect::<BTreeSet<_>>(), companions, "companions of no condition");
+}
+
+/// What asks Linux for something is a row that needs it: files, groups and the like, and arguments that programs refuse elsewhere.
+#[test]
+fn conditions_need_linux_where_it_does_the_switching() {
+    let only_linux = |word: &String| {
+        let name = word.split('=').next().unwrap_or_default();
+        ["place.c", "confine.c"].iter().any(|file| {
+            let source = std::fs::read_to_string(programs().join(file)).unwrap();
+            let (_, elsewhere) = source.split_once("const names[] = {").unwrap();
+            elsewhere.split('}').next().unwrap().contains(&format!("\"{name}\""))
+        })
+    };
+    for switch in &catalogue().switches {
+        let expected = match switch.means {
+            Means::Nothing | Means::Build | Means::Command => false,
+            Means::Argument => switch.args.iter().any(only_linux),
+            _ => true,
+        };
+        assert_eq!(switch.needs.contains(&Need::Linux), expected, "{}", switch.id);
+    }
+    for test in catalogue().tests.iter().filter(|test| test.graphics().is_some()) {
+        assert!(test.needs.contains(&Need::Linux), "{}: the graphics program is Linux's alone", test.id);
+    }
 }
 
 /// A word that is no switch is another level of the one before it; one that begins with a switch is not.

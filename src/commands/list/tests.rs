@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Row, What};
 use crate::measuring;
-use catalogue::{Catalogue, Metric, NONE, Role, Test};
+use catalogue::{Catalogue, Metric, NONE, Need, Role, Test};
 use words::first_sentence;
 
 /// Returns the tests of a kind: each under its category, with why it cannot run here.
@@ -54,7 +54,7 @@ fn row(test: &Test, catalogue: &Catalogue) -> Row {
         missing: measuring::unmet(&test.needs),
         value: json!({
             "id": test.id, "label": test.label, "unit": test.unit, "category": test.category, "roles": test.roles,
-            "groups": groups, "doc": flat(&test.doc),
+            "groups": groups, "linux": test.needs.contains(&Need::Linux), "doc": flat(&test.doc),
         }),
         ..Row::default()
     }
