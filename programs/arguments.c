@@ -9,6 +9,7 @@
 #include "confine.h"
 #include "kit.h"
 #include "place.h"
+#include "sample.h"
 
 enum {
     MAX_ARGS = 32,
@@ -30,6 +31,7 @@ void kit_init(int argc, char **argv)
         kit_error("%d arguments are more than %d: a command goes after --", argument_number, MAX_ARGS);
     place_init();
     confine_init();
+    sample_init();
     common_number = known_number;
 }
 

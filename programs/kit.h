@@ -56,6 +56,7 @@
  *     runtime=US (of the deadline policy) timeslice=US (request of a fair task, Linux 6.12) uclamp_min=N uclamp_max=N
  *     slack=NS (of its timers) lock=1 (memory) session=1 (its own session, hence autogroup) cgroup=DIR[:DIR...]
  *     idle_latency=US (limits the exit latency of idle states)
+ *     add_cycles=N (of an addition that waits for another, by which the core's clock is measured; 1 on most cores)
  *
  * And these, for conditions; each proves itself with a `value` line of its name, and a refusal is always a skip:
  *

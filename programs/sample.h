@@ -4,6 +4,9 @@
 
 struct kit_thread;
 
+/* Called by kit_init. */
+void sample_init(void);
+
 /* Prints what was sampled in a thread of the team, or with NULL in a program without one. */
 void sample_report(const struct kit_thread *of);
 

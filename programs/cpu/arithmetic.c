@@ -294,6 +294,8 @@ int main(int argc, char **argv)
     if (op->lanes > 1)
         kit_value("vector", op->bytes * op->lanes, "bytes");
     counts = (unsigned long)(op->rounds * ROUND * op->chains * op->lanes * op->counts);
+    if (strcmp(op->name, "clock") == 0)
+        counts *= (unsigned long)kit_arg_number("add_cycles", 1, 1, 16);
     kit_start();
     for (;;) {
         op->loop(&start, &end, op->rounds);

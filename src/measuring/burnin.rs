@@ -155,7 +155,9 @@ fn burn(options: &Measuring, plan: BurnIn, test: &Test, catalogue: &Catalogue, m
     let mut display = BurnInDisplay::new(&plan, loudness, screen.is_some(), &recording.name)?;
     let programs = recording.programs.clone();
     let patience = options.patience;
-    let setting = BurnSetting { machine, test, programs: programs.as_ref(), dir: &dir, patience, screen, plan };
+    let add_cycles = super::add_cycles(catalogue, machine);
+    let programs = programs.as_ref();
+    let setting = BurnSetting { machine, test, programs, dir: &dir, add_cycles, patience, screen, plan };
     let outcome = burn_in(&setting, &mut recording.writer, &mut |event| display.show(&event));
     drop(display);
     recording.conclude(outcome, catalogue, options, None, None)

@@ -152,6 +152,7 @@ impl<'a> Job<'a> {
             plan,
             programs: &builds,
             display: &canvas,
+            add_cycles: super::add_cycles(catalogue, machine),
             dir: &dir,
             patience: options.patience,
             screen,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Row, score};
-use catalogue::{Catalogue, Figure, Metric};
+use catalogue::{Catalogue, Figure, Metric, Processor};
 use journal::{Cell, Journal, Quantity, Trial};
 use stats::{Estimate, Histogram, log_interval, mean};
 
@@ -162,8 +162,7 @@ fn limit(row: &Row, rows: &[Row], journal: &Journal, catalogue: &Catalogue) -> O
     }
     let figure = catalogue.figures.iter().find(|figure| figure.id == name)?;
     let reached = of_figure(row, figure)?;
-    let (vendor, stepping) = (journal.facts.text("cpu.vendor"), journal.facts.text("cpu.stepping"));
-    let known = vendor.zip(stepping).and_then(|(vendor, stepping)| catalogue.processor(vendor, stepping));
+    let known = processor(journal, catalogue);
     let (limit, source) = match known.and_then(|known| Some((known.limits.get(name)?, known))) {
         Some((limit, known)) => (*limit, known.name.clone()),
         None => {
@@ -178,6 +177,13 @@ fn limit(row: &Row, rows: &[Row], journal: &Journal, catalogue: &Catalogue) -> O
     };
     let share = if figure.is_cycles() { limit / reached } else { reached / limit };
     Some(Limit { reached, limit, unit: figure.unit.clone(), source, share })
+}
+
+/// What is known of the processor.
+fn processor<'c>(journal: &Journal, catalogue: &'c Catalogue) -> Option<&'c Processor> {
+    let fact = |name: &str| journal.facts.text(name);
+    let x86 = || catalogue.processor(fact("cpu.vendor")?, fact("cpu.stepping")?);
+    fact("cpu.core").and_then(|core| catalogue.core(core)).or_else(x86)
 }
 
 /// A row's undisturbed figure: work per cycle, or cycles per piece of work.
@@ -240,6 +246,23 @@ mod tests {
         let found = best(&trials.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!((found.ns.value, found.clock.value, found.cycles.value), (0.25, 4.0, 1.0));
         assert!(best(&[&Trial { copies: vec![Copy::default()], ..Trial::default() }]).is_none());
+    }
+
+    /// On x86 by family and model, elsewhere by the make of core.
+    #[test]
+    fn the_processor_is_found_by_its_facts() {
+        let catalogue = Catalogue::load().unwrap();
+        let name = |facts: &[(&str, &str)]| {
+            let mut journal = Journal::default();
+            for (name, value) in facts {
+                let [name, value] = [name, value].map(|text| (*text).to_owned());
+                journal.facts.push(journal::Fact::from_text(name, String::new(), "Processor".to_owned(), value));
+            }
+            processor(&journal, &catalogue).map(|found| found.name.clone())
+        };
+        assert_eq!(name(&[("cpu.core", "POWER9")]).as_deref(), Some("IBM POWER9"));
+        assert_eq!(name(&[("cpu.vendor", "AuthenticAMD"), ("cpu.stepping", "25 1 1")]).as_deref(), Some("AMD Zen 3"));
+        assert_eq!(name(&[("cpu.core", "acme,one")]), None);
     }
 
     #[test]

@@ -32,18 +32,32 @@ impl Figure {
 pub struct Processor {
     /// The make of core.
     pub name: String,
-    /// As /proc/cpuinfo has it.
+    /// Where the limits are from.
+    pub source: String,
+    /// As /proc/cpuinfo of x86 has it; empty on others.
+    #[serde(default)]
     pub vendor: String,
-    /// As /proc/cpuinfo has it.
+    /// As /proc/cpuinfo of x86 has it.
+    #[serde(default)]
     pub family: u32,
-    /// The models, as ranges with both ends.
+    /// The models of x86, as ranges with both ends.
+    #[serde(default)]
     pub models: Vec<(u32, u32)>,
+    /// What the fact `cpu.core` begins with, on other architectures.
+    #[serde(default)]
+    pub cores: Vec<String>,
     /// What it can do, by [`Figure::id`].
     pub limits: BTreeMap<String, f64>,
 }
 
 impl Catalogue {
-    /// Returns the processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping` has them.
+    /// Returns the processor with cores of this make, as the fact `cpu.core` has it.
+    #[must_use]
+    pub fn core(&self, core: &str) -> Option<&Processor> {
+        self.processors.iter().find(|row| row.cores.iter().any(|known| core.starts_with(known.as_str())))
+    }
+
+    /// Returns the x86 processor of this vendor and `stepping`: family, model and stepping as the fact `cpu.stepping` has them.
     #[must_use]
     pub fn processor(&self, vendor: &str, stepping: &str) -> Option<&Processor> {
         let mut numbers = stepping.split(' ').map(str::parse::<u32>);

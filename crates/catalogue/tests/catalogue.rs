@@ -116,7 +116,17 @@ fn limits_are_known() {
         };
         assert!(test.limit.as_deref().is_none_or(known), "{}: no limit {:?}", test.id, test.limit);
     }
+    let mut cores = BTreeSet::new();
     for processor in &catalogue.processors {
+        let name = &processor.name;
+        assert!(processor.source.len() > 20, "{name}: where is it from?");
+        assert_eq!(processor.cores.is_empty(), !processor.models.is_empty(), "{name}: models of x86, or cores");
+        // Two rows with one core, or a core that begins like another, would hide each other.
+        for core in &processor.cores {
+            assert_eq!(catalogue.core(core).map(|found| &found.name), Some(name), "{core}");
+            assert!(cores.insert(core), "{name}: {core} twice");
+        }
+        assert!(processor.limits.contains_key("add_latency"), "{name}: the clock is measured by additions");
         for (figure, value) in &processor.limits {
             assert!(figures.contains(figure.as_str()) && *value > 0.0, "{}: {figure}", processor.name);
         }

@@ -14,6 +14,7 @@
 
 mod arm;
 mod cgroup;
+mod core_id;
 mod counts;
 mod doctor;
 mod facts;
@@ -33,6 +34,7 @@ mod userland;
 mod virtualisation;
 
 pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setting as cgroup_setting};
+pub use core_id::core_id;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
 pub use facts::{all_facts, facts};

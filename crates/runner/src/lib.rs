@@ -45,6 +45,8 @@ pub struct Setting<'a> {
     pub programs: &'a Builds,
     /// What graphics tests draw on.
     pub display: &'a Display,
+    /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
+    pub add_cycles: u32,
     /// Under which directory the programs work.
     pub dir: &'a Path,
     /// How long to wait for a program that stays silent.

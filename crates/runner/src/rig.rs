@@ -156,6 +156,7 @@ impl<'a> Rig<'a> {
         };
         let name = test.graphics().map(str::to_owned);
         let mut words: Vec<String> = name.into_iter().chain(args.iter().map(filled)).collect();
+        words.extend(clock(test, self.setting.add_cycles));
         if !test.command.is_empty() {
             words.push("--".to_owned());
             words.extend(test.command.iter().map(filled));
@@ -270,6 +271,11 @@ fn prefixed<'f>(staging: &Staging, command: Command<'f>) -> Command<'f> {
     Command { path: PathBuf::from(starter), args, ..command }
 }
 
+/// The argument by which a program of the kit knows what its chain of additions takes, where that is not a cycle each.
+pub fn clock(test: &Test, add_cycles: u32) -> Option<String> {
+    (test.is_ours_in_c() && add_cycles != 1).then(|| format!("add_cycles={add_cycles}"))
+}
+
 /// The argument by which a program joins control groups.
 fn joined(paths: &[PathBuf]) -> Option<String> {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -282,4 +288,20 @@ fn joined(paths: &[PathBuf]) -> Option<String> {
 /// The test is skipped: the reason says what is missing.
 pub(super) fn can_run(machine: &Machine, test: &Test) -> Result<(), Failure> {
     machine::unmet(machine, &test.needs).map_or(Ok(()), |why| Err(unavailable(why)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_the_kit_are_told_what_an_addition_takes() {
+        let catalogue = catalogue::Catalogue::load().unwrap();
+        let test = |id: &str| catalogue.test(id).unwrap();
+        assert_eq!(clock(test("core-clock"), 2).as_deref(), Some("add_cycles=2"));
+        assert_eq!(clock(test("core-clock"), 1), None, "as usual");
+        let foreign = Test::foreign(Path::new("/usr/bin/true"), &[]).unwrap();
+        let graphics = catalogue.tests.iter().find(|test| test.graphics().is_some()).unwrap();
+        assert!(clock(&foreign, 2).is_none() && clock(graphics, 2).is_none(), "neither knows the argument");
+    }
 }

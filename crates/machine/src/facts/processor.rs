@@ -1,6 +1,6 @@
 //! The CPUs: what they are, how many, how fast, and who decides it.
 
-use super::super::{Machine, arm, counts, frequency, parse};
+use super::super::{Machine, arm, core_id, counts, frequency, parse};
 use super::{Row, Value, on_off, text, value};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,6 +12,7 @@ pub(super) const ROWS: &[Row] = &[
     text("cpu.vendor", "Vendor", |m, _| cpuinfo(m, "vendor_id")),
     text("cpu.stepping", "Family, model, stepping", stepping),
     text("cpu.revision", "Revision", |m, _| arm::revisions(&m.read("/proc/cpuinfo")?)),
+    text("cpu.core", "Make of core", |m, _| core_id(m)),
     text("cpu.microcode", "Microcode", |m, _| cpuinfo(m, "microcode")),
     text("cpu.online", "CPUs online", |m, _| m.read(&format!("{CPU}/online"))),
     text("cpu.possible", "CPUs possible", |m, _| m.read(&format!("{CPU}/possible"))),

@@ -14,7 +14,7 @@ use super::Outcome;
 use super::failure::{Failure, refused};
 use super::program::{Command, Program};
 use super::protocol::{Conclusion, violation};
-use super::rig::{NAMED_WINDOW, can_run};
+use super::rig::{NAMED_WINDOW, can_run, clock};
 use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
@@ -47,6 +47,8 @@ pub struct BurnSetting<'a> {
     pub programs: Option<&'a Programs>,
     /// Under which directory the program works.
     pub dir: &'a Path,
+    /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
+    pub add_cycles: u32,
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
@@ -116,7 +118,8 @@ fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f
         Some(programs) => programs.executable(setting.test, 0)?,
         None => return Err("its program was not built".into()),
     };
-    Ok(Command { path, args: setting.plan.args.clone(), folder, environment: &[] })
+    let args = setting.plan.args.iter().cloned().chain(clock(setting.test, setting.add_cycles)).collect();
+    Ok(Command { path, args, folder, environment: &[] })
 }
 
 /// Why a burn-in has no result: the program's fault, or the journal's, which ends the run.
