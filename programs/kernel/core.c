@@ -37,6 +37,7 @@ static const struct operation {
     {"delete", make_names, create_all, delete_files, nothing, FILES},
     {"mmap", make_file, nothing, map_file, unmap_all, AREAS},
     {"munmap", make_file, map_all, unmap_file, nothing, AREAS},
+    {"map", make_file, nothing, map_sparsely, nothing, 1},
     {"page-fault", make_file, map_all, touch_file, unmap_all, AREAS},
     {"protection-fault", make_fault, nothing, fault, nothing, 32},
     {"signal-install", nothing, nothing, install_handler, nothing, 64},
@@ -44,6 +45,7 @@ static const struct operation {
     {"send", make_pair, nothing, send_message, take_messages, 1},
     {"receive", make_pair, send_messages, receive_message, nothing, 1},
     {"select", make_ready, nothing, select_ready, nothing, 8},
+    {"select-file", make_files, nothing, select_ready, nothing, 8},
     {"poll", make_ready, nothing, poll_ready, nothing, 8},
 #ifdef __linux__
     {"epoll", make_epoll, nothing, epoll_ready, nothing, 8},

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,15 +28,14 @@
 enum { SPARE = 50 }; /* descriptors beside those that are asked for */
 
 long size;
-int number;
+int number, file = -1;
 
 static char path[64], names[FILES][64];
-static int file = -1, zero, null, pair[2];
-static char *buffer, *areas[AREAS];
+static int zero, null, pair[2];
+static char *buffer;
 static struct pollfd *ready;
 static fd_set asked;
 static volatile sig_atomic_t caught;
-static sigjmp_buf back;
 static pthread_t thread;
 
 static void *memory(size_t bytes)
@@ -187,54 +185,7 @@ void delete_all(void)
         kit_error("cannot delete a file in the current directory (%s)", strerror(errno));
 }
 
-/* --- memory --- */
-
-int map_file(int times)
-{
-    int good = 0;
-
-    for (int i = 0; i < times; i++) {
-        areas[i] = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
-        good += areas[i] != MAP_FAILED;
-    }
-    return good;
-}
-
-int unmap_file(int times)
-{
-    int good = 0;
-
-    for (int i = 0; i < times; i++)
-        good += munmap(areas[i], (size_t)size) == 0;
-    return good;
-}
-
-int touch_file(int times)
-{
-    int good = 0;
-
-    for (int i = 0; i < times; i++)
-        good += *(volatile char *)areas[i] == 'a';
-    return good;
-}
-
-void map_all(void)
-{
-    if (map_file(AREAS) != AREAS)
-        kit_error("cannot map a file (%s)", strerror(errno));
-}
-
-void unmap_all(void)
-{
-    if (unmap_file(AREAS) != AREAS)
-        kit_error("cannot unmap a file (%s)", strerror(errno));
-}
-
-static void on_fault(int signal)
-{
-    (void)signal;
-    siglongjmp(back, 1);
-}
+/* --- signals --- */
 
 static void on_signal(int signal)
 {
@@ -242,31 +193,11 @@ static void on_signal(int signal)
     caught++;
 }
 
-static int handle(int signal, void (*handler)(int))
+int handle(int signal, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_NODEFER};
 
     return sigaction(signal, &action, NULL) == 0;
-}
-
-void make_fault(void)
-{
-    areas[0] = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (areas[0] == MAP_FAILED || !handle(SIGSEGV, on_fault))
-        kit_error("cannot map a page that may not be written (%s)", strerror(errno));
-}
-
-/* The signal and the return by a jump are in the time, as in lmbench. */
-int fault(int times)
-{
-    volatile int good = 0;
-
-    for (volatile int i = 0; i < times; i++)
-        if (sigsetjmp(back, 0) == 0)
-            *(volatile char *)areas[0] = 1;
-        else
-            good++;
-    return good;
 }
 
 int install_handler(int times)
@@ -336,8 +267,8 @@ void take_messages(void)
         kit_error("cannot receive a message (%s)", strerror(errno));
 }
 
-/* TCP sockets without a connection: all are ready, as they have been hung up. */
-void make_ready(void)
+/* As many descriptors as are asked for, made one by one. */
+static void make_descriptors(int (*one)(void))
 {
     rlim_t wanted = (rlim_t)(number + SPARE);
     struct rlimit limit;
@@ -349,14 +280,37 @@ void make_ready(void)
     ready = memory((size_t)(number + 1) * sizeof *ready);
     FD_ZERO(&asked);
     for (int i = 0; i < number; i++) {
-        int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        int made = one();
         if (made < 0)
-            kit_skip("cannot make socket %d of %d (%s): is `ulimit -n` below %d?", i + 1, number, strerror(errno),
-                     number + SPARE);
+            kit_skip("cannot make descriptor %d of %d (%s): is `ulimit -n` below %d?", i + 1, number,
+                     strerror(errno), number + SPARE);
         ready[i] = (struct pollfd){.fd = made, .events = POLLIN};
         if (made < FD_SETSIZE)
             FD_SET(made, &asked);
     }
+}
+
+/* Without a connection: they are ready, as they have been hung up. */
+static int one_socket(void)
+{
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+void make_ready(void)
+{
+    make_descriptors(one_socket);
+}
+
+/* A file can always be read. */
+static int one_file(void)
+{
+    return fcntl(file, F_DUPFD_CLOEXEC, 0);
+}
+
+void make_files(void)
+{
+    make_file();
+    make_descriptors(one_file);
 }
 
 int select_ready(int times)
@@ -448,13 +402,14 @@ static int ended(pid_t child)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+/* exit, not _exit, as lmbench's child: what a C program does at its end touches half as many pages again. */
 int fork_exit(int times)
 {
     (void)times;
     pid_t child = fork();
 
     if (child == 0)
-        _exit(0);
+        exit(0);
     return ended(child);
 }
 

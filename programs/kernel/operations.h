@@ -8,7 +8,7 @@ enum {
 };
 
 extern long size;
-extern int number;
+extern int number, file;
 
 /* Each ends the program where it does not work. */
 void make_null(void);
@@ -18,8 +18,11 @@ void make_fault(void);
 void make_handler(void);
 void make_pair(void);
 void make_ready(void);
+void make_files(void); /* descriptors of one */
 void make_epoll(void);
 void make_pages(void);
+
+int handle(int signal, void (*handler)(int)); /* installs it, and returns whether it could */
 
 void remove_file(int finished);
 void rewind_file(void);
@@ -43,6 +46,7 @@ int delete_files(int times);
 int map_file(int times);
 int unmap_file(int times);
 int touch_file(int times);
+int map_sparsely(int times);
 int fault(int times);
 int install_handler(int times);
 int catch_signal(int times);

@@ -2,8 +2,8 @@
  * Round trips of a small message between two threads that wait for each other in the kernel. One count is a round trip, and
  * each is timed. Where the two run is the scheduler's choice; cpu=N puts both on one processor, cpu=A,B on two.
  *
- *   over=unix|tcp   a pair of Unix stream sockets, or a TCP connection by the loopback device, with TCP_NODELAY
- *   size=BYTES      of a message, each way (1)
+ *   over=unix|tcp|udp   a pair of Unix stream sockets, or by the loopback device a TCP connection with TCP_NODELAY, or UDP
+ *   size=BYTES          of a message, each way (1)
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -104,6 +105,32 @@ static void connect_tcp(void)
     close(listener);
 }
 
+static int udp_socket(struct sockaddr_in *here)
+{
+    socklen_t length = sizeof *here;
+    int made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (made < 0)
+        kit_skip("a UDP socket was refused (%s)", strerror(errno));
+    if (bind(made, (struct sockaddr *)here, length) != 0 || getsockname(made, (struct sockaddr *)here, &length) != 0)
+        kit_skip("the loopback device takes no UDP socket (%s): try `ip link set lo up`", strerror(errno));
+    return made;
+}
+
+/* A message that is lost ends the program instead of a wait without end. */
+static void connect_udp(void)
+{
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, there = here;
+    const struct timeval patience = {.tv_sec = 1};
+
+    near = udp_socket(&here);
+    far = udp_socket(&there);
+    if (connect(near, (struct sockaddr *)&there, sizeof there) != 0
+        || connect(far, (struct sockaddr *)&here, sizeof here) != 0
+        || setsockopt(near, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0)
+        kit_error("cannot connect two UDP sockets of my own (%s)", strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
     const char *over;
@@ -116,8 +143,10 @@ int main(int argc, char **argv)
         connect_unix();
     else if (strcmp(over, "tcp") == 0)
         connect_tcp();
+    else if (strcmp(over, "udp") == 0)
+        connect_udp();
     else
-        kit_error("unknown over=%s: try unix or tcp", over);
+        kit_error("unknown over=%s: try unix, tcp or udp", over);
     memset(sent, 'u', sizeof sent);
     partner_start(answer);
     for (int i = 0; i < PROOFS; i++)
