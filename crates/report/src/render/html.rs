@@ -18,14 +18,48 @@ const OPEN: usize = 11;
 /// Where a page has line ends.
 const LINES: [&str; 7] = ["</style>", "</p>", "</li>", "</tr>", "</figure>", "</section>", "</html>"];
 
+/// What is known of a page while its parts are made.
+#[derive(Default)]
+struct Page<'a> {
+    notes: Notes,
+    /// The heading of the section; empty before the first.
+    section: &'a str,
+    /// The names of the tables so far: who goes by them needs each once.
+    names: Vec<String>,
+}
+
+impl Page<'_> {
+    /// Returns a table's name, with its section's where another table has the same, and a number where that is not enough.
+    fn name(&mut self, name: &str) -> String {
+        let longer = [name.to_owned(), format!("{}, {name}", self.section)];
+        let numbered = (2..).map(|number| format!("{name}, {number}"));
+        let is_new = |name: &String| !self.names.contains(name) && !name.starts_with(", ");
+        let found = longer.into_iter().chain(numbered).find(is_new).unwrap_or_default();
+        self.names.push(found.clone());
+        found
+    }
+
+    /// Returns a heading within a section, or of one that has none of its own.
+    fn heading(&self, title: &str, class: Option<&str>) -> Markup {
+        match (self.section, class) {
+            ("", None) => html! { h2.part { (title) } },
+            ("", Some(class)) => html! { h2.part.(class) { (title) } },
+            _ => html! { h3 class=[class] { (title) } },
+        }
+    }
+}
+
 /// Returns the page.
 pub(super) fn render(document: &Document) -> String {
-    let mut notes = Notes::default();
+    let mut known = Page::default();
     let mut sections: Vec<(Option<&String>, Vec<Markup>)> = vec![(None, Vec::new())];
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
         match (block, sections.last_mut()) {
-            (Block::Section(title), _) => sections.push((Some(title), Vec::new())),
-            (_, Some((_, parts))) => parts.push(part(block, &mut notes)),
+            (Block::Section(title), _) => {
+                known.section = title;
+                sections.push((Some(title), Vec::new()));
+            }
+            (_, Some((_, parts))) => parts.push(part(block, &mut known)),
             _ => {}
         }
     }
@@ -51,10 +85,10 @@ pub(super) fn render(document: &Document) -> String {
                             None => section.result aria-label="Result" { @for part in parts { (part) } },
                         }
                     }
-                    @if !notes.texts.is_empty() {
+                    @if !known.notes.texts.is_empty() {
                         section {
                             h2 { "Notes" }
-                            ol { @for (place, note) in (1..).zip(&notes.texts) { li id={ "note-" (place) } { (note) } } }
+                            ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (note) } } }
                         }
                     }
                 }
@@ -65,19 +99,19 @@ pub(super) fn render(document: &Document) -> String {
     LINES.iter().fold(words::clean(&page.0), |page, end| page.replace(end, &format!("{end}\n")))
 }
 
-fn part(block: &Block, notes: &mut Notes) -> Markup {
+fn part(block: &Block, page: &mut Page<'_>) -> Markup {
     match block {
         Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (text) } } },
         Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (text) } },
         Block::Figures(name, figures) => html! {
-            @if !name.is_empty() { h3.name { (name) } }
+            @if !name.is_empty() { (page.heading(name, Some("name"))) }
             ul.figures { @for figure in figures { (self::figure(figure)) } }
         },
         Block::Pairs(pairs) => named(pairs),
-        Block::Table(table) => grid(table, notes),
-        Block::Chart(drawing) => chart(drawing),
+        Block::Table(table) => grid(table, page),
+        Block::Chart(drawing) => chart(drawing, page),
         Block::List(list) => html! {
-            @if !list.title.is_empty() { h3 { (list.title) } }
+            @if !list.title.is_empty() { (page.heading(&list.title, None)) }
             ul.warnings { @for item in &list.items { li { (item) } } }
         },
         Block::Section(_) | Block::Data(..) => Markup::default(),
@@ -114,16 +148,17 @@ fn named(pairs: &Pairs) -> Markup {
     }
 }
 
-fn grid(table: &Table, notes: &mut Notes) -> Markup {
+fn grid(table: &Table, page: &mut Page<'_>) -> Markup {
     let is_marks = |place: usize| table.rows.iter().any(|row| matches!(row.fields[place], Field::Marks(_)));
     let mut shown = table.columns_for(Reader::Page);
     shown.retain(|(place, _)| !is_marks(*place));
     let is_toned = table.rows.iter().flat_map(|row| &row.fields).any(|field| matches!(field, Field::Toned(..)));
     let first = shown.first().map_or("", |(_, column)| &column.head);
     let name = if table.title.is_empty() { first } else { &table.title };
+    let region = page.name(name);
     let is_bare = table.title.is_empty() && table.remark.is_empty();
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(name) {
+        div.scroll tabindex="0" role="region" aria-label=(region) {
             table.costs.small[shown.len() <= FEW].heat[is_toned] {
                 caption.unseen[is_bare] {
                     (if is_bare { name } else { &table.title })
@@ -132,7 +167,7 @@ fn grid(table: &Table, notes: &mut Notes) -> Markup {
                 thead {
                     tr { @for (_, column) in &shown { th.(class_of(column)) scope="col" { (column.head) } } }
                 }
-                tbody { @for row in &table.rows { (line(row, &shown, notes)) } }
+                tbody { @for row in &table.rows { (line(row, &shown, &mut page.notes)) } }
             }
         }
     }
@@ -188,10 +223,10 @@ fn class_of(column: &Column) -> &'static str {
     }
 }
 
-fn chart(chart: &Chart) -> Markup {
+fn chart(chart: &Chart, page: &Page<'_>) -> Markup {
     let Chart { title, caption, legend, panels } = chart;
     html! {
-        @if !title.is_empty() { h3 { (title) } }
+        @if !title.is_empty() { (page.heading(title, None)) }
         @if legend.len() > 1 {
             ul.legend { @for (mark, text) in legend { li { (mark) " " (text) } } }
         }
