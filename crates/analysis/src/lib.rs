@@ -58,7 +58,7 @@ pub use score::{Reported, reported};
 pub use summary::{Composite, Figure, Summary};
 pub use systems::{Across, Mark, Sorted, Standing, sort as sort_systems};
 pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
-pub use why::{Hint, Reach, Why};
+pub use why::{Hint, Reach, System, Why};
 
 /// Returns a test's label with the load and the condition it ran under, where there are any.
 #[must_use]

@@ -10,11 +10,12 @@ mod reach;
 #[cfg(test)]
 mod tests;
 
-use catalogue::Catalogue;
+use catalogue::{Catalogue, Metric};
 use fit::{Fit, Grouping, Matrix};
+use journal::{Fact, Key};
 pub use reach::Reach;
 use serde::Serialize;
-use stats::Exact;
+use stats::{Estimate, Exact};
 
 use super::{Measure, Results};
 
@@ -73,6 +74,41 @@ pub struct Hint {
     pub also: Vec<String>,
 }
 
+/// What hints rest on of a system.
+#[derive(Debug, Clone)]
+pub struct System<'a> {
+    /// What it is called by.
+    pub name: &'a str,
+    /// The score of each cell, with its unit and what kind of number it is.
+    pub scores: Vec<(&'a Key, &'a str, Metric, Estimate)>,
+    /// What is known of it.
+    pub facts: Vec<&'a Fact>,
+    /// How its programs were compiled, if that may be among the reasons.
+    pub build: Option<String>,
+}
+
+impl<'a> System<'a> {
+    fn of((name, results): &(&'a str, &'a Results)) -> System<'a> {
+        let score = |row: &'a super::Row| (&row.cell.key, row.cell.unit.as_str(), row.cell.metric, row.score);
+        let build = results.run.build.as_ref();
+        System {
+            name,
+            scores: results.rows.iter().map(score).collect(),
+            facts: results.facts.iter().collect(),
+            build: build.map(|build| format!("{} {}, {}", build.name, build.compiler, build.flags)),
+        }
+    }
+
+    fn score(&self, key: &Key, unit: &str) -> Option<Estimate> {
+        let same = |one: &&(&Key, &str, Metric, Estimate)| one.0 == key && one.1 == unit;
+        self.scores.iter().find(same).map(|one| one.3)
+    }
+
+    fn fact(&self, name: &str) -> Option<&'a Fact> {
+        self.facts.iter().copied().find(|fact| fact.name == name)
+    }
+}
+
 /// A fact over all systems.
 struct Candidate {
     name: String,
@@ -85,6 +121,12 @@ impl Why {
     /// Returns what goes with the differences between systems, each with the letter that it is called by.
     #[must_use]
     pub fn new(systems: &[(&str, &Results)], catalogue: &Catalogue) -> Why {
+        Why::of(&systems.iter().map(System::of).collect::<Vec<System<'_>>>(), catalogue)
+    }
+
+    /// Returns the same of systems of which no more is known.
+    #[must_use]
+    pub fn of(systems: &[System<'_>], catalogue: &Catalogue) -> Why {
         let (ids, matrix) = matrix(systems);
         let mut why = Why { systems: systems.len(), tests: ids.len(), ..Why::default() };
         if systems.len() < 2 || ids.len() < 2 {
@@ -136,14 +178,14 @@ impl Candidate {
         ids: &[String],
         inside: &[bool],
         fit: Fit,
-        systems: &[(&str, &Results)],
+        systems: &[System<'_>],
         matrix: &Matrix,
     ) -> Hint {
         let mut order: Vec<usize> = (0..systems.len()).collect();
         order.sort_by(|a, b| fit.fitted[*b].total_cmp(&fit.fitted[*a]).then(a.cmp(b)));
         let mut values: Vec<(String, Vec<String>)> = Vec::new();
         for system in order {
-            let letter = systems[system].0.to_owned();
+            let letter = systems[system].name.to_owned();
             match values.iter_mut().find(|(value, _)| *value == self.values[system]) {
                 Some((_, letters)) => letters.push(letter),
                 None => values.push((self.values[system].clone(), vec![letter])),
@@ -167,26 +209,25 @@ impl Candidate {
     }
 
     /// Whether two systems have the same value of this fact exactly where they have the same of the hint's.
-    fn splits_like(&self, hint: &Hint, systems: &[(&str, &Results)]) -> bool {
+    fn splits_like(&self, hint: &Hint, systems: &[System<'_>]) -> bool {
         let group = |letter: &str| hint.values.iter().position(|(_, letters)| letters.iter().any(|one| one == letter));
         let pairs = (0..systems.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
-        { pairs }.all(|(a, b)| (self.values[a] == self.values[b]) == (group(systems[a].0) == group(systems[b].0)))
+        { pairs }.all(|(a, b)| (self.values[a] == self.values[b]) == (group(systems[a].name) == group(systems[b].name)))
     }
 }
 
 /// Returns the tests that all systems have with an interval, and their figures.
-fn matrix(systems: &[(&str, &Results)]) -> (Vec<String>, Matrix) {
+fn matrix(systems: &[System<'_>]) -> (Vec<String>, Matrix) {
     let (mut ids, mut matrix) = (Vec::new(), Matrix::default());
-    for row in systems.first().map_or(&[][..], |(_, first)| &first.rows) {
-        let of = |(_, results): &(&str, &Results)| {
-            let same = |one: &&super::Row| one.cell.key == row.cell.key && one.cell.unit == row.cell.unit;
-            let score = results.rows.iter().find(same)?.score;
-            let good = Measure::Score.goodness(row.cell.metric, score.value);
+    for (key, unit, metric, _) in systems.first().map_or(&[][..], |first| &first.scores) {
+        let of = |system: &System<'_>| {
+            let score = system.score(key, unit)?;
+            let good = Measure::Score.goodness(*metric, score.value);
             let error = (score.high / score.low).natural_log() / (2.0 * stats::NORMAL_975);
             (score.bounded() && score.low > 0.0 && good.is_finite()).then_some((good, error))
         };
         if let Some(figures) = systems.iter().map(of).collect::<Option<Vec<(f64, f64)>>>() {
-            ids.push(row.cell.key.test.clone());
+            ids.push(key.test.clone());
             matrix.push(figures);
         }
     }
@@ -194,22 +235,19 @@ fn matrix(systems: &[(&str, &Results)]) -> (Vec<String>, Matrix) {
 }
 
 /// Returns the facts that differ, that all systems tell, and that more than one has in common unless they are numbers.
-fn candidates(systems: &[(&str, &Results)]) -> Vec<Candidate> {
-    let build = |results: &Results| {
-        results.run.build.as_ref().map(|build| format!("{} {}, {}", build.name, build.compiler, build.flags))
-    };
-    let first = systems.iter().take(1).flat_map(|(_, results)| &results.facts);
+fn candidates(systems: &[System<'_>]) -> Vec<Candidate> {
+    let first = systems.iter().take(1).flat_map(|first| first.facts.iter().copied());
     let facts = first.filter(|fact| !fact.is_of_a_moment()).map(|fact| (fact.name.as_str(), fact.label.as_str()));
     let of = |(name, label): (&str, &str)| {
         if IDENTITY.iter().any(|start| name.starts_with(start)) {
             return None;
         }
-        let value = |(_, results): &(&str, &Results)| match name == BUILD.0 {
-            true => build(results),
-            false => results.facts.text(name).map(str::to_owned),
+        let value = |system: &System<'_>| match name == BUILD.0 {
+            true => system.build.clone(),
+            false => system.fact(name).map(|fact| fact.value.clone()),
         };
-        let number = |(_, results): &(&str, &Results)| {
-            let quantity = results.facts.get(name)?.quantity.as_ref()?;
+        let number = |system: &System<'_>| {
+            let quantity = system.fact(name)?.quantity.as_ref()?;
             Some(quantity.number.natural_log()).filter(|log| log.is_finite())
         };
         let values: Vec<String> = systems.iter().map(value).collect::<Option<_>>()?;

@@ -30,3 +30,4 @@ pub use scores::score;
 pub(crate) use shared::name;
 pub use systems::systems;
 pub use trend::trend;
+pub use why::why;
