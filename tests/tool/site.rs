@@ -2,6 +2,7 @@
 
 mod again;
 mod browsed;
+mod hints;
 mod submitted;
 
 use std::collections::BTreeMap;

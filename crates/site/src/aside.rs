@@ -10,7 +10,7 @@ pub(crate) fn page(title: &str) -> String {
         noscript { p.text { "This page needs its script. `unixmark compare A B …` makes the same table of journals." } }
         div #aside aria-live="polite" {}
     };
-    let scripts = &["site.js", "data/site.js", "aside.js"];
+    let scripts = &["site.js", "data/site.js", "data/why.js", "aside.js"];
     let line = "Tests of several runs; the best and the worst are marked where intervals do not overlap".to_owned();
     Page { up: "", site: title, title: "Side by side", line, name: "compare.html", scripts, body }.render()
 }

@@ -62,7 +62,12 @@ impl Class {
     }
 }
 
-/// Returns eight digits that stand for a text in addresses.
+/// Returns the name of a system's pages: of tens of thousands no two are the same by chance.
+pub(crate) fn page_of(system: &str) -> String {
+    format!("{:016x}", hash(system))
+}
+
+/// Returns eight digits that stand for one of a few texts in addresses.
 pub(crate) fn short(text: &str) -> String {
     format!("{:08x}", hash(text) as u32)
 }

@@ -71,7 +71,7 @@ fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &BTreeMap<us
         .map(|measure| {
             json!({
                 "id": measure.id, "file": short(&measure.id), "label": measure.label, "group": measure.group,
-                "unit": measure.unit, "lower": measure.is_lower_better, "runs": measure.values.len(),
+                "unit": measure.unit, "lower": measure.is_lower_better, "change": measure.is_change, "runs": measure.values.len(),
             })
         })
         .collect();

@@ -17,6 +17,8 @@ pub(crate) enum Column {
     Index { id: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },
+    /// What a condition costs in a cell, or over the tests of an index.
+    Cost { key: Key, label: String, against: String, unit: String, is_lower_better: bool },
 }
 
 /// What the figures of all runs are of; each run names its columns by their places here.
@@ -83,7 +85,15 @@ impl Entry {
                 figures.push((columns.place(column), index.score, *quiet));
             }
         }
-        for (figure, quiet) in record.figures() {
+        for cost in &record.costs {
+            let (key, label) = (cost.key.clone(), cost.label.clone());
+            let (against, unit, is_lower_better) = (cost.against.clone(), cost.unit.clone(), cost.is_lower_better);
+            let column = Column::Cost { key, label, against, unit, is_lower_better };
+            figures.push((columns.place(column), cost.change, None));
+        }
+        // What its condition costs says more than the figure alone.
+        let has_cost = |key: &Key| record.costs.iter().any(|cost| cost.key == *key);
+        for (figure, quiet) in record.figures().filter(|(figure, _)| !has_cost(&figure.key)) {
             let (key, label, unit) = (figure.key.clone(), figure.label.clone(), figure.unit.clone());
             let column = Column::Cell { key, label, metric: figure.metric, unit };
             figures.push((columns.place(column), figure.score, quiet));

@@ -4,8 +4,8 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
-use crate::class::short;
-use crate::layout::{Page, bar, rank, value};
+use crate::class::page_of;
+use crate::layout::{Page, bar, change, rank, value};
 use crate::measure::{Levels, Measure};
 use stats::Estimate;
 
@@ -55,7 +55,9 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
 fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
     let level = if has(board, class, measure, |levels| levels.one) { 0 } else { 1 };
     let ranking = board.ranking(class, measure, LEVELS[level].2);
-    let most = ranking.iter().map(|ranked| reach(&ranked.value)).fold(0.0, f64::max);
+    let to = ranking.iter().map(|ranked| reach(&ranked.value)).fold(0.0, f64::max);
+    let from =
+        if measure.is_change { ranking.iter().map(|ranked| least(&ranked.value)).fold(0.0, f64::min) } else { 0.0 };
     let shown = if class == 0 { MOST } else { FEW };
     let columns: Vec<usize> = (0..LEVELS.len()).filter(|place| has(board, class, measure, LEVELS[*place].2)).collect();
     if ranking.is_empty() {
@@ -66,14 +68,14 @@ fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
             h2 { (measure.label) @if !measure.unit.is_empty() { small { ", " (measure.unit) } } }
             p.tool { (board.classes[class].label()) }
             @if ranking.len() > shown { p.tool { "The best " (shown) " of " (ranking.len()) " systems." } }
-            div.scroll tabindex="0" role="region" aria-label=(measure.label) {
+            div.scroll tabindex="0" role="region" aria-label={ (measure.label) ", " (board.classes[class].label()) } {
                 table.ranking {
                     thead { tr {
                         th scope="col" { "Rank" } th scope="col" { "System" } th.drawn scope="col" { (LEVELS[level].1) }
                         @for place in &columns { th.n scope="col" { (LEVELS[*place].1) } }
                         th scope="col" { "Run" }
                     } }
-                    tbody { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, most, &columns)) } }
+                    tbody { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, (from, to), &columns)) } }
                 }
             }
         }
@@ -86,9 +88,10 @@ fn has(board: &Board, class: usize, measure: &Measure, level: impl Fn(&Levels) -
     of_class.filter_map(|(_, entry)| measure.values.get(&entry.id)).any(|levels| level(levels).is_some())
 }
 
-fn row(board: &Board, measure: &Measure, ranked: &Ranked, most: f64, columns: &[usize]) -> Markup {
+fn row(board: &Board, measure: &Measure, ranked: &Ranked, ends: (f64, f64), columns: &[usize]) -> Markup {
     let entry = &board.entries[ranked.entry];
     let levels = measure.values.get(&entry.id).copied().unwrap_or_default();
+    let written = if measure.is_change { change } else { value };
     html! {
         tr {
             td.rank { (rank(ranked.range)) }
@@ -97,8 +100,8 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, most: f64, columns: &[
                 small { bdi { (entry.about) } }
                 @for mark in &entry.marks { " " span.mark { (mark) } }
             }
-            td.drawn { (bar(&ranked.value, most)) }
-            @for place in columns { td.n { (value(LEVELS[*place].2(&levels).as_ref())) } }
+            td.drawn { (bar(&ranked.value, ends)) }
+            @for place in columns { td.n { (written(LEVELS[*place].2(&levels).as_ref())) } }
             td.day { (entry.date()) }
         }
     }
@@ -107,6 +110,11 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, most: f64, columns: &[
 /// The right end of a bar with its interval.
 fn reach(value: &Estimate) -> f64 {
     if value.bounded() { value.high } else { value.value }
+}
+
+/// The left end likewise.
+fn least(value: &Estimate) -> f64 {
+    if value.bounded() { value.low } else { value.value }
 }
 
 /// Returns the list of all runs, the newest last: a new run changes its end.
@@ -124,7 +132,7 @@ pub(crate) fn runs(board: &Board, title: &str) -> String {
                         th scope="row" { a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
                         td { (entry.date()) }
                         td {
-                            a href={ "h/" (short(&entry.system)) ".html" } { bdi { (entry.host) } }
+                            a href={ "h/" (page_of(&entry.system)) ".html" } { bdi { (entry.host) } }
                         }
                         td { (board.classes[*class].procedure()) }
                         td { (entry.marks.join(", ")) }

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use crate::Asked;
 use crate::board::Board;
-use crate::class::short;
+use crate::class::{page_of, short};
 use crate::entry::Entry;
 use crate::files::Files;
-use crate::layout::{Page, UP, value};
+use crate::layout::{Page, UP, change, value};
 use crate::record::Record;
 use crate::state::Pages;
 use analysis::{Summary, Trend};
@@ -36,7 +36,7 @@ pub(crate) fn write(
     }
     let mut written = BTreeMap::new();
     for (system, entries) in &systems {
-        let name = short(system);
+        let name = page_of(system);
         let of = content(board, entries);
         let last = last.remove(&name).filter(|last| last.of == of && last.names.iter().all(|name| files.keep(name)));
         let pages = match last {
@@ -136,6 +136,7 @@ fn trends(
 fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Markup {
     let measure = board.measures.get(board.first);
     let label = measure.map_or("", |measure| &measure.label);
+    let written = if measure.is_some_and(|measure| measure.is_change) { change } else { value };
     html! {
         section {
             h2 { "Runs" }
@@ -150,8 +151,8 @@ fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Marku
                         tr {
                             th scope="row" { a href={ (UP) "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
                             td { (entry.date()) }
-                            td.n { (value(levels.one.as_ref())) }
-                            td.n { (value(levels.all.as_ref())) }
+                            td.n { (written(levels.one.as_ref())) }
+                            td.n { (written(levels.all.as_ref())) }
                             td { (entry.marks.join(", ")) }
                         }
                     } }

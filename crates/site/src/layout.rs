@@ -103,12 +103,14 @@ pub(crate) fn document(policy: &str, head: &Markup, body: &Markup) -> String {
     words::clean(&page.into_string())
 }
 
-/// Returns a bar from 0 to `most` with its interval.
-pub(crate) fn bar(value: &Estimate, most: f64) -> Markup {
-    let x = |number: f64| format!("{:.1}", (100.0 * number / most).clamp(0.0, 100.0));
+/// Returns a bar from 0 to a value with its interval, where `from` and `to` are the picture's ends.
+pub(crate) fn bar(value: &Estimate, (from, to): (f64, f64)) -> Markup {
+    let place = |number: f64| (100.0 * (number - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
+    let x = |number: f64| format!("{:.1}", place(number));
+    let (zero, end) = (place(0.0), place(value.value));
     html! {
         svg.bar aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" {
-            rect.h0 x="0" y="0" width=(x(value.value)) height="8" {}
+            rect.h0 x=(if zero.min(end) > 0.0 { format!("{:.1}", zero.min(end)) } else { "0".to_owned() }) y="0" width=(format!("{:.1}", (end - zero).abs())) height="8" {}
             @if value.bounded() {
                 path.ends d={ "M" (x(value.low)) " 4H" (x(value.high)) "M" (x(value.low)) " 1v6M" (x(value.high)) " 1v6" } {}
             }
@@ -121,6 +123,18 @@ pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
     html! {
         @if let Some(one) = estimate {
             b { (report::score(one)) } " " small { (words::plus_minus(one.spread())) }
+        } @else { "–" }
+    }
+}
+
+/// Returns a change in per cent or points with its interval likewise.
+pub(crate) fn change(estimate: Option<&Estimate>) -> Markup {
+    html! {
+        @if let Some(one) = estimate {
+            b { (words::signed_fine(one.value)) } " "
+            small {
+                @if one.bounded() { (words::signed_fine(one.low)) " to " (words::signed_fine(one.high)) } @else { "±∞" }
+            }
         } @else { "–" }
     }
 }

@@ -5,7 +5,8 @@
 //! - `reading`: the journals, read on all processors; those that `state` knows from the last time are not.
 //! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
-//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
+//! - `hints`: which facts go with the differences between the systems of a class.
+//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `preview`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
 //! A run's files are named after its journal's content, so that a link to it lasts, and the same input gives the same bytes.
@@ -21,12 +22,14 @@ mod entry;
 mod files;
 mod front;
 mod gather;
+mod hints;
 mod host;
 mod layout;
 mod measure;
 mod model;
 mod page;
 mod picture;
+mod preview;
 mod price;
 mod reading;
 mod record;
@@ -106,7 +109,11 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let board = Board::new(entries.into_values().collect(), columns.all(), asked.prices, catalogue);
     // The largest file takes as long as the others together.
     let csv = || files.write("runs.csv", front::csv(&board)?.as_bytes());
-    let (csv, systems) = rayon::join(csv, || pages(&board, asked, catalogue, &files, last));
+    let others = || {
+        hints::write(&board, columns.all(), catalogue, &files)?;
+        pages(&board, asked, catalogue, &files, last)
+    };
+    let (csv, systems) = rayon::join(csv, others);
     csv?;
     let systems = systems?;
     files.sweep()?;

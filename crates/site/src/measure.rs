@@ -20,6 +20,8 @@ pub(crate) struct Measure {
     pub(crate) group: &'static str,
     pub(crate) unit: String,
     pub(crate) is_lower_better: bool,
+    /// Whether its values are changes in per cent or points, which have a sign.
+    pub(crate) is_change: bool,
     /// The runs that have it.
     pub(crate) values: BTreeMap<String, Levels>,
 }
@@ -67,15 +69,19 @@ fn figure(estimate: Option<Estimate>) -> Value {
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
 pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalogue) -> Vec<Measure> {
     let tests: HashMap<&str, usize> = (0..).zip(&catalogue.tests).map(|(place, test)| (&*test.id, place)).collect();
-    // Indexes come first, and tests that the catalogue does not know last.
+    // Indexes come first, then tests, those that the catalogue does not know last, then costs.
     let order = |column: &Column| match column {
         Column::Index { id, .. } => {
-            (false, catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0), id.clone())
+            (0, catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0), id.clone())
         }
-        Column::Cell { key, .. } => (true, tests.get(&*key.test).copied().unwrap_or(usize::MAX), id(key)),
+        Column::Cell { key, .. } => (1, tests.get(&*key.test).copied().unwrap_or(usize::MAX), id(key)),
+        // Those of indexes, which no test is, before those of tests.
+        Column::Cost { key, against, .. } => {
+            (2, tests.get(&*key.test).map_or(0, |place| place + 1), cost_id(key, against))
+        }
     };
     let orders: Vec<_> = columns.iter().map(order).collect();
-    let mut found: BTreeMap<&(bool, usize, String), Measure> = BTreeMap::new();
+    let mut found: BTreeMap<&(u8, usize, String), Measure> = BTreeMap::new();
     for entry in entries {
         for (place, value, quiet) in &entry.figures {
             let (Some(column), Some(order)) = (columns.get(*place), orders.get(*place)) else { continue };
@@ -84,7 +90,8 @@ pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalo
             let copies = match column {
                 Column::Index { copies, .. } => *copies,
                 Column::Cell { key, unit, .. } if measure.unit == *unit => key.copies,
-                Column::Cell { .. } => continue,
+                Column::Cost { key, unit, .. } if measure.unit == *unit => key.copies,
+                Column::Cell { .. } | Column::Cost { .. } => continue,
             };
             measure.values.entry(entry.id.clone()).or_default().add(copies, *value, *quiet);
         }
@@ -102,6 +109,7 @@ impl Measure {
                 group: "Indexes",
                 unit: String::new(),
                 is_lower_better: false,
+                is_change: false,
                 values: BTreeMap::new(),
             },
             Column::Cell { key, label, metric, unit } => Measure {
@@ -110,6 +118,16 @@ impl Measure {
                 group: group(key, *metric),
                 unit: unit.clone(),
                 is_lower_better: *metric != Metric::Rate,
+                is_change: false,
+                values: BTreeMap::new(),
+            },
+            Column::Cost { key, label, against, unit, is_lower_better } => Measure {
+                id: cost_id(key, against),
+                label: cost_label(key, label, against),
+                group: "Cost of a condition",
+                unit: unit.clone(),
+                is_lower_better: *is_lower_better,
+                is_change: true,
                 values: BTreeMap::new(),
             },
         }
@@ -119,6 +137,17 @@ impl Measure {
 /// What a cell is called in addresses.
 pub(crate) fn id(key: &Key) -> String {
     if key.is_plain() { key.test.clone() } else { format!("{}/{}/{}", key.test, key.load, key.condition) }
+}
+
+/// What a cost is called in addresses; a run has but one condition that the others are compared with.
+fn cost_id(key: &Key, against: &str) -> String {
+    format!("cost/{}/{}/{}/{against}", key.test, key.load, key.condition)
+}
+
+/// `Pipe Throughput, cost of audit`; what it is compared with is told where that is not the machine as found.
+fn cost_label(key: &Key, label: &str, against: &str) -> String {
+    let against = if against == NONE { String::new() } else { format!(" against {against}") };
+    format!("{}, cost of {}{against}", named(label, &key.load, NONE), key.condition)
 }
 
 fn group(key: &Key, metric: Metric) -> &'static str {

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use maud::html;
 
-use crate::class::{Class, short};
-use crate::embed;
+use crate::class::{Class, page_of};
 use crate::layout::UP;
 use crate::record::Record;
+use crate::{embed, preview};
 use analysis::Results;
 use report::{Format, score};
 
@@ -23,7 +23,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
                 a href={ (UP) "index.html" } { "Ranking" } " · "
                 a href={ (UP) "compare.html#r=" (id) } { "Side by side" } " · "
                 a href={ (UP) "models.html#p-" (id) } { "Among its processor’s runs" } " · "
-                a href={ (UP) "h/" (short(record.system())) ".html" } { "This system’s runs" } " · "
+                a href={ (UP) "h/" (page_of(record.system())) ".html" } { "This system’s runs" } " · "
                 a href={ (id) ".jsonl" } download={ (id) ".jsonl" } { "Journal" }
             }
         }
@@ -59,7 +59,12 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
         meta property="og:description" content=(description(record));
         @if !base.is_empty() {
             meta property="og:url" content={ (base) "r/" (id) ".html" };
-            @if has_chart { meta property="og:image" content={ (base) "r/" (id) ".chart.svg" }; }
+            meta property="og:image" content={ (base) "r/" (id) ".png" };
+            meta property="og:image:type" content="image/png";
+            meta property="og:image:width" content=(preview::SIZE.0);
+            meta property="og:image:height" content=(preview::SIZE.1);
+            meta property="og:image:alt" content=(description(record));
+            meta name="twitter:card" content="summary_large_image";
         }
     };
     let report = report.replacen("<title>", &format!("{}<title>", words::clean(&summary.0)), 1);

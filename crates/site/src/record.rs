@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::class::Class;
 use crate::files::Files;
 use analysis::{Composite, Figure, Results, Summary};
-use journal::{Fact, Facts, Run};
+use journal::{Fact, Facts, Key, Run};
 use stats::Estimate;
 
 /// What makes pages: a hash of the code from results to pages.
@@ -54,9 +54,65 @@ pub(crate) struct Record {
     class: String,
     /// What it came to, without samples, and of the facts those of [`FACETS`].
     pub(crate) summary: Summary,
+    /// What conditions cost, of a run about that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) costs: Vec<Change>,
     /// The undisturbed score of each figure, and of each index, where there is one.
     pub(crate) quiet: Vec<Option<Estimate>>,
     pub(crate) quiet_indexes: Vec<Option<Estimate>>,
+}
+
+/// What a condition changes in a cell, or over the tests of an index.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Change {
+    /// Where in the matrix it is; the test of an index is `index.` and its name.
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    /// The test's or the index's name in reports.
+    pub(crate) label: String,
+    /// The condition that it is compared with.
+    pub(crate) against: String,
+    /// `%`, or `points` of deadlines met.
+    pub(crate) unit: String,
+    /// Whether a smaller change is better: of times and latencies.
+    pub(crate) is_lower_better: bool,
+    /// It, with its interval.
+    #[serde(flatten)]
+    pub(crate) change: Estimate,
+}
+
+/// Returns what conditions cost: over each index, and in each cell by its first measure.
+fn costs(results: &Results) -> Vec<Change> {
+    let Some(cost) = results.cost() else { return Vec::new() };
+    let mut costs: Vec<Change> = Vec::new();
+    for condition in &cost.conditions {
+        costs.extend(condition.totals.iter().map(|total| Change {
+            key: Key {
+                test: format!("index.{}", total.id),
+                copies: total.copies,
+                load: total.load.clone(),
+                condition: condition.name.clone(),
+            },
+            label: total.name.clone(),
+            against: cost.against.clone(),
+            unit: "%".to_owned(),
+            is_lower_better: false,
+            change: total.mean.delta,
+        }));
+        for one in condition.effects.iter().map(|effect| &effect.comparison) {
+            if !costs.iter().any(|known| known.key == one.cell.key) {
+                costs.push(Change {
+                    key: one.cell.key.clone(),
+                    label: one.cell.label.clone(),
+                    against: cost.against.clone(),
+                    unit: one.measure.delta_unit().to_owned(),
+                    is_lower_better: one.lower_is_better(),
+                    change: one.change(),
+                });
+            }
+        }
+    }
+    costs
 }
 
 impl Record {
@@ -77,6 +133,7 @@ impl Record {
             pages: made_by(url),
             id: id.to_owned(),
             class: Class::of(&results.run).id,
+            costs: costs(results),
             quiet: results.rows.iter().map(|row| row.quiet.as_ref().map(|quiet| quiet.score)).collect(),
             quiet_indexes: results.indexes().iter().map(|index| index.quiet).collect(),
             summary,

@@ -1,0 +1,211 @@
+//! A run as the picture that other pages show beside a link to it: PNG, since none of them shows SVG. The same run is the same bytes.
+
+use ab_glyph::{Font, FontRef, ScaleFont, point};
+use anyhow::{Context, Result};
+
+use crate::record::{Change, Record};
+use analysis::{Results, named};
+use report::score;
+
+/// What those who show such pictures ask for, in pixels.
+pub(crate) const SIZE: (u32, u32) = (1200, 630);
+
+/// DejaVu Sans, the letters of Western languages.
+static FONT: &[u8] = include_bytes!("assets/sans.ttf");
+
+type Colour = [u8; 3];
+const PAPER: Colour = [0xfd, 0xfd, 0xfb];
+const INK: Colour = [0x1c, 0x1d, 0x1f];
+const SOFT: Colour = [0x5f, 0x63, 0x68];
+const BLUE: Colour = [0x1d, 0x62, 0xad];
+const BAR: Colour = [0x8d, 0xb0, 0xd4];
+
+/// The margin on the left and on the right.
+const MARGIN: f32 = 60.0;
+const RIGHT: f32 = SIZE.0 as f32 - MARGIN;
+
+/// Where the rows begin below indexes, and without them; where they end, how many fit and how high one is at most.
+const TOP: [f32; 2] = [305.0, 215.0];
+const BOTTOM: f32 = 605.0;
+const ROWS: usize = 12;
+const ROW: f32 = 46.0;
+
+/// Where bars begin and end.
+const FROM: f32 = 470.0;
+const TO: f32 = 1030.0;
+
+/// A picture while it is drawn.
+struct Canvas {
+    pixels: Vec<Colour>,
+    font: FontRef<'static>,
+}
+
+/// A row of the picture.
+struct Line {
+    name: String,
+    value: String,
+    /// How long its bar is, from 0 to 1; no line has one, or all have.
+    bar: Option<f64>,
+}
+
+/// Returns the picture.
+///
+/// # Errors
+/// It cannot be encoded: a defect.
+pub(crate) fn png(record: &Record, results: &Results) -> Result<Vec<u8>> {
+    let font = FontRef::try_from_slice(FONT).context("the font cannot be read")?;
+    let mut canvas = Canvas { pixels: vec![PAPER; (SIZE.0 * SIZE.1) as usize], font };
+    canvas.fill((0.0, 0.0), (SIZE.0 as f32, 10.0), BLUE);
+    canvas.text((MARGIN, 68.0), 28.0, BLUE, "unixmark");
+    let day = record.run().started.get(..10).unwrap_or("");
+    canvas.text_before((RIGHT, 68.0), 28.0, SOFT, day);
+    let host = canvas.fitting(record.host(), 58.0, RIGHT - MARGIN);
+    canvas.text((MARGIN, 140.0), 58.0, INK, &host);
+    let about = canvas.fitting(&record.about(), 27.0, RIGHT - MARGIN);
+    canvas.text((MARGIN, 184.0), 27.0, SOFT, &about);
+    let indexes: Vec<&analysis::Composite> = record.system_indexes().collect();
+    let ends = if indexes.len() > 1 { vec![indexes[0], indexes[indexes.len() - 1]] } else { indexes };
+    for (place, index) in (0_u8..).zip(&ends) {
+        let left = MARGIN + f32::from(place) * 560.0;
+        let end = canvas.text((left, 272.0), 72.0, INK, &score(&index.score));
+        let about = format!("{} index, {}", words::plus_minus(index.score.spread()), words::copies(index.copies));
+        canvas.text((end + 16.0, 272.0), 25.0, SOFT, &about);
+    }
+    canvas.lines(&lines(record, results), TOP[usize::from(ends.is_empty())]);
+    canvas.encode()
+}
+
+/// The tests of the index at the most copies; or else what conditions cost, or the first figures.
+fn lines(record: &Record, results: &Results) -> Vec<Line> {
+    let indexes = || results.indexes().iter().filter(|index| index.id == "system" && index.complete);
+    if let Some(index) = indexes().max_by_key(|index| index.copies) {
+        let most = index.parts.iter().map(|part| part.index.value).fold(f64::MIN_POSITIVE, f64::max);
+        let line = |part: &analysis::Part| Line {
+            name: part.label.clone(),
+            value: score(&part.index),
+            bar: Some(part.index.value / most),
+        };
+        return index.parts.iter().take(ROWS).map(line).collect();
+    }
+    if !record.costs.is_empty() {
+        let line = |one: &Change| Line {
+            name: format!("{}, {}: {}", one.label, words::copies(one.key.copies), one.key.condition),
+            value: format!("{} {}", words::signed_fine(one.change.value), one.unit),
+            bar: None,
+        };
+        return record.costs.iter().take(ROWS).map(line).collect();
+    }
+    let line = |(figure, _): (&analysis::Figure, _)| {
+        let name = named(&figure.label, &figure.key.load, &figure.key.condition);
+        let name = format!("{name}, {}", words::copies(figure.key.copies));
+        Line { name, value: format!("{} {}", score(&figure.score), figure.unit), bar: None }
+    };
+    record.figures().take(ROWS).map(line).collect()
+}
+
+impl Canvas {
+    /// Draws rows, which share the room below `top`.
+    fn lines(&mut self, lines: &[Line], top: f32) {
+        let row = ((BOTTOM - top) / lines.len().max(1) as f32).min(ROW);
+        let size = row * 0.76;
+        for (number, line) in (1_u8..).zip(lines) {
+            let base = top + f32::from(number) * row;
+            let Line { name, value, bar } = line;
+            self.text_before((RIGHT, base), size, INK, value);
+            let Some(share) = bar else {
+                let name = self.fitting(name, size, 800.0);
+                self.text((MARGIN, base), size, SOFT, &name);
+                continue;
+            };
+            let name = self.fitting(name, size, FROM - MARGIN - 14.0);
+            self.text_before((FROM - 14.0, base), size, INK, &name);
+            let length = (TO - FROM) * share.clamp(0.0, 1.0) as f32;
+            self.fill((FROM, base - 0.75 * size), (FROM + length.max(1.0), base + 0.1 * size), BAR);
+        }
+    }
+
+    fn fill(&mut self, (left, top): (f32, f32), (right, bottom): (f32, f32), colour: Colour) {
+        for y in top as usize..bottom as usize {
+            for x in left as usize..right as usize {
+                self.blend((x as i32, y as i32), colour, 1.0);
+            }
+        }
+    }
+
+    /// Writes from a point on the base line to the right; returns where the text ends.
+    fn text(&mut self, (left, base): (f32, f32), size: f32, colour: Colour, text: &str) -> f32 {
+        let mut at = left;
+        for letter in text.chars() {
+            let font = self.font.as_scaled(size);
+            let glyph = known(&self.font, letter);
+            let advance = font.h_advance(glyph);
+            let outline = self.font.outline_glyph(glyph.with_scale_and_position(size, point(at, base)));
+            if let Some(outline) = outline {
+                let corner = outline.px_bounds().min;
+                let mut drawn = Vec::new();
+                outline.draw(|x, y, cover| drawn.push((x, y, cover)));
+                for (x, y, cover) in drawn {
+                    self.blend((corner.x as i32 + x as i32, corner.y as i32 + y as i32), colour, cover);
+                }
+            }
+            at += advance;
+        }
+        at
+    }
+
+    /// Writes so that the text ends at a point.
+    fn text_before(&mut self, (right, base): (f32, f32), size: f32, colour: Colour, text: &str) {
+        self.text((right - self.width(text, size), base), size, colour, text);
+    }
+
+    fn width(&self, text: &str, size: f32) -> f32 {
+        let font = self.font.as_scaled(size);
+        text.chars().map(|letter| font.h_advance(known(&self.font, letter))).sum()
+    }
+
+    /// Returns as much of a text as has room.
+    fn fitting(&self, text: &str, size: f32, room: f32) -> String {
+        if self.width(text, size) <= room {
+            return text.to_owned();
+        }
+        let mut shown = text.to_owned();
+        while !shown.is_empty() && self.width(&format!("{shown}…"), size) > room {
+            shown.pop();
+        }
+        format!("{}…", shown.trim_end())
+    }
+
+    /// Covers a share of a pixel.
+    fn blend(&mut self, (x, y): (i32, i32), colour: Colour, cover: f32) {
+        let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return };
+        if x >= SIZE.0 || y >= SIZE.1 {
+            return;
+        }
+        let pixel = &mut self.pixels[(y * SIZE.0 + x) as usize];
+        for (old, new) in pixel.iter_mut().zip(colour) {
+            let mixed = f32::from(*old) + (f32::from(new) - f32::from(*old)) * cover.clamp(0.0, 1.0);
+            *old = mixed.round() as u8;
+        }
+    }
+
+    fn encode(&self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        // Of flat colours the rows themselves are the smallest.
+        encoder.set_filter(png::Filter::NoFilter);
+        let mut writer = encoder.write_header().context("a picture cannot be encoded")?;
+        writer.write_image_data(self.pixels.as_flattened()).context("a picture cannot be encoded")?;
+        writer.finish().context("a picture cannot be encoded")?;
+        Ok(bytes)
+    }
+}
+
+/// A letter of the font, or the question mark in its place.
+fn known(font: &FontRef<'_>, letter: char) -> ab_glyph::GlyphId {
+    match font.glyph_id(letter) {
+        missing if missing.0 == 0 => font.glyph_id('?'),
+        glyph => glyph,
+    }
+}
