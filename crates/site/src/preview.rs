@@ -13,12 +13,16 @@ pub(crate) const SIZE: (u32, u32) = (1200, 630);
 /// DejaVu Sans, the letters of Western languages.
 static FONT: &[u8] = include_bytes!("assets/sans.ttf");
 
-type Colour = [u8; 3];
-const PAPER: Colour = [0xfd, 0xfd, 0xfb];
-const INK: Colour = [0x1c, 0x1d, 0x1f];
-const SOFT: Colour = [0x5f, 0x63, 0x68];
-const BLUE: Colour = [0x1d, 0x62, 0xad];
-const BAR: Colour = [0x8d, 0xb0, 0xd4];
+/// What is drawn on, and by what: places in [`INKS`].
+const PAPER: [u8; 3] = [0xfd, 0xfd, 0xfb];
+const INKS: [[u8; 3]; 4] = [[0x1c, 0x1d, 0x1f], [0x5f, 0x63, 0x68], [0x1d, 0x62, 0xad], [0x8d, 0xb0, 0xd4]];
+const INK: u8 = 0;
+const SOFT: u8 = 1;
+const BLUE: u8 = 2;
+const BAR: u8 = 3;
+
+/// An ink covers a pixel in so many steps.
+const STEPS: u8 = 16;
 
 /// The margin on the left and on the right.
 const MARGIN: f32 = 60.0;
@@ -36,7 +40,8 @@ const TO: f32 = 1030.0;
 
 /// A picture while it is drawn.
 struct Canvas {
-    pixels: Vec<Colour>,
+    /// The ink and how far it covers, as a number: `ink * STEPS + step`.
+    pixels: Vec<u8>,
     font: FontRef<'static>,
 }
 
@@ -54,7 +59,7 @@ struct Line {
 /// It cannot be encoded: a defect.
 pub(crate) fn png(record: &Record, results: &Results) -> Result<Vec<u8>> {
     let font = FontRef::try_from_slice(FONT).context("the font cannot be read")?;
-    let mut canvas = Canvas { pixels: vec![PAPER; (SIZE.0 * SIZE.1) as usize], font };
+    let mut canvas = Canvas { pixels: vec![0; (SIZE.0 * SIZE.1) as usize], font };
     canvas.fill((0.0, 0.0), (SIZE.0 as f32, 10.0), BLUE);
     canvas.text((MARGIN, 68.0), 28.0, BLUE, "unixmark");
     let day = record.run().started.get(..10).unwrap_or("");
@@ -124,16 +129,16 @@ impl Canvas {
         }
     }
 
-    fn fill(&mut self, (left, top): (f32, f32), (right, bottom): (f32, f32), colour: Colour) {
+    fn fill(&mut self, (left, top): (f32, f32), (right, bottom): (f32, f32), ink: u8) {
         for y in top as usize..bottom as usize {
             for x in left as usize..right as usize {
-                self.blend((x as i32, y as i32), colour, 1.0);
+                self.cover((x as i32, y as i32), ink, 1.0);
             }
         }
     }
 
     /// Writes from a point on the base line to the right; returns where the text ends.
-    fn text(&mut self, (left, base): (f32, f32), size: f32, colour: Colour, text: &str) -> f32 {
+    fn text(&mut self, (left, base): (f32, f32), size: f32, ink: u8, text: &str) -> f32 {
         let mut at = left;
         for letter in text.chars() {
             let font = self.font.as_scaled(size);
@@ -145,7 +150,7 @@ impl Canvas {
                 let mut drawn = Vec::new();
                 outline.draw(|x, y, cover| drawn.push((x, y, cover)));
                 for (x, y, cover) in drawn {
-                    self.blend((corner.x as i32 + x as i32, corner.y as i32 + y as i32), colour, cover);
+                    self.cover((corner.x as i32 + x as i32, corner.y as i32 + y as i32), ink, cover);
                 }
             }
             at += advance;
@@ -154,8 +159,8 @@ impl Canvas {
     }
 
     /// Writes so that the text ends at a point.
-    fn text_before(&mut self, (right, base): (f32, f32), size: f32, colour: Colour, text: &str) {
-        self.text((right - self.width(text, size), base), size, colour, text);
+    fn text_before(&mut self, (right, base): (f32, f32), size: f32, ink: u8, text: &str) {
+        self.text((right - self.width(text, size), base), size, ink, text);
     }
 
     fn width(&self, text: &str, size: f32) -> f32 {
@@ -175,31 +180,42 @@ impl Canvas {
         format!("{}…", shown.trim_end())
     }
 
-    /// Covers a share of a pixel.
-    fn blend(&mut self, (x, y): (i32, i32), colour: Colour, cover: f32) {
+    /// Covers a share of a pixel, where nothing covers more.
+    fn cover(&mut self, (x, y): (i32, i32), ink: u8, share: f32) {
         let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else { return };
         if x >= SIZE.0 || y >= SIZE.1 {
             return;
         }
+        let step = (share.clamp(0.0, 1.0) * f32::from(STEPS - 1)).round() as u8;
         let pixel = &mut self.pixels[(y * SIZE.0 + x) as usize];
-        for (old, new) in pixel.iter_mut().zip(colour) {
-            let mixed = f32::from(*old) + (f32::from(new) - f32::from(*old)) * cover.clamp(0.0, 1.0);
-            *old = mixed.round() as u8;
+        if step > *pixel % STEPS {
+            *pixel = ink * STEPS + step;
         }
     }
 
     fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, SIZE.0, SIZE.1);
-        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette());
         encoder.set_depth(png::BitDepth::Eight);
         // Of flat colours the rows themselves are the smallest.
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header().context("a picture cannot be encoded")?;
-        writer.write_image_data(self.pixels.as_flattened()).context("a picture cannot be encoded")?;
+        writer.write_image_data(&self.pixels).context("a picture cannot be encoded")?;
         writer.finish().context("a picture cannot be encoded")?;
         Ok(bytes)
     }
+}
+
+/// The colours of every ink at every step, from the paper to the ink.
+fn palette() -> Vec<u8> {
+    let mixed = |paper: u8, ink: u8, step: u8| {
+        let share = f32::from(step) / f32::from(STEPS - 1);
+        (f32::from(paper) + (f32::from(ink) - f32::from(paper)) * share).round() as u8
+    };
+    let colour = |(ink, step): (usize, u8)| (0..3).map(move |part| mixed(PAPER[part], INKS[ink][part], step));
+    (0..INKS.len()).flat_map(|ink| (0..STEPS).map(move |step| (ink, step))).flat_map(colour).collect()
 }
 
 /// A letter of the font, or the question mark in its place.
