@@ -59,13 +59,18 @@ function cell(row, column, base, [best, worst]) {
   return make("td", { class: name, title: `${score(value)} ${spread(value)}` }, make("b", {}, `${ratio.toFixed(3)}x`));
 }
 
+function value(record, facet) {
+  const fact = record.summary.facts.find((one) => one.name === facet.id);
+  return fact ? fact.value : "unknown";
+}
+
+// The facts of which the runs have several values.
+function differing(records) {
+  return unixmark.about.facets.filter((facet) => new Set(records.map((record) => value(record, facet))).size > 1);
+}
+
 function facts(records) {
-  const names = unixmark.about.facets;
-  const value = (record, facet) => {
-    const fact = record.summary.facts.find((one) => one.name === facet.id);
-    return fact ? fact.value : "unknown";
-  };
-  const differ = names.filter((facet) => new Set(records.map((record) => value(record, facet))).size > 1);
+  const differ = differing(records);
   if (differ.length === 0) return null;
   return make("section", {}, make("h2", {}, "What differs"),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "What differs" },
@@ -74,6 +79,19 @@ function facts(records) {
           ...records.map((record) => make("th", { scope: "col" }, make("bdi", {}, record.summary.run.host || record.id))))),
         make("tbody", {}, ...differ.map((facet) => make("tr", { class: "differs" }, make("th", { scope: "row" }, facet.label),
           ...records.map((record) => make("td", {}, make("bdi", {}, value(record, facet))))))))));
+}
+
+// Which of the facts that differ here go with the differences between all systems that these are among.
+function hints(records) {
+  const classes = new Set(records.map((record) => record.class));
+  const known = classes.size === 1 ? unixmark.why[records[0].class] : null;
+  if (!known || records.length < 2) return null;
+  const here = new Set(differing(records).map((facet) => facet.id));
+  const found = known.hints.filter((hint) => here.has(hint.fact));
+  const lead = found.length || !known.hints.length ? known.lead
+    : `Of the facts that differ here, none goes with the differences between the ${known.systems} systems of this group.`;
+  return make("section", { id: "why" }, make("h2", {}, "Why they may differ"), make("p", { class: "text" }, lead),
+    found.length > 0 && make("ul", {}, ...found.map((hint) => make("li", {}, make("bdi", {}, hint.text)))));
 }
 
 // How runs differ that should not be held against each other without a word.
@@ -129,7 +147,7 @@ function draw() {
   const tools = make("div", { class: "tools" }, make("label", {}, make("span", {}, "Relative to"),
     make("select", { change: (event) => go({ b: event.target.value }) }, ...base_list)));
   const parts = [guard(records), tools,
-    make("div", { class: "side-scroll", tabindex: 0, role: "region", "aria-label": "Side by side" }, table), facts(records)];
+    make("div", { class: "side-scroll", tabindex: 0, role: "region", "aria-label": "Side by side" }, table), hints(records), facts(records)];
   place.replaceChildren(...parts.filter((part) => part));
 }
 

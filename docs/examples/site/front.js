@@ -149,16 +149,18 @@ function guard() {
   return make("p", { class: "guard" }, `Not shown: ${why}. Their figures are not comparable with these.`);
 }
 
-function bar(estimate, most) {
-  const x = (number) => Math.min(Math.max((100 * number) / most, 0), 100).toFixed(1);
+// A bar from 0 to a value, where from and to are the picture's ends.
+function bar(estimate, [from, to]) {
+  const place = (number) => Math.min(Math.max((100 * (number - from)) / (to - from || 1), 0), 100);
+  const x = (number) => place(number).toFixed(1);
   const [value, low, high] = estimate;
   const ends = low !== null && high !== null
     && make("path", { class: "ends", d: `M${x(low)} 4H${x(high)}M${x(low)} 1v6M${x(high)} 1v6` });
   return make("svg", { class: "bar", viewBox: "0 0 100 8", preserveAspectRatio: "none", "aria-hidden": "true" },
-    make("rect", { class: "h0", x: 0, y: 0, width: x(value), height: 8 }), ends);
+    make("rect", { class: "h0", x: x(Math.min(value, 0)), y: 0, width: Math.abs(place(value) - place(0)).toFixed(1), height: 8 }), ends);
 }
 
-function line(row, shown, place, most) {
+function line(row, shown, place, ends) {
   const [best, worst] = row.range;
   const isMarked = marked().includes(row[ID]);
   const toggle = () => go({ v: (isMarked ? marked().filter((id) => id !== row[ID]) : [...marked(), row[ID]]).join(",") });
@@ -168,8 +170,8 @@ function line(row, shown, place, most) {
       make("a", { href: `r/${row[ID]}.html` }, make("bdi", {}, row[HOST])),
       make("small", {}, make("bdi", {}, row[ABOUT])),
       ...row[MARKS].flatMap((mark) => [" ", make("span", { class: "mark" }, mark)])),
-    make("td", { class: "drawn" }, bar(row.values[place], most)),
-    ...shown.map((one) => make("td", { class: "n" }, ...figure(row.values[one]))),
+    make("td", { class: "drawn" }, bar(row.values[place], ends)),
+    ...shown.map((one) => make("td", { class: "n" }, ...(measure().change ? change : figure)(row.values[one]))),
     make("td", { class: "day" }, row[DATE]),
     make("td", {}, make("input", { type: "checkbox", checked: isMarked, change: toggle, name: "side", value: row[ID],
       "aria-label": `side by side: ${row[HOST]}` })));
@@ -184,7 +186,8 @@ function table(rows, place) {
     && (back ? "ascending" : "descending") }, make("button", { type: "button", click }, text));
   const byLevel = (number) => go({ l: levels[number].id, s: number === place && !order ? (back ? "" : "-") : "" });
   const byWords = (name) => go({ s: order === name && !back ? `-${name}` : name });
-  const most = Math.max(...rows.map((row) => row.values[place][2] || row.values[place][0]));
+  const of = (row, end) => (row.values[place][end] === null ? row.values[place][0] : row.values[place][end]);
+  const ends = [measure().change ? Math.min(0, ...rows.map((row) => of(row, 1))) : 0, Math.max(0, ...rows.map((row) => of(row, 2)))];
   const count = Number(state.n) || PAGE;
   return make("table", { class: "ranking" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Rank"),
@@ -193,7 +196,7 @@ function table(rows, place) {
       ...shown.map((number) => head(levels[number].label, !order && number === place, () => byLevel(number), "n")),
       head("Run", order === "run", () => byWords("run")),
       make("th", { scope: "col" }, "Side by side"))),
-    make("tbody", {}, ...rows.slice(0, count).map((row) => line(row, shown, place, most))));
+    make("tbody", {}, ...rows.slice(0, count).map((row) => line(row, shown, place, ends))));
 }
 
 function below(rows) {

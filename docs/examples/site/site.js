@@ -7,9 +7,11 @@ const unixmark = {
   table: [], // the rows of data/runs-*.js
   measured: {}, // by measure, then by run: data/m-*.js
   records: {}, // by run: r/*.js
+  why: {}, // by class: data/why.js
   site(about) { this.about = about; },
   runs(rows) { this.table.push(...rows); },
   values(measure, values) { this.measured[measure] = values; },
+  because(why) { this.why = why; },
   run(record) { this.records[record.id] = record; },
 };
 
@@ -57,6 +59,18 @@ function spread([value, low, high]) {
 function figure(estimate) {
   if (!estimate) return ["–"];
   return [make("b", {}, score(estimate)), " ", make("small", {}, spread(estimate))];
+}
+
+// A change in per cent or points with its interval, as reports print it.
+function change(estimate) {
+  if (!estimate) return ["–"];
+  const signed = (number) => {
+    const text = Math.abs(number).toFixed(Math.abs(number) < 0.995 ? 2 : Math.abs(number) < 999.95 ? 1 : 0);
+    return Number(text) === 0 ? text : `${number < 0 ? "-" : "+"}${text}`;
+  };
+  const [value, low, high] = estimate;
+  return [make("b", {}, signed(value)), " ",
+    make("small", {}, low === null || high === null ? "±∞" : `${signed(low)} to ${signed(high)}`)];
 }
 
 // The best and the worst place of each estimate: what lies wholly above or below decides.
