@@ -7,6 +7,7 @@
 //! - [`facts`] describes the system: written once into a run's journal.
 //! - [`sample`] and [`noise`] say what disturbed one window of time.
 //! - [`topology`] says where its CPUs lie.
+//! - [`EnergySource`] finds what counts the energy that it takes.
 //! - [`Sensors`] say how hot, fast and hungry it is, once a second.
 //! - [`doctor`] says, before a run, what will spoil it and how to fix it.
 //!
@@ -17,6 +18,7 @@ mod cgroup;
 mod core_id;
 mod counts;
 mod doctor;
+mod energy;
 mod facts;
 mod frequency;
 mod greeting;
@@ -37,6 +39,7 @@ pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setti
 pub use core_id::core_id;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
+pub use energy::{Energy, EnergyReading, EnergySource};
 pub use facts::{all_facts, facts};
 pub use greeting::greeting;
 pub use lock::Lock;

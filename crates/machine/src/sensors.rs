@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use journal::{Reading, SensorKind, SensorLimits};
 
+use super::energy::{Counter as Energy, HWMON, POWERCAP, domains, plain};
 use super::noise::{self, SANE_CELSIUS};
 use super::{Machine, counts};
 
-const HWMON: &str = "/sys/class/hwmon";
 const THERMAL: &str = "/sys/class/thermal";
-const POWERCAP: &str = "/sys/class/powercap";
 const CPU: &str = "/sys/devices/system/cpu";
 const EDAC: &str = "/sys/devices/system/edac/mc";
 
@@ -35,13 +34,10 @@ struct Probe {
     unit: f64,
 }
 
-/// A counter of energy.
+/// A counter of energy, and what it said before.
 #[derive(Debug)]
 struct Meter {
-    name: String,
-    path: String,
-    /// µJ at which it begins anew.
-    range: Option<f64>,
+    counter: Energy,
     before: Option<f64>,
 }
 
@@ -127,10 +123,10 @@ impl Sensors {
         let steal = self.before.as_ref().and_then(|before| noise::shares(&before.1, &now));
         let mut power: BTreeMap<String, f64> = self.powers.iter().filter_map(probe).collect();
         for meter in &mut self.meters {
-            let energy = number(&meter.path);
+            let energy = number(&meter.counter.path);
             let watts = meter.watts(energy, passed);
             meter.before = energy;
-            power.extend(watts.map(|watts| (meter.name.clone(), watts)));
+            power.extend(watts.map(|watts| (meter.counter.name.clone(), watts)));
         }
         power.retain(|_, watts| (0.0..1e6).contains(watts));
         let mut temperature: BTreeMap<String, f64> = self.temperatures.iter().filter_map(probe).collect();
@@ -228,27 +224,16 @@ impl Sensors {
     /// Finds the counters of energy: packages and what is in them. Only root may read them since Linux 5.10.
     fn rapl(&mut self) {
         let machine = self.machine.clone();
-        let mut zones = machine.list(POWERCAP);
-        // intel-rapl-mmio counts the same packages once more.
-        zones.retain(|zone| zone.starts_with("intel-rapl:"));
-        for zone in &zones {
-            let name = |zone: &str| machine.read(&format!("{POWERCAP}/{zone}/name")).map(|name| plain(&name));
-            let own = name(zone).unwrap_or_else(|| zone.clone());
-            let full = match zone.match_indices(':').nth(1) {
-                Some((end, _)) => format!("{} {own}", name(&zone[..end]).unwrap_or_default()).trim().to_owned(),
-                None => own,
-            };
-            let path = format!("{POWERCAP}/{zone}/energy_uj");
-            if machine.number::<f64>(&path).is_none() {
+        for domain in domains(&machine) {
+            if machine.number::<f64>(&domain.counter.path).is_none() {
                 continue;
             }
-            let full = unique(full, self.meters.iter().map(|meter| &meter.name));
-            let limit = machine.number::<f64>(&format!("{POWERCAP}/{zone}/constraint_0_power_limit_uw"));
+            let name = unique(domain.counter.name, self.meters.iter().map(|meter| &meter.counter.name));
+            let limit = machine.number::<f64>(&format!("{POWERCAP}/{}/constraint_0_power_limit_uw", domain.zone));
             if let Some(watts) = limit.map(|limit| limit / 1e6).filter(|watts| (0.1..1e5).contains(watts)) {
-                self.limits.power.insert(full.clone(), watts);
+                self.limits.power.insert(name.clone(), watts);
             }
-            let range = machine.number(&format!("{POWERCAP}/{zone}/max_energy_range_uj"));
-            self.meters.push(Meter { name: full, path, range, before: None });
+            self.meters.push(Meter { counter: Energy { name, ..domain.counter }, before: None });
         }
     }
 }
@@ -256,9 +241,8 @@ impl Sensors {
 impl Meter {
     /// Returns the mean power since the reading before, `passed` seconds ago.
     fn watts(&self, energy: Option<f64>, passed: f64) -> Option<f64> {
-        let (before, now) = (self.before?, energy?);
-        let used = if now >= before { now - before } else { now + self.range? - before };
-        (passed > 0.0 && used >= 0.0).then(|| (used / passed / 1e4).round() / 100.0)
+        let used = self.counter.used(self.before?, energy?)?;
+        (passed > 0.0).then(|| (used / passed / 1e4).round() / 100.0)
     }
 }
 
@@ -324,10 +308,4 @@ fn unique<'a>(name: String, known: impl Iterator<Item = &'a String> + Clone) -> 
     }
     let numbered = (2..=usize::MAX).map(|number| format!("{name} #{number}"));
     numbered.into_iter().find(|candidate| !taken(candidate)).unwrap_or(name)
-}
-
-/// A name as one short line, whatever a driver calls itself.
-fn plain(name: &str) -> String {
-    let line: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(48).collect();
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

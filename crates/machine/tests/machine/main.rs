@@ -4,6 +4,7 @@
 extern crate unixmark_machine as machine;
 
 mod doctor;
+mod energy;
 mod fixture;
 mod garbage;
 mod sensors;
