@@ -12,7 +12,7 @@ use crate::options::{Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use journal::{Finding, Severity};
-use machine::{Machine, doctor};
+use machine::{EnergySource, Machine, doctor};
 use rustix::fs::Access;
 
 /// What `--power` measures: tests that compute, call the kernel and make processes, with an arm that is slowed by next to
@@ -51,7 +51,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let mut findings = places(&arguments.results, dir);
     findings.extend(old_builds());
-    findings.extend(doctor(&Machine::here(), dir));
+    let machine = Machine::here();
+    findings.extend(doctor(&machine, dir));
+    findings.push(energy(&machine));
     findings.sort_by_key(|finding| finding.severity);
     print(&::report::doctor(&findings, arguments.form.layout())?)?;
     let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
@@ -121,6 +123,20 @@ fn old_builds() -> Option<Finding> {
         what: format!("{} in {} not used for 30 days: {bytes}", words::count(old.len(), "build"), folder.display()),
         fix: "unixmark clean; XDG_CACHE_HOME names another place for them".to_owned(),
     })
+}
+
+/// Whether reports will have energy.
+fn energy(machine: &Machine) -> Finding {
+    let (what, fix) = match EnergySource::find(machine) {
+        EnergySource::Found(energy) => (format!("energy is read from {}", energy.name()), "none needed".to_owned()),
+        EnergySource::Denied { path, fix } => (format!("only root may read {path}: reports have no energy"), fix),
+        EnergySource::Missing => (
+            "neither powercap nor hwmon has energy or power, as in most virtual machines: reports have no energy"
+                .to_owned(),
+            "none needed; `unixmark run --meter COMMAND` reads a meter of yours".to_owned(),
+        ),
+    };
+    Finding { severity: Severity::Note, name: "energy".to_owned(), what, fix }
 }
 
 /// Whether a directory can be written, or made.

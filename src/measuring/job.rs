@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::measuring::options::Matrix;
 use crate::measuring::recording::{Recording, Start};
-use crate::measuring::terminal::RunDisplay;
+use crate::measuring::terminal::{Loudness, RunDisplay};
 use crate::reports::results;
 use crate::status::{Status, usage};
 use crate::terminal::{print, print_words, say};
@@ -19,7 +19,7 @@ use catalogue::{Catalogue, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
 use journal::{Cell, Journal, Run, Store, Trial, View};
-use machine::Machine;
+use machine::{EnergySource, Machine};
 use plan::{Pin, Plan, Request};
 use runner::{Event, Measured, Policy, Setting};
 
@@ -133,6 +133,7 @@ impl<'a> Job<'a> {
             Some(unkept) => Store::at(Some(unkept.0.clone()))?,
             None => options.results.store()?,
         };
+        self.say_energy(machine);
         let run = self.run(plan, &store, catalogue)?;
         let (dir, screen) = (options.dir()?, options.screen()?);
         let experiment = plan.changes_the_machine().then(|| Experiment::begin(self.conditions.clone())).transpose()?;
@@ -153,6 +154,7 @@ impl<'a> Job<'a> {
             programs: &builds,
             display: &canvas,
             add_cycles: super::add_cycles(catalogue, machine),
+            meter: self.options.meter.as_deref(),
             dir: &dir,
             patience: options.patience,
             screen,
@@ -177,6 +179,14 @@ impl<'a> Job<'a> {
             recording.remark(text)?;
         }
         recording.conclude(outcome, catalogue, options, self.gate, self.ending)
+    }
+
+    /// Says once if energy could be known and is not.
+    fn say_energy(&self, machine: &Machine) {
+        let is_asked = self.options.meter.is_none() && self.options.measuring.loudness() != Loudness::Quiet;
+        if let (EnergySource::Denied { path, fix }, true) = (EnergySource::find(machine), is_asked) {
+            say(&format!("energy is not known: only root may read {path}; try `{fix}`"));
+        }
     }
 
     /// Returns what was asked for, as the journal's first line has it.

@@ -9,6 +9,7 @@ mod ci;
 mod command_line;
 mod compare;
 mod completion;
+mod energy;
 mod graphics;
 mod help;
 mod imports;

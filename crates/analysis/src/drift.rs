@@ -28,6 +28,9 @@ impl Drifting {
         for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| is_widened(row)) {
             row.widening = Widening::of(drift, &row.samples, together);
             row.score = widened(&row.score, row.widening.alone);
+            if let Some(joules) = row.energy.as_mut().and_then(|energy| energy.per_operation.as_mut()) {
+                *joules = widened(joules, row.widening.alone);
+            }
             found.push(row.widening.alone);
         }
         let (share, seconds) = drift.most_likely();

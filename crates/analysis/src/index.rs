@@ -1,6 +1,6 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Another, Quiet, Row, score};
+use super::{Another, Energy, Quiet, Row, score};
 use catalogue::{self, Arithmetic, Catalogue};
 use journal::{Baseline, Run};
 use stats::Exact;
@@ -23,6 +23,8 @@ pub struct Index {
     pub another: Option<Another>,
     /// What it is while the neighbours are quiet; `None` unless all of its tests have such a score.
     pub quiet: Option<Estimate>,
+    /// The geometric mean of the power of its tests in W; `None` unless that of all is known.
+    pub watts: Option<Estimate>,
     /// The sum of the parts, which BYTE 3.11 prints.
     pub sum: f64,
     /// Whether every test of the index is in it.
@@ -63,6 +65,12 @@ impl Index {
     pub fn title(&self) -> String {
         let part = if self.complete { "" } else { " (Partial Only)" };
         format!("{} Index Score{part}", self.name)
+    }
+
+    /// Returns the index for each W, if that is known.
+    #[must_use]
+    pub fn per_watt(&self) -> Option<Estimate> {
+        self.watts.map(|watts| self.score.over(&watts))
     }
 
     /// Whether it is of the same tests.
@@ -139,6 +147,7 @@ fn index(
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
     let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &parts)).flatten();
+    let watts = (kind.arithmetic == Arithmetic::Geometric).then(|| power(&members)).flatten();
     let name = own
         .filter(|_| kind.id == "system")
         .map_or_else(|| kind.name.clone(), |own| format!("{} against {}", kind.name, own.name));
@@ -150,6 +159,7 @@ fn index(
         score,
         another: None,
         quiet,
+        watts,
         sum,
         complete: parts.len() == wanted,
         parts,
@@ -182,6 +192,17 @@ fn while_quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
     let each = rows.iter().zip(&quiet).zip(parts);
     let parts: Vec<Part> = each.map(|((row, quiet), own)| part(row, quiet.score, own.baseline, 10.0)).collect();
     Some(joined(&parts, || Quiet::half_width(&quiet)))
+}
+
+/// The geometric mean of the rows' power, whose interval resamples blocks; `None` unless all rows have one.
+fn power(rows: &[&Row]) -> Option<Estimate> {
+    let known: Vec<&Energy> = rows.iter().map(|row| row.energy.as_deref()).collect::<Option<_>>()?;
+    if let [only] = known[..] {
+        return Some(only.watts);
+    }
+    let value = mean(known.iter().map(|energy| energy.watts.value.natural_log())).exponential();
+    let trials: Vec<ByBlock> = known.iter().map(|energy| energy.watts_by_block()).collect();
+    Some(Estimate::within(value, half_width(&trials, &median_log)))
 }
 
 /// UnixBench's index: 10·exp(mean ln(score/baseline)), where a quotient up to 10⁻⁶ counts as 1. The index of one test is that

@@ -8,6 +8,7 @@ mod compare;
 mod cost;
 mod details;
 mod drift;
+mod energy;
 mod findings;
 pub mod fleet;
 mod gain;
@@ -45,6 +46,7 @@ pub use cost::{
 };
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
+pub use energy::Energy;
 pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
@@ -130,6 +132,8 @@ pub struct Row {
     pub warnings: Vec<Remark>,
     /// What ran in the background did.
     pub load: Option<Load>,
+    /// What the machine drew; `None` where that is not known.
+    pub energy: Option<Box<Energy>>,
     /// What its program told beside the score.
     pub details: Option<Box<Details>>,
     /// The whole of an interactive test's latency; the score is one percentile of it.
@@ -192,6 +196,7 @@ impl Row {
             slices: Vec::new(),
             warnings: Vec::new(),
             load: None,
+            energy: None,
             details: None,
             latency: None,
         }
@@ -338,6 +343,7 @@ impl Results {
             }
             row.warnings.extend(notes(trials));
             row.details = details::details(cell, trials);
+            row.energy = Energy::of(cell, trials);
             let failed: Vec<&str> = trials.iter().filter_map(|trial| trial.error.as_deref()).collect();
             if let Some(reason) = failed.first() {
                 row.warnings.push(Remark::Failed {

@@ -80,7 +80,7 @@ enum Use {
 use Use::{Common, CommonIfKnown, Heading, Moment, Suspect};
 
 /// The facts that reports single out: name, title, uses. The order is that of headings.
-const KNOWN: [(&str, &str, &[Use]); 22] = [
+const KNOWN: [(&str, &str, &[Use]); 23] = [
     ("system.os", "System", &[Heading, Suspect]),
     (
         "kernel.release",
@@ -118,6 +118,7 @@ const KNOWN: [(&str, &str, &[Use]); 22] = [
             ),
         ],
     ),
+    (Fact::IDLE, "Idle power", &[Moment]),
     ("cpu.frequency.now", "Frequency", &[Moment]),
     ("memory.available", "Memory available", &[Moment]),
     ("storage.free", "Free space", &[Moment]),
@@ -204,6 +205,12 @@ impl From<Quantity> for (f64, String) {
 }
 
 impl Fact {
+    /// The name of the fact that says what energy is read from.
+    pub const ENERGY: &str = "run.energy";
+
+    /// The name of the fact that has the power before anything ran, in W.
+    pub const IDLE: &str = "run.idle-power";
+
     /// Returns a fact that is known as text alone, as other programs and journals of older versions give it: the number and
     /// the unit that it begins with are its quantity.
     #[must_use]

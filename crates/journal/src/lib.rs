@@ -5,6 +5,7 @@
 
 mod burnin;
 mod cell;
+mod energy;
 mod evidence;
 mod facts;
 mod finding;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use cell::{Cell, Scale};
+pub use energy::Energy;
 pub use evidence::{Evidence, Trail};
 pub use facts::{Fact, Facts, InCommon, Quantity};
 pub use finding::{Finding, Severity};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Frames, Noise};
+use super::{Energy, Evidence, Frames, Noise};
 use stats::Histogram;
 
 /// One measurement of one cell.
@@ -44,6 +44,9 @@ pub struct Trial {
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
+    /// What the machine took meanwhile, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
     /// Processor time of the tool itself while the window was open, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_cpu_s: Option<f64>,

@@ -1,6 +1,7 @@
 //! Carries out a plan, trial by trial, into a journal. Only this crate starts what is measured.
 
 mod burnin;
+mod energy;
 mod failure;
 mod fields;
 mod guardian;
@@ -47,6 +48,8 @@ pub struct Setting<'a> {
     pub display: &'a Display,
     /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
     pub add_cycles: u32,
+    /// A command that prints the joules so far, in place of the machine's own counters.
+    pub meter: Option<&'a str>,
     /// Under which directory the programs work.
     pub dir: &'a Path,
     /// How long to wait for a program that stays silent.
@@ -118,7 +121,7 @@ impl Outcome {
 /// Carries out the plan: cells and trials go to the journal, events to `watch`.
 ///
 /// # Errors
-/// The journal cannot be written, or there is no scratch directory: the run cannot go on. Whatever
+/// The journal cannot be written, there is no scratch directory, or the meter gives no reading: the run cannot go on. Whatever
 /// goes wrong in one trial is an error trial in the journal instead.
 pub fn run(
     setting: &Setting<'_>,
@@ -127,11 +130,15 @@ pub fn run(
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome> {
     let clock = WallClock::now();
-    let bench = Rig::new(setting, experiment)?;
+    let mut bench = Rig::new(setting, experiment)?;
+    for fact in bench.idle_power() {
+        writer.append(&Record::Fact(fact))?;
+    }
     let mut rounds = Rounds::new(setting.plan, setting.policy, bench, writer, watch);
     let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
+    let of_meter = rounds.bench.end_energy();
     drop(rounds);
-    if let Some(text) = clock.jump() {
+    for text in of_meter.into_iter().chain(clock.jump()) {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
     Ok(outcome)

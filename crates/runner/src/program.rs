@@ -119,6 +119,16 @@ impl Program {
         self.ended.is_some()
     }
 
+    /// Takes what it prints, for whoever waits for that.
+    ///
+    /// # Errors
+    /// It was taken already, or the kernel refuses.
+    pub fn take_stdout(&mut self) -> std::io::Result<ChildStdout> {
+        let stdout = self.stdout.take().ok_or(ErrorKind::BrokenPipe)?;
+        rustix::io::ioctl_fionbio(&stdout, false)?;
+        Ok(stdout)
+    }
+
     /// Where it is in its preparations.
     #[must_use]
     pub fn stage(&self) -> Stage {

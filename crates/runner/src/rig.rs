@@ -15,7 +15,7 @@ use super::trial::{Role, Setup, Side};
 use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Staging};
-use journal::Trial;
+use journal::{Fact, Trial};
 use machine::Machine;
 use plan::{Cell, Window};
 
@@ -83,14 +83,25 @@ impl Bench for Rig<'_> {
 
 impl<'a> Rig<'a> {
     /// # Errors
-    /// There is no scratch directory or no guardian.
+    /// There is no scratch directory or no guardian, or the meter gives no reading.
     pub fn new(setting: &'a Setting<'a>, experiment: Option<Experiment>) -> anyhow::Result<Rig<'a>> {
         let mut supervisor =
             Supervisor::new(setting.machine, setting.patience, setting.dir, setting.screen.as_deref())?;
         if let Some(experiment) = &experiment {
             supervisor.guardian.watch_ledger(experiment.ledger())?;
         }
+        supervisor.find_energy(setting.meter)?;
         Ok(Rig { setting, experiment, supervisor, named: BTreeMap::new(), began: Instant::now() })
+    }
+
+    /// Returns what the machine takes while nothing runs, as facts.
+    pub fn idle_power(&mut self) -> Vec<Fact> {
+        self.supervisor.idle_power()
+    }
+
+    /// Reads energy no more; returns what a reader must know of the meter.
+    pub fn end_energy(&mut self) -> Option<String> {
+        self.supervisor.end_energy()
     }
 
     /// Measures one copy of a test in a short window and returns its value.

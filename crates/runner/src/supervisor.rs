@@ -7,6 +7,7 @@ use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::energy::Source;
 use super::guardian::{Guardian, Scratch};
 use super::program::{Command, Program, Stage};
 use super::signals::Signals;
@@ -17,6 +18,8 @@ pub(super) struct Supervisor<'a> {
     pub machine: &'a Machine,
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
+    /// Where energy is known from; a meter ends before the guardian.
+    pub energy: Source,
     pub guardian: Guardian,
     pub scratch: Scratch,
     pub signals: Signals,
@@ -76,7 +79,7 @@ impl<'a> Supervisor<'a> {
         if let Some(screen) = screen {
             guardian.watch_screen(screen)?;
         }
-        Ok(Supervisor { machine, patience, guardian, scratch, signals })
+        Ok(Supervisor { machine, patience, energy: Source::Nowhere, guardian, scratch, signals })
     }
 
     /// Starts a program and registers its group with the guardian.

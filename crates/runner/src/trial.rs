@@ -116,6 +116,7 @@ impl Supervisor<'_> {
             program.output_mut().set_start(start);
             program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
+        let counted = self.count_energy(processes, start, window)?;
         let limit = lead + window.length() + window.length() + window.around + self.patience;
         let ended = |all: &Processes| all.copies.iter().all(Program::ended) || all.side_ended();
         match self.wait(processes, limit, ended) {
@@ -131,12 +132,14 @@ impl Supervisor<'_> {
         }
         let tool = cpu_time();
         let after = sample(self.machine);
+        let energy = counted.or_else(|| self.metered_energy(start, window));
         let (background, companion) = self.end_sides(setup, processes, alone)?;
         let copies = processes.copies.iter().map(|program| collect(program, setup, start));
         let mut trial = Trial {
             copies: copies.collect::<Result<Vec<_>, _>>()?.concat(),
             background,
             noise: Some(noise(&before.0, &after)),
+            energy,
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
             ..Trial::default()
         };

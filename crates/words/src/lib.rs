@@ -18,8 +18,8 @@ pub use file::write_whole;
 pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
 pub use nearest::nearest;
 pub use number::{
-    at_least, coefficient, compact, factor, figure, fine, gain, known, millionths, percent, percentage, plus_minus,
-    probability, score, share, short, signed, signed_fine, tenth, whole,
+    at_least, coefficient, compact, factor, figure, fine, gain, joules, known, millionths, percent, percentage,
+    plus_minus, probability, score, share, short, signed, signed_fine, tenth, whole,
 };
 pub use size::{bytes, bytes_per_second};
 pub use time::{clock, duration, nanoseconds, seconds, uptime};

@@ -108,6 +108,17 @@ pub fn whole(value: f64) -> String {
     if value.is_finite() { format!("{value:.0}") } else { NOTHING.to_owned() }
 }
 
+/// Returns an energy in J with three figures in the unit that suits it: `23.2 nJ`.
+#[must_use]
+pub fn joules(joules: f64) -> String {
+    let units = [("pJ", 1e-12), ("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)];
+    if !joules.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let (unit, worth) = units.into_iter().find(|(_, worth)| joules < 999.5 * worth).unwrap_or(("kJ", 1e3));
+    format!("{} {unit}", figure(joules / worth))
+}
+
 /// Returns a p or q value in a few characters: `0.040`, `1e-4`.
 #[must_use]
 pub fn probability(value: f64) -> String {
@@ -240,6 +251,16 @@ pub fn plus_minus(spread: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_suit_the_energy() {
+        for (energy, shown) in
+            [(2.5e-13, "0.250 pJ"), (23.2e-9, "23.2 nJ"), (999.6e-6, "1.00 mJ"), (5.0, "5.00 J"), (2e6, "2000 kJ")]
+        {
+            assert_eq!(joules(energy), shown);
+        }
+        assert_eq!(joules(f64::NAN), "-");
+    }
 
     #[test]
     fn half_widths() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::Measuring;
-use super::values::{Copies, copies, duration, share};
+use super::values::{Copies, caption, copies, duration, share};
 use catalogue::{Catalogue, Test};
 use plan::{Effort, Kind, Pin};
 
@@ -49,6 +49,9 @@ pub(crate) struct Matrix {
     /// Run graphics tests on a private Xvfb server that is stopped afterwards
     #[arg(long)]
     pub(crate) xvfb: bool,
+    /// Read energy from this command, which prints a line per reading: the joules so far
+    #[arg(long, value_name = "COMMAND", value_parser = caption)]
+    pub(crate) meter: Option<String>,
     #[command(flatten)]
     pub(crate) measuring: Measuring,
 }

@@ -115,8 +115,8 @@ fn system(results: &Results) -> Block {
 fn scores(results: &Results) -> crate::document::Table {
     let levels = results.levels();
     let most = levels.last().copied().unwrap_or(1);
-    let lines: Vec<Line> =
-        index(results, most).into_iter().chain(MEMORY.iter().filter_map(|test| memory(results, test, most))).collect();
+    let memory = MEMORY.iter().filter_map(|test| memory(results, test, most));
+    let lines: Vec<Line> = index(results, most).into_iter().chain(memory).chain(power(results, most)).collect();
     let estimate = |value: Option<Estimate>| value.map_or(Field::Missing, |value| Field::Estimate(value, words::score));
     let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
     let all = words::copies(most);
@@ -163,6 +163,15 @@ fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
         all: all.map(|row| row.score),
         quiet_all: quiet(all),
     })
+}
+
+/// What the machine drew while the index was measured, where that is known.
+fn power(results: &Results, most: u32) -> Option<Line<'static>> {
+    let at = |copies: u32| results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)?.watts;
+    let (one, all) = (at(1), at(most).filter(|_| most > 1));
+    let label = "Power during the index".to_owned();
+    one.or(all)?;
+    Some(Line { label, unit: "W", one, quiet_one: None, all, quiet_all: None })
 }
 
 fn disk(results: &Results) -> crate::document::Table {

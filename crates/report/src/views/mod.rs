@@ -7,6 +7,7 @@ mod comparisons;
 mod cost;
 mod details;
 mod doctor;
+mod energy;
 mod fleet;
 mod latency;
 mod loads;

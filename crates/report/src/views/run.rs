@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use words::Grouped;
 
 use super::shared::{missing, sentences, to_post};
-use super::{burnin, cost, details, latency, loads, power, scaling, scores};
+use super::{burnin, cost, details, energy, latency, loads, power, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
 
@@ -42,6 +42,7 @@ pub fn run(results: &Results) -> Document {
     document.table(scores::gain_data(results.gains()));
     document.extend(about(results));
     document.extend(details::blocks(results));
+    document.extend(energy::blocks(results));
     document.extend(trials(results));
     document.extend(system(results));
     document.table(missing("skipped", "skipped", &results.skipped));

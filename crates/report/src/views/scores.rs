@@ -7,7 +7,7 @@ use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
 
 use super::shared::{gaps, name, sentences};
-use super::{details, latency, loads};
+use super::{details, energy, latency, loads};
 use crate::charts::{index as drawing, key};
 use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table, known};
 use maud::Markup;
@@ -68,6 +68,7 @@ pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
         .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
         .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
         .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
+        .data(|row| row.energy.as_deref().map_or(Value::Null, energy::data))
         .data(|row| json!({"samples": row.samples}));
     all.of(rows.iter().chain(controls)).keyed("results").shown(Show::Data)
 }
@@ -232,7 +233,7 @@ pub(super) fn index_data(indexes: &[Index]) -> Table {
             "quiet": index.quiet.unwrap_or(Estimate::NONE), "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
         })
     };
-    Columns::new().data(index).of(indexes).keyed("index").shown(Show::Data)
+    Columns::new().data(index).data(energy::index_data).of(indexes).keyed("index").shown(Show::Data)
 }
 
 fn index_charts(results: &Results) -> Vec<Block> {

@@ -47,6 +47,22 @@ fn its_text_is_for_a_forum() {
     insta::assert_snapshot!("card_markdown", card(Format::Markdown));
 }
 
+/// By the fake meter of 40 W.
+#[test]
+fn power_is_on_it_where_it_is_known() {
+    let scores = |run: &str| -> Vec<Value> {
+        let (index, disk) = (recorded(run), disk());
+        let card = Card { index: &index, disk: &disk, steal: None, findings: &[] };
+        let json: Value = serde_json::from_str(&report::card(&card, Format::Json).unwrap()).unwrap();
+        json["scores"].as_array().unwrap().clone()
+    };
+    let known = scores("energy");
+    let power = known.last().unwrap();
+    assert_eq!((&power["test"], &power["unit"]), (&"Power during the index".into(), &"W".into()));
+    assert!((38.0..42.0).contains(&power["one"].as_f64().unwrap()), "{power}");
+    assert!(!scores("index").iter().any(|score| score["unit"] == "W"));
+}
+
 #[test]
 fn its_json_fits_the_schema() {
     let schema = std::fs::read_to_string(testing::file("docs/card.schema.json")).unwrap();

@@ -47,6 +47,15 @@ fn a_classic_run() {
     insta::assert_snapshot!("classic_json", short_json("classic"));
 }
 
+/// A fake meter of 40 W: the machine at hand has none.
+#[test]
+fn a_run_with_energy() {
+    insta::assert_snapshot!("energy_text", report("energy", Format::Text));
+    insta::assert_snapshot!("energy_csv", report("energy", Format::Csv));
+    insta::assert_snapshot!("energy_markdown", report("energy", Format::Markdown));
+    insta::assert_snapshot!("energy_json", short_json("energy"));
+}
+
 /// `unixmark doctor --power` on a virtual machine with neighbours.
 #[test]
 fn what_comparisons_find() {
@@ -115,7 +124,7 @@ fn a_run_about_cost() {
 
 #[test]
 fn no_line_of_text_is_wider_than_a_terminal() {
-    for run in ["index", "classic", "latency", "scaling", "cost", "cooling", "cooling-vm", "memory"] {
+    for run in ["index", "energy", "classic", "latency", "scaling", "cost", "cooling", "cooling-vm", "memory"] {
         for line in report(run, Format::Text).lines() {
             assert!(line.chars().count() <= 80, "{run}: {line}");
         }

@@ -69,6 +69,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         slices: Vec::new(),
         warnings: Vec::new(),
         load: None,
+        energy: None,
         details: None,
         latency: None,
     }
@@ -92,6 +93,7 @@ fn index(rows: &[Row], copies: u32) -> Index {
         score: Estimate::within(mean.exp(), if bounded { 0.006 } else { f64::INFINITY }),
         another: None,
         quiet: None,
+        watts: None,
         sum: 0.0,
         complete: parts.len() == TESTS.len(),
         parts,

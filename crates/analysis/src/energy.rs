@@ -1,0 +1,107 @@
+//! What the machine draws while a cell is measured, and what an operation takes of that.
+
+use super::score;
+use catalogue::Metric;
+use journal::{Cell, Trial};
+use stats::{ByBlock, Estimate};
+
+/// Power and energy of a cell. Both are of all that the source sees, idle parts and other programs included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Energy {
+    /// The mean power of a window in W: the median over trials.
+    pub watts: Estimate,
+    /// J per operation, which is what the score's unit counts; `None` of a latency, and of values without a rate.
+    pub per_operation: Option<Estimate>,
+    /// Trials behind them.
+    pub n: usize,
+    /// Each trial's power, and what an operation took in it.
+    pub(crate) trials: Vec<(u32, f64, Option<f64>)>,
+}
+
+impl Energy {
+    /// Returns that of a cell's trials; `None` if it is known of none.
+    pub(super) fn of(cell: &Cell, trials: &[&Trial]) -> Option<Box<Energy>> {
+        let trials: Vec<(u32, f64, Option<f64>)> = trials.iter().filter_map(|trial| known(cell, trial)).collect();
+        if trials.is_empty() {
+            return None;
+        }
+        let watts: Vec<f64> = trials.iter().map(|trial| trial.1).collect();
+        let joules: Option<Vec<f64>> = trials.iter().map(|trial| trial.2).collect();
+        Some(Box::new(Energy {
+            watts: score::of_rates(&watts),
+            per_operation: joules.map(|joules| score::of_rates(&joules)),
+            n: trials.len(),
+            trials,
+        }))
+    }
+
+    /// Returns the trials' power by block.
+    pub(crate) fn watts_by_block(&self) -> ByBlock {
+        let mut values: ByBlock = self.trials.iter().map(|(block, watts, _)| (*block, *watts)).collect();
+        values.sort_by_key(|(block, _)| *block);
+        values
+    }
+}
+
+/// Block, power and energy of an operation of a trial; `None` unless its power is known.
+fn known(cell: &Cell, trial: &Trial) -> Option<(u32, f64, Option<f64>)> {
+    let watts = trial.energy?.watts()?;
+    let joules = operations(cell, trial).map(|rate| watts / rate).filter(|joules| joules.is_finite() && *joules > 0.0);
+    Some((trial.block, watts, joules))
+}
+
+/// Operations per second of all copies together: what a rate counts (loops, KB, millions of instructions), or pieces of
+/// work. A program's own time says nothing of how often it was taken.
+fn operations(cell: &Cell, trial: &Trial) -> Option<f64> {
+    let score = score::rate(cell, trial)?;
+    match cell.metric {
+        Metric::Rate if cell.timebase > 0.0 => Some(score / cell.timebase),
+        Metric::Rate => Some(score),
+        Metric::Time if cell.value.is_none() => Some(trial.copies.len() as f64 * cell.scale / score),
+        Metric::Time | Metric::Latency => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use journal::Copy;
+
+    /// Two copies that each count so much in half a second, in which the machine takes 20 J.
+    fn trial(count: u64) -> Trial {
+        let copy = Copy { slices: vec![(0, 500_000_000, count)], ..Copy::default() };
+        let energy = Some(journal::Energy::new(20.0, 0.5));
+        Trial { copies: vec![copy.clone(), copy], energy, ..Trial::default() }
+    }
+
+    fn joules(cell: &Cell) -> Option<f64> {
+        let energy = Energy::of(cell, &[&trial(100)]).unwrap();
+        assert_eq!((energy.watts.value, energy.n), (40.0, 1));
+        assert!(!energy.watts.bounded(), "one trial has no interval");
+        energy.per_operation.map(|joules| joules.value)
+    }
+
+    #[test]
+    fn an_operation_takes_the_energy_of_the_window_by_the_work_in_it() {
+        let per_minute = Cell { metric: Metric::Rate, timebase: 60.0, scale: 1.0, ..Cell::default() };
+        let is = |found: Option<f64>, joules: f64| (found.unwrap() / joules - 1.0).abs() < 1e-9;
+        assert!(is(joules(&per_minute), 20.0 / 200.0), "of 200 loops");
+        let megabytes = Cell { timebase: 1.0, scale: 0.25, ..per_minute.clone() };
+        assert!(is(joules(&megabytes), 20.0 / 50.0), "of 200 counts of a quarter of a unit");
+        let time = Cell { metric: Metric::Time, timebase: 0.0, scale: 1e9, ..per_minute.clone() };
+        assert!(is(joules(&time), 20.0 / 200.0), "of 200 pieces of work, whose time is in ns");
+        let own = Cell { value: Some("time".to_owned()), ..time };
+        assert_eq!(joules(&own), None, "a time of its own says nothing of how often");
+        assert_eq!(joules(&Cell { metric: Metric::Latency, ..per_minute }), None);
+    }
+
+    #[test]
+    fn trials_without_energy_are_none() {
+        let unknown = Trial { energy: None, ..trial(100) };
+        let cell = Cell { metric: Metric::Rate, timebase: 1.0, scale: 1.0, ..Cell::default() };
+        assert_eq!(Energy::of(&cell, &[&unknown]), None);
+        assert_eq!(Energy::of(&cell, &[&unknown, &trial(100)]).unwrap().n, 1);
+        let nonsense = Trial { energy: Some(journal::Energy { joules: f64::NAN, seconds: 0.0 }), ..trial(100) };
+        assert_eq!(Energy::of(&cell, &[&nonsense]), None);
+    }
+}
