@@ -83,6 +83,9 @@ pub struct Composite {
     pub score: Estimate,
     /// Whether no test of it is missing.
     pub complete: bool,
+    /// The geometric mean of its tests' power in W, if that of all is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<Estimate>,
 }
 
 impl Summary {
@@ -100,6 +103,7 @@ impl Summary {
             copies: index.copies,
             score: index.score,
             complete: index.complete,
+            watts: index.watts,
         };
         Summary {
             format: FORMAT.to_owned(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::class::Class;
 use crate::record::{FACETS, Record};
 use catalogue::Metric;
-use journal::Key;
+use journal::{Fact, Key};
 use stats::Estimate;
 
 /// What a figure is of.
@@ -15,6 +15,8 @@ use stats::Estimate;
 pub(crate) enum Column {
     /// A complete index at a number of copies.
     Index { id: String, copies: u32 },
+    /// The system index for each W by a kind of source, as those of a package and of a socket in the wall are not alike.
+    PerWatt { source: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },
     /// What a condition costs in a cell, or over the tests of an index.
@@ -84,6 +86,13 @@ impl Entry {
                 let column = Column::Index { id: index.id.clone(), copies: index.copies };
                 figures.push((columns.place(column), index.score, *quiet));
             }
+        }
+        let source = record.summary.facts.text(Fact::ENERGY).and_then(|from| from.split(':').next());
+        for (source, index) in source.into_iter().flat_map(|source| record.system_indexes().map(move |of| (source, of)))
+        {
+            let Some(watts) = &index.watts else { continue };
+            let column = Column::PerWatt { source: source.to_owned(), copies: index.copies };
+            figures.push((columns.place(column), index.score.over(watts), None));
         }
         for cost in &record.costs {
             let (key, label) = (cost.key.clone(), cost.label.clone());

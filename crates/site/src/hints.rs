@@ -75,7 +75,7 @@ fn facts(entry: &Entry) -> Vec<Fact> {
 fn scores<'a>(entry: &Entry, columns: &'a [Column]) -> Vec<(&'a Key, &'a str, Metric, Estimate)> {
     let score = |(place, value, _): &(usize, Estimate, Option<Estimate>)| match columns.get(*place)? {
         Column::Cell { key, metric, unit, .. } => Some((key, unit.as_str(), *metric, *value)),
-        Column::Index { .. } | Column::Cost { .. } => None,
+        Column::Index { .. } | Column::PerWatt { .. } | Column::Cost { .. } => None,
     };
     entry.figures.iter().filter_map(score).collect()
 }

@@ -10,6 +10,12 @@ use catalogue::{Catalogue, Metric, NONE};
 use journal::Key;
 use stats::Estimate;
 
+/// The index that is divided by prices and power.
+pub(crate) const INDEX: &str = "index.system";
+
+/// What those quotients are listed under.
+pub(crate) const PER_UNIT: &str = "Price and power";
+
 /// A column to rank by.
 #[derive(Debug, Clone)]
 pub(crate) struct Measure {
@@ -69,7 +75,7 @@ fn figure(estimate: Option<Estimate>) -> Value {
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
 pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalogue) -> Vec<Measure> {
     let tests: HashMap<&str, usize> = (0..).zip(&catalogue.tests).map(|(place, test)| (&*test.id, place)).collect();
-    // Indexes come first, then tests, those that the catalogue does not know last, then costs.
+    // Indexes come first, then tests, those that the catalogue does not know last, then costs, then power.
     let order = |column: &Column| match column {
         Column::Index { id, .. } => {
             (0, catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0), id.clone())
@@ -79,6 +85,7 @@ pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalo
         Column::Cost { key, against, .. } => {
             (2, tests.get(&*key.test).map_or(0, |place| place + 1), cost_id(key, against))
         }
+        Column::PerWatt { source, .. } => (3, 0, source.clone()),
     };
     let orders: Vec<_> = columns.iter().map(order).collect();
     let mut found: BTreeMap<&(u8, usize, String), Measure> = BTreeMap::new();
@@ -88,7 +95,7 @@ pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalo
             let measure = found.entry(order).or_insert_with(|| Measure::of(column, catalogue));
             // The same name with another unit would be another test.
             let copies = match column {
-                Column::Index { copies, .. } => *copies,
+                Column::Index { copies, .. } | Column::PerWatt { copies, .. } => *copies,
                 Column::Cell { key, unit, .. } if measure.unit == *unit => key.copies,
                 Column::Cost { key, unit, .. } if measure.unit == *unit => key.copies,
                 Column::Cell { .. } | Column::Cost { .. } => continue,
@@ -107,6 +114,18 @@ impl Measure {
                 id: format!("index.{id}"),
                 label: format!("{} index", catalogue.index(id).map_or(id, |index| &index.name)),
                 group: "Indexes",
+                unit: String::new(),
+                is_lower_better: false,
+                is_change: false,
+                values: BTreeMap::new(),
+            },
+            Column::PerWatt { source, .. } => Measure {
+                id: format!("{INDEX} per watt by {source}"),
+                label: format!(
+                    "{} index per watt by {source}",
+                    catalogue.index("system").map_or("", |index| &index.name)
+                ),
+                group: PER_UNIT,
                 unit: String::new(),
                 is_lower_better: false,
                 is_change: false,

@@ -7,11 +7,8 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::entry::Entry;
-use crate::measure::{Levels, Measure};
+use crate::measure::{INDEX, Levels, Measure, PER_UNIT};
 use stats::Estimate;
-
-/// The index that is divided.
-const INDEX: &str = "index.system";
 
 /// The file: a list of systems.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -70,7 +67,7 @@ impl Prices {
                     let make = || Measure {
                         id: format!("{INDEX} per {per}"),
                         label: format!("{} per {per}", index.label),
-                        group: "Price and power",
+                        group: PER_UNIT,
                         values: BTreeMap::new(),
                         ..index.clone()
                     };

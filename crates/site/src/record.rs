@@ -20,7 +20,7 @@ const CALL: &str = "unixmark.run(";
 const COMPILER: &str = "build.compiler";
 
 /// The facts by which runs can be told apart: name, and what the filter is called.
-pub(crate) const FACETS: [(&str, &str); 17] = [
+pub(crate) const FACETS: [(&str, &str); 18] = [
     ("cpu.model", "Processor"),
     ("cpu.topology", "Topology"),
     ("memory.total", "Memory"),
@@ -38,6 +38,7 @@ pub(crate) const FACETS: [(&str, &str); 17] = [
     ("cpu.governor", "Governor"),
     ("cpu.microcode", "Microcode"),
     ("graphics.gl_renderer", "Renderer"),
+    (Fact::ENERGY, "Energy from"),
 ];
 
 /// The place of the processor among them.

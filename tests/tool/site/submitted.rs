@@ -137,6 +137,45 @@ fn a_run_has_pictures_for_other_pages() {
     assert!(page.contains("[![unixmark](https://example.org/results/r/"), "no badge to copy");
 }
 
+/// Counters and a wall socket do not see the same: each has a ranking of its own.
+#[test]
+fn the_index_per_watt_is_of_what_was_measured() {
+    let place = Place::new();
+    let folder = super::six(&place);
+    let with = |number: usize, source: &str, watts: f64| {
+        let path = folder.join(format!("{:.2}{number}.jsonl", super::GCC));
+        let journal = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<Value> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for trial in lines.iter_mut().filter(|line| line["type"] == "trial") {
+            trial["energy"] = json!({"joules": watts / 4.0, "seconds": 0.25});
+        }
+        let fact = json!({"type": "fact", "name": "run.energy", "label": "Energy", "group": "Run", "value": source});
+        lines.insert(1, fact);
+        std::fs::write(&path, text(&lines)).unwrap();
+    };
+    with(0, "powercap: package-0", 8.0);
+    with(1, "meter", 50.0);
+    let (www, status, said) = site(&place, &folder, "www", "");
+    assert_eq!(status, 0, "{said}");
+    let csv = std::fs::read_to_string(www.join("runs.csv")).unwrap();
+    let value = |host: &str, measure: &str| {
+        let fits = |line: &&str| line.split(',').nth(2) == Some(host) && line.split(',').nth(5) == Some(measure);
+        csv.lines().find(fits).map(|line| line.split(',').nth(8).unwrap().parse::<f64>().unwrap())
+    };
+    for (host, measure, watts) in [("a", "powercap", 8.0), ("b", "meter", 50.0)] {
+        let index = value(host, "index.system").unwrap();
+        let per_watt = value(host, &format!("index.system per watt by {measure}")).unwrap();
+        assert!((per_watt * watts / index - 1.0).abs() < 1e-4, "{host}: {per_watt}");
+    }
+    assert_eq!(value("a", "index.system per watt by meter"), None);
+    let offers =
+        |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("System Benchmarks index per watt by powercap");
+    assert!(
+        files(&www).iter().any(|(path, bytes)| path.ends_with("data/site.js") && offers(bytes)),
+        "it is not offered"
+    );
+}
+
 #[test]
 fn prices_and_watts_divide_the_index() {
     let place = Place::new();
