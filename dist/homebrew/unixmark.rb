@@ -1,6 +1,6 @@
 # On Linux: brew install --formula ./unixmark.rb. dist/packages fills in what stands between two @.
 class Unixmark < Formula
-  desc "Measures what a Unix system can do and what changes to it cost"
+  desc "Measures what a Linux system can do and what changes to it cost"
   homepage "@HOMEPAGE@"
   url "@HOMEPAGE@/releases/download/v@VERSION@/unixmark-@VERSION@-source.tar.xz"
   sha256 "@SHA256@"

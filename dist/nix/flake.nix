@@ -1,5 +1,5 @@
 {
-  description = "Measures what a Unix system can do and what changes to it cost";
+  description = "Measures what a Linux system can do and what changes to it cost";
 
   # dist/nix is below the sources: nix build 'path:.?dir=dist/nix'
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
@@ -27,7 +27,7 @@
             $out/bin/unixmark man --into $out/share/man
           '';
           meta = {
-            description = "Measures what a Unix system can do and what changes to it cost";
+            description = "Measures what a Linux system can do and what changes to it cost";
             license = with pkgs.lib.licenses; [ mit asl20 ];
             mainProgram = "unixmark";
           };
