@@ -61,7 +61,8 @@ fn what_is_exported_is_what_reports_show() {
     export_all(&place);
     assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and no others");
     let Some(python) = python() else { return };
-    let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control
+    let sql = "SELECT run, started, test, copies, load, condition, value, low, high, n, unit, control,
+            watts, watts_high, joules_per_operation, joules_per_operation_low
         FROM results WHERE state = 'measured' AND metric <> 'index' ORDER BY ALL";
     let rows = query(&python, place.root.path(), sql);
     let mut shown = 0;
@@ -70,14 +71,17 @@ fn what_is_exported_is_what_reports_show() {
         for result in report["results"].as_array().unwrap() {
             shown += 1;
             let same = |row: &&Value| {
-                let keys = ["test", "copies", "load", "condition", "value", "low", "high", "n", "unit", "control"];
-                row[0] == report["run"]["name"]
-                    && keys.iter().zip([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]).all(|(key, at)| row[at] == result[*key])
+                let place = ["test", "copies", "load", "condition"];
+                let figure = ["value", "low", "high", "n", "unit", "control"];
+                let energy = ["watts", "watts_high", "joules_per_operation", "joules_per_operation_low"];
+                let keys = place.iter().chain(&figure).chain(&energy);
+                row[0] == report["run"]["name"] && keys.zip(2..).all(|(key, at)| row[at] == result[*key])
             };
             assert_eq!(rows.iter().filter(same).count(), 1, "{name}: {result}");
         }
     }
     assert_eq!(rows.len(), shown);
+    assert!(rows.iter().any(|row| row[12].is_number() && row[14].is_number()), "one of the runs had a meter");
     let counts = query(
         &python,
         place.root.path(),

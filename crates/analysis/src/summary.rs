@@ -63,6 +63,12 @@ pub struct Figure {
     pub score: Estimate,
     /// Trials behind it.
     pub n: usize,
+    /// The power while it was measured in W, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watts: Option<Estimate>,
+    /// The energy of an operation in J, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<Estimate>,
     /// Every trial that measured: when (s), its block, its score.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<(f64, u32, f64)>,
@@ -145,6 +151,8 @@ impl Figure {
             unit: cell.unit.clone(),
             score: row.score,
             n: row.n,
+            watts: row.energy.as_deref().map(|energy| energy.watts),
+            joules: row.energy.as_deref().and_then(|energy| energy.per_operation),
             samples: row.samples.iter().map(|sample| (sample.at, sample.block, sample.value)).collect(),
             warnings: row.warnings.clone(),
         }

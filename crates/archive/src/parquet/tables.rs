@@ -17,6 +17,8 @@ struct Row<'a> {
     unit: Option<&'a str>,
     score: Estimate,
     n: Option<usize>,
+    watts: Estimate,
+    joules: Estimate,
     state: &'static str,
     reason: Option<&'a str>,
     warnings: Option<String>,
@@ -39,6 +41,8 @@ impl<'a> Row<'a> {
             unit: Some(&figure.unit),
             score: figure.score,
             n: Some(figure.n),
+            watts: figure.watts.unwrap_or(Estimate::NONE),
+            joules: figure.joules.unwrap_or(Estimate::NONE),
             state: "measured",
             reason: None,
             warnings: Some(figure.warnings.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
@@ -58,6 +62,8 @@ impl<'a> Row<'a> {
             unit: None,
             score: index.score,
             n: None,
+            watts: index.watts.unwrap_or(Estimate::NONE),
+            joules: Estimate::NONE,
             state: "measured",
             reason: None,
             warnings: (!index.complete).then(|| "tests of it are missing".to_owned()),
@@ -76,6 +82,8 @@ impl<'a> Row<'a> {
             unit: None,
             score: Estimate::NONE,
             n: None,
+            watts: Estimate::NONE,
+            joules: Estimate::NONE,
             state,
             reason: Some(&missing.reason),
             warnings: None,
@@ -125,6 +133,12 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .real("low", rows().map(|row| finite(row.score.low)))
         .real("high", rows().map(|row| finite(row.score.high)))
         .whole("n", rows().map(|row| i32::try_from(row.n?).ok()))
+        .real("watts", rows().map(|row| finite(row.watts.value)))
+        .real("watts_low", rows().map(|row| finite(row.watts.low)))
+        .real("watts_high", rows().map(|row| finite(row.watts.high)))
+        .real("joules_per_operation", rows().map(|row| finite(row.joules.value)))
+        .real("joules_per_operation_low", rows().map(|row| finite(row.joules.low)))
+        .real("joules_per_operation_high", rows().map(|row| finite(row.joules.high)))
         .text("state", rows().map(|row| row.state))
         .text("reason", rows().map(|row| row.reason))
         .text("warnings", rows().map(|row| row.warnings.as_deref()))

@@ -21,13 +21,17 @@ pub(super) struct Figure {
     pub(super) is_change: bool,
 }
 
+/// What a row has beside its figure if its energy was read: key, measure, unit.
+const ENERGY: [(&str, &str, &str); 2] = [("watts", "power", "W"), ("joules_per_operation", "energy", "J")];
+
 /// The figures of a document, and the changes of one that compares.
 pub(super) fn figures(document: &Document) -> Result<Vec<Figure>> {
-    let of = |key: &str, value: &str| -> Vec<Figure> {
-        program_rows(document, key).iter().filter_map(|row| figure(row, value)).collect()
-    };
-    let mut found = of("results", "value");
-    found.extend(of("comparisons", "delta"));
+    let results = program_rows(document, "results");
+    let mut found: Vec<Figure> = results.iter().filter_map(|row| figure(row, "value")).collect();
+    for (key, measure, unit) in ENERGY {
+        found.extend(results.iter().filter_map(|row| energy(row, key, measure, unit)));
+    }
+    found.extend(program_rows(document, "comparisons").iter().filter_map(|row| figure(row, "delta")));
     if found.is_empty() {
         bail!("it has no figure that this format could hold; try --format json");
     }
@@ -113,6 +117,18 @@ fn figure(row: &Map<String, Value>, key: &str) -> Option<Figure> {
         lower_is_better: lower_is_better(row),
         is_change,
     })
+}
+
+/// A row's power, or its energy per operation; nothing where that is not known.
+fn energy(row: &Map<String, Value>, key: &str, measure: &str, unit: &str) -> Option<Figure> {
+    let mut own = row.clone();
+    for (to, from) in [("value", key.to_owned()), ("low", format!("{key}_low")), ("high", format!("{key}_high"))] {
+        own.insert(to.to_owned(), row.get(&from)?.clone());
+    }
+    for (name, value) in [("measure", json!(measure)), ("unit", json!(unit)), ("lower_is_better", json!(true))] {
+        own.insert(name.to_owned(), value);
+    }
+    figure(&own, "value")
 }
 
 /// Returns the Bencher Metric Format: an object of tests, each with its measures: the figure, named after its unit, and the change, `delta`.

@@ -52,12 +52,19 @@ pub(super) fn render(document: &Document) -> Result<String> {
 
 /// Returns the unit as names of metrics have it, and how many of it one of `unit` is: times are in seconds, shares are ratios.
 pub(super) fn base(unit: &str) -> (String, f64) {
-    let known = [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("µs", 1e-6), ("ns", 1e-9)];
-    if let Some((_, factor)) = known.iter().find(|(name, _)| *name == unit) {
-        return ("seconds".to_owned(), *factor);
-    }
-    if ["%", "points"].contains(&unit) {
-        return ("ratio".to_owned(), 1e-2);
+    let known = [
+        ("s", "seconds", 1.0),
+        ("ms", "seconds", 1e-3),
+        ("us", "seconds", 1e-6),
+        ("µs", "seconds", 1e-6),
+        ("ns", "seconds", 1e-9),
+        ("%", "ratio", 1e-2),
+        ("points", "ratio", 1e-2),
+        ("W", "watts", 1.0),
+        ("J", "joules", 1.0),
+    ];
+    if let Some((_, base, factor)) = known.iter().find(|(name, ..)| *name == unit) {
+        return ((*base).to_owned(), *factor);
     }
     let spelled = match unit.split_once('/') {
         Some((of, "s")) => format!("{of}_per_second"),
@@ -90,6 +97,7 @@ mod tests {
         for (unit, name, factor) in [
             ("ns", "seconds", 1e-9),
             ("%", "ratio", 1e-2),
+            ("J", "joules", 1.0),
             ("KBps", "kbps", 1.0),
             ("Mop/s", "mop_per_second", 1.0),
             ("ops/ms", "ops_per_millisecond", 1.0),

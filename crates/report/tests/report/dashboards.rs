@@ -98,6 +98,33 @@ fn bencher_has_each_figure_and_each_change() {
     }
 }
 
+#[test]
+fn energy_is_a_figure_where_it_was_read() {
+    let json = parsed(&report("energy", Format::Json));
+    let bencher = parsed(&report("energy", Format::Bmf));
+    let metrics = report("energy", Format::Openmetrics);
+    let rows = numbers(&json, "results", "watts");
+    assert!(!rows.is_empty());
+    for row in &rows {
+        let name = |measure: &str| {
+            let copies = row["copies"].as_u64().filter(|copies| *copies > 1);
+            format!(
+                "{} {measure}{}",
+                row["test"].as_str().unwrap(),
+                copies.map_or(String::new(), |many| format!(" x{many}"))
+            )
+        };
+        assert_eq!(bencher[name("power")]["W"]["value"], row["watts"], "{bencher}");
+        assert_eq!(bencher[name("power")]["W"]["upper_value"], row["watts_high"], "{bencher}");
+        assert_eq!(bencher[name("energy")]["J"]["value"], row["joules_per_operation"], "{bencher}");
+        assert!(metrics.contains(&format!(" {}\n", row["watts"])), "{metrics}");
+    }
+    let count = |start: &str| metrics.lines().filter(|line| line.starts_with(start)).count();
+    let known = numbers(&json, "results", "joules_per_operation").len();
+    assert_eq!((count("unixmark_figure_watts{"), count("unixmark_figure_joules{")), (rows.len(), known), "{metrics}");
+    assert!(!report("index", Format::Openmetrics).contains("watts"));
+}
+
 /// Its two tools take what is better when larger and what is better when smaller, which are all.
 #[test]
 fn github_has_each_figure_on_its_side() {
