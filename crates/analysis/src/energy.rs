@@ -1,4 +1,4 @@
-//! What the machine draws while a cell is measured, and what an operation takes of that.
+//! The power while a cell is measured, and the energy of an operation.
 
 use super::score;
 use catalogue::Metric;

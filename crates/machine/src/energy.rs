@@ -1,8 +1,8 @@
-//! What the machine itself says that it draws: RAPL's counters of energy, or a sensor chip's counter or meter of power.
+//! The machine's own figures of its energy: RAPL's counters, or a sensor chip's counter or meter of power.
 //!
 //! Counted are the processor packages, with the memory that has a counter of its own; `core` and `uncore` are parts of a
 //! package, and `psys` has the packages in it (Documentation/power/powercap/powercap.rst). Of sensor chips one is taken,
-//! since nobody says which of their channels have others in them, and none of graphics cards.
+//! since no file says which of their channels include others, and none of graphics cards.
 
 use std::io::ErrorKind;
 
@@ -40,19 +40,19 @@ pub(super) struct Domain {
     pub counter: Counter,
 }
 
-/// What of the machine tells its energy.
+/// Where the machine's energy can be read.
 #[derive(Debug)]
 pub enum EnergySource {
-    /// Nothing.
+    /// Nowhere.
     Missing,
-    /// The file is there, and this user may not read it; and the command that lets everybody, until the next boot.
+    /// The file is there, and this user may not read it.
     Denied {
         /// The file.
         path: String,
-        /// The command.
+        /// The command that lets everybody read it until the next boot.
         fix: String,
     },
-    /// This does.
+    /// Here.
     Found(Energy),
 }
 
@@ -88,7 +88,7 @@ impl EnergySource {
             }
         }
         let energy = Energy { machine: machine.clone(), from, is_power, counters };
-        // A file without a number tells nothing, as where a hypervisor has no such register.
+        // Where a hypervisor has no such register, the file has no number.
         if energy.read().is_some() { EnergySource::Found(energy) } else { EnergySource::Missing }
     }
 }

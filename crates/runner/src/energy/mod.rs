@@ -18,7 +18,7 @@ use plan::Window;
 /// How long before a window counters are read, and after it. They change about every millisecond.
 const BESIDE: Duration = Duration::from_millis(1);
 
-/// How long the machine is watched before anything runs, and how often more for a meter that is slow.
+/// How long the machine is watched before anything runs, and at most how often a slow meter is waited for.
 const IDLE: Duration = Duration::from_secs(1);
 const IDLE_TRIES: u32 = 4;
 
@@ -28,7 +28,7 @@ const FIRST: Duration = Duration::from_secs(5);
 /// How long after its output a meter may take to end.
 const CLOSED: Duration = Duration::from_millis(20);
 
-/// Where energy is known from.
+/// Where energy is read from.
 #[derive(Debug, Default)]
 pub(super) enum Source {
     /// Nowhere.
@@ -48,12 +48,12 @@ pub(super) struct Meter {
     /// Windows that it was asked for, and those of which it knew too little.
     asked: usize,
     missed: usize,
-    /// Why it is read no more.
+    /// Why it is no longer read.
     broken: Option<String>,
 }
 
 impl Supervisor<'_> {
-    /// Finds out where energy is known from: `meter`, if there is one, else the machine.
+    /// Finds out where energy can be read: from `meter`, if there is one, else from the machine.
     ///
     /// # Errors
     /// The meter cannot be started, or prints no reading.
