@@ -30,7 +30,7 @@ fn main() {
         let name = file.strip_prefix("programs").unwrap();
         writeln!(code, "    ({:?}, include_bytes!({full:?})),", name.to_str().unwrap()).unwrap();
     }
-    code.push_str("];\n\n/// The portable build: the compiler, its flags and the multi-call program.\n");
+    code.push_str("];\n\n/// The portable build: the compiler, its flags and the multi-call program, deflated.\n");
     code.push_str("pub static PORTABLE: Option<(&str, &str, &[u8])> = ");
     match portable(&out) {
         Ok((compiler, flags, binary)) => {
@@ -195,7 +195,9 @@ fn portable(out: &Path) -> Result<Portable, String> {
     let binary = out.join("portable");
     let objects = kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
     run(Command::new(&cc).args(&flags).arg("-s").arg("-o").arg(&binary).arg(&source).args(objects).arg("-lm"))?;
-    Ok((compiler, flags.join(" "), binary))
+    let deflated = out.join("portable.deflated");
+    fs::write(&deflated, miniz_oxide::deflate::compress_to_vec(&fs::read(&binary).unwrap(), 9)).unwrap();
+    Ok((compiler, flags.join(" "), deflated))
 }
 
 /// A `main` that is the program it is called as.

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
 use cache::Partial;
@@ -157,7 +157,7 @@ fn processor(machine: &Machine) -> String {
 }
 
 fn portable(tests: &[&Test]) -> Result<Programs> {
-    let Some((compiler, flags, binary)) = PORTABLE else {
+    let Some((compiler, flags, deflated)) = PORTABLE else {
         bail!("this unixmark was built without the portable programs; install a C compiler and try --build native");
     };
     let hash = hash(&["portable", ARCH, compiler, flags]);
@@ -166,11 +166,12 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     let _used = Arc::new(Used::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
-    for test in tests.iter().filter(|test| test.is_ours_in_c()) {
-        let target = folder.join("bin").join(test.binary());
-        if !target.exists() {
-            partial.install(&target, binary, 0o755)?;
-        }
+    let ours = tests.iter().filter(|test| test.is_ours_in_c()).map(|test| folder.join("bin").join(test.binary()));
+    let missing: BTreeSet<PathBuf> = ours.filter(|target| !target.exists()).collect();
+    if !missing.is_empty() {
+        let damaged = |why| anyhow!("the portable programs in this unixmark are damaged ({why}); install it again");
+        let binary = miniz_oxide::inflate::decompress_to_vec(deflated).map_err(damaged)?;
+        missing.iter().try_for_each(|target| partial.install(target, &binary, 0o755))?;
     }
     let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
     Ok(Programs { build, warning: None, folder, _used })
