@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Index, Row};
-use stats::{Drift, Estimate, mean, student_quantile};
+use stats::{Drift, Estimate, mean, unit_half_width};
 
 /// The half-width that is asked for, as a share of the score.
 const WANTED: f64 = 0.02;
@@ -81,11 +81,6 @@ impl Bill {
     }
 }
 
-/// The half-width of the 95 % interval of a mean of `n` independent values, over their standard deviation.
-fn student(n: f64) -> f64 {
-    student_quantile(0.05, n - 1.0) / n.sqrt()
-}
-
 /// An interval of the mean of several series, as wide as it was found.
 struct Wide<'a> {
     drift: &'a Drift,
@@ -98,7 +93,7 @@ struct Wide<'a> {
 impl<'a> Wide<'a> {
     /// `None` of fewer than two trials.
     fn new(drift: &'a Drift, together: f64, half: f64, times: Vec<f64>) -> Option<Wide<'a>> {
-        let unit = half / student(times.len() as f64) / drift.widening(&times, together);
+        let unit = half / unit_half_width(times.len()) / drift.widening(&times, together);
         (times.len() > 1).then_some(Wide { drift, together, times, unit })
     }
 
@@ -116,7 +111,7 @@ impl<'a> Wide<'a> {
 
     /// The half-width of `blocks` blocks, one every `step` seconds.
     fn half(&self, blocks: u32, step: f64) -> f64 {
-        self.unit * student(f64::from(blocks)) * self.drift.widening_every(blocks, step, self.together)
+        self.unit * unit_half_width(blocks as usize) * self.drift.widening_every(blocks, step, self.together)
     }
 
     /// The fewest blocks, one every `step` seconds, that are narrow enough.

@@ -32,7 +32,7 @@ pub use fisher::fisher_p;
 pub use heavy::tail_degrees;
 pub use histogram::Histogram;
 pub use line::linear_change;
-pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, welch_shift};
+pub use mean::{Mean, log_interval, mean, mean_interval, student_shift, unit_half_width, welch_shift};
 pub use median::{median, median_interval, quantile};
 pub use qn::{Standard, qn};
 pub use rank_ranges::rank_ranges;

@@ -4,7 +4,7 @@ use crate::Exact;
 use std::borrow::Borrow;
 
 use super::ranks::NO_ENDS;
-use super::{Estimate, Method, Shift, student_p, student_quantile};
+use super::{Estimate, Method, Shift, quantile_975, student_p, student_quantile};
 
 /// Returns the arithmetic mean; NaN of nothing.
 pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
@@ -74,6 +74,14 @@ impl Mean {
             Shift::alone(value)
         }
     }
+}
+
+/// Returns half the width of Student's 95 % interval of the mean of `count` values, in standard deviations of theirs; infinite
+/// of fewer than two.
+#[must_use]
+pub fn unit_half_width(count: usize) -> f64 {
+    let count = count as f64;
+    quantile_975(count - 1.0) / count.sqrt()
 }
 
 /// Returns the mean of `values` with Student's 95 % interval.

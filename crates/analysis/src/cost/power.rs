@@ -15,7 +15,7 @@ use crate::Comparison;
 use crate::compare::engine::FOUR_OF_FIVE;
 use catalogue::NONE;
 use journal::{Journal, Key};
-use stats::{NORMAL_975, median};
+use stats::{NORMAL_975, median, unit_half_width};
 use words::Unique;
 
 /// How many reports are made of the arms, by choosing their parts at random.
@@ -27,8 +27,11 @@ const NOTHING: f64 = 0.1;
 /// Differences in per cent whose price is told.
 const SIZES: [f64; 3] = [1.0, 2.0, 5.0];
 
-/// The fewest blocks that the signed-rank test needs for a difference.
-const FEWEST: u32 = 6;
+/// The fewest blocks that are asked for. The interval of six reaches from the lowest to the highest, a quarter wider than Student's.
+const FEWEST: u32 = 7;
+
+/// The quantile of the normal distribution that one in ten lies beyond.
+const ONE_IN_TEN: f64 = 1.2816;
 
 /// What `unixmark doctor --power` finds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,7 +72,7 @@ pub struct Need {
     pub sizes: [Price; SIZES.len()],
 }
 
-/// What it takes that four of five comparisons of two arms show a difference: their 95 % intervals exclude 0.
+/// What it takes, with 90 % confidence, that four of five comparisons of two arms show a difference: their 95 % intervals exclude 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Price {
     /// The difference in per cent.
@@ -135,7 +138,7 @@ impl Power {
         };
         let prices: Vec<String> = (0..SIZES.len()).filter_map(middle).map(price).collect();
         sentences.extend((!prices.is_empty()).then(|| {
-            format!("To show a difference in four of five comparisons, a typical test needs {}.", prices.join(", "))
+            format!("To show a difference in four of five comparisons, while the machine stays as noisy as this, a typical test needs {}.", prices.join(", "))
         }));
         sentences
     }
@@ -212,19 +215,34 @@ fn pace(journal: &Journal) -> f64 {
     (at(journal.trials.last()) - at(journal.trials.first())) / (journal.trials.len() as f64 - 1.0).max(1.0)
 }
 
-/// What each test needs. `equal` are comparisons of equal arms over `blocks` blocks; an interval's half-width falls with the
-/// root of their number.
+/// What each test needs. `equal` are comparisons of equal arms over `blocks` blocks.
 fn needs(equal: &[Comparison], blocks: u32, pace: f64) -> Vec<Need> {
     let tests = equal.iter().map(|one| (one.cell.key.test.clone(), one.cell.label.clone())).unique();
     let need = |(test, label): (String, String)| {
         let own = equal.iter().filter(|one| one.cell.key.test == test);
         let half = median(&own.map(|one| (one.delta.high - one.delta.low) / 2.0).collect::<Vec<f64>>());
+        if !half.is_finite() {
+            return None;
+        }
         let price = |percent: f64| {
-            let shown = half * (1.0 + FOUR_OF_FIVE / NORMAL_975);
-            let blocks = (f64::from(blocks) * (shown / percent).powi(2)).ceil().max(f64::from(FEWEST));
-            Price { percent, blocks: blocks as u32, seconds: blocks * 2.0 * pace }
+            let blocks = blocks_to_show(percent, half, blocks);
+            Price { percent, blocks, seconds: f64::from(blocks) * 2.0 * pace }
         };
-        Need { test, label, half, sizes: SIZES.map(price) }
+        Some(Need { test, label, half, sizes: SIZES.map(price) })
     };
-    tests.into_iter().map(need).filter(|need| need.half.is_finite()).collect()
+    tests.into_iter().filter_map(need).collect()
+}
+
+/// Returns how many blocks show a difference of `percent` in four of five comparisons, where an interval over `blocks` blocks has
+/// the half-width `half`. The standard deviation behind `half` is known from two contrasts of three arms per block; taken is
+/// what it is at most with 90 % confidence (χ² by Wilson & Hilferty 1931). Few blocks have wider intervals than the root of
+/// their number says: by Student's t, which is within 5 % of the signed-rank interval's from seven normal values on.
+fn blocks_to_show(percent: f64, half: f64, blocks: u32) -> u32 {
+    let part = 2.0 / (9.0 * 2.0 * f64::from(blocks.max(2) - 1));
+    let least = (1.0 - part - ONE_IN_TEN * part.sqrt()).powi(3);
+    let deviation = half / unit_half_width(blocks as usize) / least.sqrt();
+    let shown = deviation * (1.0 + FOUR_OF_FIVE / NORMAL_975);
+    // Student's t is never less than the normal quantile, so no fewer are enough.
+    let fewest = (NORMAL_975 * shown / percent).powi(2).ceil().max(f64::from(FEWEST)) as u32;
+    (fewest..u32::MAX).find(|blocks| shown * unit_half_width(*blocks as usize) <= percent).unwrap_or(u32::MAX)
 }

@@ -17,7 +17,7 @@ fn loss(condition: &str) -> f64 {
 fn power(seed: u64, noise: f64, blocks: u32) -> Power {
     let mut made = Made { every: 1, ..Made::new(3, &ARMS) };
     made.journal.run.view = View::Power;
-    let mut machine = Machine::new(seed, noise);
+    let mut machine = Machine { kept: 0.0, ..Machine::new(seed, noise) };
     made.measure(&mut machine, 0..blocks, Order::Tests, |cell| loss(&cell.key.condition));
     let results = Results::new(&made.journal, &Catalogue::load().unwrap(), None);
     results.power().unwrap().clone()
@@ -37,22 +37,29 @@ fn what_is_planted_is_found() {
     }
 }
 
-/// As many blocks as it asks for show a difference in four of five comparisons.
+/// As many blocks as it asks for show a difference in four of five comparisons: nine of ten such claims hold, where few blocks are
+/// enough and where many are needed.
 #[test]
 fn what_it_asks_for_is_enough() {
-    let needed = power(1, 0.12, 24).tests;
-    let price = needed.iter().map(|need| need.sizes[2]).max_by_key(|price| price.blocks).unwrap();
-    assert!(price.percent == 5.0 && price.blocks > 6 && price.seconds > 0.0, "{price:?}");
-    let tries = 60;
-    let shown = (0..tries).filter(|seed| {
-        let mut made = Made::new(1, &["none", "arg:slowed=5"]);
-        let mut machine = Machine::new(1000 + seed, 0.12);
-        made.measure(&mut machine, 0..price.blocks, Order::Tests, |cell| loss(&cell.key.condition));
-        let results = made.cost(&Catalogue::load().unwrap());
-        results.conditions[0].effects[0].comparison.delta.high < 0.0
-    });
-    let shown = shown.count();
-    assert!(shown >= 42, "{shown} of {tries} with {price:?}");
+    let catalogue = Catalogue::load().unwrap();
+    let (claims, tries) = (10, 20);
+    for noise in [0.025, 0.05] {
+        let shown = |claim: u64| {
+            let price = power(claim, noise, 12).tests[0].sizes[2];
+            assert!(price.percent == 5.0 && price.blocks >= 7 && price.seconds > 0.0, "{price:?}");
+            let is_shown = |attempt: &u64| {
+                let mut made = Made::new(1, &["none", "arg:slowed=5"]);
+                let mut machine = Machine { kept: 0.0, ..Machine::new(1000 + 100 * claim + attempt, noise) };
+                made.measure(&mut machine, 0..price.blocks, Order::Tests, |cell| loss(&cell.key.condition));
+                made.cost(&catalogue).conditions[0].effects[0].comparison.delta.high < 0.0
+            };
+            (price.blocks, (0..tries).filter(is_shown).count() as u64)
+        };
+        let found: Vec<(u32, u64)> = (0..claims).map(shown).collect();
+        let kept = found.iter().filter(|(_, shown)| 5 * shown >= 4 * tries).count() as u64;
+        let always = found.iter().all(|(_, shown)| *shown == tries);
+        assert!(10 * kept >= 9 * claims && !always, "noise {noise}, blocks and how many of {tries} show it: {found:?}");
+    }
 }
 
 /// Runs without equal arms say nothing.
