@@ -183,8 +183,10 @@ impl<'a> Job<'a> {
 
     /// Says once if energy could be known and is not.
     fn say_energy(&self, machine: &Machine) {
-        let is_asked = self.options.meter.is_none() && self.options.measuring.loudness() != Loudness::Quiet;
-        if let (EnergySource::Denied { path, fix }, true) = (EnergySource::find(machine), is_asked) {
+        if self.options.meter.is_some() || self.options.measuring.loudness() == Loudness::Quiet {
+            return;
+        }
+        if let EnergySource::Denied { path, fix } = EnergySource::find(machine) {
             say(&format!("energy is not known: only root may read {path}; try `{fix}`"));
         }
     }

@@ -149,9 +149,7 @@ pub fn run(
 pub fn journal_cell(id: usize, cell: &Cell) -> journal::Cell {
     let Cell { test, copies, load, condition, control, window, .. } = cell;
     let new = journal::Cell::new(id, test, *copies, load.as_deref(), condition);
-    // A slice of more than the 584 years that fit is not planned.
-    let slice = u64::try_from(window.slice.as_nanos()).unwrap_or(u64::MAX);
-    journal::Cell { warmup: window.warmup, slice, control: *control, ..new }
+    journal::Cell { warmup: window.warmup, slice: supervisor::ns(window.slice), control: *control, ..new }
 }
 
 /// The difference of the wall clock and the monotonic one, which only a jump changes.

@@ -107,7 +107,7 @@ impl<'a> Supervisor<'a> {
     /// Sleeps in poll(2) until `done` holds. While a window is open nothing wakes the tool but a program that prints or
     /// ends, or a signal.
     pub fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
-        let deadline = monotonic() + u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX / 2);
+        let deadline = monotonic() + ns(limit);
         loop {
             for program in processes.all_mut() {
                 program.read_output();
@@ -134,7 +134,7 @@ impl<'a> Supervisor<'a> {
 
     /// Sleeps for a time; returns whether no signal stopped it.
     pub fn sleep(&self, time: Duration) -> bool {
-        let deadline = monotonic() + u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 2);
+        let deadline = monotonic() + ns(time);
         while self.signals.stopped().is_none() {
             if !self.poll(std::iter::empty(), deadline) {
                 return true;
@@ -165,6 +165,11 @@ pub(super) fn monotonic() -> u64 {
 /// Processor time of this process in ns.
 pub(super) fn cpu_time() -> u64 {
     nanoseconds(ClockId::ProcessCPUTime)
+}
+
+/// A time in ns; of more than 146 years those, so that a sum with the clock still fits.
+pub(super) fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).map_or(u64::MAX / 4, |ns| ns.min(u64::MAX / 4))
 }
 
 fn nanoseconds(clock: ClockId) -> u64 {

@@ -6,7 +6,7 @@ use super::failure::{Failure, unavailable};
 use super::program::{Command, Program, Stage};
 use super::protocol::{self, Conclusion};
 use super::steady::Steady;
-use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
+use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
 use catalogue::{Metric, Test};
 use conditions::{Entered, FinishedTrial, Refusal};
 use journal::{Background, Copy, Trial};
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
         if !setup.sides.is_empty() {
             lead += MARKED;
         }
-        let start = monotonic() + u64::try_from(lead.as_nanos()).unwrap_or(u64::MAX / 4);
+        let start = monotonic() + ns(lead);
         for program in &mut processes.copies {
             program.output_mut().set_start(start);
             program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
@@ -143,7 +143,7 @@ impl Supervisor<'_> {
             tool_cpu_s: Some((tool.saturating_sub(before.1)) as f64 / 1e9),
             ..Trial::default()
         };
-        let end = start + u64::try_from(window.length().as_nanos()).unwrap_or(u64::MAX / 4);
+        let end = start + ns(window.length());
         trial.evidence = entered.prove(&FinishedTrial { trial: &trial, start, end, companion })?.map(Box::new);
         Ok(trial)
     }
@@ -318,7 +318,7 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     if test.value.as_ref().is_some_and(|value| !first.values.contains_key(value)) {
         return Err("it did not report its value".into());
     }
-    let end = u64::try_from(setup.window.length().as_nanos()).unwrap_or(u64::MAX);
+    let end = ns(setup.window.length());
     let slept = copies.iter().any(|copy| copy.slices.first().is_some_and(|first| first.0 >= end));
     match (test.metric, &first.frames) {
         (Metric::Latency, Some(_)) => Ok(copies),

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
 use crate::class::page_of;
-use crate::layout::{Page, bar, change, rank, value};
+use crate::layout::{Page, bar, change, ends, rank, value};
 use crate::measure::{Levels, Measure};
 use stats::Estimate;
 
@@ -55,9 +55,9 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
 fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
     let level = if has(board, class, measure, |levels| levels.one) { 0 } else { 1 };
     let ranking = board.ranking(class, measure, LEVELS[level].2);
-    let to = ranking.iter().map(|ranked| reach(&ranked.value)).fold(0.0, f64::max);
-    let from =
-        if measure.is_change { ranking.iter().map(|ranked| least(&ranked.value)).fold(0.0, f64::min) } else { 0.0 };
+    let reached = || ranking.iter().map(|ranked| ends(&ranked.value));
+    let to = reached().map(|[_, high]| high).fold(0.0, f64::max);
+    let from = if measure.is_change { reached().map(|[low, _]| low).fold(0.0, f64::min) } else { 0.0 };
     let shown = if class == 0 { MOST } else { FEW };
     let columns: Vec<usize> = (0..LEVELS.len()).filter(|place| has(board, class, measure, LEVELS[*place].2)).collect();
     if ranking.is_empty() {
@@ -88,7 +88,7 @@ fn has(board: &Board, class: usize, measure: &Measure, level: impl Fn(&Levels) -
     of_class.filter_map(|(_, entry)| measure.values.get(&entry.id)).any(|levels| level(levels).is_some())
 }
 
-fn row(board: &Board, measure: &Measure, ranked: &Ranked, ends: (f64, f64), columns: &[usize]) -> Markup {
+fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), columns: &[usize]) -> Markup {
     let entry = &board.entries[ranked.entry];
     let levels = measure.values.get(&entry.id).copied().unwrap_or_default();
     let written = if measure.is_change { change } else { value };
@@ -100,21 +100,11 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, ends: (f64, f64), colu
                 small { bdi { (entry.about) } }
                 @for mark in &entry.marks { " " span.mark { (mark) } }
             }
-            td.drawn { (bar(&ranked.value, ends)) }
+            td.drawn { (bar(&ranked.value, span)) }
             @for place in columns { td.n { (written(LEVELS[*place].2(&levels).as_ref())) } }
             td.day { (entry.date()) }
         }
     }
-}
-
-/// The right end of a bar with its interval.
-fn reach(value: &Estimate) -> f64 {
-    if value.bounded() { value.high } else { value.value }
-}
-
-/// The left end likewise.
-fn least(value: &Estimate) -> f64 {
-    if value.bounded() { value.low } else { value.value }
 }
 
 /// Returns the list of all runs, the newest last: a new run changes its end.

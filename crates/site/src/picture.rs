@@ -4,6 +4,7 @@ use analysis::Results;
 use maud::{Markup, html};
 use report::score;
 
+use crate::layout::ends;
 use crate::record::Record;
 
 /// About how wide a letter of the badge is, in pixels.
@@ -46,8 +47,7 @@ pub(crate) fn badge(record: &Record) -> String {
 /// Returns the chart as SVG: the index of each test at one copy and at the most; `None` of a run without an index.
 pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
     let index = results.indexes().iter().filter(|index| index.id == "system").max_by_key(|index| index.copies)?;
-    let reach = |part: &analysis::Part| if part.index.bounded() { part.index.high } else { part.index.value };
-    let most = index.parts.iter().map(reach).fold(0.0, f64::max);
+    let most = index.parts.iter().map(|part| ends(&part.index)[1]).fold(0.0, f64::max);
     let height = ROW * (index.parts.len() + 2);
     let x = |value: f64| format!("{:.1}", FROM as f64 + (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));
     let width = |value: f64| format!("{:.1}", (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));

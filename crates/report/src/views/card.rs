@@ -133,8 +133,12 @@ fn scores(results: &Results) -> crate::document::Table {
         .keyed("scores")
 }
 
+fn system_index(results: &Results, copies: u32) -> Option<&Index> {
+    results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)
+}
+
 fn index(results: &Results, most: u32) -> Option<Line<'static>> {
-    let at = |copies: u32| results.indexes().iter().find(|index| index.id == "system" && index.copies == copies);
+    let at = |copies| system_index(results, copies);
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
     let known = one.or(all)?;
     let label = if known.complete { "System index" } else { "System index (partial)" };
@@ -167,7 +171,7 @@ fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
 
 /// What the machine drew while the index was measured, where that is known.
 fn power(results: &Results, most: u32) -> Option<Line<'static>> {
-    let at = |copies: u32| results.indexes().iter().find(|index| index.id == "system" && index.copies == copies)?.watts;
+    let at = |copies| system_index(results, copies)?.watts;
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
     let label = "Power during the index".to_owned();
     one.or(all)?;

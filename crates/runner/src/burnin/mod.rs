@@ -15,7 +15,7 @@ use super::failure::{Failure, refused};
 use super::program::{Command, Program};
 use super::protocol::{Conclusion, violation};
 use super::rig::{NAMED_WINDOW, can_run, clock};
-use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic};
+use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{Condition, Test};
@@ -246,7 +246,7 @@ impl<'a> Session<'a> {
         if waited == Waited::Stopped || program.ended() || self.is_over(program, now) {
             return Ok(false);
         }
-        if now - self.last_line > u64::try_from(supervisor.patience.as_nanos()).unwrap_or(u64::MAX) {
+        if now - self.last_line > ns(supervisor.patience) {
             let seconds = supervisor.patience.as_secs();
             let text = format!("it printed nothing for {seconds} s and was killed; --patience waits longer");
             return Err(Failure::from(text).into());

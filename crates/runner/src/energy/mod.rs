@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 
 use super::failure::Failure;
 use super::program::{Command, Program};
-use super::supervisor::{Processes, Supervisor, Waited, monotonic};
+use super::supervisor::{Processes, Supervisor, Waited, monotonic, ns};
 use journal::{Energy, Fact, Quantity};
 use machine::EnergySource;
 use meter::Follower;
@@ -72,7 +72,7 @@ impl Supervisor<'_> {
         let mut program = self.start(&shell).map_err(anyhow::Error::msg)?;
         let follower = Follower::start(program.take_stdout()?)?;
         let mut meter = Meter { program, follower, asked: 0, missed: 0, broken: None };
-        let deadline = monotonic() + nanoseconds(FIRST);
+        let deadline = monotonic() + ns(FIRST);
         while meter.follower.last().is_none() && self.sleep(Duration::from_millis(5)) {
             let late = (monotonic() > deadline).then(|| format!("it printed nothing in {} s", FIRST.as_secs()));
             if let Some(why) = meter.failure().or(late) {
@@ -126,11 +126,11 @@ impl Supervisor<'_> {
         if !matches!(self.energy, Source::Counters(_)) {
             return Ok(None);
         }
-        if !self.wait_until(processes, start.saturating_sub(nanoseconds(BESIDE)))? {
+        if !self.wait_until(processes, start.saturating_sub(ns(BESIDE)))? {
             return Ok(None);
         }
         let before = self.energy.read();
-        let is_over = self.wait_until(processes, start + nanoseconds(window.length() + BESIDE))?;
+        let is_over = self.wait_until(processes, start + ns(window.length() + BESIDE))?;
         Ok(self.energy.since(before.as_ref()).filter(|_| is_over))
     }
 
@@ -148,7 +148,7 @@ impl Supervisor<'_> {
     pub fn metered_energy(&mut self, start: u64, window: Window) -> Option<Energy> {
         let Source::Meter(meter) = &mut self.energy else { return None };
         meter.asked += 1;
-        let energy = meter.follower.between(start, start + nanoseconds(window.length()));
+        let energy = meter.follower.between(start, start + ns(window.length()));
         meter.missed += usize::from(energy.is_none());
         if meter.broken.is_none() {
             meter.broken = meter.failure();
@@ -171,7 +171,7 @@ impl Supervisor<'_> {
         match meter.broken {
             _ if meter.missed == 0 => None,
             Some(why) => Some(format!("{of}: the meter was stopped: {why}")),
-            None if silent > nanoseconds(FIRST) => {
+            None if silent > ns(FIRST) => {
                 Some(format!("{of}: the meter printed nothing in the last {:.0} s of the run", silent as f64 / 1e9))
             }
             None => Some(format!(
@@ -214,8 +214,4 @@ impl Meter {
         let ended = if self.program.ended() { "it ended" } else { "it closed its output" };
         Some(self.program.failure().unwrap_or_else(|| ended.to_owned()))
     }
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX / 4)
 }
