@@ -1,6 +1,7 @@
 //! `unixmark compare` on runs that are written here: what is slower is called so, and nothing else is.
 
 mod conditions;
+mod energy;
 mod gate;
 mod made;
 mod systems;

@@ -37,7 +37,16 @@ impl Energy {
 
     /// Returns the trials' power by block.
     pub(crate) fn watts_by_block(&self) -> ByBlock {
-        let mut values: ByBlock = self.trials.iter().map(|(block, watts, _)| (*block, *watts)).collect();
+        self.by_block(|(block, watts, _)| Some((*block, *watts)))
+    }
+
+    /// Returns what an operation took in each trial, by block.
+    pub(crate) fn joules_by_block(&self) -> ByBlock {
+        self.by_block(|(block, _, joules)| Some((*block, (*joules)?)))
+    }
+
+    fn by_block(&self, value: impl Fn(&(u32, f64, Option<f64>)) -> Option<(u32, f64)>) -> ByBlock {
+        let mut values: ByBlock = self.trials.iter().filter_map(value).collect();
         values.sort_by_key(|(block, _)| *block);
         values
     }

@@ -28,13 +28,15 @@ pub struct Standing {
     pub mark: Option<Mark>,
 }
 
-/// One cell, or one index, in every system.
+/// One cell by one measure, or one index, in every system.
 #[derive(Debug, Clone)]
 pub struct Across {
     /// Where in the matrix it is; the test of an index is its name.
     pub key: Key,
     /// Its name in reports.
     pub label: String,
+    /// The score, latencies by their judged percentile; or an operation's energy.
+    pub measure: Measure,
     /// The unit of its figures; none of an index.
     pub unit: String,
     /// Whether a smaller figure is better.
@@ -74,7 +76,7 @@ impl Across {
             };
             Some(Standing { score, rank, mark })
         });
-        Across { key, label, unit, lower_is_better, standings: standings.collect() }
+        Across { key, label, measure: Measure::Score, unit, lower_is_better, standings: standings.collect() }
     }
 
     /// Returns the logarithm of the best figure over the worst; 0 if fewer than two are positive.
@@ -97,8 +99,8 @@ impl Across {
 }
 
 impl Comparisons {
-    /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each; latencies
-    /// by their judged percentile.
+    /// Returns every cell that any of the runs has, in the order of the first that has it, with its score in each, latencies
+    /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
     #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
         let rows = || self.runs.iter().flat_map(|run| &run.results.rows);
@@ -108,17 +110,23 @@ impl Comparisons {
                 known.push(&row.cell);
             }
         }
-        let across = |cell: &&journal::Cell| {
-            let score = |run: &Compared| {
-                let same = |row: &&super::Row| row.cell.key == cell.key && row.cell.unit == cell.unit;
-                run.results.rows.iter().find(same).map(|row| row.score)
-            };
-            let scores: Vec<Option<Estimate>> = self.runs.iter().map(score).collect();
-            let lower = Measure::Score.lower_is_better(cell.metric);
+        let mut sources: Vec<&str> = self.runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
+        sources.dedup();
+        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Row) -> Option<Estimate>| {
+            let same = |row: &&super::Row| row.cell.key == cell.key && row.cell.unit == cell.unit;
+            let figure = |run: &Compared| run.results.rows.iter().find(same).and_then(of);
+            let figures: Vec<Option<Estimate>> = self.runs.iter().map(figure).collect();
+            let (unit, lower) = (measure.unit(&cell.unit), measure.lower_is_better(cell.metric));
             let key = cell.key.under(self.condition(&cell.key.condition));
-            Across::new(key, cell.label.clone(), cell.unit.clone(), lower, &scores)
+            Across { measure, ..Across::new(key, cell.label.clone(), unit, lower, &figures) }
         };
-        known.iter().map(across).collect()
+        let all = |cell| {
+            let score = across(Measure::Score, cell, |row| Some(row.score));
+            let energy = across(Measure::Energy, cell, |row| row.energy.as_ref()?.per_operation);
+            let has_energy = sources.len() == 1 && energy.standings.iter().any(Option::is_some);
+            [Some(score), has_energy.then_some(energy)].into_iter().flatten()
+        };
+        known.iter().flat_map(all).collect()
     }
 
     /// Returns the indexes of the runs likewise: of each that of the same tests.

@@ -276,6 +276,13 @@ impl Facts {
         KNOWN.iter().flat_map(move |(name, _, uses)| uses.iter().filter_map(move |used| common(name, used)))
     }
 
+    /// Returns the kind of source that energy was read from: powercap, hwmon or a meter. Figures of different kinds are not
+    /// comparable.
+    #[must_use]
+    pub fn energy_source(&self) -> Option<&str> {
+        self.text(Fact::ENERGY)?.split(':').next()
+    }
+
     /// Adds a fact at the end.
     pub fn push(&mut self, fact: Fact) {
         self.0.push(fact);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::class::Class;
 use crate::record::{FACETS, Record};
 use catalogue::Metric;
-use journal::{Fact, Key};
+use journal::Key;
 use stats::Estimate;
 
 /// What a figure is of.
@@ -87,7 +87,7 @@ impl Entry {
                 figures.push((columns.place(column), index.score, *quiet));
             }
         }
-        let source = record.summary.facts.text(Fact::ENERGY).and_then(|from| from.split(':').next());
+        let source = record.summary.facts.energy_source();
         for (source, index) in source.into_iter().flat_map(|source| record.system_indexes().map(move |of| (source, of)))
         {
             let Some(watts) = &index.watts else { continue };

@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     threshold: f64,
     /// Exit with status 1 if anything is significantly slower or worse by at least this much, or if a cell is missing
     ///
-    /// What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
+    /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
     /// Two runs made later: a loss fails only if it appears in them too

@@ -311,11 +311,11 @@ impl Difference {
         if self.between.is_some() && between >= RATE {
             return Verdict::Differs;
         }
-        match (delta.value < 0.0, self.measure == Measure::Met) {
-            (true, false) => Verdict::Slower,
-            (false, false) => Verdict::Faster,
-            (true, true) => Verdict::Worse,
-            (false, true) => Verdict::Better,
+        match (delta.value < 0.0, self.measure.is_of_time()) {
+            (true, true) => Verdict::Slower,
+            (false, true) => Verdict::Faster,
+            (true, false) => Verdict::Worse,
+            (false, false) => Verdict::Better,
         }
     }
 
@@ -459,11 +459,12 @@ mod tests {
 
     #[test]
     fn verdicts() {
-        use Measure::{Met, P99, Score};
+        use Measure::{Energy, Met, P99, Score};
         assert_eq!(verdict(Score, (-0.12, -0.1, -0.08), 0.001), Verdict::Slower);
         assert_eq!(verdict(P99, (0.08, 0.1, 0.12), 0.001), Verdict::Faster);
         assert_eq!(verdict(Met, (-12.0, -10.0, -8.0), 0.001), Verdict::Worse);
         assert_eq!(verdict(Met, (8.0, 10.0, 12.0), 0.001), Verdict::Better);
+        assert_eq!(verdict(Energy, (-0.12, -0.1, -0.08), 0.001), Verdict::Worse);
         // Not certain over the whole report; beyond 0 but below the threshold; not beyond 0.
         for (interval, q) in
             [((-0.12, -0.1, -0.08), 0.06), ((-0.03, -0.009, -0.001), 0.01), ((-0.1, -0.04, 0.01), 0.01)]

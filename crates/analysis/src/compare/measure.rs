@@ -24,6 +24,8 @@ pub enum Measure {
     P999,
     /// The share of deadlines met.
     Met,
+    /// The energy of an operation.
+    Energy,
 }
 
 impl Measure {
@@ -36,12 +38,18 @@ impl Measure {
             Measure::P99 => "p99",
             Measure::P999 => "p99.9",
             Measure::Met => "met",
+            Measure::Energy => "energy",
         }
     }
 
     /// The unit of its values, where that of the test's score is `score`.
     pub(crate) fn unit(self, score: &str) -> String {
-        if self == Measure::Met { "%" } else { score }.to_owned()
+        match self {
+            Measure::Met => "%",
+            Measure::Energy => "J",
+            _ => score,
+        }
+        .to_owned()
     }
 
     /// The unit of its differences: `%`, or `points` of a per cent.
@@ -55,23 +63,28 @@ impl Measure {
         matches!(self, Measure::P50 | Measure::P99 | Measure::P999)
     }
 
+    /// Whether its differences are of the time that the same work takes.
+    pub(crate) fn is_of_time(self) -> bool {
+        !matches!(self, Measure::Met | Measure::Energy)
+    }
+
     /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a
     /// logarithm, of the inverse where less is better; of a share of deadlines the share in per cent.
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => value,
+            (Measure::Energy, _) | (_, Metric::Time) => -value.natural_log(),
             (_, Metric::Latency) => -value.max(LEAST).natural_log(),
-            (_, Metric::Time) => -value.natural_log(),
             (_, Metric::Rate) => value.natural_log(),
         }
     }
 
     /// Returns the value whose goodness lies so far above that of `base`.
     pub(crate) fn beyond(self, metric: Metric, base: f64, goodness: f64) -> f64 {
-        match (self, metric) {
-            (Measure::Met, _) => base + goodness,
-            (_, Metric::Latency | Metric::Time) => base * (-goodness).exponential(),
-            (_, Metric::Rate) => base * goodness.exponential(),
+        match self {
+            Measure::Met => base + goodness,
+            _ if self.lower_is_better(metric) => base * (-goodness).exponential(),
+            _ => base * goodness.exponential(),
         }
     }
 
@@ -92,7 +105,11 @@ impl Measure {
 
     /// Whether a smaller figure is better.
     pub fn lower_is_better(self, metric: Metric) -> bool {
-        self != Measure::Met && metric != Metric::Rate
+        match self {
+            Measure::Met => false,
+            Measure::Energy => true,
+            _ => metric != Metric::Rate,
+        }
     }
 
     /// Returns a shift of goodness as the difference of a rate; negative is worse.

@@ -40,10 +40,26 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
             notes.push("both conditions were measured in the same blocks, so differences are within blocks".to_owned())
         }
     }
-    let comparisons: Vec<&Comparison> = comparisons.iter().collect();
-    notes.extend(blind(&comparisons));
-    notes.extend(of_method(&comparisons));
+    notes.extend(energy(comparisons, runs));
+    let (energies, others): (Vec<&Comparison>, Vec<&Comparison>) =
+        comparisons.iter().partition(|one| one.measure == Measure::Energy);
+    notes.extend([&others, &energies].into_iter().filter_map(|judged| blind(judged)));
+    notes.extend(of_method(&comparisons.iter().collect::<Vec<&Comparison>>()));
     notes
+}
+
+/// What the energies are of; or why some that are known are not compared.
+fn energy(comparisons: &[Comparison], runs: &[Compared]) -> Option<String> {
+    let source = |run: &Compared| Some(format!("{} ({})", run.results.facts.energy_source()?, run.letter));
+    let known: Vec<&str> = runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
+    if known.windows(2).any(|two| two[0] != two[1]) {
+        let sources: Vec<String> = runs.iter().filter_map(source).collect();
+        return Some(format!("energy is compared only where its source is of the same kind: {}", sources.join(", ")));
+    }
+    comparisons.iter().any(|one| one.measure == Measure::Energy).then(|| {
+        "energy: what an operation takes of all that the source sees, idle parts and other programs included; positive is worse"
+            .to_owned()
+    })
 }
 
 /// Returns what the intervals of these comparisons rest on, where that is not what their design asks for.

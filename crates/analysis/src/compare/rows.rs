@@ -26,13 +26,19 @@ pub(super) struct Match<'a> {
 }
 
 impl Side<'_> {
-    /// What the cell is compared by: its score, or an interactive test's median, p99 and deadlines.
-    pub(super) fn measures(&self) -> &'static [Measure] {
+    /// What the cell itself is compared by: its score, or an interactive test's median, p99 and deadlines.
+    fn measures(&self) -> &'static [Measure] {
         match &self.row.latency {
             None => &[Measure::Score],
             Some(latency) if latency.deadlines_met.is_some() => &[Measure::P50, Measure::P99, Measure::Met],
             Some(_) => &[Measure::P50, Measure::P99],
         }
+    }
+
+    /// What an operation's energy was read from, if it is known.
+    fn energy(&self) -> Option<&str> {
+        self.row.energy.as_ref()?.per_operation?;
+        self.run.results.facts.energy_source()
     }
 
     /// Returns why the numbers of this and another run's cell do not mean the same, if they do not.
@@ -59,6 +65,7 @@ impl Side<'_> {
     pub(super) fn value(&self, measure: Measure) -> Result<f64, String> {
         let Side { run: Compared { letter, .. }, row } = self;
         let value = match (&row.latency, measure) {
+            (_, Measure::Energy) => row.energy.as_ref().and_then(|energy| energy.per_operation).map(|one| one.value),
             (Some(latency), Measure::Met) => latency.deadlines_met.map(|met| met.value),
             (Some(latency), measure) if measure.is_percentile() => {
                 latency.percentile(measure.name()).map(|ms| ms.max(LEAST))
@@ -67,6 +74,7 @@ impl Side<'_> {
         };
         value.filter(|value| value.is_finite()).ok_or_else(|| match measure {
             Measure::Score => format!("nothing was counted in {letter}"),
+            Measure::Energy => format!("the energy is not known in {letter}"),
             Measure::Met => format!("no deadlines in {letter}"),
             _ => {
                 let frames = row.latency.as_deref().map_or(0, |latency| latency.histogram.count());
@@ -78,6 +86,10 @@ impl Side<'_> {
 
     /// Returns every trial's value of a measure, none of them 0; `None` if a trial has none.
     fn trials(&self, measure: Measure) -> Option<Values> {
+        if measure == Measure::Energy {
+            let values = self.row.energy.as_ref()?.joules_by_block();
+            return Some(values.into_iter().map(|(block, joules)| (block + 1, joules)).collect());
+        }
         let Some(latency) = &self.row.latency else {
             let values: Values = self.row.by_block().into_iter().map(|(block, value)| (block + 1, value)).collect();
             // An imported report has the score alone.
@@ -91,6 +103,17 @@ impl Side<'_> {
         };
         latency.trials.iter().map(|trial| Some((trial.block + 1, value(trial)?))).collect()
     }
+}
+
+/// What a cell is compared by: what it is itself, and an operation's energy where both runs of each round have it from one kind
+/// of source.
+pub(super) fn measures(found: &[Match<'_>]) -> Vec<Measure> {
+    let own = found.first().map_or(&[][..], |one| one.sides.a.measures());
+    let of_both = |one: &Match<'_>| {
+        let Sides { a, b } = one.sides.as_ref().map(Side::energy);
+        a.is_some() && a == b
+    };
+    own.iter().copied().chain(found.iter().all(of_both).then_some(Measure::Energy)).collect()
 }
 
 /// Returns what the runs have of a cell by a measure; or why they cannot be compared by it. Conditions that share no blocks

@@ -54,9 +54,9 @@ pub struct Bar {
 }
 
 impl Thesis {
-    /// Returns the tables of comparisons by rounds. Shares of deadlines met are not rates, and so not among them.
+    /// Returns the tables of comparisons by rounds. Shares of deadlines met and energies are no rates, and so not among them.
     pub(super) fn new(comparisons: &[Comparison], rounds: usize, beyond: f64) -> Thesis {
-        let rates = comparisons.iter().filter(|one| one.measure != Measure::Met);
+        let rates = comparisons.iter().filter(|one| one.measure.is_of_time());
         let rows: Vec<ThesisRow> = rates.filter_map(|one| row(one, rounds)).collect();
         let mut figure4: Vec<Bar> = rows.iter().map(bar).filter(|bar| bar.loss > beyond).collect();
         figure4.sort_by(|a, b| b.loss.total_cmp(&a.loss));

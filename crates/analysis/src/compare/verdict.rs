@@ -7,9 +7,9 @@ pub enum Verdict {
     Slower,
     /// Takes less time.
     Faster,
-    /// Meets fewer deadlines.
+    /// Meets fewer deadlines, or takes more energy.
     Worse,
-    /// Meets more deadlines.
+    /// Meets more deadlines, or takes less energy.
     Better,
     /// Runs apart differ, but whether it is the machine that changed from run to run is not known.
     Differs,

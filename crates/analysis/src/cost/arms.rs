@@ -41,6 +41,8 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
         all.carries(share).then(|| (all.quantile(share) / latency::MS).max(LEAST))
     };
     let value = match measure {
+        // Conditions are compared by time.
+        Measure::Energy => None,
         Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
         Measure::P50 => quantile(0.5),
         Measure::P99 => quantile(0.99),

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use serde_json::{Map, Value};
-use words::{Unique, at_least, compact, signed_fine, wrap};
+use words::{Unique, at_least, compact, joules, signed_fine, wrap};
 
 use super::figures::{name, program_rows, text};
 use crate::document::{Block, Document};
@@ -95,11 +95,16 @@ fn placed(name: &str, figures: &str) -> Vec<String> {
 
 /// What a row compares: before, after, delta, interval, verdict.
 fn change(row: &Map<String, Value>) -> [String; 5] {
-    let value = |key: &str| row.get(key).and_then(Value::as_f64).map_or("-".to_owned(), compact);
+    let value = |key: &str| row.get(key).and_then(Value::as_f64).map_or("-".to_owned(), words_of(row));
     // Of rounds whose base is B, the figure of A is the later.
     let [before, after] = if text(row, "against") == "B" { ["b", "a"] } else { ["a", "b"] };
     let unit = if text(row, "delta_unit") == "points" { "pt" } else { "%" };
     [value(before), value(after), delta(row, unit), interval(row), text(row, "verdict")]
+}
+
+/// How the figures of a row are written.
+fn words_of(row: &Map<String, Value>) -> fn(f64) -> String {
+    if text(row, "measure") == "energy" { joules } else { compact }
 }
 
 fn delta(row: &Map<String, Value>, unit: &str) -> String {
@@ -162,8 +167,10 @@ fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<Strin
     let heads: Vec<String> = letters.iter().map(|letter| format!("{letter} ")).collect();
     lines.extend(placed("", &cells(&heads)));
     for row in rows {
-        let marked: Vec<String> =
-            letters.iter().map(|letter| marked(row.get("scores").and_then(|all| all.get(letter)))).collect();
+        let marked: Vec<String> = letters
+            .iter()
+            .map(|letter| marked(row.get("scores").and_then(|all| all.get(letter)), words_of(row)))
+            .collect();
         lines.extend(placed(&format!("{}, {}", name(row), text(row, "unit")), &cells(&marked)));
     }
     lines.push(String::new());
@@ -176,12 +183,12 @@ fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<Strin
 }
 
 /// A score with its mark.
-fn marked(score: Option<&Value>) -> String {
+fn marked(score: Option<&Value>, words: fn(f64) -> String) -> String {
     let Some(value) = score.and_then(|score| score["value"].as_f64()) else { return "- ".to_owned() };
     let mark = match score.and_then(|score| score["mark"].as_str()) {
         Some("best") => '*',
         Some(_) => '!',
         None => ' ',
     };
-    format!("{}{mark}", compact(value))
+    format!("{}{mark}", words(value))
 }

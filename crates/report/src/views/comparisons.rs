@@ -97,6 +97,11 @@ pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
     }
 }
 
+/// Returns how a figure of a measure is written.
+pub(super) fn words_of(measure: Measure) -> fn(f64) -> String {
+    if measure == Measure::Energy { words::joules } else { words::compact }
+}
+
 /// Returns the change of the figure with its unit.
 pub(super) fn change(one: &Comparison) -> Field {
     Field::Suffixed(one.change().value, words::signed_fine, unit(one.measure))
@@ -146,8 +151,8 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::words("", "id").shown(Show::Pages), |line| Field::text(line.id()))
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
         .with(Column::words("unit", "unit").shown(Show::Wide), |line| Field::text(&line.comparison.unit))
-        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, words::compact))
-        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, words::compact))
+        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, words_of(line.comparison.measure)))
+        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, words_of(line.comparison.measure)))
         .with(Column::number("n", "n").shown(Show::Wide), move |line| n(line.comparison))
         .with(Column::number("", "delta").main(), Line::delta)
         .with(Column::data("delta"), |line| Field::Estimate(line.comparison.change(), words::signed_fine))
@@ -177,9 +182,11 @@ fn behind(one: &Comparison) -> Value {
 /// Returns the row of a comparison in a forest plot.
 pub(super) fn row(line: &Line<'_>) -> forest::Row {
     let one = line.comparison;
-    let (delta, interval, time) = (line.delta().words(), line.interval().words(), line.time().words());
+    let (delta, interval) = (line.delta().words(), line.interval().words());
+    let time = one.time_factor().map_or_else(String::new, factor);
+    let of_time = if time.is_empty() { String::new() } else { format!(", {time} the time") };
     let mut title = format!(
-        "{}: {delta} ({interval}), {time} the time, {}; n {}, p {}, q {}",
+        "{}: {delta} ({interval}){of_time}, {}; n {}, p {}, q {}",
         line.title(),
         line.verdict_in_full(),
         one.n.b,
@@ -189,7 +196,6 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
     if let Some(floor) = line.effect.and_then(|effect| effect.floor).filter(|floor| floor.is_finite()) {
         title += &format!("; drift reaches {}", figure(floor));
     }
-    let time = if one.measure == Measure::Met { String::new() } else { time };
     let words = [delta, interval, time, line.verdict()];
     forest::Row { label: line.title(), at: one.delta, verdict: Some(one.verdict), words, title, control: None }
 }

@@ -1,9 +1,10 @@
 //! Several systems in one table: a column each, best and worst marked, ranks as ranges.
 
-use analysis::{Across, Comparisons, Mark, Sorted, Standing, sort_systems};
+use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing, sort_systems};
 use serde_json::{Map, Value, json};
 
-use super::shared::{coordinates, to_post};
+use super::comparisons::{measured, words_of};
+use super::shared::to_post;
 use super::{compare, why};
 use crate::document::{Block, Column, Columns, Document, Field, Show, Table, Tone};
 
@@ -49,9 +50,10 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
 
 /// `3 systems, 12 tests: A is best of 5, C of 2; 5 have no clear best.`
 fn lead(all: &Comparisons, rows: &[Across]) -> String {
+    let tests: Vec<&Across> = rows.iter().filter(|row| row.measure == Measure::Score).collect();
     let best = |system: usize| {
-        let is_best = |row: &&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
-        rows.iter().filter(is_best).count()
+        let is_best = |row: &&&Across| row.standings[system].is_some_and(|one| one.mark == Some(Mark::Best));
+        tests.iter().filter(is_best).count()
     };
     let bests: Vec<(usize, &str)> = all
         .runs
@@ -60,10 +62,10 @@ fn lead(all: &Comparisons, rows: &[Across]) -> String {
         .map(|(place, run)| (best(place), run.letter.as_str()))
         .filter(|one| one.0 > 0)
         .collect();
-    let open = rows.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
+    let open = tests.len() - bests.iter().map(|(count, _)| count).sum::<usize>();
     let mut parts: Vec<String> = bests.iter().map(|(count, letter)| format!("{letter} is best of {count}")).collect();
     parts.push(format!("{open} have no clear best"));
-    let tests = words::count(rows.len(), "test");
+    let tests = words::count(tests.len(), "test");
     format!("{} systems, {tests}: {}.", all.runs.len(), parts.join(", "))
 }
 
@@ -72,10 +74,10 @@ fn named<'a>() -> Columns<'a, Across> {
     let unit = |row: &Across| if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
     Columns::new()
         .with(Column::words("", "test").shown(Show::Narrow), move |row: &Across| {
-            Field::text(format!("{}{}{}", row.key.test, coordinates(&row.key), unit(row)))
+            Field::text(format!("{}{}", measured(&row.key.test, &row.key, row.measure), unit(row)))
         })
         .with(Column::words("", "test").shown(Show::Pages), |row| {
-            Field::text(format!("{}{}", row.label, coordinates(&row.key)))
+            Field::text(measured(&row.label, &row.key, row.measure))
         })
         .with(Column::words("", "unit").shown(Show::Pages), |row| Field::text(&row.unit))
 }
@@ -84,22 +86,24 @@ fn figures(all: &Comparisons, rows: &[Across]) -> Table {
     let mut columns = named();
     for (place, run) in all.runs.iter().enumerate() {
         let column = Column::number("", &run.letter).main().wide(SYSTEM);
-        columns = columns.with(column, move |row| row.standings[place].as_ref().map_or(Field::Missing, figure));
+        columns = columns.with(column, move |row| {
+            row.standings[place].as_ref().map_or(Field::Missing, |one| figure(one, words_of(row.measure)))
+        });
     }
     columns.of(rows).shown(Show::People)
 }
 
 /// A figure with its mark, and its interval where a page has room for it.
-fn figure(standing: &Standing) -> Field {
+fn figure(standing: &Standing, words: fn(f64) -> String) -> Field {
     let Standing { score, rank, mark } = standing;
     let (sign, tone) = match mark {
         Some(Mark::Best) => ("*", 3),
         Some(Mark::Worst) => ("!", -3),
         None => (" ", 0),
     };
-    let interval = Field::Interval(*score, words::compact).words();
+    let interval = Field::Interval(*score, words).words();
     let more = rank.map_or(interval.clone(), |rank| format!("{interval}, rank {}", range(rank)));
-    let text = format!("{}{sign}", words::compact(score.value));
+    let text = format!("{}{sign}", words(score.value));
     Field::Toned(Box::new(Field::text(text)), Tone(tone), more)
 }
 
@@ -128,6 +132,6 @@ pub(super) fn data(all: &Comparisons) -> Columns<'_, Across> {
     Columns::new().keyed(|row: &Across| &row.key).data(move |row| {
         let figures = row.standings.iter().map(|one| one.as_ref().map_or(Value::Null, standing));
         let scores: Map<String, Value> = all.runs.iter().map(|run| run.letter.clone()).zip(figures).collect();
-        json!({"label": row.label, "unit": row.unit, "lower_is_better": row.lower_is_better, "scores": scores})
+        json!({"label": row.label, "measure": row.measure, "unit": row.unit, "lower_is_better": row.lower_is_better, "scores": scores})
     })
 }

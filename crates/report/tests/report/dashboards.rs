@@ -46,7 +46,7 @@ fn numbers(json: &Value, table: &str, key: &str) -> Vec<Value> {
 fn subjects(format: Format) -> Vec<(String, Value, String)> {
     let runs = ["index", "latency", "graphics", "cost", "scaling"];
     let runs = runs.map(|run| (run.to_owned(), parsed(&report(run, Format::Json)), report(run, format)));
-    let both = ["index", "latency", "cost"];
+    let both = ["index", "latency", "cost", "energy"];
     let both = both.map(|run| (format!("{run} compared"), parsed(&compared(run, Format::Json)), compared(run, format)));
     runs.into_iter().chain(both).collect()
 }
