@@ -59,6 +59,50 @@ fn fleet_report(place: &Place, directory: &Path, words: &str) -> (i32, String, S
     (output.status.code().unwrap(), stdout(&output), stderr(&output))
 }
 
+/// A journal whose trials took so many watts, by a meter.
+fn metered(text: &str, watts: f64) -> String {
+    let mut metered = String::new();
+    for line in text.lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if line["type"] == "cell" && line["id"] == 0 {
+            let fact =
+                json!({"type": "fact", "name": "run.energy", "label": "Energy", "group": "Run", "value": "meter"});
+            metered += &format!("{fact}\n");
+        }
+        if line["type"] == "trial" && line["copies"].is_array() {
+            line["energy"] = json!({"joules": watts, "seconds": 1.0});
+        }
+        metered += &format!("{line}\n");
+    }
+    metered
+}
+
+#[test]
+fn the_node_that_burns_more_is_named() {
+    let place = Place::new();
+    // The seventh is slow, so it takes more for the same work at the same power; the third has a bad power supply.
+    let directory = collected(&place, |node, text| metered(&text, if node == 3 { 240.0 } else { 200.0 }));
+    let (_, text, said) = fleet_report(&place, &directory, "");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("1 of 10 nodes is slow: n7"), "{text}{said}");
+    assert!(flat.contains("More energy for the same work: n3 (+19.8 %) and n7 (+11.4 %)."), "{text}");
+    insta::assert_snapshot!("energy_text", text.split("Energy of the same work").nth(1).unwrap());
+    let (_, json, _) = fleet_report(&place, &directory, "--format json");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let energy = json["energy"].as_array().unwrap();
+    assert_eq!((energy.len(), &energy[0]["node"], &energy[0]["named"]), (10, &json!("n3"), &json!("more")));
+    assert!((energy[0]["watts"].as_f64().unwrap() - 240.0).abs() < 1e-6, "{}", energy[0]);
+    let [excess, low, high] = ["excess", "excess_low", "excess_high"].map(|key| energy[0][key].as_f64().unwrap());
+    assert!(low < excess && excess < high && (17.0..23.0).contains(&excess), "{}", energy[0]);
+    let named = energy.iter().filter(|one| !one["named"].is_null()).map(|one| one["node"].as_str().unwrap());
+    assert_eq!(named.collect::<BTreeSet<&str>>(), BTreeSet::from(["n3", "n7"]));
+    for format in ["html", "markdown", "csv"] {
+        let (_, shown, _) = fleet_report(&place, &directory, &format!("--format {format}"));
+        assert!(shown.contains("240") && (format == "csv" || shown.contains("Energy of the same work")), "{format}");
+    }
+}
+
 #[test]
 fn the_slow_node_of_a_fleet_is_named() {
     let place = Place::new();

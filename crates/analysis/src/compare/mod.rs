@@ -175,16 +175,7 @@ impl Comparison {
     }
 
     fn change_of(&self, delta: Estimate) -> Estimate {
-        if !self.lower_is_better() {
-            return delta;
-        }
-        let inverse = |delta: f64| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0);
-        match delta {
-            delta if delta.bounded() => {
-                Estimate { value: inverse(delta.value), low: inverse(delta.high), high: inverse(delta.low) }
-            }
-            delta => Estimate::alone(inverse(delta.value)),
-        }
+        if self.lower_is_better() { inverse(delta) } else { delta }
     }
 
     /// Whether it is a significant loss, by an estimate of at least `size` per cent (points for deadlines met).
@@ -207,6 +198,17 @@ impl Comparison {
     #[must_use]
     pub fn is_akin(&self, other: &Comparison) -> bool {
         self.measure == other.measure && self.cell.key.same_family(&other.cell.key)
+    }
+}
+
+/// Returns a change of a rate in per cent as that of its inverse, such as a time.
+pub(crate) fn inverse(delta: Estimate) -> Estimate {
+    let inverse = |delta: f64| 100.0 * (1.0 / (1.0 + delta / 100.0) - 1.0);
+    match delta {
+        delta if delta.bounded() => {
+            Estimate { value: inverse(delta.value), low: inverse(delta.high), high: inverse(delta.low) }
+        }
+        delta => Estimate::alone(inverse(delta.value)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Deviations are in per cent, (node − typical) ÷ typical of that, and negative where the node is worse.
 
 mod against;
+mod energy;
 mod facts;
 mod groups;
 mod judge;
@@ -151,6 +152,24 @@ pub struct Node {
     pub rank: (usize, usize),
     /// Its figures, in the order of the columns; none where it has none.
     pub values: Vec<Option<Value>>,
+    /// What it took meanwhile, where its energy is known.
+    pub taken: Option<Taken>,
+}
+
+/// The energy that a node took for the same work as the others of its group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Taken {
+    /// Its mean power in W, the geometric mean over its tests.
+    pub watts: f64,
+    /// By how much an operation took more than with its group's typical node, in per cent, over all tests: positive is worse. The
+    /// interval is of the measurement.
+    pub excess: Estimate,
+    /// The p value among its group's nodes with the same source of energy; 1 where it is not judged.
+    pub p: f64,
+    /// Its q value over all nodes.
+    pub q: f64,
+    /// Whether it takes more than the others (slow) or less (fast).
+    pub named: Option<Named>,
 }
 
 /// A node's figure in one column.

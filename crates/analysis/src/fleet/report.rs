@@ -5,8 +5,8 @@ use stats::Exact;
 
 use super::judge::{self, Judged, Verdicts};
 use super::table::{Cell, Table, turned};
-use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Value};
-use super::{against, facts, groups, notes, spread};
+use super::{Asked, Column, Delivered, FleetReport, Group, Named, Node, Outlier, Taken, Value};
+use super::{against, energy, facts, groups, notes, spread};
 use crate::compare::RATE;
 use catalogue::Metric;
 use stats::{Estimate, NORMAL_975, mean, rank_ranges};
@@ -51,6 +51,8 @@ impl FleetReport {
             notes: Vec::new(),
             warnings: Vec::new(),
         };
+        let taken = energy::taken(delivered, &families, asked.threshold);
+        report.nodes.iter_mut().zip(taken).for_each(|(node, taken)| node.taken = taken);
         report.name();
         let order = report.sort();
         report.outliers = report.found();
@@ -76,6 +78,14 @@ impl FleetReport {
         report.warnings = notes::warnings(delivered);
         report.warnings.extend(before.into_iter().flat_map(|(_, before)| notes::since(before, delivered)));
         Ok(report)
+    }
+
+    /// The nodes whose energy is known with what they took, those that took most first.
+    #[must_use]
+    pub fn taken(&self) -> Vec<(&Node, Taken)> {
+        let mut found: Vec<(&Node, Taken)> = self.nodes.iter().filter_map(|node| Some((node, node.taken?))).collect();
+        found.sort_by(|a, b| b.1.excess.value.total_cmp(&a.1.excess.value));
+        found
     }
 
     /// How many nodes have a figure.
@@ -194,9 +204,7 @@ fn measured<'a>(delivered: &[Delivered<'a>]) -> Vec<Delivered<'a>> {
 }
 
 fn family(name: String, nodes: Vec<usize>, table: &Table<'_>) -> Family {
-    let cells = |column: usize| nodes.iter().map(|node| table.rows[*node][column]).collect::<Vec<Option<Cell>>>();
-    let cells: Vec<Vec<Option<Cell>>> = (0..table.columns.len()).map(cells).collect();
-    let verdicts = judge::group(&cells, nodes.len());
+    let verdicts = judge::group(&table.cells(&nodes), nodes.len());
     Family { name, nodes, verdicts }
 }
 
@@ -265,6 +273,7 @@ fn nodes(delivered: &[Delivered<'_>], table: &Table<'_>, families: &[Family]) ->
                 named: None,
                 rank: overall[member].and_then(|_| ranks.next()).unwrap_or((0, 0)),
                 values: (0..table.columns.len()).map(value).collect(),
+                taken: None,
             });
         }
     }

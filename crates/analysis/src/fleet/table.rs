@@ -38,6 +38,15 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     /// Returns the table of what was delivered; columns stand in the order in which nodes have them.
     pub(super) fn new(delivered: &[Delivered<'a>]) -> Table<'a> {
+        Table::with(delivered, Cell::of)
+    }
+
+    /// Returns the table of what an operation took.
+    pub(super) fn of_energy(delivered: &[Delivered<'a>]) -> Table<'a> {
+        Table::with(delivered, |figure| Cell::with(figure, Metric::Time, figure.joules?))
+    }
+
+    fn with(delivered: &[Delivered<'a>], cell: fn(&Figure) -> Option<Cell>) -> Table<'a> {
         let mut places: HashMap<Comparable<'a>, usize> = HashMap::new();
         let mut columns: Vec<&'a Figure> = Vec::new();
         let mut rows: Vec<Vec<Option<Cell>>> = Vec::with_capacity(delivered.len());
@@ -51,12 +60,18 @@ impl<'a> Table<'a> {
                 if row.len() <= place {
                     row.resize(place + 1, None);
                 }
-                row[place] = row[place].or_else(|| Cell::of(figure));
+                row[place] = row[place].or_else(|| cell(figure));
             }
             rows.push(row);
         }
         rows.iter_mut().for_each(|row| row.resize(columns.len(), None));
         Table { columns, rows }
+    }
+
+    /// Returns the cells of some nodes, by column and node.
+    pub(super) fn cells(&self, nodes: &[usize]) -> Vec<Vec<Option<Cell>>> {
+        let column = |column: usize| nodes.iter().map(|node| self.rows[*node][column]).collect();
+        (0..self.columns.len()).map(column).collect()
     }
 }
 
@@ -69,17 +84,20 @@ pub(super) fn key(figure: &Figure) -> Comparable<'_> {
 }
 
 impl Cell {
-    /// Returns the logarithm of the figure; none where it is not positive.
     fn of(figure: &Figure) -> Option<Cell> {
-        let estimate = figure.score;
+        Some(Cell { scatter: scatter(figure), ..Cell::with(figure, figure.metric, figure.score)? })
+    }
+
+    /// Returns the logarithm of an estimate of a figure; none where it is not positive.
+    fn with(figure: &Figure, metric: Metric, estimate: Estimate) -> Option<Cell> {
         if !(estimate.value.is_finite() && estimate.value > 0.0) {
             return None;
         }
         Some(Cell {
             figure: estimate,
-            log: turned(figure.metric, estimate.value),
+            log: turned(metric, estimate.value),
             error: error(&estimate, figure.n),
-            scatter: scatter(figure),
+            scatter: (f64::NAN, 0.0),
         })
     }
 }

@@ -8,6 +8,7 @@ use journal::NodeId;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
+use stats::Estimate;
 use testing::normal;
 
 const TESTS: usize = 12;
@@ -134,6 +135,68 @@ fn slow_nodes_are_named_among_honest_ones() {
         assert!(found * 10 >= times * 9, "{planted} of {nodes}: found in {found} of {times}");
         assert!(others * 5 <= times, "{planted} of {nodes}: others in {others} of {times}");
     }
+}
+
+/// A fleet of equal speeds whose nodes' energies differ by 1.5 % in each test; the first takes so many times as much.
+fn with_energy(random: &mut Pcg64Mcg, nodes: usize, more: f64) -> Vec<Summary> {
+    let mut summaries = fleet(random, nodes, Tails::Normal, false, 0);
+    for (node, summary) in summaries.iter_mut().enumerate() {
+        let times = if node == 0 { more } else { 1.0 };
+        let source = journal::Fact::from_text("run.energy".into(), "Energy".into(), "Run".into(), "meter".into());
+        summary.facts.push(source);
+        for figure in &mut summary.figures {
+            let log = 0.015 * normal(random);
+            let about = |middle: f64| Estimate { value: middle, low: middle * 0.99, high: middle * 1.01 };
+            figure.watts = Some(about(200.0 * times));
+            figure.joules = Some(about(0.2 * times * log.exp()));
+        }
+    }
+    summaries
+}
+
+fn hungry(report: &FleetReport) -> BTreeSet<String> {
+    let named = report.taken().into_iter().filter(|(_, taken)| taken.named == Some(Named::Slow));
+    named.map(|(node, _)| node.name.clone()).collect()
+}
+
+#[test]
+fn the_node_that_takes_more_energy_is_named_and_no_other() {
+    let mut random = Pcg64Mcg::seed_from_u64(75);
+    for (nodes, times) in [(8, 40), (16, 40), (64, 10)] {
+        let (mut found, mut wrong) = (0, 0);
+        for _ in 0..times {
+            let planted = report(&with_energy(&mut random, nodes, 1.1), By::Nothing);
+            found += usize::from(hungry(&planted) == BTreeSet::from(["n0".to_owned()]));
+            let (first, taken) = planted.taken()[0];
+            assert_eq!((first.name.as_str(), taken.watts.round()), ("n0", 220.0));
+            let Estimate { value, low, high } = taken.excess;
+            assert!(low < value && value < high && (value - 10.0).abs() < 3.0, "{taken:?}");
+            let alike = report(&with_energy(&mut random, nodes, 1.0), By::Nothing);
+            wrong += usize::from(alike.taken().iter().any(|(_, taken)| taken.named.is_some()));
+        }
+        assert!(found * 10 >= times * 9, "{nodes} nodes: named in {found} of {times}");
+        assert!(wrong * 10 <= times, "{nodes} nodes alike: named in {wrong} of {times}");
+    }
+}
+
+#[test]
+fn energy_does_not_change_what_is_slow() {
+    let mut random = Pcg64Mcg::seed_from_u64(76);
+    let mut summaries = with_energy(&mut random, 8, 1.3);
+    let with = report(&summaries, By::Nothing);
+    assert_eq!((with.taken().len(), slow(&with).len()), (8, 0));
+    // Of another source, one alone has nobody to be compared with; without any, nothing is said.
+    summaries[0].facts.remove("run.energy");
+    let own = journal::Fact::from_text("run.energy".into(), "Energy".into(), "Run".into(), "hwmon: power1".into());
+    summaries[0].facts.push(own);
+    let apart = report(&summaries, By::Nothing);
+    assert!(hungry(&apart).is_empty() && apart.taken().iter().all(|(_, taken)| taken.excess.value.abs() < 5.0));
+    for figure in summaries.iter_mut().flat_map(|summary| &mut summary.figures) {
+        (figure.watts, figure.joules) = (None, None);
+    }
+    let without = report(&summaries, By::Nothing);
+    assert!(without.taken().is_empty());
+    assert_eq!(with.outliers, without.outliers);
 }
 
 #[test]

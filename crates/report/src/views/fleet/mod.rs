@@ -4,7 +4,7 @@ mod map;
 
 use ::fleet::{Entry, Fleet, State};
 use analysis::fleet::{
-    Against, Change, Column as Test, Differing, FactChange, FleetReport, Group, Named, Node, Outlier, Trait,
+    Against, Change, Column as Test, Differing, FactChange, FleetReport, Group, Named, Node, Outlier, Taken, Trait,
     Value as FigureValue,
 };
 use analysis::{RATE, Verdict};
@@ -27,7 +27,7 @@ const FEW: usize = 3;
 /// Returns the report of a fleet run with the states of its nodes.
 pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
     let title = format!("Fleet run {}", report.run);
-    let mut document = Document::new(FORMAT, "unixmark fleet report", &title, &["figures"]);
+    let mut document = Document::new(FORMAT, "unixmark fleet report", &title, &["figures", "energy"]);
     document.run.clone_from(&report.run);
     document.extend([Block::Lead(vec![headline(report)]), heading(fleet, report)]);
     document.extend([
@@ -44,6 +44,7 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
     document.extend(tests(report));
     document.extend([Block::Table(map::table(report)), Block::Chart(map::chart(report))]);
     document.extend(ranking(report));
+    document.extend(energy(report));
     document.extend(differing(report));
     let warnings = report.warnings.clone();
     document.extend(List { key: "warnings", lead: "Warning: ", items: warnings, ..List::default() }.unless_empty());
@@ -92,6 +93,12 @@ fn headline(report: &FleetReport) -> String {
     }
     if !fast.is_empty() {
         text += &format!(" Faster than the others: {}.", listed(&fast, FEW));
+    }
+    let hungry = report.taken().into_iter().filter(|(_, taken)| taken.named == Some(Named::Slow));
+    let hungry: Vec<String> =
+        hungry.map(|(node, taken)| format!("{} ({} %)", short(node), words::signed(taken.excess.value))).collect();
+    if !hungry.is_empty() {
+        text += &format!(" More energy for the same work: {}.", listed(&hungry, FEW));
     }
     text
 }
@@ -402,6 +409,37 @@ fn figures(report: &FleetReport) -> Table {
     };
     let rows: Vec<_> = report.nodes.iter().flat_map(of_node).collect();
     Columns::new().data(figure).of(&rows).keyed("figures").shown(Show::Data)
+}
+
+/// What the nodes took for the same work, those that took most first; nothing where none is known.
+fn energy(report: &FleetReport) -> Vec<Block> {
+    let known = report.taken();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let columns = Columns::new()
+        .with(Column::words("node", "node"), |(node, _): &(&Node, Taken)| {
+            Field::Worded(short(node), node.name.as_str().into())
+        })
+        .with(Column::number("watts", "watts"), |(_, taken)| Field::Number(taken.watts, words::figure))
+        .with(Column::number("", "energy %").main(), |(_, taken)| Field::Estimate(taken.excess, words::signed))
+        .with(Column::number("", "95 %"), |(_, taken)| Field::Interval(taken.excess, words::signed))
+        .data(|(_, taken)| {
+            let Taken { excess: Estimate { value, low, high }, p, .. } = taken;
+            json!({"excess": value, "excess_low": low, "excess_high": high, "p": p})
+        })
+        .with(Column::number("q", "q").shown(Show::Wide), |(_, taken)| {
+            Field::Worded(words::probability(taken.q), taken.q.into())
+        })
+        .with(Column::words("named", ""), |(_, taken)| {
+            let named = taken.named.map(Named::of_energy);
+            Field::Worded(named.unwrap_or_default().to_owned(), json!(named))
+        });
+    let remark = "power, and how much more an operation took than with the group's typical node, all tests together: of all that \
+                  the source of energy sees";
+    let table = columns.of(&known);
+    let data = Block::Table(table.clone().keyed("energy").shown(Show::Data));
+    vec![data, Block::Table(table.titled("Energy of the same work", remark).shown(Show::People).ends(MOST / 2))]
 }
 
 /// Facts that differ between nodes, except those that nearly every node has to itself.
