@@ -1,10 +1,10 @@
 //! What the intervals of a run promise holds on a machine with neighbours, shown by simulation.
 //!
-//! The noise is that of recorded journals (an index run of 24 cells in 12 blocks, on a virtual machine): of the logarithm of
-//! one trial, 12 % are a speed of the whole machine that wanders with a correlation time of 20 s, 5.9 % are the trial's own
-//! (its processes, its resource) and 5.5 % its slices'.
+//! The noise is that of recorded index runs on virtual machines of two kinds. On Zen 5 the logarithm of one trial has a standard
+//! deviation of 12 % from a speed of the whole machine that wanders with a correlation time of some 20 s, 5.9 % of its own (its
+//! processes, its resource) and 5.5 % from its slices; on Zen 4, 8 % from such a speed, within 3 to 24 s, and 9 % of its own.
 
-use analysis::{Asked, Comparisons, Design, Gain, Results, Verdict};
+use analysis::{Asked, Comparisons, Design, Gain, Results, Row, Verdict};
 use catalogue::Catalogue;
 use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Trial, View};
 use rand::seq::SliceRandom;
@@ -12,6 +12,9 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
 use testing::{Wandering, normal};
+
+/// Makes a machine of a kind, of a seed and a correlation time.
+type Kind = fn(u64, f64) -> Machine;
 
 /// A machine whose speed wanders.
 struct Machine {
@@ -24,11 +27,21 @@ struct Machine {
 }
 
 impl Machine {
-    /// The recorded one, but for its correlation time.
+    /// The recorded Zen 5, but for its correlation time.
     fn recorded(seed: u64, tau: f64) -> Machine {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let speed = Wandering::new(&mut random, tau);
         Machine { random, speed, common: 0.12, own: 0.059_f64.hypot(0.055), at: 0.0 }
+    }
+
+    /// The recorded Zen 4 likewise.
+    fn zen4(seed: u64, tau: f64) -> Machine {
+        Machine { common: 0.08, own: 0.09, ..Machine::recorded(seed, tau) }
+    }
+
+    /// The variance of a trial's logarithm.
+    fn variance(&self) -> f64 {
+        self.common.powi(2) + self.own.powi(2)
     }
 
     /// The logarithm of the speed of a trial that begins `seconds` after the one before.
@@ -131,15 +144,47 @@ fn gains_are_from_differences_within_blocks() {
     }
 }
 
+/// What is simulated is what was recorded: the scatter of a trial, and the share of its variance that all tests have in common.
+#[test]
+fn the_machines_are_like_the_recorded_ones() {
+    let catalogue = Catalogue::load().unwrap();
+    for (run, machine) in [("years", Machine::recorded(0, 20.0)), ("zen4", Machine::zen4(0, 20.0))] {
+        let results = Results::new(&journal::read(&testing::recorded(run)).unwrap(), &catalogue, None);
+        let one = results.rows.iter().filter(|row| row.cell.key.copies == 1);
+        let variance = |row: &Row| {
+            let logs: Vec<f64> = row.samples.iter().map(|sample| sample.value.ln()).collect();
+            let mean = stats::mean(&logs);
+            logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (logs.len() as f64 - 1.0)
+        };
+        let variance = stats::median(&one.map(variance).collect::<Vec<f64>>());
+        let drift = results.drift.unwrap();
+        let (scatter, share) = ((machine.variance() / variance).sqrt(), machine.common.powi(2) / machine.variance());
+        println!("{run}: simulated over recorded {scatter}, share {share}, recorded {drift:?}");
+        assert!((0.75..1.5).contains(&scatter), "{run}: {scatter}");
+        assert!(
+            (share - drift.share).abs() < 0.25 && (1.0..=48.0).contains(&drift.seconds),
+            "{run}: {share}, {drift:?}"
+        );
+    }
+}
+
 /// Intervals of tests and of the index hold however fast the machine's speed wanders: the truth is what many runs of this
 /// length would have on average.
 #[test]
 fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     let catalogue = Catalogue::load().unwrap();
-    for (tau, blocks) in [(0.01, 16), (20.0, 16), (40.0, 32), (10.0, 32)] {
+    let machines: [(Kind, f64, u32); 6] = [
+        (Machine::recorded, 0.01, 16),
+        (Machine::recorded, 20.0, 16),
+        (Machine::recorded, 40.0, 32),
+        (Machine::recorded, 10.0, 32),
+        (Machine::zen4, 24.0, 32),
+        (Machine::zen4, 3.0, 16),
+    ];
+    for (machine, tau, blocks) in machines {
         let (mut of_index, mut of_tests, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..100 {
-            let results = run(&mut Machine::recorded(seed, tau), &catalogue, blocks, seed % 2 == 0);
+            let results = run(&mut machine(seed, tau), &catalogue, blocks, seed % 2 == 0);
             of_tests.extend(results.rows.iter().filter(|row| row.cell.key.copies == 1).map(|row| row.score));
             shares.push(results.drift.unwrap().share);
             let index = &results.indexes()[0];
@@ -158,7 +203,7 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
         let most = if tau < 1.0 { 1.0 } else { 0.985 };
         assert!((0.92..=most).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
         let share = stats::median(&shares);
-        assert!(if tau < 1.0 { share < 0.1 } else { (0.5..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
+        assert!(if tau < 1.0 { share < 0.1 } else { (0.3..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
     }
 }
 
