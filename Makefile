@@ -14,13 +14,15 @@ TEST_TOOLS  = $(RUN_TOOLS) gcc:build-essential clang:clang dc:dc setpriv:util-li
 # Two other architectures, one of them big-endian; `make test-arch` has them all.
 TEST_TOOLS += qemu-s390x-static:qemu-user-static $(call cross,aarch64-linux-gnu arm64) $(call cross,s390x-linux-gnu s390x)
 # Where every test must run: kernel auditing is switched on, which leaves its mark until the machine starts again.
-TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace bpftrace:bpftrace perf:linux-perf)
+TEST_TOOLS += $(if $(filter 1,$(UNIXMARK_TEST_ALL)),auditctl:auditd strace:strace $(ROW_TOOLS))
 BENCH_TOOLS = $(RUN_TOOLS) python3:python3 pip3:python3-pip java:default-jre-headless time:time cyclictest:rt-tests hackbench:rt-tests fio:fio mbw:mbw sysbench:sysbench perf:linux-perf \
               memtester:memtester stressapptest:stressapptest sqlite3:sqlite3 Xvfb:xvfb glxgears:mesa-utils
 DIST_TOOLS  = $(RUN_TOOLS) dpkg-deb:dpkg git:git ldd:libc-bin unshare:util-linux $(if $(TARGETS),$(CROSS_TOOLS))
 # Compilers, C libraries and an emulator of user programs for other architectures than this machine's.
 CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
               $(foreach pair,aarch64-linux-gnu:arm64 riscv64-linux-gnu:riscv64 powerpc64le-linux-gnu:ppc64el s390x-linux-gnu:s390x arm-linux-gnueabihf:armhf,$(call cross,$(subst :, ,$(pair))))
+# What rows of the catalogue need: they run, or say why not.
+ROW_TOOLS   = bpftrace:bpftrace perf:linux-perf
 # What starts another architecture's kernel.
 KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg
 # What links for Windows, and runs what was linked.
@@ -63,7 +65,7 @@ test-tools:
 	@sh tests/toolchain.sh fmt:rustfmt clippy:clippy
 
 arch-tools:
-	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(KERNEL_TOOLS) $(WINDOWS_TOOLS)
+	@sh tests/tools.sh $(RUN_TOOLS) $(CROSS_TOOLS) $(KERNEL_TOOLS) $(WINDOWS_TOOLS) $(ROW_TOOLS)
 	@sh tests/toolchain.sh
 
 bench-tools:

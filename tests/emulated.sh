@@ -1,8 +1,8 @@
 #!/bin/sh
-# emulated.sh ARCHITECTURE TOOL NATIVE: runs the tool of another architecture under emulation, verb by verb, and compares its reports of
+# emulated.sh NATIVE ARCHITECTURE TOOL: runs the tool of another architecture under emulation, verb by verb, and compares its reports of
 # recorded runs with those of this machine's tool, byte by byte. Prints a cell per check.
 set -eu
-architecture=$1 tool=$(realpath "$2") native=$(realpath "$3")
+native=$(realpath "$1") architecture=$2 tool=$(realpath "$3")
 cd "$(dirname "$0")/.."
 work=$(mktemp -d /var/tmp/unixmark-arch-XXXXXX)
 trap 'rm -rf "$work"' EXIT

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use catalogue::{Catalogue, Role, Test};
+use catalogue::{Catalogue, Need, Role, Test};
 use runner::{Conclusion, Parser};
 
 use crate::builds::Build;
@@ -198,6 +198,9 @@ fn small(test: &Test) -> Vec<&'static str> {
 
 /// Two slices of a tenth of a second, or of two seconds where these were too short for one piece of work.
 fn answers(architecture: &Architecture, test: &Test, binary: &Path) -> Cell {
+    if let Some(tool) = tools(test).find(|tool| !testing::has(tool)) {
+        return Cell::Not(format!("it needs `{tool}`, which is not installed"));
+    }
     let mut cell = Cell::Wrong(String::new());
     for milliseconds in [100, 2000, 8000] {
         cell = window(architecture, test, binary, milliseconds);
@@ -210,6 +213,11 @@ fn answers(architecture: &Architecture, test: &Test, binary: &Path) -> Cell {
         Cell::Wrong(why) => impossible(test, &why).unwrap_or(Cell::Wrong(why)),
         cell => cell,
     }
+}
+
+/// The commands that a test needs.
+fn tools(test: &Test) -> impl Iterator<Item = &str> {
+    test.needs.iter().filter_map(|need| if let Need::Tool { name, .. } = need { Some(name.as_str()) } else { None })
 }
 
 fn impossible(test: &Test, why: &str) -> Option<Cell> {
