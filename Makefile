@@ -1,4 +1,5 @@
-# Two targets do everything: `make run` measures this machine, `make test` is what CI runs. `make dist` makes what is handed out.
+# Two targets do everything: `make run` measures this machine, `make test` runs all tests. CI runs these, and `make test-arch` for the other
+# architectures. `make dist` makes what is handed out.
 # All install what is missing, where they may: a Rust toolchain in the home directory, and Debian packages.
 
 # Where rustup puts a toolchain, whether or not the caller's shell knows of it.
