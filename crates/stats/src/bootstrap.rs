@@ -21,33 +21,39 @@ pub struct Sampled<'a> {
 }
 
 /// Draws the same blocks of several samples.
-pub(super) struct Blocks {
-    numbers: Vec<u32>,
+pub(super) struct Blocks<'a> {
+    samples: Vec<&'a [(u32, f64)]>,
+    /// What each sample has in each of all blocks.
+    values: Vec<Vec<Option<f64>>>,
+    count: usize,
     random: Pcg64Mcg,
 }
 
-impl Blocks {
+impl<'a> Blocks<'a> {
     /// The blocks that any of the samples has.
-    pub(super) fn new<'a>(samples: impl Iterator<Item = &'a [(u32, f64)]>) -> Blocks {
-        let mut numbers: Vec<u32> = samples.flatten().map(|(number, _)| *number).collect();
+    pub(super) fn new(samples: impl Iterator<Item = &'a [(u32, f64)]>) -> Blocks<'a> {
+        let samples: Vec<&[(u32, f64)]> = samples.collect();
+        let mut numbers: Vec<u32> = samples.iter().copied().flatten().map(|(number, _)| *number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        Blocks { numbers, random: Pcg64Mcg::seed_from_u64(1) }
+        let in_all = |sample: &&[(u32, f64)]| numbers.iter().map(|number| in_block(sample, *number)).collect();
+        let values = samples.iter().map(in_all).collect();
+        Blocks { samples, values, count: numbers.len(), random: Pcg64Mcg::seed_from_u64(1) }
     }
 
-    /// Returns as many blocks as there are, with replacement.
-    pub(super) fn draw(&mut self) -> Vec<u32> {
-        let count = self.numbers.len();
-        (0..count).map(|_| self.numbers[self.random.random_range(0..count)]).collect()
+    /// Returns the places of as many blocks as there are, with replacement.
+    pub(super) fn draw(&mut self) -> Vec<usize> {
+        (0..self.count).map(|_| self.random.random_range(0..self.count)).collect()
     }
 
-    /// Returns what `values` have in the drawn blocks. A sample without some of the blocks takes the draws that fall on
-    /// those it has, and draws for itself what is missing.
-    pub(super) fn take(&mut self, drawn: &[u32], values: &[(u32, f64)]) -> Vec<f64> {
-        let n = values.len();
-        let mut taken: Vec<f64> = drawn.iter().filter_map(|block| in_block(values, *block)).take(n).collect();
-        while taken.len() < n {
-            taken.push(values[self.random.random_range(0..n)].1);
+    /// Returns what a sample has in the drawn blocks. One without some of the blocks takes the draws that fall on those it
+    /// has, and draws for itself what is missing.
+    pub(super) fn take(&mut self, drawn: &[usize], sample: usize) -> Vec<f64> {
+        let own = self.samples[sample];
+        let mut taken: Vec<f64> =
+            drawn.iter().filter_map(|place| self.values[sample][*place]).take(own.len()).collect();
+        while taken.len() < own.len() {
+            taken.push(own[self.random.random_range(0..own.len())].1);
         }
         taken
     }
@@ -81,7 +87,7 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
         let draw = blocks.draw();
         let mut deviation = 0.0;
         for (number, sample) in samples.iter().enumerate() {
-            let drawn = blocks.take(&draw, sample.values);
+            let drawn = blocks.take(&draw, number);
             let one = ((sample.statistic)(&drawn) - centres[number]) * stretch(drawn.len()) / count;
             own[number] += one * one;
             deviation += one;

@@ -209,8 +209,8 @@ fn refits(levels: &[Throughput<'_>], gains: &[ByBlock], parameters: usize) -> Op
     let mut refit = || {
         let draw = blocks.draw();
         let mut points = vec![(levels[0].copies, levels[0].total)];
-        for ((level, gain), centre) in levels[1..].iter().zip(gains).zip(&centres) {
-            let drawn = blocks.take(&draw, gain);
+        for (place, (level, centre)) in levels[1..].iter().zip(&centres).enumerate() {
+            let drawn = blocks.take(&draw, place);
             let deviation = (pseudo_median(&drawn) - centre) * stretch(drawn.len());
             points.push((level.copies, level.total * deviation.exponential()));
         }
