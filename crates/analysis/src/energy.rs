@@ -54,9 +54,13 @@ impl Energy {
 
 /// Block, power and energy of an operation of a trial; `None` unless its power is known.
 fn known(cell: &Cell, trial: &Trial) -> Option<(u32, f64, Option<f64>)> {
-    let watts = trial.energy?.watts()?;
-    let joules = operations(cell, trial).map(|rate| watts / rate).filter(|joules| joules.is_finite() && *joules > 0.0);
-    Some((trial.block, watts, joules))
+    Some((trial.block, trial.energy?.watts()?, joules(cell, trial)))
+}
+
+/// Returns what an operation took in a trial, in J.
+pub(super) fn joules(cell: &Cell, trial: &Trial) -> Option<f64> {
+    let joules = trial.energy?.watts()? / operations(cell, trial)?;
+    (joules.is_finite() && joules > 0.0).then_some(joules)
 }
 
 /// Operations per second of all copies together: what a rate counts (loops, KB, millions of instructions), or pieces of

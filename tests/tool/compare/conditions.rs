@@ -95,3 +95,16 @@ fn a_gate_names_the_condition_and_how_to_look_again() {
         assert!(said.contains(told), "{told}: {said}");
     }
 }
+
+#[test]
+fn their_energy_is_compared_within_blocks() {
+    let metered = drifting("a", 1, 0.2).fact("run.energy", "meter").with(|journal| {
+        journal.trials.iter_mut().for_each(|trial| trial.energy = Some(journal::Energy::new(40.0, 1.0)));
+    });
+    let place = place(&[metered]);
+    let report = json(&place, "a --conditions none,audit=all");
+    let energy = of(&report, "syscall", "energy");
+    assert_eq!((energy["method"].as_str(), energy["verdict"].as_str()), (Some("signed-rank"), Some("worse")));
+    let [delta, low, high] = ["delta", "low", "high"].map(|key| energy[key].as_f64().unwrap());
+    assert!(low < 25.0 && 25.0 < high && (delta - 25.0).abs() < 6.0, "a fifth less work at the same power: {energy}");
+}

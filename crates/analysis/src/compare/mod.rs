@@ -189,6 +189,12 @@ impl Comparison {
         (self.verdict.is_loss() || is_worse) && self.change().value.abs() >= size
     }
 
+    /// Whether it is of energies.
+    #[must_use]
+    pub fn is_energy(&self) -> bool {
+        self.measure == Measure::Energy
+    }
+
     /// Whether it is of the same cell and measure.
     pub(crate) fn is_like(&self, other: &Comparison) -> bool {
         self.measure == other.measure && self.cell.key == other.cell.key
@@ -212,6 +218,15 @@ pub(crate) fn inverse(delta: Estimate) -> Estimate {
     }
 }
 
+/// Judges the comparisons of a report among each other; energies for themselves: a meter beside the machine must not change
+/// what is called of its speed.
+pub(crate) fn judge(drafts: &mut [Draft], threshold: f64) {
+    for is_energy in [false, true] {
+        let own = drafts.iter_mut().filter(|draft| draft.comparison.is_energy() == is_energy);
+        engine::judge(own.map(|draft| &mut draft.difference), threshold);
+    }
+}
+
 impl Comparisons {
     /// Compares every run with the first one; or, of rounds, what was changed with what it is measured against: each first
     /// run of two with the second (an odd run at the end has no round and is left out).
@@ -231,11 +246,7 @@ impl Comparisons {
             totals.extend(mean.map(|mean| Total { run: contest.letter.clone(), mean }));
             drafts.extend(own);
         }
-        // Each for itself: a meter beside the machine must not change what is called of its speed.
-        for is_energy in [false, true] {
-            let own = drafts.iter_mut().filter(|draft| (draft.comparison.measure == Measure::Energy) == is_energy);
-            engine::judge(own.map(|draft| &mut draft.difference), asked.threshold);
-        }
+        judge(&mut drafts, asked.threshold);
         let comparisons: Vec<Comparison> = drafts.iter().map(Draft::judged).collect();
         let design = contests.iter().map(|contest| contest.design).find(|design| *design != Design::Blocks);
         let design = design.unwrap_or(Design::Blocks);

@@ -5,6 +5,9 @@ use crate::Drifting;
 use stats::Method;
 use words::Unique;
 
+/// How to read energies.
+pub(crate) const ENERGY: &str = "energy: what an operation takes of all that the source sees, idle parts and other programs included; positive is worse";
+
 /// What of the machine's drift is in the intervals of runs apart, and what is not.
 fn drift(runs: &[Compared]) -> String {
     let known = |run: &Compared| {
@@ -41,10 +44,9 @@ pub(super) fn of_runs(comparisons: &[Comparison], design: Design, runs: &[Compar
         }
     }
     notes.extend(energy(comparisons, runs));
-    let (energies, others): (Vec<&Comparison>, Vec<&Comparison>) =
-        comparisons.iter().partition(|one| one.measure == Measure::Energy);
-    notes.extend([&others, &energies].into_iter().filter_map(|judged| blind(judged)));
-    notes.extend(of_method(&comparisons.iter().collect::<Vec<&Comparison>>()));
+    let all: Vec<&Comparison> = comparisons.iter().collect();
+    notes.extend(blind(&all));
+    notes.extend(of_method(&all));
     notes
 }
 
@@ -56,10 +58,7 @@ fn energy(comparisons: &[Comparison], runs: &[Compared]) -> Option<String> {
         let sources: Vec<String> = runs.iter().filter_map(source).collect();
         return Some(format!("energy is compared only where its source is of the same kind: {}", sources.join(", ")));
     }
-    comparisons.iter().any(|one| one.measure == Measure::Energy).then(|| {
-        "energy: what an operation takes of all that the source sees, idle parts and other programs included; positive is worse"
-            .to_owned()
-    })
+    comparisons.iter().any(Comparison::is_energy).then(|| ENERGY.to_owned())
 }
 
 /// Returns what the intervals of these comparisons rest on, where that is not what their design asks for.
@@ -95,10 +94,15 @@ pub(crate) fn of_method(comparisons: &[&Comparison]) -> Vec<String> {
     texts.iter().enumerate().filter_map(note).collect()
 }
 
-/// Returns a note if so few trials, rounds or blocks stand behind a comparison that it could not be decided if it alone
-/// differed: the smallest p value that its ranks can have, times the comparisons of the report, is no smaller than the
-/// rate.
-pub(crate) fn blind(comparisons: &[&Comparison]) -> Option<String> {
+/// Returns a note, or one on energies and one on the others, if so few trials, rounds or blocks stand behind a comparison that
+/// it could not be decided if it alone differed: the smallest p value that its ranks can have, times the comparisons that
+/// it is judged among, is no smaller than the rate.
+pub(crate) fn blind(comparisons: &[&Comparison]) -> Vec<String> {
+    let (energies, others): (Vec<&Comparison>, Vec<&Comparison>) = comparisons.iter().partition(|one| one.is_energy());
+    [others, energies].iter().filter_map(|judged| blind_among(judged)).collect()
+}
+
+fn blind_among(comparisons: &[&Comparison]) -> Option<String> {
     let count = comparisons.len();
     let cannot = |method: Method, n: Sides<usize>| least_p(method, n) * count as f64 >= RATE;
     let found: Vec<&&Comparison> = comparisons.iter().filter(|one| cannot(one.method, one.n)).collect();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{Measure, Missing, THRESHOLD};
 use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
-use crate::{Comparison, Remark, Widening, latency, score};
+use crate::compare::judge;
+use crate::{Comparison, Remark, Widening, energy, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Trial};
 
@@ -26,11 +27,11 @@ pub(super) enum Look {
     Second,
 }
 
-/// What a cell is compared by.
+/// What a cell is compared by, the first of which is always known.
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],
-        Metric::Rate | Metric::Time => &[Measure::Score],
+        Metric::Rate | Metric::Time => &[Measure::Score, Measure::Energy],
     }
 }
 
@@ -41,8 +42,7 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
         all.carries(share).then(|| (all.quantile(share) / latency::MS).max(LEAST))
     };
     let value = match measure {
-        // Conditions are compared by time.
-        Measure::Energy => None,
+        Measure::Energy => energy::joules(cell, trial),
         Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
         Measure::P50 => quantile(0.5),
         Measure::P99 => quantile(0.99),
@@ -98,19 +98,22 @@ impl<'a> Arms<'a> {
             measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)).collect::<Vec<Draft>>()
         };
         let mut control: Vec<Draft> = controls.flat_map(against_first).collect();
-        engine::judge(control.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
+        judge(&mut control, THRESHOLD);
         control
     }
 
     /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they must be;
-    /// returns how many times wider that makes them.
-    pub(super) fn judge(drafts: &mut [Draft], control: &[Draft]) -> f64 {
-        let widening = engine::widening(control.iter().map(|control| &control.difference));
-        for Draft { difference, .. } in &mut *drafts {
+    /// returns how many times wider that makes them, and those of energies.
+    pub(super) fn judge(drafts: &mut [Draft], control: &[Draft]) -> [f64; 2] {
+        let widening = [false, true].map(|is_energy| {
+            let own = control.iter().filter(|draft| draft.comparison.is_energy() == is_energy);
+            engine::widening(own.map(|draft| &draft.difference))
+        });
+        for Draft { comparison, difference } in &mut *drafts {
             difference.floor = difference.drift();
-            difference.widen(Widening::by(widening));
+            difference.widen(Widening::by(widening[usize::from(comparison.is_energy())]));
         }
-        engine::judge(drafts.iter_mut().map(|draft| &mut draft.difference), THRESHOLD);
+        judge(drafts, THRESHOLD);
         widening
     }
 

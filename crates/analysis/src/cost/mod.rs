@@ -53,7 +53,8 @@ pub struct Cost {
     pub conditions: Vec<Condition>,
     /// The control: the second arm of `against` compared with the first, one per cell and measure.
     pub control: Vec<Effect>,
-    /// How many times as wide all intervals are because the control differs by more than its own say; 1 if it does not.
+    /// How many times as wide all intervals but those of energies are because the control differs by more than its own say; 1 if
+    /// it does not.
     pub widening: f64,
     /// The rows of those second arms.
     pub controls: Vec<Row>,
@@ -166,7 +167,7 @@ impl Cost {
             drafts.extend(found);
             missing.extend(gaps);
         }
-        let widening = Arms::judge(&mut drafts, &control);
+        let [widening, of_energy] = Arms::judge(&mut drafts, &control);
         missing.extend(gaps.iter().copied().filter(|gap| gap.key.condition != against).cloned());
         let condition = |name: &String| {
             let own: Vec<&Draft> = drafts.iter().filter(|draft| draft.comparison.run == *name).collect();
@@ -185,7 +186,7 @@ impl Cost {
         let names = arms.treated().map(|cell| &cell.key.condition).unique();
         let conditions: Vec<Condition> = names.into_iter().map(condition).collect();
         let control: Vec<Effect> = control.iter().map(|draft| effect(draft, &controls, &arms)).collect();
-        let notes = notes::notes(journal, &arms, rows, (&conditions, &control, widening));
+        let notes = notes::notes(journal, &arms, rows, (&conditions, &control, [widening, of_energy]));
         let against = against.to_owned();
         Cost { against, threshold: THRESHOLD, conditions, control, widening, controls, missing, notes }
     }

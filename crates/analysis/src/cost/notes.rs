@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::arms::{Arms, Look, measures};
 use super::{Comparison, Condition, Effect, Row};
 use crate::compare::engine::{Design, Difference, Observed, Sides};
-use crate::compare::notes::{blind, listed, of_method};
+use crate::compare::notes::{ENERGY, blind, listed, of_method};
 use journal::{Cell, Ended, Journal};
 use stats::{linear_change, mean, median};
 
@@ -21,7 +21,7 @@ pub(super) fn notes(
     journal: &Journal,
     arms: &Arms<'_>,
     rows: &[Row],
-    (conditions, controls, widening): (&[Condition], &[Effect], f64),
+    (conditions, controls, [widening, of_energy]): (&[Condition], &[Effect], [f64; 2]),
 ) -> Vec<String> {
     let effects: Vec<&Effect> = conditions.iter().flat_map(|condition| &condition.effects).collect();
     let comparisons: Vec<&Comparison> = effects.iter().map(|effect| &effect.comparison).collect();
@@ -30,7 +30,9 @@ pub(super) fn notes(
     if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
         notes.push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
     }
-    notes.extend((!comparisons.is_empty() || !controls.is_empty()).then(|| control(controls, widening)));
+    let controls: Vec<&Comparison> = controls.iter().map(|effect| &effect.comparison).collect();
+    notes.extend((!comparisons.is_empty() || !controls.is_empty()).then(|| control(&controls, widening)));
+    notes.extend(energy(&comparisons, of_energy));
     notes.extend(drift(arms, rows));
     notes.extend(lost(arms));
     notes.extend(blind(&comparisons));
@@ -43,6 +45,7 @@ pub(super) fn notes(
 
 /// Why the sentences have other intervals than the tables.
 fn chosen(comparisons: &[&Comparison]) -> Option<String> {
+    let comparisons: Vec<&&Comparison> = comparisons.iter().filter(|one| !one.is_energy()).collect();
     let called = comparisons.iter().filter(|one| one.verdict.is_decided()).count();
     (called > 0).then(|| {
         format!(
@@ -82,9 +85,20 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
     ))
 }
 
+/// How to read energies, and what the control says of them.
+fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
+    let wider = if widening > 1.0 {
+        format!("; as the control's differ by more than their intervals say, these are {widening:.1} times as wide")
+    } else {
+        String::new()
+    };
+    comparisons.iter().any(|one| one.is_energy()).then(|| format!("{ENERGY}{wider}"))
+}
+
 /// What the control says of the method on this machine.
-fn control(controls: &[Effect], widening: f64) -> String {
-    let called = controls.iter().map(|effect| &effect.comparison).filter(|one| one.verdict.is_decided());
+fn control(controls: &[&Comparison], widening: f64) -> String {
+    let controls: Vec<&&Comparison> = controls.iter().filter(|one| !one.is_energy()).collect();
+    let called = controls.iter().filter(|one| one.verdict.is_decided());
     let called: Vec<String> = called.map(|one| one.cell.label.clone()).collect();
     let count = controls.len();
     match called.len() {

@@ -198,7 +198,7 @@ impl<'a> Bench<'a> {
                 trials.push(part);
             }
         }
-        Arms { cells: &cells, trials: &trials, against: NONE }.judged().collect()
+        Arms { cells: &cells, trials: &trials, against: NONE }.judged().filter(|one| !one.is_energy()).collect()
     }
 
     /// The trials of an arm of a test.

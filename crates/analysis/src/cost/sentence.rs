@@ -52,12 +52,13 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     if !undecided.is_empty() {
         parts.push(format!("undecided in {}", seen(&undecided, &labels, "")));
     }
+    parts.extend(energy(effects, &labels));
     parts.extend(trail(&cells, &labels));
     format!("{}.", parts.join("; "))
 }
 
 /// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines are in
-/// points, which are not compared with per cents: they speak where no percentile does.
+/// points, which are not compared with per cents: they speak where no percentile does. Energies speak for themselves.
 fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
     let is_met = |effect: &Effect| effect.comparison.measure == Measure::Met;
     let before = |a: &Effect, b: &Effect| {
@@ -65,7 +66,7 @@ fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
         order.then(delta(a).total_cmp(&delta(b))).is_lt()
     };
     let mut cells: Vec<(Kind, &Effect)> = Vec::new();
-    for effect in effects {
+    for effect in effects.iter().filter(|effect| !effect.comparison.is_energy()) {
         match cells.iter_mut().find(|known| known.1.comparison.cell.id == effect.comparison.cell.id) {
             Some(known) if before(effect, known.1) => *known = (kind(effect), effect),
             Some(_) => {}
@@ -192,6 +193,15 @@ fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
         (count, _) if count > TOLD => format!("{name} costs {}, and less of {} more", told.join(", "), count - TOLD),
         _ => format!("{name} costs {}", listed(&told, TOLD)),
     }
+}
+
+/// Whose operations take more or less energy, the surest large loss first.
+fn energy(effects: &[Effect], labels: &Labels) -> Option<String> {
+    let is_told = |effect: &&Effect| effect.comparison.is_energy() && matches!(kind(effect), Kind::Loss | Kind::Gain);
+    let mut told: Vec<&Effect> = effects.iter().filter(is_told).collect();
+    told.sort_by(|a, b| kind(a).cmp(&kind(b)).then(by_loss(a, b)));
+    let told: Vec<String> = told.iter().map(|effect| format!("{} {}", labels.of(effect), long(effect))).collect();
+    (!told.is_empty()).then(|| format!("energy per operation: {}", listed(&told, NAMED)))
 }
 
 /// Undecided tests, and what would have been seen of them.

@@ -24,6 +24,8 @@ pub(crate) struct Forest {
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) at: Estimate,
+    /// Whether it is of energies.
+    pub(crate) is_energy: bool,
     /// What it comes to; `None` for a mean of others, which is a diamond.
     pub(crate) verdict: Option<Verdict>,
     /// The difference, its interval, the time factor and the verdict in words.
@@ -78,13 +80,15 @@ impl Forest {
         let controls = || self.rows.iter().filter_map(|row| row.control.as_ref());
         let all = self.rows.iter().chain(&self.means).map(|row| &row.at).chain(controls().map(|control| &control.0));
         let ends: Vec<f64> = all.flat_map(|at| [at.value, at.low, at.high]).map(|at| axis.unit(at)).collect();
+        let has_energy = self.rows.iter().any(|row| row.is_energy);
+        let above = if has_energy { "times as long, or as much energy" } else { "times as long" };
         let ticks = TICKS.map(|at| Tick { at: axis.unit(at), below: tick(at), above: factor(at) });
         let [low, high] = [-self.threshold, self.threshold].map(|end| axis.unit(end));
         let chart = Rows {
             label: self.label.clone(),
             scale: Scale::asinh(&ends, 2.5),
             ticks: ticks.into(),
-            axes: ["times as long", "delta of the rate, %"],
+            axes: [above, "delta of the rate, %"],
             shade: Some((low, high, format!("within {} %", self.threshold))),
             lanes: if controls().next().is_some() { vec![15.0, 9.0] } else { vec![15.0] },
             heads: &["delta", "95 %", "time", "verdict"],

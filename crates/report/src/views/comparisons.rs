@@ -197,7 +197,8 @@ pub(super) fn row(line: &Line<'_>) -> forest::Row {
         title += &format!("; drift reaches {}", figure(floor));
     }
     let words = [delta, interval, time, line.verdict()];
-    forest::Row { label: line.title(), at: one.delta, verdict: Some(one.verdict), words, title, control: None }
+    let (label, is_energy) = (line.title(), one.is_energy());
+    forest::Row { label, at: one.delta, is_energy, verdict: Some(one.verdict), words, title, control: None }
 }
 
 /// Returns the chart of a forest plot.
@@ -205,9 +206,13 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     let threshold = drawing.threshold;
     let differs = drawing.rows.iter().any(|row| row.verdict == Some(Verdict::Differs));
     let has_control = drawing.rows.iter().any(|row| row.control.is_some());
+    let [inverse, above] = match drawing.rows.iter().any(|row| row.is_energy) {
+        true => ["time or an energy", "times as long, or as much energy,"],
+        false => ["time", "times as long"],
+    };
     let mut caption = format!(
         "The delta of each test with its 95 % interval, a loss to the left, as per cent of the rate (of a \
-         time, of its inverse) below and as times as long above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
+         {inverse}, of its inverse) below and as {above} above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
     );
     if has_control {
         caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";

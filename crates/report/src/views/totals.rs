@@ -48,6 +48,7 @@ pub(super) fn row(mean: &Mean<'_>) -> Row {
     Row {
         label: mean.name.clone(),
         at: mean.of.delta,
+        is_energy: false,
         verdict: None,
         title: format!("{} of {rates}: {delta} ({interval}); worst: {}", mean.name, mean.worst(|worst| &worst.label)),
         words: [delta, interval, time, rates],

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::{Measure, Results, Sides, Verdict, enough_cost, suspects};
+use analysis::{Effect, Measure, Results, Sides, Verdict, enough_cost, suspects};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, End, Ended, Evidence, Recorder, Schedule, Trail, Trial, Usage};
+use journal::{Cell, Copy, End, Ended, Energy, Evidence, Recorder, Schedule, Trail, Trial, Usage};
 use stats::Method;
 
 use super::made::{Machine, Made, Order, effects};
@@ -73,6 +73,14 @@ fn audited(mut made: Made) -> Made {
     made
 }
 
+/// Gives every trial the energy of a second at so many watts.
+fn metered(mut made: Made, watts: impl Fn(&Cell) -> f64) -> Made {
+    for trial in &mut made.journal.trials {
+        trial.energy = Some(Energy::new(watts(&made.journal.cells[trial.cell]), 1.0));
+    }
+    made
+}
+
 fn catalogue() -> Catalogue {
     Catalogue::load().unwrap()
 }
@@ -127,6 +135,48 @@ fn the_sentence_says_what_is_lost_first() {
     );
     let on = within(&cost.conditions[0].sentence);
     assert_eq!(on, "Auditing without a rule shows no cost; the same within x %: all its 4 tests.");
+}
+
+#[test]
+fn energy_is_judged_for_itself() {
+    let plain = run(12).cost(&catalogue());
+    let cost = metered(run(12), |cell| if cell.key.condition == ALL { 50.0 } else { 40.0 }).cost(&catalogue());
+    for (condition, plain) in cost.conditions.iter().zip(&plain.conditions) {
+        let of = |is_energy| condition.effects.iter().filter(move |one| one.comparison.is_energy() == is_energy);
+        let told = |effect: &Effect| (effect.comparison.verdict, effect.comparison.delta, effect.comparison.q);
+        assert!(
+            of(false).map(told).eq(plain.effects.iter().map(told)),
+            "a meter changes nothing of what is called of speed"
+        );
+        for effect in of(true) {
+            let one = &effect.comparison;
+            let is_all = one.cell.key.condition == ALL;
+            let change = 100.0 * (if is_all { 1.25 / self::effect(&one.cell).exp() } else { 1.0 } - 1.0);
+            let found = one.change();
+            assert!(found.low - 1.0 < change && change < found.high + 1.0, "{change}: {found:?}");
+            assert_eq!(one.verdict.word(), if is_all { "worse" } else { "same" }, "{one:?}");
+        }
+        assert_eq!((of(false).count(), of(true).count()), (4, 4));
+    }
+    let [on, all] = [0, 1].map(|place| &cost.conditions[place].sentence);
+    assert!(!on.contains("energy"), "{on}");
+    assert!(all.contains("; energy per operation: System Call Overhead 8.4x"), "{all}");
+    assert!(all.contains(", Execl Throughput 1.47x"), "{all}");
+    assert_eq!((cost.losses(5.0).len(), plain.losses(5.0).len()), (6, 2));
+}
+
+#[test]
+fn energies_whose_control_differs_are_less_certain() {
+    let cost = metered(run(12), |cell| if cell.control { 60.0 } else { 40.0 }).cost(&catalogue());
+    assert_eq!(cost.widening, 1.0, "that of speeds");
+    let notes = cost.notes.join("; ");
+    assert!(notes.contains("; as the control's differ by more than their intervals say, these are "), "{notes}");
+    assert!(notes.contains("shows no difference in any of its 4 comparisons"), "{notes}");
+    let equal = metered(run(12), |_| 40.0).cost(&catalogue());
+    for (wide, narrow) in effects(&cost).iter().zip(effects(&equal)).filter(|(one, _)| one.comparison.is_energy()) {
+        let [wide, narrow] = [&wide.comparison.delta, &narrow.comparison.delta].map(|delta| delta.high - delta.low);
+        assert!(wide > 2.0 * narrow, "{wide} {narrow}");
+    }
 }
 
 #[test]

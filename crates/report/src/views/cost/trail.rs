@@ -65,7 +65,7 @@ pub(super) fn calls(condition: &Condition) -> Table {
             Field::maybe(effect.trail.as_ref().map(|trail| figure(trail) / calls(effect)), words::short)
         }
     };
-    let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls();
+    let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls() && !effect.comparison.is_energy();
     let rows: Vec<&Effect> = condition.effects.iter().filter(of_calls).collect();
     named(|effect: &&Effect| family(&effect.comparison))
         .with(Column::number("", "ns against"), move |effect| {
