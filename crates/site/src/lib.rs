@@ -92,10 +92,12 @@ pub struct Built {
 /// No run is found, or the site cannot be written.
 pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let files = Files::open(asked.into)?;
-    let gathered = Gathered::of(asked.sources, asked.into, catalogue);
     let made_by = format!("{} {} {:?}", record::made_by(asked.url), Summary::made_by(), asked.anonymous);
     let keeper = asked.cache.and_then(|cache| Keeper::new(cache, asked.into, made_by));
-    let state = keeper.as_ref().map(Keeper::read).unwrap_or_default();
+    let (gathered, state) = rayon::join(
+        || Gathered::of(asked.sources, asked.into, catalogue),
+        || keeper.as_ref().map(Keeper::read).unwrap_or_default(),
+    );
     let last = state.systems;
     let mut reading = Reading::new(state.columns, state.journals, state.entries);
     reading.read(&gathered.journals, asked, &files, catalogue);
@@ -107,14 +109,15 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     }
     built.runs = entries.len();
     let board = Board::new(entries.into_values().collect(), columns.all(), asked.prices, catalogue);
-    // The largest file takes as long as the others together.
     let csv = || files.write("runs.csv", front::csv(&board)?.as_bytes());
+    let data = || data::write(&board, &files);
     let others = || {
         hints::write(&board, columns.all(), catalogue, &files)?;
         pages(&board, asked, catalogue, &files, last)
     };
-    let (csv, systems) = rayon::join(csv, others);
+    let (csv, (data, systems)) = rayon::join(csv, || rayon::join(data, others));
     csv?;
+    data?;
     let systems = systems?;
     files.sweep()?;
     if let Some(keeper) = keeper {
@@ -123,7 +126,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     Ok(built)
 }
 
-/// Writes all pages but those of runs, and what scripts read; returns the pages of each system.
+/// Writes all pages but those of runs; returns those of each system.
 fn pages(
     board: &Board,
     asked: &Asked<'_>,
@@ -132,7 +135,6 @@ fn pages(
     last: BTreeMap<String, Pages>,
 ) -> Result<BTreeMap<String, Pages>> {
     layout::assets(files)?;
-    data::write(board, files)?;
     let systems = host::write(board, asked, catalogue, files, last)?;
     files.write("index.html", front::page(board, asked.title).as_bytes())?;
     files.write("runs.html", front::runs(board, asked.title).as_bytes())?;
