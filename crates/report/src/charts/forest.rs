@@ -81,7 +81,7 @@ impl Forest {
         let all = self.rows.iter().chain(&self.means).map(|row| &row.at).chain(controls().map(|control| &control.0));
         let ends: Vec<f64> = all.flat_map(|at| [at.value, at.low, at.high]).map(|at| axis.unit(at)).collect();
         let has_energy = self.rows.iter().any(|row| row.is_energy);
-        let above = if has_energy { "times as long, or as much energy" } else { "times as long" };
+        let above = if has_energy { "factor of time or energy" } else { "times as long" };
         let ticks = TICKS.map(|at| Tick { at: axis.unit(at), below: tick(at), above: factor(at) });
         let [low, high] = [-self.threshold, self.threshold].map(|end| axis.unit(end));
         let chart = Rows {
