@@ -30,13 +30,14 @@ pub(super) fn notes(
     if journal.end.as_ref().is_some_and(|end| end.reason == Ended::Budget) {
         notes.push("the budget was spent before every interval was narrow: a larger --budget narrows them".to_owned());
     }
-    let controls: Vec<&Comparison> = controls.iter().map(|effect| &effect.comparison).collect();
+    let is_speed = |one: &&Comparison| !one.is_energy();
+    let controls: Vec<&Comparison> = controls.iter().map(|effect| &effect.comparison).filter(is_speed).collect();
     notes.extend((!comparisons.is_empty() || !controls.is_empty()).then(|| control(&controls, widening)));
     notes.extend(energy(&comparisons, of_energy));
     notes.extend(drift(arms, rows));
     notes.extend(lost(arms));
     notes.extend(blind(&comparisons));
-    notes.extend(chosen(&comparisons));
+    notes.extend(chosen(&comparisons.iter().copied().filter(is_speed).collect::<Vec<&Comparison>>()));
     notes.extend(apart(arms, conditions));
     notes.extend(queued(&effects));
     notes.extend(of_method(&comparisons));
@@ -45,7 +46,6 @@ pub(super) fn notes(
 
 /// Why the sentences have other intervals than the tables.
 fn chosen(comparisons: &[&Comparison]) -> Option<String> {
-    let comparisons: Vec<&&Comparison> = comparisons.iter().filter(|one| !one.is_energy()).collect();
     let called = comparisons.iter().filter(|one| one.verdict.is_decided()).count();
     (called > 0).then(|| {
         format!(
@@ -87,17 +87,17 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
 
 /// How to read energies, and what the control says of them.
 fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
-    let wider = if widening > 1.0 {
-        format!("; as the control's differ by more than their intervals say, these are {widening:.1} times as wide")
-    } else {
-        String::new()
+    let wider = || {
+        format!(
+            "; those of the control differ by more than their intervals say: the intervals of energies are therefore {widening:.1} times as wide"
+        )
     };
+    let wider = if widening > 1.0 { wider() } else { String::new() };
     comparisons.iter().any(|one| one.is_energy()).then(|| format!("{ENERGY}{wider}"))
 }
 
 /// What the control says of the method on this machine.
 fn control(controls: &[&Comparison], widening: f64) -> String {
-    let controls: Vec<&&Comparison> = controls.iter().filter(|one| !one.is_energy()).collect();
     let called = controls.iter().filter(|one| one.verdict.is_decided());
     let called: Vec<String> = called.map(|one| one.cell.label.clone()).collect();
     let count = controls.len();

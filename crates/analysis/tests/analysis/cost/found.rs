@@ -73,7 +73,7 @@ fn audited(mut made: Made) -> Made {
     made
 }
 
-/// Gives every trial the energy of a second at so many watts.
+/// Adds a one-second energy reading to every trial, at the power that `watts` gives its cell.
 fn metered(mut made: Made, watts: impl Fn(&Cell) -> f64) -> Made {
     for trial in &mut made.journal.trials {
         trial.energy = Some(Energy::new(watts(&made.journal.cells[trial.cell]), 1.0));
@@ -170,7 +170,12 @@ fn energies_whose_control_differs_are_less_certain() {
     let cost = metered(run(12), |cell| if cell.control { 60.0 } else { 40.0 }).cost(&catalogue());
     assert_eq!(cost.widening, 1.0, "that of speeds");
     let notes = cost.notes.join("; ");
-    assert!(notes.contains("; as the control's differ by more than their intervals say, these are "), "{notes}");
+    assert!(
+        notes.contains(
+            "; those of the control differ by more than their intervals say: the intervals of energies are therefore "
+        ),
+        "{notes}"
+    );
     assert!(notes.contains("shows no difference in any of its 4 comparisons"), "{notes}");
     let equal = metered(run(12), |_| 40.0).cost(&catalogue());
     for (wide, narrow) in effects(&cost).iter().zip(effects(&equal)).filter(|(one, _)| one.comparison.is_energy()) {
