@@ -173,15 +173,16 @@ fn the_machines_are_like_the_recorded_ones() {
 #[test]
 fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     let catalogue = Catalogue::load().unwrap();
-    let machines: [(Kind, f64, u32); 6] = [
-        (Machine::recorded, 0.01, 16),
-        (Machine::recorded, 20.0, 16),
-        (Machine::recorded, 40.0, 32),
-        (Machine::recorded, 10.0, 32),
-        (Machine::zen4, 24.0, 32),
-        (Machine::zen4, 3.0, 16),
+    // The last is the least share of the drift that is found: the recorded Zen 4 has less of it.
+    let machines: [(Kind, f64, u32, f64); 6] = [
+        (Machine::recorded, 0.01, 16, 0.0),
+        (Machine::recorded, 20.0, 16, 0.5),
+        (Machine::recorded, 40.0, 32, 0.5),
+        (Machine::recorded, 10.0, 32, 0.5),
+        (Machine::zen4, 24.0, 32, 0.3),
+        (Machine::zen4, 3.0, 16, 0.3),
     ];
-    for (machine, tau, blocks) in machines {
+    for (machine, tau, blocks, least) in machines {
         let (mut of_index, mut of_tests, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..100 {
             let results = run(&mut machine(seed, tau), &catalogue, blocks, seed % 2 == 0);
@@ -203,7 +204,7 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
         let most = if tau < 1.0 { 1.0 } else { 0.985 };
         assert!((0.92..=most).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
         let share = stats::median(&shares);
-        assert!(if tau < 1.0 { share < 0.1 } else { (0.3..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
+        assert!(if tau < 1.0 { share < 0.1 } else { (least..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
     }
 }
 
