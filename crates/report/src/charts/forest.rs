@@ -71,6 +71,11 @@ fn look(verdict: &Verdict) -> (&'static str, usize) {
 }
 
 impl Forest {
+    /// Whether any of its rows is of energies.
+    pub(crate) fn has_energy(&self) -> bool {
+        self.rows.iter().any(|row| row.is_energy)
+    }
+
     /// Returns the plot, once for wide windows and once for narrow ones; `None` without any difference.
     pub(crate) fn draw(mut self) -> Option<Markup> {
         self.rows.retain(|row| row.at.value.is_finite());
@@ -80,8 +85,7 @@ impl Forest {
         let controls = || self.rows.iter().filter_map(|row| row.control.as_ref());
         let all = self.rows.iter().chain(&self.means).map(|row| &row.at).chain(controls().map(|control| &control.0));
         let ends: Vec<f64> = all.flat_map(|at| [at.value, at.low, at.high]).map(|at| axis.unit(at)).collect();
-        let has_energy = self.rows.iter().any(|row| row.is_energy);
-        let above = if has_energy { "factor of time or energy" } else { "times as long" };
+        let above = if self.has_energy() { "factor of time or energy" } else { "times as long" };
         let ticks = TICKS.map(|at| Tick { at: axis.unit(at), below: tick(at), above: factor(at) });
         let [low, high] = [-self.threshold, self.threshold].map(|end| axis.unit(end));
         let chart = Rows {

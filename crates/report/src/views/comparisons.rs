@@ -206,8 +206,8 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
     let threshold = drawing.threshold;
     let differs = drawing.rows.iter().any(|row| row.verdict == Some(Verdict::Differs));
     let has_control = drawing.rows.iter().any(|row| row.control.is_some());
-    let [inverse, above] = match drawing.rows.iter().any(|row| row.is_energy) {
-        true => ["time or an energy", "times as long, or as much energy,"],
+    let [inverse, above] = match drawing.has_energy() {
+        true => ["time or an energy", "a factor of the time or the energy"],
         false => ["time", "times as long"],
     };
     let mut caption = format!(
