@@ -3,6 +3,7 @@
 //! There is no timer here: what these tests do comes in pieces that end with a round trip to the display server or the GL
 //! driver, and a piece is noted when it is done. As there, a slice ends with the last piece that was completed in it.
 
+use std::ffi::c_long;
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -377,19 +378,22 @@ fn usage(before: &Spent, after: &Spent) -> String {
     let time = |of: fn(&Usage) -> nix::sys::time::TimeVal, after: &Usage, before: &Usage| {
         of(after).num_nanoseconds() - of(before).num_nanoseconds()
     };
-    let both = |of: fn(&Usage) -> i64| of(&after.own) - of(&before.own) + of(&after.children) - of(&before.children);
-    let numbers = [
+    let both = |of: fn(&Usage) -> c_long| of(&after.own) - of(&before.own) + of(&after.children) - of(&before.children);
+    let times = [
         time(Usage::user_time, &after.own, &before.own),
         time(Usage::system_time, &after.own, &before.own),
         time(Usage::user_time, &after.children, &before.children) + after.server.0 - before.server.0,
         time(Usage::system_time, &after.children, &before.children) + after.server.1 - before.server.1,
+    ];
+    let counts = [
         both(Usage::minor_page_faults),
         both(Usage::major_page_faults),
         both(Usage::voluntary_context_switches),
         both(Usage::involuntary_context_switches),
         after.own.max_rss(),
     ];
-    let words: Vec<String> = numbers.iter().map(|number| number.max(&0).to_string()).collect();
+    let times = times.map(|time| time.max(0).to_string());
+    let words = [times.as_slice(), &counts.map(|count| count.max(0).to_string())].concat();
     format!("usage {}\n", words.join(" "))
 }
 
