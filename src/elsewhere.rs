@@ -11,12 +11,12 @@ use catalogue::{Need, Switch};
 
 /// What `unixmark` without a verb says: a command for each question.
 pub(crate) const QUESTIONS: &str = "\
-Measuring needs Linux. What do you want to know of runs that were measured there?
+Measuring needs Linux. What do you want to know about runs that were measured there?
 
-  what came of a run?                    unixmark report run.jsonl
+  what did a run find?                   unixmark report run.jsonl
   what changed between two runs?         unixmark compare one two
   what does UnixBench's report say?      unixmark import report.txt
-  what came of many machines?            unixmark site runs --into www
+  how do many machines compare?          unixmark site runs --into www
   which nodes are slow?                  unixmark collect out --into night
 
 `unixmark help` shows all verbs, and `unixmark help report` the options of one.

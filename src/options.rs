@@ -77,7 +77,7 @@ impl Form {
 /// Whether whose machine it was is left out.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Redact {
-    /// Leave out the user, the host, the control group and paths, so that it can be posted
+    /// Leave out the user, the host, the control group and paths, so that the report can be posted
     #[arg(long)]
     pub(crate) redact: bool,
 }
@@ -116,7 +116,7 @@ pub(crate) enum ListFormat {
 /// What a run is called in reports and lists.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Comment {
-    /// Comment to show in reports and lists; it may stand for the run: `-m before`, then `unixmark compare before latest`
+    /// Comment to show in reports and lists; it can be used as the run's name: `-m before`, then `unixmark compare before latest`
     #[arg(short = 'm', long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub(crate) comment: String,
 }

@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     /// The fleet run's directory, created if missing
     #[arg(long, value_name = "DIR")]
     pub(crate) into: PathBuf,
-    /// Take in this fleet run only [default: the directory's, or else the first one found]
+    /// Accept journals of this fleet run only [default: the directory's, or else the first one found]
     #[arg(long, value_name = "NAME")]
     pub(crate) run: Option<String>,
-    /// Nodes that should deliver: n1,n2 or n[1-10]; with those of earlier collections
+    /// Nodes that should deliver: n1,n2 or n[1-10]; added to those of earlier collections
     #[arg(long, value_name = "NODE,…", value_parser = hosts)]
     pub(crate) expect: Vec<Vec<String>>,
     #[command(flatten)]

@@ -18,8 +18,8 @@ const MOST_BYTES: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Files of other benchmarks, known by their content: UnixBench 4, 5 and 6.0 (report, .log, HTML, CSV), the BYTE benchmarks 3
-    /// that it grew from, tables of runs (`run1`, `run2` …), Lbench, which measures at 1 to N threads (JSON), Phoronix Test
+    /// Files of other benchmarks, recognised by their content: UnixBench 4, 5 and 6.0 (report, .log, HTML, CSV), its
+    /// ancestor BYTE 3, tables of runs (`run1`, `run2` …), Lbench, which measures at 1 to N threads (JSON), Phoronix Test
     /// Suite (composite.xml), lmbench (summary), fio, hyperfine, Geekbench and YABS (JSON), sysbench, cyclictest, hackbench, rt-app
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -57,7 +57,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()> {
     journal.run.format = FORMAT.to_owned();
     if let Some(known) = twin(&journal, store)? {
-        say(&format!("it was imported before, as {}; it is one run", known.file_name().unwrap_or_default().display()));
+        say(&format!(
+            "already imported as {}; no second run was made",
+            known.file_name().unwrap_or_default().display()
+        ));
         return print(&format!("{}\n", known.display()));
     }
     let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };

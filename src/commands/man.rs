@@ -11,10 +11,10 @@ use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Which page: a verb, as `fleet slurm`, or `tests` or `conditions` [default: that of the tool]
+    /// Page: a verb such as `fleet slurm`, or `tests` or `conditions` [default: the page of the tool itself]
     #[arg(value_name = "VERB")]
     verb: Vec<String>,
-    /// Write all pages below this directory, as man1/unixmark.1
+    /// Write all pages, such as man1/unixmark.1, below this directory
     #[arg(long, value_name = "DIR", conflicts_with = "verb")]
     into: Option<PathBuf>,
 }

@@ -14,25 +14,25 @@ use words::place::{Kind, directory};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Runs, fleets, journals, and directories of such; also names of runs [default: the results directory]
+    /// Runs (by name or path), fleet runs, journals, or directories that contain them [default: the results directory]
     #[arg(value_name = "SOURCE")]
     sources: Vec<String>,
-    /// The site's directory; one that is there is brought up to date
+    /// Directory of the site; an existing site is updated
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     into: Option<PathBuf>,
-    /// Only check journals that others submit: whole, true to their own arithmetic, no markup in texts, at most 5 MiB
+    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and at most 5 MiB
     #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
     check: bool,
-    /// What the front page is called
+    /// Title of the front page
     #[arg(long, value_name = "TEXT", default_value = "Results")]
     title: String,
-    /// Leave out whose machines they are: hosts, users, paths, addresses, serials and comments, also in the journals
+    /// Remove what identifies the machines: hosts, users, paths, addresses, serial numbers and comments, from the journals too
     #[arg(long)]
     anonymous: bool,
     /// The address the site will have, for badges and previews in other pages
     #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
     url: String,
-    /// What systems cost and draw, for the index per unit an hour and per watt: `[[system]]` with `host`, `per_hour`,
+    /// Prices and power of systems, for the index per hourly price and per watt: `[[system]]` with `host`, `per_hour`,
     /// `currency`, `watts` (TOML)
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,

@@ -15,7 +15,7 @@ const KINDS: [Kind; 4] = [
         test.roles.contains(&Role::Load) && !test.roles.contains(&Role::Bench)
     }),
     ("BURN-INS", "What unixmark-burnin(1) runs.", |test| test.roles == [Role::Burn]),
-    ("WATCHERS", "What runs beside tests for a condition.", |test| test.roles == [Role::Companion]),
+    ("WATCHERS", "What runs alongside tests for a condition.", |test| test.roles == [Role::Companion]),
 ];
 
 /// Returns the page of everything that can be measured.
@@ -66,9 +66,9 @@ pub(super) fn conditions(catalogue: &Catalogue) -> String {
     let mut page = Page::new("unixmark-conditions", 7, "what unixmark switches to measure what it costs");
     page.section("DESCRIPTION");
     page.text(
-        "A condition is a switch at a level, as in `thp=never`; several at once are joined by a plus sign. Every condition is \
-         proved to be on while it is measured, and undone afterwards. `unixmark list conditions` says which of them cannot be \
-         switched here, and why.",
+        "A condition is a switch at a level, as in `thp=never`; several at once are joined by a plus sign. \
+         unixmark verifies that every condition is on while it is measured, and undoes it afterwards. \
+         `unixmark list conditions` says which of them cannot be switched here, and why.",
     );
     page.section("CONDITIONS");
     for switch in &catalogue.switches {

@@ -16,7 +16,7 @@ const FILES: [(&str, &str, &str); 9] = [
     (
         "results",
         "run.jsonl",
-        "the journal: everything that was measured. All else is made from it, and can be made again",
+        "the journal: everything that was measured. Everything else is generated from it and can be regenerated",
     ),
     ("results", "report.txt, report.html, report.md, report.csv, report.json", "the report, in every format"),
     ("results", "run.json", "a summary, for `report --trend` and `export`: a cache"),
@@ -24,7 +24,7 @@ const FILES: [(&str, &str, &str); 9] = [
     (
         "build",
         "~/.local/state/unixmark/",
-        "how changes of the system are undone, until they are: see unixmark-restore(1)",
+        "how to undo changes to the system; kept until they are undone: see unixmark-restore(1)",
     ),
     ("build", "/var/tmp/", "where the measured programs work, unless --dir says otherwise"),
     ("into", "fleet.json", "in a fleet run's directory: its name and the nodes that should deliver"),
@@ -34,14 +34,14 @@ const FILES: [(&str, &str, &str); 9] = [
 /// Variables, each with the option whose verbs read it.
 const VARIABLES: [(&str, &str, &str); 9] = [
     ("results", "UNIXMARK_RESULTS", "the directory that holds the runs"),
-    ("results", "XDG_DATA_HOME", "in place of ~/.local/share"),
-    ("build", "CC", "the C compiler, in place of cc"),
-    ("build", "XDG_CACHE_HOME", "in place of ~/.cache"),
-    ("build", "XDG_STATE_HOME", "in place of ~/.local/state"),
-    ("build", "TMPDIR", "where all of these lie for a user without a home"),
+    ("results", "XDG_DATA_HOME", "instead of ~/.local/share"),
+    ("build", "CC", "the C compiler, instead of cc"),
+    ("build", "XDG_CACHE_HOME", "instead of ~/.cache"),
+    ("build", "XDG_STATE_HOME", "instead of ~/.local/state"),
+    ("build", "TMPDIR", "where all of these are for a user without a home directory"),
     ("build", "DISPLAY, WAYLAND_DISPLAY", "where graphics tests draw"),
-    ("", "UNIXMARK_CATALOGUE", "the file of your own tests, in place of ~/.config/unixmark/catalogue.toml"),
-    ("", "XDG_CONFIG_HOME", "in place of ~/.config"),
+    ("", "UNIXMARK_CATALOGUE", "the file of your own tests, instead of ~/.config/unixmark/catalogue.toml"),
+    ("", "XDG_CONFIG_HOME", "instead of ~/.config"),
 ];
 
 /// Returns the page of a command; `name` is that of the page.
@@ -173,7 +173,7 @@ fn environment(page: &mut Page, command: &Command) {
     table(page, "ENVIRONMENT", &VARIABLES, command);
     for arg in command.get_arguments() {
         if let (Some(variable), Some(long)) = (arg.get_env(), arg.get_long()) {
-            page.tagged(&italic(&variable.to_string_lossy()), &format!("In place of `--{long}`."));
+            page.tagged(&italic(&variable.to_string_lossy()), &format!("Instead of `--{long}`."));
         }
     }
 }

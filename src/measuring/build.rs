@@ -10,10 +10,10 @@ use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The C file, and further ones; one of the kit's, as thread/team.c, needs no copy of it
+    /// C files, the main one first; files of the kit, such as thread/team.c, need not be copied
     #[arg(value_name = "FILE.c", required = true)]
     files: Vec<PathBuf>,
-    /// Where to put the program [default: beside the first file, without .c]
+    /// Where to put the program [default: next to the first file, without .c]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

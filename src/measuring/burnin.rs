@@ -26,9 +26,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Keep every processor as hot as it gets, and watch whether its clock holds
+    /// Keep every processor as hot as possible and watch whether its clock holds
     Cooling(Cooling),
-    /// Write patterns all over the memory and check that they stay
+    /// Write patterns to most of the memory and check that they stay intact
     Memory(Memory),
 }
 
@@ -51,7 +51,7 @@ struct Cooling {
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 struct Memory {
-    /// How much memory: a size, as 4G, or a share of what may be used (what is available, less a twentieth of the total)
+    /// How much memory: a size such as 4G, or a share of what can be used (the available memory, minus a twentieth of the total)
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "80%")]
     size: Size,
     /// Stop after this time [default: after one pass]
@@ -70,7 +70,7 @@ struct Common {
     /// Number of threads [default: one per processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     copies: Option<u32>,
-    /// Argument for the program, as flip=all; repeatable
+    /// Argument for the program, such as flip=all; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = argument)]
     arg: Vec<String>,
     /// Run an executable of your own that speaks the protocol of programs/burn/burn.h
@@ -197,7 +197,7 @@ fn memory(arguments: &Memory, machine: &Machine) -> Result<BurnIn> {
     let free = machine::memory_free(machine);
     let bytes = match (arguments.size, free) {
         (Size::Bytes(bytes), Some(free)) if bytes > free => bail!(
-            "{} are more than the {} that may be used here without swapping others out; try --size 80%",
+            "{} are more than the {} that can be used here without swapping others out; try --size 80%",
             show_bytes(bytes),
             show_bytes(free)
         ),

@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let (index, disk) = (index.take(), disk.take());
     let (journal, index) = index.context("the card has no scores: nothing could be measured")?;
-    let (_, disk) = disk.context("the card has no figures of the disk: nothing could be measured")?;
+    let (_, disk) = disk.context("the card has no disk figures: nothing could be measured")?;
     let card = Card { index: &index, disk: &disk, steal: analysis::steal(&journal), findings: &findings };
     print(&::report::card(&card, arguments.form.layout())?)?;
     say(

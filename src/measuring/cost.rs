@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// Measure system calls one by one
     #[arg(long)]
     calls: bool,
-    /// Exit with status 1 if a test is significantly slower by at least this much, in a second look too
+    /// Exit with status 1 if a test is significantly slower by at least this much and a second look confirms it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
     /// Where audit records go
@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// Rotate the audit trail at this size: 200m, 4g
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = bytes)]
     trail_limit: u64,
-    /// Number of audit records the kernel may queue; a long queue flatters what is measured before it is full
+    /// Number of audit records the kernel may queue; until a long queue is full, results look better than they are
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
     #[command(flatten)]

@@ -103,7 +103,7 @@ impl<'a> Job<'a> {
         let all = &plan.request.conditions;
         let why: Vec<Option<String>> = all.iter().map(|one| conditions::missing(one, machine)).collect();
         let missing = all.iter().zip(&why).filter_map(|(one, why)| Some((&one.name, why.as_ref()?)));
-        let missing: Vec<String> = missing.map(|(name, why)| format!("{name} is not here: {why}")).collect();
+        let missing: Vec<String> = missing.map(|(name, why)| format!("{name} is not available here: {why}")).collect();
         // Against a reference that is there nothing is compared if all others are missing, and without it neither.
         let compared = if self.view == View::Cost { &why[1..] } else { &why[..] };
         if compared.iter().all(Option::is_some) || (self.view == View::Cost && why[0].is_some()) {
@@ -112,14 +112,14 @@ impl<'a> Job<'a> {
         missing.iter().for_each(|text| say(&format!("warning: {text}")));
         let mut lasting: Vec<&str> = all.iter().filter_map(|one| conditions::lasting(one, machine)).collect();
         lasting.dedup();
-        lasting.iter().for_each(|text| say(&format!("warning: this lasts: {text}")));
+        lasting.iter().for_each(|text| say(&format!("warning: lasting change: {text}")));
         let asks = !lasting.is_empty() && !self.options.yes && !self.options.measuring.dry_run;
         if asks && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-            say("Go on? [y/N]");
+            say("Continue? [y/N]");
             let mut answer = String::new();
             std::io::stdin().read_line(&mut answer).context("the answer cannot be read; try --yes")?;
             if !answer.trim().eq_ignore_ascii_case("y") {
-                bail!("nothing was changed and nothing measured");
+                bail!("nothing was changed and nothing was measured");
             }
         }
         Ok(())

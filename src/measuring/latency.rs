@@ -28,7 +28,7 @@ const REAL_TIME: u32 = 80;
     mut_arg("iterations", |arg| with_default(arg, "3"))
 )]
 pub(crate) struct Arguments {
-    /// Tasks or groups of them [default: the four of Interbench, an older benchmark of responsiveness]
+    /// Tasks, or groups of tasks [default: the four of Interbench, an older benchmark of responsiveness]
     #[arg(value_name = "TASK")]
     tasks: Vec<String>,
     /// Today's tasks and loads instead of Interbench's
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Nice value of the load
     #[arg(short = 'N', long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     load_nice: Option<i32>,
-    /// Everything on one processor, the first that is allowed
+    /// Run everything on one processor, the first one allowed
     #[arg(short = 'u', long)]
     one_cpu: bool,
     /// Accepted for compatibility with Interbench: the speed of work is measured for every run

@@ -25,7 +25,7 @@ use words::{Grouped, Unique};
 const SHARED: &str = "another unixmark was running on this machine; these figures are affected by it";
 
 /// What is reported of figures that are not the machine's.
-const EMULATED: &str = "an emulator ran the tool and its programs, so the figures say nothing of a machine";
+const EMULATED: &str = "an emulator ran the tool and its programs, so the figures say nothing about any real machine";
 
 /// What a run begins with.
 pub(crate) struct Start<'a> {
@@ -202,7 +202,7 @@ fn verdict(results: &Results, journal: &Journal, gate: Option<f64>) -> Status {
         say(&format!("unixmark: {} failed; the report has the reasons", words::count(errors, "trial")));
     }
     if results.end == Some(Ended::Broke) {
-        say("unixmark: it was ended by the first frame that was later than --break-over allows");
+        say("unixmark: the run ended at the first frame later than --break-over allows");
     }
     let is_bad = burnin.is_some_and(|burnin| !burnin.good);
     if is_bad {

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Tests or groups [default: index]; with --program, its arguments as KEY=VALUE
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
-    /// State of the machine: one or more of `unixmark list conditions`, as `thp=never` [default: none]
+    /// State of the machine: one or more of `unixmark list conditions`, such as `thp=never` [default: none]
     #[arg(long, value_name = "CONDITION,…", value_delimiter = ',', default_value = "none", hide_default_value = true)]
     condition: Vec<String>,
     /// Measure an executable of your own that speaks the protocol
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     /// Unit of that program's counts per second in reports [default: lps]
     #[arg(long, value_name = "UNIT", value_parser = caption, requires = "program")]
     unit: Option<String>,
-    /// Use this run as the baseline, in place of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
+    /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     #[command(flatten)]

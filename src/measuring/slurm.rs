@@ -33,7 +33,7 @@ const HOLD_TIME: Duration = Duration::from_secs(20);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Accounts, qualities of service and constraints are sbatch's variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_CONSTRAINT."
+    after_help = "Set account, QOS and constraints through sbatch's variables: SBATCH_ACCOUNT, SBATCH_QOS, SBATCH_CONSTRAINT."
 )]
 pub(crate) struct Arguments {
     /// Partition for the jobs [default: Slurm's]

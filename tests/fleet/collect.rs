@@ -144,9 +144,13 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
     write(&place, "empty.jsonl", "");
     let (code, text, said) = collect(&place, "--run night");
     assert!(code == 0 && text.starts_with("fleet run night: 1 whole\n"), "{text}");
-    for reason in
-        ["unixmark-run/9", "not a unixmark run", "of the fleet run 'day'", "made without --fleet", "holds no run"]
-    {
+    for reason in [
+        "unixmark-run/9",
+        "not a unixmark run",
+        "it belongs to the fleet run 'day'",
+        "made without --fleet",
+        "holds no run",
+    ] {
         assert!(said.contains(reason), "{reason}: {said}");
     }
 }
@@ -163,7 +167,7 @@ fn banners_are_passed_over_and_other_texts_quoted() {
     let (code, text, said) = collect(&place, "--expect n13,n14,n15,n16,n17");
     assert!(code == 1 && text.starts_with("fleet run night: 2 whole, 3 missing\n"), "{text}{said}");
     let line = |node: &str| text.lines().find(|line| line.starts_with(node)).unwrap().to_owned();
-    assert!(line("n13").contains("whole    2 lines before its journal passed over"), "{text}");
+    assert!(line("n13").contains("whole    2 lines before its journal skipped"), "{text}");
     assert!(line("n14").contains("it begins with 'ssh: connect to host n14 port 22: No route to host'"), "{text}");
     assert!(line("n16").contains("line 1: this is not a unixmark run"), "{text}");
     assert!(line("n17").contains("no journal of it was found"), "{text}");

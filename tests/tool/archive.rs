@@ -293,7 +293,7 @@ fn a_report_imported_twice_is_one_run() {
     assert_eq!((first.status.code(), again.status.code()), (Some(0), Some(0)));
     assert_eq!(stdout(&first), stdout(&again));
     assert!(
-        stderr(&again).contains("it was imported before, as imported-2018-06-25-01; it is one run"),
+        stderr(&again).contains("already imported as imported-2018-06-25-01; no second run was made"),
         "{}",
         stderr(&again)
     );

@@ -259,7 +259,7 @@ fn wrong_words() {
         ("burnin", "cooling"),
         ("burnin memory --size much", "'much' is not a size; try 80%"),
         ("burnin memory --size 101%", "is not a size"),
-        ("burnin memory --size 9999T", "that may be used here without swapping others out; try --size 80%"),
+        ("burnin memory --size 9999T", "that can be used here without swapping others out; try --size 80%"),
         ("burnin memory --passes 0", "--passes"),
         ("burnin memory --for 0s", "is not a duration"),
         ("burnin cooling --kind ice", "mix"),

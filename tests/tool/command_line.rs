@@ -34,10 +34,10 @@ fn a_way_in_for_each_question() {
     assert!(refused("nice=5").contains("try `unixmark cost nice=5`"));
     assert!(refused("run latency").contains("'latency' is not a test but a verb; try `unixmark latency`"));
     // By meaning, where no name is like it.
-    assert!(refused("run sqlite").contains("about that: session-database"));
+    assert!(refused("run sqlite").contains("related: session-database"));
     for unlike in ["nosuchtest", "nothing"] {
         let complaint = refused(&format!("run {unlike}"));
-        assert!(!complaint.contains("did you mean") && !complaint.contains("about that"), "{complaint}");
+        assert!(!complaint.contains("did you mean") && !complaint.contains("related"), "{complaint}");
     }
 }
 
@@ -103,7 +103,7 @@ fn lists_for_people_and_programs() {
     }
     assert!(list("tests memory").contains("memory: Caches and memory"));
     assert!(ids("conditions --available").len() <= ids("conditions").len());
-    assert!(refused("run watch-inotify").contains("it runs beside tests for a condition"));
+    assert!(refused("run watch-inotify").contains("it runs alongside tests for a condition"));
     assert!(refused("run burn-memory").contains("it is for `unixmark burnin`"));
     assert!(refused("list runs --group memory").contains("--group is for lists of tests"));
 }
@@ -260,7 +260,8 @@ fn earlier_runs_say_where_another_would_come_out() {
     assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
     let output = place.fake("honest", "--procedure standard -i 2");
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("How much runs differ from each other appears after 3 earlier ones like this"), "{text}");
+    let shown = "How much one run differs from another will be shown once 3 earlier runs like this one are kept";
+    assert!(text.contains(shown), "{text}");
     assert!(another()["runs"].is_null(), "{}", another());
 }
 

@@ -20,7 +20,7 @@ fn names_of_others_are_explained_where_they_first_appear() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(help("run").contains("'George', a SPARCstation of 1995 that scores 10"));
-    assert!(help("import").contains("the BYTE benchmarks 3 that it grew from"));
+    assert!(help("import").contains("its ancestor BYTE 3"));
     assert!(help("import").contains("Lbench, which measures at 1 to N threads"));
     assert!(help("compare").contains("Nitzberg's thesis of 1994 on what auditing costs"));
 }

@@ -45,7 +45,7 @@ fn what_cannot_be_read_is_refused_by_its_line() {
     let whole = std::fs::read_to_string(testing::file("tests/vectors/imports/sysbench-cpu.txt")).unwrap();
     for (text, message) in [
         (whole.split_once("Threads fairness").unwrap().0.to_owned(), "it ends at line 2"),
-        (whole.replace("sysbench 1.", "sysbench 7."), "it is of sysbench '7.0.20' (line 1)"),
+        (whole.replace("sysbench 1.", "sysbench 7."), "it comes from sysbench '7.0.20' (line 1)"),
         ("hello\n".to_owned(), "what can be imported: "),
     ] {
         let file = place.root.path().join("file");

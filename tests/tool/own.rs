@@ -163,7 +163,7 @@ fn a_file_that_may_not_be_executed_says_why() {
     let program = script(&place, "plain", "#!/bin/sh\n");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     let output = place.run(&format!("--program {} -c 1 -i 1 -q", program.display()));
-    assert!(stderr(&output).contains("it has no x permission; try chmod +x"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("it has no execute permission; try chmod +x"), "{}", stderr(&output));
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn conditions_that_are_not_here() {
     }
     let dry = place.unixmark("run pipe --condition none,file:/proc/nonexistent/x=1 -c 1 --dry-run").output().unwrap();
     assert_eq!(dry.status.code(), Some(0));
-    assert!(stderr(&dry).contains("is not here: "), "{}", stderr(&dry));
+    assert!(stderr(&dry).contains("is not available here: "), "{}", stderr(&dry));
 }
 
 #[test]

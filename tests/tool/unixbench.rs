@@ -57,7 +57,9 @@ fn files_and_the_way_back() {
     let text = fs::read_to_string(&path).unwrap();
     assert!(stdout(&output).ends_with(&format!("{}\n{text}", "=".repeat(72))) && !text.contains("CPU 0"));
     assert_eq!(masked(&text), format!("{HEAD}{LEVEL}{LEVEL}"));
-    assert!(stderr(&output).contains("quick procedure") && stderr(&output).contains("/report.txt has intervals"));
+    assert!(
+        stderr(&output).contains("quick procedure") && stderr(&output).contains("/report.txt has the same figures")
+    );
     // Two passes of one copy and two of two, each copy with its process.
     let log = fs::read_to_string(path.with_file_name(format!("{base}.log"))).unwrap();
     let pids: Vec<u32> =

@@ -199,7 +199,7 @@ impl Display for Remark {
             Remark::NoInterval { trials: 1 } => f.write_str("no interval: it needs two trials, and there is one"),
             Remark::NoInterval { trials } => write!(f, "no interval: it needs two trials, and there are {trials}"),
             Remark::LogNormal { trials } => {
-                write!(f, "{trials} trials: the interval assumes log-normal noise; six or more do without")
+                write!(f, "{trials} trials: the interval assumes log-normal noise; with six or more it would not")
             }
             Remark::Steal { percent } | Remark::Foreign { percent } => f.write_str(&self.amounting_to(percent)),
             Remark::Late { trials, of, most_ms } => {
@@ -226,8 +226,8 @@ impl Display for Remark {
             }
             Remark::Drift(Drifting { share, seconds, widening }) => write!(
                 f,
-                "intervals allow for drift: about {:.0} % of a trial's noise is a speed that all tests share and that wanders \
-                 within some {seconds} s, which makes them {widening:.1} times as wide",
+                "intervals allow for drift: about {:.0} % of a trial's noise comes from a machine speed that all tests \
+                 share and that wanders over some {seconds} s; this makes the intervals {widening:.1} times as wide",
                 100.0 * share
             ),
             Remark::Quick => f.write_str("a quick run shows that things work; its figures are too few to compare"),

@@ -73,12 +73,12 @@ impl Default for TrailSettings {
 /// Where records go.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sink {
-    /// They are counted and dropped: the kernel's cost alone
+    /// Count and drop them: the kernel's cost alone
     Count,
-    /// They are written to a file
+    /// Write them to a file
     #[default]
     File,
-    /// The auditd that is installed writes them, with a configuration of its own
+    /// Have the installed auditd write them, with a separate configuration
     Auditd,
 }
 
@@ -89,7 +89,7 @@ pub enum Flush {
     None,
     /// After every 50 records
     Incremental,
-    /// After every 50 records, by a thread that nobody waits for
+    /// After every 50 records, in a background thread
     #[default]
     IncrementalAsync,
     /// The data after every record

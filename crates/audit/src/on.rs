@@ -139,7 +139,7 @@ impl On {
         }
         let notes = &mut self.receiving.notes;
         if let Receiver::Daemon(_) = self.receiving.receiver {
-            notes.push(format!("{missing} events came too fast to be counted beside a daemon"));
+            notes.push(format!("{missing} events came too fast to be counted alongside a daemon"));
             return 0;
         }
         notes.push(format!("{missing} events were dropped before they were received, and count as lost here"));

@@ -378,7 +378,7 @@ fn a_daemon_that_receives_the_records_keeps_its_place() {
     });
     let evidence = evidence.unwrap();
     assert!(has_note(&evidence, "process 4242 (auditd) receives the records"));
-    assert!(has_note(&evidence, "9 events came too fast to be counted beside a daemon"));
+    assert!(has_note(&evidence, "9 events came too fast to be counted alongside a daemon"));
     let trail = trail(evidence);
     assert_eq!((trail.events, trail.lost, trail.sink_cpu_s), (3, 0, 2.0));
     assert_eq!(bench.state(), before);

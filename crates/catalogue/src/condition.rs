@@ -297,7 +297,7 @@ impl Catalogue {
         if all.len() == 1 && all[0].name == NONE {
             all[0].parts.clear();
         } else if all.iter().any(|condition| condition.parts.iter().any(|(switch, _)| switch.means == Means::Nothing)) {
-            bail!("'{NONE}' in '{name}' goes with nothing else");
+            bail!("'{NONE}' in '{name}' cannot be combined with anything else");
         }
         Ok(all)
     }

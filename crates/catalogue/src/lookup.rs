@@ -61,7 +61,7 @@ impl Catalogue {
                 if name == NONE { vec![None] } else { self.members(name, true)?.into_iter().map(Some).collect() };
             if let Some(test) = loads.iter().flatten().find(|test| test.roles == [Role::Burn]) {
                 bail!(
-                    "'{}' cannot run as a load beside tests: it is for `unixmark burnin`; try another of `unixmark list loads`",
+                    "'{}' cannot run as a load alongside tests: it is for `unixmark burnin`; try another of `unixmark list loads`",
                     test.id
                 );
             }
@@ -166,8 +166,8 @@ impl Test {
 fn check_measured(test: &Test) -> Result<()> {
     match test.roles[..] {
         [Role::Companion] => bail!(
-            "'{}' is not measured by itself: it runs beside tests for a condition of `unixmark list conditions`, such as \
-             `unixmark cost inotify`",
+            "'{}' is not measured by itself: it runs alongside tests for a condition of `unixmark list conditions`, \
+             such as `unixmark cost inotify`",
             test.id
         ),
         [Role::Burn] => bail!("'{}' is not measured by itself: it is for `unixmark burnin`", test.id),
@@ -192,10 +192,10 @@ pub(crate) fn unknown<'a>(
     let all = format!("`unixmark list {list}` shows all");
     match (nearest(name, names), about.len()) {
         (Some(near), _) => anyhow!("{what}; did you mean '{near}'? {all}"),
-        (None, 1..=HINTS) => anyhow!("{what}; about that: {}; {all}", about.join(", ")),
+        (None, 1..=HINTS) => anyhow!("{what}; related: {}; {all}", about.join(", ")),
         (None, 1..=MOST) => {
             let word = shell(&[name.to_owned()]);
-            anyhow!("{what}; `unixmark list {list} {word}` shows those about that")
+            anyhow!("{what}; `unixmark list {list} {word}` shows related ones")
         }
         _ => anyhow!("{what}; {all}"),
     }

@@ -355,10 +355,10 @@ fn unknown_words_suggest_what_is_about_them() {
     let catalogue = catalogue();
     let tests = |word: &str| catalogue.expand(&[word.to_owned()]).unwrap_err().to_string();
     let conditions = |word: &str| catalogue.expand_conditions(&[word.to_owned()]).unwrap_err().to_string();
-    assert!(tests("network").contains("`unixmark list tests network` shows those about that"), "{}", tests("network"));
-    assert!(tests("sqlite").contains("about that: session-database"), "{}", tests("sqlite"));
-    assert!(conditions("pages").contains("about that: thp"), "{}", conditions("pages"));
+    assert!(tests("network").contains("`unixmark list tests network` shows related ones"), "{}", tests("network"));
+    assert!(tests("sqlite").contains("related: session-database"), "{}", tests("sqlite"));
+    assert!(conditions("pages").contains("related: thp"), "{}", conditions("pages"));
     for nothing in [tests("nosuchtest"), tests("nothing"), conditions("nosuch")] {
-        assert!(!nothing.contains("about that") && !nothing.contains("did you mean"), "{nothing}");
+        assert!(!nothing.contains("related") && !nothing.contains("did you mean"), "{nothing}");
     }
 }

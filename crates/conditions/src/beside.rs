@@ -44,7 +44,9 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         return Ok(Box::new(ReportedValue { name: "tracer".to_owned(), wanted: None, optional: false }));
     };
     if let Some((other, _)) = &context.staging.companion {
-        return Err(Refusal::Unavailable(format!("{other} runs beside the programs already; try one after the other")));
+        return Err(Refusal::Unavailable(format!(
+            "{other} already runs alongside the programs; try one after the other"
+        )));
     }
     let args = if level.is_empty() { Vec::new() } else { vec![format!("kind={level}")] };
     context.staging.companion = Some((companion.clone(), args));

@@ -72,7 +72,7 @@ impl Refused {
     }
 }
 
-/// Takes in every journal at or below `sources` that is of the fleet run `name`; without a name, of the one that is found
+/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, of the one that is found
 /// first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all, under names made of what they hold: collecting again, in parallel or after a
 /// crash gives the same files.
 ///
@@ -99,7 +99,7 @@ pub fn collect(
                 if store(into, &attempt, &part, catalogue)? { collected.taken += 1 } else { collected.known += 1 }
             }
             Ok((attempt, _)) => {
-                let reason = format!("it is of the fleet run '{}'", attempt.run);
+                let reason = format!("it belongs to the fleet run '{}'", attempt.run);
                 collected.refused.push(Refused { path, reason });
             }
             Err(reason) => collected.refused.push(Refused { path, reason: format!("{reason:#}") }),

@@ -281,7 +281,7 @@ fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
     let attempt =
         summary.run.fleet.clone().with_context(|| format!("{} is not part of a fleet run", path.display()))?;
     if attempt.run != run {
-        bail!("{} is of the fleet run '{}'", path.display(), attempt.run);
+        bail!("{} belongs to the fleet run '{}'", path.display(), attempt.run);
     }
     Ok(Part { fault: fault(&summary), summary, attempt, path })
 }
@@ -329,7 +329,7 @@ fn entry(id: NodeId, mut parts: Vec<Part>, usual: Option<&str>, expected: &BTree
     // Sorted above; a group has one part at least.
     let part = parts.swap_remove(0);
     if let Ok(Head::Run(_, lines @ 1..)) = journal::head(&part.path) {
-        notes.push(format!("{} before its journal passed over", words::count(lines, "line")));
+        notes.push(format!("{} before its journal skipped", words::count(lines, "line")));
     }
     if part.build().is_some_and(|build| Some(build.as_str()) != usual) {
         notes.push("its programs are a different build from most nodes'".to_owned());

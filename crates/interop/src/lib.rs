@@ -96,7 +96,7 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<
     let mut journals = (reader.read)(&text, draft)?;
     journals.retain(|journal| journal.trials.iter().any(|trial| !trial.copies.is_empty() || trial.score.is_some()));
     if journals.is_empty() {
-        bail!("it has no result, although it looks like {}: it may have been cut; import the whole file", reader.what);
+        bail!("it has no result, although it looks like {}: it may be truncated; import the whole file", reader.what);
     }
     Ok(journals)
 }

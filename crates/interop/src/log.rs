@@ -49,7 +49,7 @@ fn read(text: &str, mut draft: Draft<'_>) -> Journal {
     if !draft.run.started.is_empty() {
         draft.warn("the log has no clock: its date is that of the file's name, and the hour is unknown".to_owned());
     }
-    draft.warn("the log does not describe the system; the report beside it does".to_owned());
+    draft.warn("the log does not describe the system; the report next to it does".to_owned());
     let mut reader = Reader { draft, block: None, titled: false, printed: Vec::new() };
     for (number, line) in text.lines().enumerate() {
         reader.line(number + 1, line);

@@ -28,7 +28,7 @@ pub(super) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
     }
     if !source.raw.to_ascii_lowercase().contains("</html>") {
         return Err(
-            source.cut("</html>, as after a test that failed; the .log file beside it has all that was measured")
+            source.cut("</html>, as after a test that failed; the .log file next to it has all that was measured")
         );
     }
     let lines = Page::default().lines(source.raw);

@@ -43,7 +43,7 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (usize, &'t str)>, draft: Dra
     }
     if let Some((number, version)) = reader.version.as_ref().filter(|(_, version)| !is_known(version)) {
         bail!(
-            "it is of UnixBench '{}' (line {number}), whose tests are not known here; BYTE 3, UnixBench 4, 5 and 6.0 can be read",
+            "it comes from UnixBench '{}' (line {number}), whose tests unixmark does not know; BYTE 3, UnixBench 4, 5 and 6.0 can be read",
             quoted(version)
         );
     }
@@ -219,7 +219,7 @@ impl<'a> Reader<'a> {
         for index in results.indexes().iter().filter(|index| index.id == own) {
             if !self.printed.iter().any(|printed| printed.copies == index.copies && !printed.totals.is_empty()) {
                 warnings.push(format!(
-                    "the report has no index of {}: it may have been cut, and tests may be missing",
+                    "the report has no index of {}: it may be truncated, and tests may be missing",
                     copies_of(index.copies)
                 ));
             }
@@ -359,7 +359,7 @@ mod tests {
                 &format!("BYTE UNIX Benchmarks (Version {version})\nBenchmark Run: Sat"),
             );
             let error = read((1..).zip(text.lines()), Draft::new("", &catalogue())).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("it is of UnixBench '{version}' (line ")), "{error}");
+            assert!(error.starts_with(&format!("it comes from UnixBench '{version}' (line ")), "{error}");
         }
     }
 

@@ -15,13 +15,14 @@ impl<'t> Text<'t> {
     /// Returns the text with its JSON.
     ///
     /// # Errors
-    /// It begins as JSON and is damaged or cut: where.
+    /// It begins as JSON and is damaged or truncated: where.
     pub fn new(raw: &'t str) -> Result<Text<'t>> {
         if !raw.trim_start().starts_with(['{', '[']) {
             return Ok(Text { raw, json: None });
         }
-        let broken =
-            |error: serde_json::Error| anyhow!("it is JSON that is damaged or was cut: {error}; import the whole file");
+        let broken = |error: serde_json::Error| {
+            anyhow!("it is JSON that is damaged or truncated: {error}; import the whole file")
+        };
         Ok(Text { raw, json: Some(serde_json::from_str(raw).map_err(broken)?) })
     }
 
@@ -44,13 +45,15 @@ impl<'t> Text<'t> {
     /// Refuses a version that no reader knows.
     pub fn unknown(&self, line: usize, suite: &str, version: &str, known: &str) -> Error {
         let version = super::draft::quoted(version);
-        anyhow!("it is of {suite} '{version}' (line {line}), whose output is not known here; {known} can be read")
+        anyhow!(
+            "it comes from {suite} '{version}' (line {line}), whose output unixmark does not know; {known} can be read"
+        )
     }
 
     /// Refuses a text that ends too early.
     pub fn cut(&self, missing: &str) -> Error {
         let last = self.raw.lines().count().max(1);
-        anyhow!("it ends at line {last}, without {missing}: it was cut; import the whole file")
+        anyhow!("it ends at line {last}, without {missing}: it is truncated; import the whole file")
     }
 
     /// Refuses a line that should have a figure.

@@ -18,7 +18,9 @@ pub(super) fn is_it(text: &Text<'_>) -> bool {
 /// # Errors
 /// A line has more or fewer fields than there are tests, or one that is not a score: which.
 pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    draft.warn("UnixBench's CSV has no system, no units and no number of samples; the report beside it has".to_owned());
+    draft.warn(
+        "UnixBench's CSV has no system, no units and no number of samples; the report next to it has them".to_owned(),
+    );
     let mut lines = source.lines().filter(|(_, line)| !line.trim().is_empty());
     let labels: Vec<&str> =
         lines.next().map_or_else(Vec::new, |(_, line)| line.split(',').skip(1).map(unquoted).collect());
@@ -27,7 +29,10 @@ pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let copies = fields[0].parse().ok().filter(|copies: &u32| *copies > 0);
         let Some(copies) = copies.filter(|_| fields.len() == labels.len() + 1) else {
             let (has, needs) = (fields.len(), labels.len() + 1);
-            return Err(anyhow!("it has {has} of {needs} fields in line {number}: '{}'; it was cut", quoted(line)));
+            return Err(anyhow!(
+                "it has {has} of {needs} fields in line {number}: '{}'; it is truncated",
+                quoted(line)
+            ));
         };
         for (label, field) in labels.iter().zip(&fields[1..]).filter(|(_, field)| !field.is_empty()) {
             let value = lines::number(field).ok_or_else(|| source.damaged(number, field, "score"))?;

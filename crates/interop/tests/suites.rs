@@ -291,7 +291,7 @@ fn phoronixs_systems_are_runs() {
     assert_eq!((results.rows.len(), others.rows.len()), (2, 1));
     assert_eq!(one.facts.text("kernel.release"), Some("6.1.0 (x86_64)"));
     let cut = &PHORONIX[..PHORONIX.len() - 60];
-    assert!(refused(cut).starts_with("it is XML that is damaged or was cut at line"), "{}", refused(cut));
+    assert!(refused(cut).starts_with("it is XML that is damaged or truncated at line"), "{}", refused(cut));
     assert!(refused(&PHORONIX.replace("v10.8.4", "v99.1")).contains("(line 3)"));
     assert!(refused(&PHORONIX.replace("30.5", "much")).contains("'much'"));
 }
@@ -332,7 +332,7 @@ fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
     assert!(refused(&SIX_WIDE[..SIX_WIDE.len() - 20]).starts_with("it has 2 of 4 fields in line 3"));
     assert!(refused(&SIX_WIDE.replace("793520.2", "fast")).contains("in line 2: 'fast'"));
     assert!(refused(&SIX_WIDE.replace("\n2,", "\n0,")).contains("in line 3"));
-    assert!(refused(&FIO[..FIO.len() / 2]).contains("it is JSON that is damaged or was cut"));
+    assert!(refused(&FIO[..FIO.len() / 2]).contains("it is JSON that is damaged or truncated"));
     assert!(refused(&FIO.replace("fio-3.33", "fio-9.1")).contains("'fio-9.1' (line 2)"));
     // Lines are counted as an editor counts them.
     assert!(refused(&SIX_WIDE.replace("793520.2", "fast").replace('\n', "\r\n")).contains("in line 2: 'fast'"));

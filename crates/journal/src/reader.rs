@@ -17,7 +17,7 @@ const QUOTED: usize = 60;
 /// Reads the journal of the run in `directory` (or the journal file itself).
 ///
 /// A journal that ends in the middle of a line is a shorter run. Lines before the first that is a run, such as a login banner,
-/// and records of a type this version does not know are passed over with a warning.
+/// and records of a type this version does not know are skipped with a warning.
 ///
 /// # Errors
 /// There is no journal, no line is a run, its format is a later one, or a line other than the last is damaged.
@@ -102,7 +102,7 @@ impl Banner {
     }
 
     fn text(&self) -> String {
-        format!("{} before the journal passed over, beginning with '{}'", words::count(self.lines, "line"), self.first)
+        format!("{} before the journal skipped, beginning with '{}'", words::count(self.lines, "line"), self.first)
     }
 }
 

@@ -47,7 +47,7 @@ fn cut_at_every_byte() {
     assert_eq!(last, full.trials.len());
 }
 
-/// What ssh printed before it is passed over, and marked.
+/// What ssh printed before it is skipped, and marked.
 #[test]
 fn a_journal_behind_a_banner_in_any_serialisation_is_read() {
     let whole = std::fs::read_to_string(recorded()).unwrap();
@@ -65,7 +65,7 @@ fn a_journal_behind_a_banner_in_any_serialisation_is_read() {
         let journal = read(format!("{banner}{text}").as_bytes()).unwrap();
         assert_eq!((&journal.run, &journal.trials), (&full.run, &full.trials));
         let mark = &journal.warnings[full.warnings.len()].text;
-        assert_eq!(mark, "3 lines before the journal passed over, beginning with '[1mWelcome to n13[0m'");
+        assert_eq!(mark, "3 lines before the journal skipped, beginning with '[1mWelcome to n13[0m'");
         assert_eq!(read(text.as_bytes()).unwrap().warnings, full.warnings);
     }
     let none = format!("{:#}", read(banner.as_bytes()).unwrap_err());

@@ -81,7 +81,7 @@ impl Program {
         for fd in [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten() {
             rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
         }
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process number")?;
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process ID")?;
         Ok(Program { child, group, stdout, stderr, parser: Parser::default(), errors: Vec::new(), ended: None })
     }
 
@@ -247,18 +247,18 @@ fn refused(path: &Path, error: &std::io::Error) -> String {
     }
 }
 
-/// Returns why a file may not be executed: its mode says so, or its mount does.
+/// Returns why a file cannot be executed: its mode says so, or its mount does.
 fn not_permitted(path: &Path) -> String {
     let shown = path.display();
     let has_bit = fs::metadata(path).map_or(true, |file| file.permissions().mode() & 0o111 != 0);
     if !has_bit {
-        return format!("{shown} may not be executed: it has no x permission; try chmod +x {shown}");
+        return format!("{shown} cannot be executed: it has no execute permission; try chmod +x {shown}");
     }
     match statvfs(path) {
         Ok(mount) if mount.f_flag.contains(StatVfsMountFlags::NOEXEC) => {
-            format!("{shown} may not be executed: it is on a noexec mount; try a copy on another file system")
+            format!("{shown} cannot be executed: it is on a noexec mount; try a copy on another file system")
         }
-        _ => format!("{shown} may not be executed by this user; check the permissions of it and of its directories"),
+        _ => format!("{shown} cannot be executed by this user; check its permissions and those of its directories"),
     }
 }
 

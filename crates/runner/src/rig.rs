@@ -259,7 +259,7 @@ impl<'a> Rig<'a> {
             return match (graphics(), &staging.build) {
                 (_, Some(_)) => Err(unavailable("its program is not C and has only one build".to_owned())),
                 (Some(path), None) => Ok(path),
-                (None, None) => Err(unavailable(format!("{GRAPHICS} is missing: put it beside unixmark"))),
+                (None, None) => Err(unavailable(format!("{GRAPHICS} is missing: put it next to unixmark"))),
             };
         }
         let build = staging.build.as_deref().unwrap_or_default();

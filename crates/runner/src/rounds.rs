@@ -160,7 +160,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             }))?,
             Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(why)) => {
-                let text = format!("{} could not be measured, so every trial measures its own: {why}", test.id);
+                let text = format!("{} could not be measured, so each trial measures it separately: {why}", test.id);
                 self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
             }
         }

@@ -229,7 +229,8 @@ impl Supervisor<'_> {
                     let copy = copies.swap_remove(0);
                     // A load reports one slice of the time since `mark`.
                     if copy.slices.len() != 1 || start + copy.slices[0].1 > monotonic() {
-                        return Err(blame("it did not report one slice of the time that has passed".into()));
+                        let why = "it did not report exactly one slice, or reported more time than has passed";
+                        return Err(blame(why.into()));
                     }
                     background = Some(Box::new(Background { alone: steady.rate, steady: steady.steady, copy }));
                 }
@@ -281,7 +282,7 @@ fn ended_early(program: &mut Program) -> Failure {
         Conclusion::Skip(reason) => unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) | Conclusion::Garbage(_) => {
-            program.failure().unwrap_or_else(|| "it ended by itself".to_owned()).into()
+            program.failure().unwrap_or_else(|| "it exited before it was told to stop".to_owned()).into()
         }
     }
 }

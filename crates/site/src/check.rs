@@ -80,7 +80,7 @@ fn unsafe_text(value: &Value) -> Option<String> {
             } else if text.match_indices('<').any(opens) {
                 Some(format!("a text that could be markup: '{shown}'"))
             } else if words::clean(text) != *text {
-                Some(format!("a text with characters that do not show: '{shown}'"))
+                Some(format!("a text with invisible characters: '{shown}'"))
             } else {
                 None
             }
@@ -101,7 +101,7 @@ fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let like = Cell::new(0, test, 1, None, &Condition::none());
     let differs = (cell.metric, &cell.unit, cell.timebase, cell.scale, &cell.value)
         != (like.metric, &like.unit, like.timebase, like.scale, &like.value);
-    differs.then(|| format!("{name} is scored in another way than in the catalogue"))
+    differs.then(|| format!("{name} is not scored as in the catalogue"))
 }
 
 /// What of a trial cannot have been measured.
@@ -110,7 +110,7 @@ fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
         return None;
     }
     if trial.score.is_some() {
-        return Some("it has a score in place of counts".to_owned());
+        return Some("it has a score instead of counts".to_owned());
     }
     if trial.copies.len() != cell.key.copies as usize {
         return Some(format!("it has {} of {}", trial.copies.len(), words::copies(cell.key.copies)));

@@ -5,7 +5,7 @@ use journal::{Procedure, Run};
 use serde::{Deserialize, Serialize};
 
 /// What runs differ in, in the plural.
-const PARTS: [&str; 4] = ["procedures", "builds", "baselines", "places of copies"];
+const PARTS: [&str; 4] = ["procedures", "builds", "baselines", "CPU placements"];
 
 /// What runs must have in common before their figures stand in one list. Its serial form has the values alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -33,7 +33,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
     let runs = words::count(board.entries.len(), "run");
     let body = html! {
         p.sentence {
-            "Ranks are ranges: systems whose 95 % intervals overlap are in no order."
+            "Ranks are ranges: systems whose 95 % intervals overlap are not ordered."
         }
         noscript { p.text {
             "Without scripts the best of each group are shown; " a href="runs.html" { "all runs" } " has every run, and "

@@ -17,7 +17,7 @@ type Runs = Vec<(usize, Estimate)>;
 pub(crate) fn page(board: &Board, title: &str) -> String {
     let body = html! {
         p.sentence { "Where each run lies among the runs of its processor." }
-        p.text { "A mark is a run, and leads to its page; the link of a run’s page brings its mark out." }
+        p.text { "Each mark is a run and links to its page; the link on a run’s page highlights its mark." }
         @if let Some(measure) = board.measures.get(board.first) {
             @for (level, (_, heading, of)) in LEVELS.iter().enumerate().take(2) {
                 @for class in 0..board.classes.len() {
@@ -33,7 +33,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
             }
         }
     };
-    let line = "How far runs of one processor model lie apart".to_owned();
+    let line = "How much runs of one processor model differ".to_owned();
     Page { up: "", site: title, title: "Processors", line, name: "models.html", scripts: &[], body }.render()
 }
 

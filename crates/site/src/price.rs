@@ -46,7 +46,7 @@ impl Prices {
                 bail!("{}: per_hour and watts of '{host}' must be above 0", path.display());
             }
             if per_hour.is_some() && currency.is_empty() {
-                bail!("{}: the price of '{host}' has no currency, as EUR", path.display());
+                bail!("{}: the price of '{host}' has no currency, such as EUR", path.display());
             }
         }
         Ok(prices)

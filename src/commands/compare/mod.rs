@@ -19,20 +19,20 @@ pub(super) struct Arguments {
     /// The runs; each is compared with the first, which is A
     #[arg(required_unless_present = "base", num_args = 1.., value_name = "RUN")]
     runs: Vec<String>,
-    /// The runs of the reference system, in place of RUN …, which are A: several make rounds with those of --changed
+    /// Runs of the reference system (A), instead of RUN …; if there are several, each forms a round with one of --changed
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "changed", conflicts_with_all = ["runs", "paired"])]
     base: Vec<String>,
-    /// The runs of the changed system, B, as many as --base has
+    /// Runs of the changed system (B), as many as --base has
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "base")]
     changed: Vec<String>,
     /// The runs alternate, A1 B1 A2 B2 …: each A is the changed system, each B the reference
     ///
-    /// Every delta is then of A against B, (A − B) ÷ B, and negative if A is worse. Adds the tables of Nitzberg's thesis of 1994 on what auditing costs:
+    /// Every delta then compares A with B, (A − B) ÷ B, and is negative if A is worse. Adds the tables of Nitzberg's thesis of 1994 on what auditing costs:
     /// Delta-1 and Delta-2 of each test, how much they differ (Delta-3), and which tests lose more than the threshold.
     #[arg(long)]
     paired: bool,
-    /// Compare the cells under condition X of the first run (of every A) with those under Y of the others, as none,audit=all;
-    /// a single run is compared with itself
+    /// Compare the first run's (every A's) cells under condition X with the others' cells under condition Y, such as
+    /// none,audit=all; a single run is compared with itself
     #[arg(long, value_name = "X,Y", value_parser = conditions)]
     conditions: Option<[String; 2]>,
     /// Ignore differences smaller than this (deadlines met: in percentage points)
@@ -49,10 +49,10 @@ pub(super) struct Arguments {
     /// One table with a column for each run, best and worst marked and ranked only where intervals separate them
     #[arg(long, conflicts_with_all = ["paired", "base"])]
     side_by_side: bool,
-    /// What the rows of --side-by-side are sorted by: test, spread (most first), or a column: the letter of a run, worst first
+    /// Sort the rows of --side-by-side by test, by spread (largest first), or by a column, given as a run's letter (worst first)
     #[arg(long, value_name = "COLUMN", requires = "side_by_side")]
     sort: Option<String>,
-    /// Which facts go with the differences between the runs: hints, and how many runs they rest on
+    /// Show which facts go with the differences between the runs, as hints with the number of runs they rest on
     #[arg(long, conflicts_with = "paired")]
     why: bool,
     #[command(flatten)]
@@ -205,7 +205,8 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments)
     }
     let blind = gate.is_some() && comparisons.sees_nothing();
     if blind {
-        say("unixmark: the gate sees nothing: all comparisons rest on too few trials; make longer runs (-i 12)");
+        say("unixmark: the gate cannot detect any loss: all comparisons rest on too few trials; make longer runs \
+             (-i 12)");
     }
     match gate {
         Some(gate) if !gate.is_open() => Status::Failed,
@@ -261,7 +262,7 @@ fn suspect(comparisons: &Comparisons, suspect: &Suspect) -> String {
     };
     match &suspect.second {
         None if suspect.stands() => loss,
-        None => format!("{loss}, which any two runs may, so it passes"),
+        None => format!("{loss}; any two runs can differ like this, so it passes"),
         Some(Second::Again(second)) => format!("{loss}, and again in the second look: {}", look(second)),
         Some(Second::Gone(second)) => format!("{loss}, but not in the second look, so it passes: {}", look(second)),
         Some(Second::Missing) => {
@@ -275,7 +276,7 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
     let key = &loss.cell.key;
     let at = cell_place((key.copies, &key.load, comparisons.condition(&key.condition)));
     let found = match loss.verdict {
-        Verdict::Differs => "differs between the runs, for the worse".to_owned(),
+        Verdict::Differs => "is worse (\"differs between the runs\")".to_owned(),
         verdict => format!("is {}", verdict.word()),
     };
     let (size, unit) = (loss.change().value.abs(), loss.measure.delta_unit());

@@ -31,7 +31,7 @@ pub(super) enum What {
     Loads,
     /// What `unixmark burnin` runs
     Burnins,
-    /// What runs beside tests for a condition
+    /// What runs alongside tests for a condition
     Watchers,
     /// What can be switched on the machine
     Conditions,
@@ -156,7 +156,7 @@ fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<Str
             let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);
             let others: Vec<String> = others.map(|other| format!("`unixmark list {other} {words}`")).collect();
             let hint = if others.is_empty() { String::new() } else { format!("; try {}", others.join(" or ")) };
-            format!("nothing in this list is about that{hint}\n")
+            format!("nothing in this list matches{hint}\n")
         }
     })
 }

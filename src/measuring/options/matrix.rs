@@ -28,10 +28,10 @@ pub(crate) struct Matrix {
     /// Short for --procedure quick: a smoke run that shows only large differences
     #[arg(long, conflicts_with = "procedure")]
     quick: bool,
-    /// Number of blocks (classic: passes per long test; short tests get a third); 0, as in UnixBench, is the default
+    /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the default, as in UnixBench
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
     iterations: Option<u32>,
-    /// Begin no further block after this time: 90s, 3m, 1h
+    /// Start no new block after this time: 90s, 3m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
     /// Spread the blocks over this time, so that busy and calm spells of the machine are both in the figures: 1h

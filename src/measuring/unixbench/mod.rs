@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable [default: 1 and one per processor]
     #[arg(short, long, value_name = "N")]
     copies: Vec<String>,
-    /// Number of blocks (classic: passes per long test; short tests get a third); 0, as in UnixBench, is the default
+    /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the default, as in UnixBench
     #[arg(short, long, value_name = "N")]
     iterations: Option<String>,
     /// How to measure [env: UNIXMARK_PROCEDURE] [default: classic]
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             return Ok(());
         }
         say(&format!(
-            "unixmark: measured by the {} procedure; {} has intervals and warnings beside the same figures",
+            "unixmark: measured by the {} procedure; {} has the same figures with intervals and warnings",
             results.run.procedure,
             directory.join("report.txt").display()
         ));

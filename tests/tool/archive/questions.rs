@@ -138,7 +138,7 @@ fn the_documents_questions_find_what_was_planted() {
     assert_eq!(noise.iter().filter(|row| row["host"] == "noisy").count(), 12, "{noise:#?}");
     assert_eq!(noise[0]["host"], "noisy");
 
-    let indexes = answer(&answers, "index has each type");
+    let indexes = answer(&answers, "index of each type");
     let index = |cpu: &str| indexes.iter().find(|row| row["cpu"] == cpu && row["test"] == "system").unwrap();
     let ratio = index("Big Iron")["typical"].as_f64().unwrap() / index("AMD EPYC")["typical"].as_f64().unwrap();
     assert!((ratio - 2.0).abs() < 0.04, "{indexes:#?}");

@@ -63,7 +63,7 @@ fn two_runs_alone_never_fail() {
     let (code, said) = compare(&place, "--fail-on 5% a b");
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("differs between the runs, for the worse in B by") && said.contains("so it passes"),
+        said.contains("is worse (\"differs between the runs\") in B by") && said.contains("so it passes"),
         "{said}"
     );
     assert!(said.contains("--confirm latest~1 latest"), "{said}");

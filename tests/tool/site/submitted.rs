@@ -45,10 +45,10 @@ fn a_submitted_journal_is_whole_true_and_only_text() {
     };
     let cases: [(Spoil, &str); 9] = [
         (&|lines| drop(lines.pop()), "its last line is missing"),
-        (&|lines| lines[cell]["scale"] = json!(2.0), "is scored in another way than in the catalogue"),
+        (&|lines| lines[cell]["scale"] = json!(2.0), "is not scored as in the catalogue"),
         (&|lines| lines[cell]["test"] = json!("fastest"), "the catalogue has no test 'fastest'"),
         (&|lines| lines[0]["comment"] = json!("<img src=x>"), "line 1: a text that could be markup: '<img src=x>'"),
-        (&|lines| lines[0]["host"] = json!("a\u{202e}b"), "line 1: a text with characters that do not show"),
+        (&|lines| lines[0]["host"] = json!("a\u{202e}b"), "line 1: a text with invisible characters"),
         (&|lines| lines[0]["comment"] = json!("x".repeat(4001)), "more than 4000 characters"),
         (&|lines| lines.insert(0, json!("a banner")), "line 1 is not part of a journal"),
         (&|lines| lines[trial]["copies"][0]["slices"][0] = json!([9, 5, 1]), "overlap or run backwards"),

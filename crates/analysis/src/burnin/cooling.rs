@@ -166,8 +166,8 @@ impl Cooling {
         }
         if let Some(at) = self.slowed {
             text += &format!(
-                " After {at:.0} s the throughput fell although the clock did not: something else held the work up, such as the \
-                 memory, a neighbour, or a kernel that puts in idle time."
+                " After {at:.0} s the throughput fell although the clock did not: something else held the work up, \
+                 such as memory, a neighbour, or a kernel that injects idle time."
             );
         }
         if self.wrong > 0 {

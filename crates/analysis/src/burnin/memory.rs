@@ -94,7 +94,7 @@ impl Memory {
             None => passes,
         };
         let mut text = match self.faults {
-            0 if self.passes == 0 && self.unfinished.is_none() => "Nothing was tested yet.".to_owned(),
+            0 if self.passes == 0 && self.unfinished.is_none() => "Nothing has been tested yet.".to_owned(),
             0 => format!("No fault in {over}."),
             count => format!(
                 "{} in {over}: do not trust this memory, or the path between it and the program.",

@@ -55,10 +55,11 @@ fn undescribed(runs: &[Compared]) -> Option<String> {
     let letters = runs.iter().filter(|run| is_undescribed(&run.results)).map(|run| run.letter.as_str());
     let letters: Vec<&str> = letters.collect();
     (!letters.is_empty() && letters.len() < runs.len()).then(|| {
-        format!(
-            "{} comes from a report that does not describe its system: nothing that it does not mention can be compared",
-            letters.join(", ")
-        )
+        let what = match letters.len() {
+            1 => "comes from a report that does not describe its system: facts that it leaves out cannot be compared",
+            _ => "come from reports that do not describe their systems: facts that they leave out cannot be compared",
+        };
+        format!("{} {what}", letters.join(", "))
     })
 }
 
@@ -110,7 +111,7 @@ const COMMON: [Common; 6] = [
         value: |results| results.run.procedure.name().to_owned(),
     },
     Common {
-        what: "places of copies",
+        what: "CPU placements",
         advice: "use the same --pin",
         grave: true,
         value: |results| {
@@ -120,7 +121,7 @@ const COMMON: [Common; 6] = [
     },
     Common {
         what: "options",
-        advice: "the tests did not do the same: repeat one run with the options of the other",
+        advice: "the tests did not do the same work: repeat one run with the options of the other",
         grave: true,
         value: |results| {
             let settings = &results.run.settings;
@@ -129,7 +130,7 @@ const COMMON: [Common; 6] = [
     },
     Common {
         what: "tools",
-        advice: "their programs may not do the same",
+        advice: "their programs may not do the same work",
         grave: false,
         value: |results| results.run.tool.clone(),
     },
@@ -160,8 +161,8 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     }
     if !unlike.is_empty() {
         let told = format!(
-            "these runs are not comparable as they are, since they differ in {}: unless that is the question, make runs that \
-             are alike in it",
+            "these runs are not comparable, because they differ in {}; unless that difference is what you want to \
+             measure, make runs that agree in it",
             unlike.join(", ")
         );
         warnings.insert(0, told);
@@ -206,8 +207,8 @@ fn speeds(runs: &[Compared]) -> Option<String> {
     differs.then(|| {
         let told: Vec<String> = facts.iter().map(|(letter, fact)| format!("{} ({letter})", fact.value)).collect();
         format!(
-            "the speed of work differs: {}; the frames of interactive tests hold different work, \
-             and are comparable no closer than that",
+            "the speed of work differs: {}; frames of interactive tests therefore hold different amounts of work and \
+             are comparable only to within that difference",
             told.join(", ")
         )
     })

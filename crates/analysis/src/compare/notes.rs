@@ -6,7 +6,8 @@ use stats::Method;
 use words::Unique;
 
 /// How to read energies.
-pub(crate) const ENERGY: &str = "energy: what an operation takes of all that the source sees, idle parts and other programs included; positive is worse";
+pub(crate) const ENERGY: &str = "energy: energy per operation, of everything that the source sees (idle parts and \
+other programs included); positive is worse";
 
 /// What of the machine's drift is in the intervals of runs apart, and what is not.
 fn drift(runs: &[Compared]) -> String {

@@ -64,8 +64,8 @@ fn queued(effects: &[&Effect]) -> Option<String> {
     let names: Vec<String> = behind.map(|effect| effect.comparison.cell.key.test.clone()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "up to {:.0} % of a window's records were still queued when it closed, so that the figures hold while the queue \
-             fills and not for longer; a smaller --backlog is full sooner: {}",
+            "up to {:.0} % of a window's records were still queued when it closed, so these figures hold only until \
+             the queue is full; a smaller --backlog fills up sooner: {}",
             100.0 * most,
             listed(names)
         )
@@ -79,9 +79,9 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
     Some(format!(
-        "differences are within {count} blocks, each with every arm once in random order: the median of all averages of \
-         two blocks' differences, with the interval of the signed-rank test; judged together at a false discovery rate \
-         of 5 %"
+        "differences are taken within {count} blocks, each of which has every arm once in random order. A difference \
+         is the median of the averages of all pairs of blocks, with the interval of the signed-rank test; all are \
+         judged together at a false discovery rate of 5 %"
     ))
 }
 
@@ -89,7 +89,8 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
 fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
     let wider = || {
         format!(
-            "; those of the control differ by more than their intervals say: the intervals of energies are therefore {widening:.1} times as wide"
+            "; the energies of the control differ by more than their intervals allow, so the intervals of energies \
+             were made {widening:.1} times as wide"
         )
     };
     let wider = if widening > 1.0 { wider() } else { String::new() };
@@ -103,18 +104,19 @@ fn control(controls: &[&Comparison], widening: f64) -> String {
     let count = controls.len();
     match called.len() {
         _ if controls.is_empty() => {
-            "there is no second arm of the condition compared with, so nothing shows whether the intervals hold on this \
-             machine"
+            "the reference condition has no second arm, so nothing shows whether the intervals hold on this machine"
                 .to_owned()
         }
         _ if widening > 1.0 => format!(
-            "the control, two equal arms of the same blocks, differs by more than its {count} intervals say: all intervals are \
-             therefore {widening:.1} times as wide"
+            "the two equal arms of the control differ by more than their {count} intervals allow, so all intervals \
+             were made {widening:.1} times as wide"
         ),
-        0 => format!("the control, two equal arms of the same blocks, shows no difference in any of its {count} comparisons"),
+        0 => format!(
+            "the control, two equal arms of the same blocks, shows no difference in any of its {count} comparisons"
+        ),
         some => format!(
-            "the control, two equal arms of the same blocks, shows a difference in {some} of {count} comparisons, where there is \
-             none: {}. Measure again before believing differences of that size",
+            "the control, two equal arms of the same blocks, shows a difference in {some} of {count} comparisons, \
+             although there is none: {}. Measure again before you believe differences of that size",
             listed(called)
         ),
     }
@@ -140,7 +142,7 @@ fn drift(arms: &Arms<'_>, rows: &[Row]) -> Option<String> {
     (p < 0.01 && percent.abs() >= DRIFT).then(|| {
         format!(
             "the machine drifted: under {} it did {:.0} % {} in the last block than in the first. Differences within \
-             blocks do not have that in them",
+             blocks are not affected",
             arms.against,
             percent.abs(),
             if percent < 0.0 { "less" } else { "more" }
@@ -175,8 +177,9 @@ fn apart(arms: &Arms<'_>, conditions: &[Condition]) -> Option<String> {
     let wider = if wider > 1.05 { format!(" ({wider:.1} times as wide as within blocks)") } else { String::new() };
     Some(format!(
         "{} has no blocks in common with {} (never-on can only be measured before anything is switched): its intervals \
-         are those of two independent samples{wider}, and what drifted meanwhile is in its differences. So what is called \
-         must be larger than what {} shows between the first half of the run and the second",
+         are those of two independent samples{wider}, and its differences include any drift in the meantime. A \
+         difference is therefore called only if it is larger than the one that {} shows between the first and the \
+         second half of the run",
         listed(names),
         arms.against,
         arms.against

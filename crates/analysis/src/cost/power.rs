@@ -121,7 +121,8 @@ impl Power {
         let Power { planted, tests, blocks, .. } = self;
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         let mut sentences = vec![format!(
-            "Of comparisons of equal arms over {blocks} blocks {} are called different, in {} of the reports.",
+            "Of all comparisons of equal arms over {blocks} blocks, {} are called different; {} of the reports contain \
+             one.",
             percent(self.alarms),
             percent(self.reports)
         )];
@@ -134,11 +135,15 @@ impl Power {
             prices.get(prices.len() / 2).copied()
         };
         let price = |Price { percent, blocks, seconds }: Price| {
-            format!("for {percent} % {blocks} blocks ({})", words::duration(seconds))
+            format!("{blocks} blocks ({}) for {percent} %", words::duration(seconds))
         };
         let prices: Vec<String> = (0..SIZES.len()).filter_map(middle).map(price).collect();
         sentences.extend((!prices.is_empty()).then(|| {
-            format!("To show a difference in four of five comparisons, while the machine stays as noisy as this, a typical test needs {}.", prices.join(", "))
+            format!(
+                "To show a difference in four of five comparisons, a typical test needs {} (as long as the machine \
+                 stays this noisy).",
+                prices.join(", ")
+            )
         }));
         sentences
     }

@@ -144,18 +144,26 @@ impl Labels {
     fn slower(&self, effect: &Effect) -> String {
         let one = &effect.comparison;
         match one.time_factor() {
-            Some(_) => format!("{} of {} takes {} as long", one.measure.name(), self.of(effect), long(effect)),
-            None => format!("{} meets {} points fewer deadlines", self.of(effect), percent(one.delta.value)),
+            Some(_) => format!("{} of {} is {} as long", one.measure.name(), self.of(effect), long(effect)),
+            None => format!(
+                "{} meets its deadlines {} percentage points less often",
+                self.of(effect),
+                percent(one.delta.value)
+            ),
         }
     }
 
     fn faster(&self, effect: &Effect) -> String {
         let one = &effect.comparison;
         match one.measure {
-            Measure::Met => format!("{} meets {} points more deadlines", self.of(effect), percent(one.delta.value)),
+            Measure::Met => format!(
+                "{} meets its deadlines {} percentage points more often",
+                self.of(effect),
+                percent(one.delta.value)
+            ),
             Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.of(effect), long(effect)),
             Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
-            measure => format!("{} of {} takes {} as long", measure.name(), self.of(effect), long(effect)),
+            measure => format!("{} of {} is {} as long", measure.name(), self.of(effect), long(effect)),
         }
     }
 
@@ -190,7 +198,7 @@ fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
     match (rates.len(), losses.len()) {
         (0, 0) => format!("{name} shows no cost"),
         (0, _) => format!("{name} costs time"),
-        (count, _) if count > TOLD => format!("{name} costs {}, and less of {} more", told.join(", "), count - TOLD),
+        (count, _) if count > TOLD => format!("{name} costs {}, and less for {} more", told.join(", "), count - TOLD),
         _ => format!("{name} costs {}", listed(&told, TOLD)),
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn notes(report: &FleetReport) -> Vec<String> {
     let small: Vec<&str> =
         report.groups.iter().filter(|group| !group.judged).map(|group| group.name.as_str()).collect();
     if small.len() == 1 && report.groups.len() == 1 {
-        notes.push(format!("with fewer than {FEWEST} nodes none can be told from the others"));
+        notes.push(format!("with fewer than {FEWEST} nodes none can be told apart from the others"));
     } else if !small.is_empty() {
         let few: Vec<&str> = small.iter().take(3).copied().collect();
         let more = if small.len() > 3 { ", …" } else { "" };

@@ -91,7 +91,7 @@ impl Level {
 }
 
 impl Scaling {
-    /// Returns its name, with what ran beside it or was switched on.
+    /// Returns its name, with what ran alongside it or was switched on.
     #[must_use]
     pub fn title(&self) -> String {
         super::named(&self.label, &self.key.load, &self.key.condition)

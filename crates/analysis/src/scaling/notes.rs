@@ -55,7 +55,8 @@ pub(super) fn of_law(law: Option<&UslFit>, levels: &[Level]) -> Vec<String> {
     if miss.abs() > MISSED {
         let way = if miss > 0.0 { "above" } else { "below" };
         notes.push(format!(
-            "the law does not describe it: it lies {:.0} % {way} what {worst} copies do",
+            "the law does not describe these totals: at {} it is {:.0} % {way} the measured one",
+            copies(worst as u32),
             miss.abs() * 100.0
         ));
     }
@@ -95,6 +96,10 @@ pub(super) fn of_fairness(levels: &[Level]) -> Option<String> {
     let share = |level: &Level| level.fairness.unwrap_or(1.0);
     let worst = levels.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
     (share(worst) < FAIR).then(|| {
-        format!("with {} the slowest did {:.0} % of what the fastest did", copies(worst.copies), share(worst) * 100.0)
+        format!(
+            "with {} the slowest copy did {:.0} % of the fastest copy's work",
+            copies(worst.copies),
+            share(worst) * 100.0
+        )
     })
 }

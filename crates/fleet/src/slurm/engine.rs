@@ -276,7 +276,7 @@ fn plain<'a>(line: &'a str, program: &str) -> &'a str {
 fn output(mut command: Command, program: &str) -> Result<Output> {
     command.stdin(Stdio::null()).output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
-            anyhow!("{program} is not here: start this where Slurm's commands are, as on a login node")
+            anyhow!("{program} is not here: start this where Slurm's commands are, such as on a login node")
         }
         _ => anyhow!("{program} cannot be run: {error}"),
     })

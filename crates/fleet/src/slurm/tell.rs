@@ -35,7 +35,7 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
         let told = tell(&entry.id.node, &record, &jobs).map(|(late, told)| {
             // Its job may have ended well, and others not, which the collector waits for.
             let ready = entry.journal.is_none() && written.contains(&entry.id.node);
-            if ready { (true, format!("{told}; its journal is there, to be collected")) } else { (late, told) }
+            if ready { (true, format!("{told}; its journal is ready to be collected")) } else { (late, told) }
         });
         // Of others' journals in this directory Slurm knows nothing.
         if let Some((late, told)) = told {

@@ -27,7 +27,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
     let document = Document::parse(source.raw).map_err(|error| {
         let line = error.pos().row;
-        anyhow!("it is XML that is damaged or was cut at line {line}: {error}; import the whole file")
+        anyhow!("it is XML that is damaged or truncated at line {line}: {error}; import the whole file")
     })?;
     let root = document.root_element();
     let line = |node: Node<'_, '_>| document.text_pos_at(node.range().start).row as usize;

@@ -70,7 +70,7 @@ fn sides(document: &Document) -> Result<Vec<String>> {
     lines.push(String::new());
     lines.extend(wrap(
         "",
-        "delta: the change with its 95 % interval; of times and latencies less is better. undecided: a \
+        "delta: the change with its 95 % interval; for times and latencies less is better. undecided: a \
          difference is neither shown nor ruled out.",
         ROOM,
     ));
@@ -176,7 +176,7 @@ fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<Strin
     lines.push(String::new());
     lines.extend(wrap(
         "",
-        "* best and ! worst: only where the 95 % interval overlaps no other's. -: not measured there.",
+        "* marks the best and ! the worst, only where the 95 % interval overlaps no other. -: not measured there.",
         ROOM,
     ));
     Ok(lines)

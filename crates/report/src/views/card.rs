@@ -66,7 +66,7 @@ pub fn card(card: &Card<'_>) -> Document {
     document.blocks.push(system(card.index));
     document.table(scores(card.index).titled("Scores", "with 95 % intervals; quiet: undisturbed by neighbours"));
     document.table(
-        disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, past the page cache; MB/s"),
+        disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s"),
     );
     let wake_up = card.disk.rows.iter().find(|row| row.cell.key.test == WAKE_UP);
     let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
@@ -215,7 +215,7 @@ fn disk(results: &Results) -> crate::document::Table {
 fn wake_up_sentence(histogram: &Histogram) -> String {
     let ms = |ns: f64| words::nanoseconds(ns);
     format!(
-        "{} after a timer's moment at the median, {} in 99 of 100, {} at most ({} wake-ups, one a millisecond)",
+        "median {}, 99th percentile {}, maximum {} after the timer was due ({} wake-ups, one per millisecond)",
         ms(histogram.quantile(0.5)),
         ms(histogram.quantile(0.99)),
         ms(histogram.max()),
@@ -257,21 +257,22 @@ fn neighbours_sentence(card: &Card<'_>) -> String {
     format!("{steal}; {disturbed}")
 }
 
-/// One line to remember: how quiet the machine is, what all processors bring, and the worst that `doctor` finds.
+/// One line to remember: how quiet the machine is, what all processors give, and the worst that `doctor` finds.
 fn verdict(card: &Card<'_>) -> String {
     let share = card.index.neighbours.map_or(f64::NAN, |neighbours| neighbours.share());
     let state = match share {
-        share if share.is_nan() => "it is not known how quiet this machine is",
-        share if share <= CALM => "a quiet machine: its figures are its own",
+        share if share.is_nan() => "how quiet this machine is could not be determined",
+        share if share <= CALM => "a quiet machine: neighbours hardly affect its figures",
         share if share < BUSY => "disturbed at times",
-        _ => "a busy machine: what it does depends on its neighbours",
+        _ => "a busy machine: its figures depend on its neighbours",
     };
     let has_quiet = card.index.indexes().iter().any(|index| index.quiet.is_some());
-    let can_do = if share > CALM && has_quiet { "; the quiet figures are what it can do" } else { "" };
+    let can_do = if share > CALM && has_quiet { "; the quiet figures show what it can do" } else { "" };
     let indexes = card.index.indexes();
     let name = indexes.iter().find(|index| index.id == "system").map(|index| index.name.as_str());
     let gain = card.index.gains().iter().find(|gain| name == Some(&gain.label)).map(|gain| gain.gain.value);
-    let gain = gain.filter(|gain| gain.is_finite()).map(|gain| format!("; all processors bring {}", words::gain(gain)));
+    let gain = gain.filter(|gain| gain.is_finite());
+    let gain = gain.map(|gain| format!("; all processors together give {}", words::gain(gain)));
     let worst = card.findings.iter().min_by_key(|finding| finding.severity);
     let worst = worst.filter(|finding| finding.severity != Severity::Note).map(|finding| format!("; {}", finding.what));
     format!("{state}{can_do}{}{}", gain.unwrap_or_default(), worst.unwrap_or_default())

@@ -83,7 +83,7 @@ fn times(results: &Results) -> Table {
         .shown(Show::People)
         .titled(
             "Single operations",
-            "how long one operation took: the shortest, and the times that 10, 50 and 99 % do not exceed. ± is that of the \
+            "how long one operation took: the shortest time, and the 10th, 50th and 99th percentiles. ± is for the \
              median over trials",
         )
 }
@@ -103,8 +103,8 @@ fn undisturbed(results: &Results) -> Table {
         .shown(Show::People)
         .titled(
             "Undisturbed",
-            "what one copy does in the shortest of many short pieces of its work, with the clock that the core had \
-             meanwhile by a chain of additions, and the cycles of that for one operation, byte or FLOP",
+            "what one copy does in the shortest of many short pieces of its work; the core's clock at that time, \
+             measured by a chain of additions; and how many of its cycles one operation, byte or FLOP takes",
         )
 }
 

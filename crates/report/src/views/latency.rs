@@ -31,26 +31,28 @@ const HOVER_PAGE: usize = 1_500;
 /// Height of a chart.
 const HEIGHT: f64 = 250.0;
 
-const NOT_INTERBENCH: &str = "Interbench's figures are not comparable with these: its latency adds whole missed intervals \
-to wake-up delays and leaves out the timer's own, its spread is a root mean square, its X hides most delays, and its shares \
-count bursts that ran, not those that were planned.";
+const NOT_INTERBENCH: &str = "Interbench's figures are not comparable with these: its latency adds whole missed \
+intervals to wake-up delays and leaves out the timer's own delay, its spread is a root mean square, its X task hides \
+most delays, and its shares count the bursts that ran, not the bursts that were planned.";
 
-const MAP: &str = "ms at p99, or at the highest percentile that the frames carry, which is then shown. The stronger the colour, the later \
-than without a load (or, where that was not measured, than beside the load that disturbs least), at the higher percentile \
-that both carry: up to 1.5, 3, 10, 30 and 100 times, and more. A question mark: the interval of that quotient holds 1, or \
-there is none.";
+const MAP: &str = "Latency in ms at p99, or at the highest percentile that the frames support, which is then named. \
+The colour shows how many times later this is than without a load (or, if that was not measured, than under the load \
+that disturbs least), at the highest percentile that both support; the steps are up to 1.5, 3, 10, 30 and 100 times, \
+and more. A question mark means that the interval of this ratio contains 1, or that there is no interval.";
 
-const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles are of the latency, in ms, and count a \
-dropped frame as if it had waited; ± is of the p99, or of the highest percentile that the frames carry (a note says which). % CPU: work done as a share of the work planned. \
-% met: frames finished by their deadline. Load %: the load's throughput as a share of what it does alone.";
+const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles describe the latency in ms, and \
+count a dropped frame as if it had waited; ± belongs to the p99, or to the highest percentile that the frames support \
+(a note says which). % CPU: work done as a share of the work planned. % met: frames finished by their deadline. Load \
+%: the load's throughput as a share of what it does alone.";
 
-const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest delay, ms. \
-Jitter: change from frame to frame; Done: from planned to done; Came: latency of the frames that came alone; each in ms at \
-the highest percentile it carries. Queued, Steal: ms per s ready without a processor, or taken by the hypervisor.";
+const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest \
+delay, ms. Jitter: change from frame to frame; Done: time from planned to done; Came: latency without the dropped \
+frames; each in ms at the highest percentile it supports. Queued, Steal: ms per second spent ready but without a \
+processor, or taken by the hypervisor.";
 
-const CHARTS: &str = "All scales of ms are logarithmic, and lower is better. A curve is solid where enough frames carry it, \
-with marks at p50, p90, p95, p99 and p99.9, and dashed from there to the longest, a hollow mark. A second in which no frame \
-was done has no mark. A trial's mark is its own percentile.";
+const CHARTS: &str = "All scales of ms are logarithmic, and lower is better. A curve is solid where enough frames \
+support it, with marks at p50, p90, p95, p99 and p99.9, and dashed from there to the longest, a hollow mark. A second \
+in which no frame was done has no mark. A trial's mark is its own percentile.";
 
 /// Returns what programs have of a latency: times in ms, shares in per cent.
 pub(super) fn data(latency: &Latency) -> Value {
@@ -133,9 +135,9 @@ pub(super) fn title(label: &str, key: &Key) -> String {
     format!("{label}{several}{condition}")
 }
 
-/// Returns where a test ran: `beside compile`.
+/// Returns where a test ran: `alongside compile`.
 pub(super) fn beside(load: &str) -> String {
-    if load == NONE { "without a load".to_owned() } else { format!("beside {load}") }
+    if load == NONE { "without a load".to_owned() } else { format!("alongside {load}") }
 }
 
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
@@ -302,7 +304,7 @@ fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
         percentiles::curve(number, &name, &latency.histogram, &PERCENTILES)
     };
     let label = format!("{}: the {}", task.title(), task.what());
-    let curves = percentiles::plot(format!("{label}, percentiles beside each load"), task.rows.iter().map(curve));
+    let curves = percentiles::plot(format!("{label}, percentiles alongside each load"), task.rows.iter().map(curve));
     let mut panels: Vec<(String, Markup)> =
         curves.map(|plot| ("Percentiles, ms".to_owned(), plot.panel(HEIGHT))).into_iter().collect();
     let kinds: [(&str, Points); 2] = [
@@ -362,7 +364,7 @@ fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
             }
         });
     }
-    columns.of(tasks).shown(Show::Pages).titled("Each task beside each load", MAP)
+    columns.of(tasks).shown(Show::Pages).titled("Each task alongside each load", MAP)
 }
 
 fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
@@ -382,7 +384,7 @@ fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
         more += &format!("\n{} times the quiet {}", figure(later.times), later.name);
         if later.doubt && step > 0 {
             text += " ?";
-            more += ", within what chance does";
+            more += ", within chance variation";
         }
     }
     if let Some(met) = latency.deadlines_met {

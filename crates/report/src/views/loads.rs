@@ -17,9 +17,9 @@ const LANES: usize = 160;
 const LEAST: f64 = 110.0;
 const MOST: f64 = 1000.0;
 
-const CAPTION: &str = "What each load did while a test ran beside it, as a share of what it did alone just before, with the \
-95 % interval. Where a test was quick only because the load got little done, it shows here. Dashed ends have no interval; an \
-arrow is beyond the axis.";
+const CAPTION: &str = "What each load did while a test ran alongside it, as a share of what it did alone just before, \
+with the 95 % interval. If a test was quick only because the load got little done, this chart shows it. Dashed ends \
+mean no interval; an arrow points beyond the axis.";
 
 /// A row of the run beside a load.
 type Beside<'a> = (&'a Row, &'a Load);
@@ -96,7 +96,7 @@ fn chart(results: &Results, rows: &[Beside<'_>]) -> Chart {
     let scale = Scale::linear(0.0, ends.fold(most, f64::max));
     let (class, at) = ("ink dashed".to_owned(), Estimate::alone(100.0));
     let drawing = Rows {
-        label: "What each load did beside each test, in per cent of what it did alone, with its interval".to_owned(),
+        label: "What each load did alongside each test, in per cent of what it did alone, with its interval".to_owned(),
         ticks: Tick::round(&scale, "%"),
         scale,
         guides: vec![Guide { class, at, text: "as much as alone".to_owned() }],

@@ -22,11 +22,12 @@ const MANY: f64 = 17.0;
 /// A total that normalising moves by less has one mark.
 const MOVED: f64 = 0.01;
 
-const LEGEND: &str = "Gain: the total over that with the fewest copies; step: over that of the line above; efficiency: gain as \
-a share of ideal (N copies, N times the total); fair: slowest copy's work as a share of the fastest's; GHz: the clock that the \
-law is normalised by. The Universal Scalability Law: sigma is the share of the work that copies do one after another, kappa \
-what each pair of them costs (Amdahl's law has none); below zero, copies help each other. Peak: the copies with the highest \
-total; below 1 if a second copy lowers it. A star: beyond a border, and not part of the law.";
+const LEGEND: &str = "Gain: the total divided by the total at the fewest copies; step: divided by the total in the \
+line above; efficiency: the gain as a share of the ideal (N copies, N times the total); fair: the slowest copy's work \
+as a share of the fastest's; GHz: the clock by which the law is normalised. In the Universal Scalability Law, sigma is \
+the share of the work that copies do one after another and kappa the cost of each pair of copies (Amdahl's law has no \
+kappa); a value below zero means that copies help each other. Peak: the number of copies with the highest total; below \
+1 if a second copy lowers it. A star marks a level beyond a border, which the law does not cover.";
 
 const CAPTION: &str = "Totals over copies, each with its 95 % interval. The curve is the Universal Scalability Law fitted to \
 them, dashed where it was not fitted; the straight dashed line is every copy as fast as with the fewest. Where the clock \

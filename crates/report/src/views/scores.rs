@@ -114,7 +114,10 @@ fn certainty(results: &Results) -> Vec<Block> {
     } else if results.listed().any(|row| row.another.is_some()) {
         "The other formats show where 95 % of other runs lie".to_owned()
     } else {
-        format!("How much runs differ from each other appears after {FEWEST_EARLIER} earlier ones like this")
+        format!(
+            "How much one run differs from another will be shown once {FEWEST_EARLIER} earlier runs like this one are \
+             kept"
+        )
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
     let more = [neighbours(results), results.bill.as_ref().map(bill)].into_iter().flatten();
@@ -140,18 +143,18 @@ fn neighbours(results: &Results) -> Option<String> {
 /// What the widest interval is made of, and what a narrower one takes.
 fn bill(bill: &Bill) -> String {
     let made = format!(
-        "{} ({}): its {} is {} drift, {} differences between trials, {} noise within them",
+        "{} ({}): {} of its {} is drift, {} differences between trials, {} noise within trials",
         bill.label,
         copies(bill.copies),
-        plus_minus(bill.spread),
         percent(bill.drift),
+        plus_minus(bill.spread),
         percent(bill.between_trials),
         percent(bill.within_trials),
     );
     let plain = bill.blocks.map(|Spread { blocks, seconds }| format!("-i {blocks} ({})", words::duration(seconds)));
     let over = bill.over.map(|Spread { blocks, seconds }| format!("-i {blocks} --over {}m", (seconds / 60.0).ceil()));
     match [plain, over].into_iter().flatten().collect::<Vec<String>>() {
-        ways if ways.is_empty() => format!("{made}. No length of run would make it ±2 %."),
+        ways if ways.is_empty() => format!("{made}. No run, however long, would reach ±2 %."),
         ways => format!("{made}. For ±2 %: {}.", ways.join(", or ")),
     }
 }

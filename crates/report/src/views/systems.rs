@@ -15,9 +15,9 @@ const FORMAT: &str = "unixmark-systems/1";
 const SYSTEM: usize = 11;
 
 /// How to read the marks.
-const READING: &str = "* best and ! worst: only where the 95 % interval overlaps no other's. A rank is the range of places \
-    that a figure may have by its interval; without one, as most imported figures are, it may have any. -: not measured \
-    there.";
+const READING: &str = "* marks the best and ! the worst, only where the 95 % interval overlaps no other. A rank is the \
+    range of places that a figure's interval allows; a figure without an interval, like most imported ones, could have \
+    any place. -: not measured there.";
 
 /// Returns the table of all systems, its rows in the order asked for.
 pub fn systems(all: &Comparisons, by: Sorted) -> Document {

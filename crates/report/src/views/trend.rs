@@ -141,9 +141,10 @@ fn sentence(latest: &Latest, series: &Series) -> String {
         format!("The latest run is {size} {way} ({}) than the {runs} before it", judged(delta, series))
     };
     let chance = match (usual, p) {
-        (Some(usual), Some(p)) => {
-            format!("one run in twenty lies more than {usual:.1} % away by chance (p = {})", words::figure(p))
-        }
+        (Some(usual), Some(p)) => format!(
+            "by chance alone, one run in twenty would be more than {usual:.1} % away (p = {})",
+            words::figure(p)
+        ),
         _ => "too few runs to say whether that is chance".to_owned(),
     };
     let changed = series.points.last().map_or(String::new(), |point| listed(&point.changed, "Changed before it"));

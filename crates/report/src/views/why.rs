@@ -40,39 +40,46 @@ pub fn why(why: &Why) -> (String, Vec<String>) {
 
 fn lead(why: &Why) -> String {
     let Why { systems, tests, examined, hints, silence } = why;
+    let common = format!("the {} that all {systems} systems have in common", words::count(*tests, "test"));
     let differ =
         if *examined == 1 { "1 fact that differs".to_owned() } else { format!("{examined} facts that differ") };
-    if !silence.is_empty() {
-        format!("Nothing can be said of why they differ: {silence}.")
-    } else if hints.is_empty() {
-        format!(
-            "Of {differ}, none goes with the differences over the {} that all {systems} systems have.",
-            words::count(*tests, "test")
-        )
-    } else {
-        format!(
-            "Hints, no proof: of {differ}, these go with the differences over the {} that all {systems} systems have. \
-             Change one of them on one system and measure again.",
-            words::count(*tests, "test")
-        )
+    match hints.len() {
+        _ if !silence.is_empty() => format!("Why they differ cannot be determined: {silence}."),
+        0 if *examined == 1 => format!("The {differ} does not go with the differences in {common}."),
+        0 => format!("None of {differ} goes with the differences in {common}."),
+        1 => format!(
+            "This is a hint, not proof: of {differ}, the following goes with the differences in {common}. Change it on \
+             one system and measure again."
+        ),
+        _ => format!(
+            "These are hints, not proof: of {differ}, the following go with the differences in {common}. Change one of \
+             them on one system and measure again."
+        ),
     }
 }
 
-/// `C library: glibc (A, C), against musl (B): the last 30 % slower in exec and shell than their other tests are. It fits to
-/// 98 % and rests on 1 of 3 systems; …`
+/// `C library: glibc (A, C), against musl (B): the last is 30 % slower in exec and shell, compared with its other
+/// tests. Fit: 98 %, based on 1 of 3 systems; …`
 fn sentence(hint: &Hint, values: &str, systems: usize) -> String {
     let chance = match hint.chance {
-        likely if likely >= LIKELY => "by chance alone many facts would go with so few systems".to_owned(),
-        chance => format!("1 in {:.0} ways to deal these values out goes with them as well", 1.0 / chance),
+        likely if likely >= LIKELY => "with so few systems, many facts would fit by chance alone".to_owned(),
+        chance => format!("1 in {:.0} random assignments of these values would fit as well", 1.0 / chance),
     };
     let also = match hint.also.is_empty() {
         true => String::new(),
-        false => format!("; {} cannot be told from it", hint.also.join(", ")),
+        false => format!("; {} cannot be told apart from it", hint.also.join(", ")),
     };
-    let apart = if hint.reach == Reach::Everything { "" } else { " than their other tests are" };
+    let (are, their) = match hint.values.last() {
+        Some((_, names)) if names.len() == 1 => ("is", "its"),
+        _ => ("are", "their"),
+    };
+    let apart = match hint.reach {
+        Reach::Everything => String::new(),
+        _ => format!(", compared with {their} other tests"),
+    };
     format!(
-        "{}: {values}: the last {:.0} % slower in {}{apart}. It fits to {:.0} % and rests on {} of \
-         {systems} systems; {chance}{also}.",
+        "{}: {values}: the last {are} {:.0} % slower in {}{apart}. Fit: {:.0} %, based on {} of {systems} systems; \
+         {chance}{also}.",
         hint.label,
         -hint.effect,
         hint.reach.words(),

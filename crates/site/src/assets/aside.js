@@ -89,7 +89,7 @@ function hints(records) {
   const here = new Set(differing(records).map((facet) => facet.id));
   const found = known.hints.filter((hint) => here.has(hint.fact));
   const lead = found.length || !known.hints.length ? known.lead
-    : `Of the facts that differ here, none goes with the differences between the ${known.systems} systems of this group.`;
+    : `None of the facts that differ here goes with the differences between the ${known.systems} systems of this group.`;
   return make("section", { id: "why" }, make("h2", {}, "Why they may differ"), make("p", { class: "text" }, lead),
     found.length > 0 && make("ul", {}, ...found.map((hint) => make("li", {}, make("bdi", {}, hint.text)))));
 }

@@ -1,1 +1,1 @@
-unixmark.because({"1e6d0aab":{"systems":1,"lead":"Nothing can be said of why they differ: there is only one system.","hints":[]},"d1bf7f01":{"systems":1,"lead":"Nothing can be said of why they differ: there is only one system.","hints":[]}});
+unixmark.because({"1e6d0aab":{"systems":1,"lead":"Why they differ cannot be determined: there is only one system.","hints":[]},"d1bf7f01":{"systems":1,"lead":"Why they differ cannot be determined: there is only one system.","hints":[]}});

@@ -170,12 +170,8 @@ fn energies_whose_control_differs_are_less_certain() {
     let cost = metered(run(12), |cell| if cell.control { 60.0 } else { 40.0 }).cost(&catalogue());
     assert_eq!(cost.widening, 1.0, "that of speeds");
     let notes = cost.notes.join("; ");
-    assert!(
-        notes.contains(
-            "; those of the control differ by more than their intervals say: the intervals of energies are therefore "
-        ),
-        "{notes}"
-    );
+    let told = "; the energies of the control differ by more than their intervals allow, so the intervals of energies";
+    assert!(notes.contains(told), "{notes}");
     assert!(notes.contains("shows no difference in any of its 4 comparisons"), "{notes}");
     let equal = metered(run(12), |_| 40.0).cost(&catalogue());
     for (wide, narrow) in effects(&cost).iter().zip(effects(&equal)).filter(|(one, _)| one.comparison.is_energy()) {
@@ -424,7 +420,7 @@ fn latencies_are_compared_by_percentiles_and_deadlines() {
     assert!(met.delta.low < 0.0 && met.delta.high > 0.0, "{met:?}");
     let sentence = &cost.conditions[0].sentence;
     assert!(sentence.starts_with("thp=never costs time; p"), "{sentence}");
-    assert!(sentence.contains(" of Test of t0 takes ") && sentence.contains("x) as long"), "{sentence}");
+    assert!(sentence.contains(" of Test of t0 is ") && sentence.contains("x) as long"), "{sentence}");
     let few = interactive(&[100.0, 300.0], 480).cost(&catalogue());
     assert_eq!(effects(&few).len(), 2);
     assert_eq!(few.missing[0].reason, "p99 needs 1000 frames per trial; these have 480");

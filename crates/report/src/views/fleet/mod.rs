@@ -56,10 +56,11 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
 
 fn reading(report: &FleetReport) -> String {
     format!(
-        "a node is flagged if it lies more than {} % from its group's median, beyond what chance makes of nodes that differ \
-         as these do: a false discovery rate of {:.0} % over all nodes and tests. Negative is worse. Intervals are of the \
-         measurement. Spread: standard deviations from trial to trial within a node, between the nodes of a group, and \
-         between groups. A place is the best and worst within the group that the intervals allow.",
+        "a node is flagged if it is more than {} % from its group's median, and further than chance would put it given \
+         how much these nodes differ, at a false discovery rate of {:.0} % over all nodes and tests. Negative is \
+         worse. Intervals are those of the measurement. Spread: standard deviations from trial to trial within a node, \
+         between the nodes of a group, and between groups. Places run from the best to the worst within the group that \
+         the intervals allow.",
         report.threshold,
         100.0 * RATE
     )
@@ -79,7 +80,7 @@ fn headline(report: &FleetReport) -> String {
     let mut text = match slow.len() {
         _ if report.columns.is_empty() => format!("{delivered} delivered, and nothing was measured"),
         _ if report.groups.iter().all(|group| !group.judged) => {
-            format!("{delivered} delivered: too few alike to call one slow")
+            format!("{delivered} delivered: too few similar nodes to call any of them slow")
         }
         0 => format!("None of {nodes} is shown to be slow"),
         1 => format!("1 of {nodes} is slow: {}", slow_nodes(report, &slow)),
@@ -376,7 +377,7 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
     }
     let mut shown = columns.of(&report.nodes).titled(
         "Ranking",
-        "all tests together, from the group's typical node. Nodes that share places cannot be told apart",
+        "difference from the group's typical node over all tests. Nodes that share places cannot be told apart",
     );
     shown = shown.shown(Show::People).ends(MOST / 2);
     let nodes = columns.of(&report.nodes).keyed("nodes").shown(Show::Data);
@@ -435,8 +436,8 @@ fn energy(report: &FleetReport) -> Vec<Block> {
             let named = taken.named.map(Named::of_energy);
             Field::Worded(named.unwrap_or_default().to_owned(), json!(named))
         });
-    let remark = "power, and how much more an operation took than with the group's typical node, all tests together: of all that \
-                  the source of energy sees";
+    let remark = "power, and how much more energy an operation took than on the group's typical node, over all tests, \
+                  of everything that the energy source sees";
     let table = columns.of(&known);
     let data = Block::Table(table.clone().keyed("energy").shown(Show::Data));
     vec![data, Block::Table(table.titled("Energy of the same work", remark).shown(Show::People).ends(MOST / 2))]

@@ -181,7 +181,9 @@ fn runs_with_rates_and_latencies_have_both() {
     for part in ["running 1 parallel copy of tests", "<h2>Trials</h2>", "What the loads did", "Index per test"] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(text(&page).contains("\n43.2\n") && page.contains("beside burn: 123 KBps, 43.2 % of what it does alone"));
+    assert!(
+        text(&page).contains("\n43.2\n") && page.contains("alongside burn: 123 KBps, 43.2 % of what it does alone")
+    );
     let panels = |page: &str| page.matches("class=\"panel\"").count();
     assert_eq!(panels(&page), panels(&rates) + 1 + 2 * 3, "latencies have charts of their own");
 }
