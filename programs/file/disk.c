@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "file/disk_blocks.h"
@@ -76,13 +77,23 @@ static int is_right(char *buffer, off_t at, const uint64_t *by)
     return blocks_right(buffer, block, at, by);
 }
 
-/* Through the page cache a block that is written may be read half old, half new: what is wrong stays so. */
+/*
+ * Through the page cache a block that is being written may be read half old, half new, also twice if its writer lost the
+ * processor in between. What is wrong stays so: it is looked at for a second.
+ */
 static int is_right_soon(char *buffer, off_t at)
 {
-    int again = op == MIX && !direct && !spoils;
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    int again = op == MIX && !direct && !spoils ? 100 : 0;
 
-    return is_right(buffer, at, NULL) ||
-           (again && pread(file, buffer, block, at) == (ssize_t)block && is_right(buffer, at, NULL));
+    while (!is_right(buffer, at, NULL)) {
+        if (again-- == 0)
+            return 0;
+        nanosleep(&pause, NULL);
+        if (pread(file, buffer, block, at) != (ssize_t)block)
+            return 0;
+    }
+    return 1;
 }
 
 static void verify(struct copy *copy, char *buffer, off_t at, int writes, ssize_t done)
