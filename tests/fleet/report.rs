@@ -84,7 +84,7 @@ fn the_node_that_burns_more_is_named() {
     let directory = collected(&place, |node, text| metered(&text, if node == 3 { 240.0 } else { 200.0 }));
     let (_, text, said) = fleet_report(&place, &directory, "");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text);
     assert!(flat.contains("1 of 10 nodes is slow: n7"), "{text}{said}");
     assert!(flat.contains("More energy for the same work: n3 (+19.8 %) and n7 (+11.4 %)."), "{text}");
     insta::assert_snapshot!("energy_text", text.split("Energy of the same work").nth(1).unwrap());
@@ -152,7 +152,7 @@ fn a_node_without_trials_is_no_healthy_one() {
     let into = collected(&place, |node, text| if node == 7 { first(text) } else { same(text) });
     let (code, text, said) = fleet_report(&place, &into, "");
     assert_eq!(code, 0, "{said}");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text);
     assert!(flat.contains("None of 9 nodes is shown to be slow. 1 node delivered no figure."), "{text}");
     assert!(!flat.contains("unknown (1)"), "{text}");
 }

@@ -259,7 +259,7 @@ fn earlier_runs_say_where_another_would_come_out() {
     let end = |key: &str| found[key].as_f64().unwrap() / 20_000.0;
     assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
     let output = place.fake("honest", "--procedure standard -i 2");
-    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = testing::flat(&stdout(&output));
     let shown = "How much one run differs from another will be shown once 3 earlier runs like this one are kept";
     assert!(text.contains(shown), "{text}");
     assert!(another()["runs"].is_null(), "{}", another());

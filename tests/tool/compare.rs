@@ -77,7 +77,7 @@ fn few_trials_are_undecided_and_say_what_they_could_have_seen() {
     let one = of(&report, "pipe", "score");
     assert_eq!(one["verdict_text"], "undecided (no interval)");
     assert!(one["low"].is_null() && (one["delta"].as_f64().unwrap() + 50.0).abs() < 20.0);
-    let flat = text(&place, "a b").split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text(&place, "a b"));
     assert!(flat.contains("Welch's t, which assumes log-normal noise"), "{flat}");
     assert!(flat.contains("undecided (too few)") && flat.contains("share no blocks"), "{flat}");
 }
@@ -130,7 +130,7 @@ fn latencies_have_one_direction_everywhere() {
         );
     }
     let trend = place.unixmark("report --trend audio").output().unwrap();
-    let trend = testing::stdout(&trend).split_whitespace().collect::<Vec<_>>().join(" ");
+    let trend = testing::flat(&testing::stdout(&trend));
     assert!(trend.contains("% higher (worse) than the run before it"), "{trend}");
 }
 
@@ -148,7 +148,7 @@ fn remarks_of_a_kind_are_one_line() {
     };
     let place = place(&[run("a", 1), run("b", 2)]);
     for format in ["text", "markdown"] {
-        let page = text(&place, &format!("--format {format} a b")).split_whitespace().collect::<Vec<_>>().join(" ");
+        let page = testing::flat(&text(&place, &format!("--format {format} a b")));
         assert_eq!(page.matches("the hypervisor took").count(), 1, "{page}");
         assert!(page.contains("A, B: the hypervisor took 10 to 20 % of") && page.contains("(pipe; syscall)"), "{page}");
     }
@@ -171,7 +171,7 @@ fn what_is_missing_has_a_row() {
     let place = place(&[a, b]);
     for format in ["text", "json", "markdown", "csv"] {
         let report = text(&place, &format!("--format {format} a b"));
-        let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        let flat = testing::flat(&report);
         for reason in ["not in B", "not in A", "failed in A: it crashed; failed in B: it hung", "there is no sort"] {
             assert!(flat.contains(reason), "{format}: {reason}: {report}");
         }
@@ -192,7 +192,7 @@ fn a_software_renderer_is_never_taken_for_a_card() {
     let card = || drawn("card", 3, "AMD Radeon RX 7600", "hardware");
     let software = drawn("software", 4, "llvmpipe (LLVM 15.0.6, 256 bits)", "software");
     let place = place(&[card(), software, Made::new("none", 5).rate("ubgears", 900.0, 8)]);
-    let report = text(&place, "card software").split_whitespace().collect::<Vec<_>>().join(" ");
+    let report = testing::flat(&text(&place, "card software"));
     let told = "the renderers differ: AMD Radeon RX 7600 (A), llvmpipe (LLVM 15.0.6, 256 bits) (B)";
     assert!(report.contains(told) && report.contains("these runs are not comparable"), "{report}");
     // Of a run that drew nothing there is nothing to say.
@@ -217,7 +217,7 @@ fn unlike_runs_are_never_compared_silently() {
     });
     let place = place(&[a, b]);
     let report = text(&place, "a b");
-    let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&report);
     for told in [
         "Warning: the builds differ: native 0123456789ab",
         "Warning: the hosts differ: vm (A), other (B)",
@@ -307,12 +307,12 @@ fn an_unblocked_comparison_says_how_weak_it_is() {
     let one = of(&report, "t0", "score");
     let (low, high) = (one["low"].as_f64().unwrap(), one["high"].as_f64().unwrap());
     assert!(low < -20.0 && high > 20.0, "{one}");
-    let flat = text(&place, "a b").split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text(&place, "a b"));
     assert!(
         flat.contains("intervals allow for the machine's drift while a run lasts (") && flat.contains(" in A"),
         "{flat}"
     );
-    let few = text(&place, "c d").split_whitespace().collect::<Vec<_>>().join(" ");
+    let few = testing::flat(&text(&place, "c d"));
     assert!(few.contains("the trials are too few to show any"), "{few}");
 }
 

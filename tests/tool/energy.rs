@@ -53,7 +53,7 @@ fn assert_known(place: &Place, source: &str) {
     assert_watts(idle["number"].as_f64().unwrap());
     for format in ["text", "html", "markdown"] {
         let text = stdout(&place.unixmark(&format!("report latest --format {format}")).output().unwrap());
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = testing::flat(&text);
         assert!(text.contains("J per op") && text.contains("before anything ran"), "{format}: {text}");
     }
     let csv = stdout(&place.unixmark("report latest --format csv").output().unwrap());

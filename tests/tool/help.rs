@@ -17,7 +17,7 @@ fn names_of_others_are_explained_where_they_first_appear() {
     let place = Place::new();
     let help = |words: &str| {
         let text = stdout(&place.unixmark(&format!("{words} --help")).output().unwrap());
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        testing::flat(&text)
     };
     assert!(help("run").contains("'George', a SPARCstation of 1995 that scores 10"));
     assert!(help("import").contains("its ancestor BYTE 3"));
@@ -51,6 +51,6 @@ fn the_index_has_a_trend_by_either_name() {
     assert!(stderr(&trend("nothing")).contains("`unixmark list indexes` the indexes"));
     // What the files of a run are.
     let runs = stdout(&place.unixmark("list runs --long").output().unwrap());
-    let runs = runs.split_whitespace().collect::<Vec<_>>().join(" ");
+    let runs = testing::flat(&runs);
     assert!(runs.contains("run.jsonl is the journal, run.json its summary"), "{runs}");
 }

@@ -327,7 +327,7 @@ fn conditions_need_linux_where_it_does_the_switching() {
     let (tests, document) = (catalogue().tests, std::fs::read_to_string(testing::file("docs/porting.md")).unwrap());
     let portable = tests.iter().filter(|test| !test.needs.contains(&Need::Linux)).count();
     let says = format!("Of {} tests {portable} do not have it", tests.len());
-    assert!(document.split_whitespace().collect::<Vec<_>>().join(" ").contains(&says), "docs/porting.md: {says}");
+    assert!(testing::flat(&document).contains(&says), "docs/porting.md: {says}");
 }
 
 /// A word that is no switch is another level of the one before it; one that begins with a switch is not.

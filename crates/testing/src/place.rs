@@ -117,6 +117,11 @@ pub fn build(cache: &Path, prefix: &str) -> PathBuf {
     builds[0].clone()
 }
 
+/// Text as one line, whatever it was wrapped to.
+pub fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

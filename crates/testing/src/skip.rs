@@ -19,7 +19,7 @@ pub fn all_must_run() -> bool {
 /// Where all tests must run, unless `tests/impossible.txt` lists the reason.
 #[track_caller]
 pub fn skip(reason: &str) {
-    let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
+    let reason = crate::flat(reason);
     let thread = std::thread::current();
     let note = format!("{} {}: {reason}", Location::caller().file(), thread.name().unwrap_or_default());
     let list = std::fs::read_to_string(file("tests/impossible.txt")).unwrap();

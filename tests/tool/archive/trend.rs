@@ -52,7 +52,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     let text = stdout(&output);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("alpha-2026-03-20-01 kernel: 6.1.0 -> 6.12.0") && !text.contains("beta"), "{text}");
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = testing::flat(&text);
     assert!(words.contains("10.9 % lower (worse) than the mean of the 9 runs before it"), "{text}");
     assert!(words.contains("one run in twenty would be more than 2."), "{text}");
     assert!(words.contains("Changed before it: kernel 6.1.0 -> 6.12.0."), "{text}");
@@ -67,7 +67,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
     for day in [21, 22, 23] {
         add("alpha", day, "6.12.0", 0.9 + f64::from(day % 3) / 100.0);
     }
-    let words = stdout(&run("syscall")).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = testing::flat(&stdout(&run("syscall")));
     assert!(words.contains("Since alpha-2026-03-20-01 the level is 10."), "{words}");
     assert!(
         words.contains("% lower (worse; 95 %: ") && words.contains("Changed there: kernel 6.1.0 -> 6.12.0."),
@@ -90,7 +90,7 @@ fn a_trend_marks_what_changed_and_weighs_the_latest() {
         let made = Made { host: "gamma", started: &started, facts: &[], factor: &factor, compiler: GCC, fleet: None };
         keep(&place, &format!("gamma-{day}"), &base.made(&made));
     }
-    let words = stdout(&run("syscall --host gamma")).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = testing::flat(&stdout(&run("syscall --host gamma")));
     assert!(
         words.contains("Since gamma-2026-04-07-01") && words.contains("so the machine changed, not this test alone"),
         "{words}"

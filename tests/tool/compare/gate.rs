@@ -226,7 +226,7 @@ fn sides_can_be_named() {
     };
     assert!(named.contains("B against A: 1 slower") && sides(&named, ["A", "B"]), "{named}");
     assert!(paired.contains("A against B: 1 slower") && sides(&paired, ["B", "A"]), "{paired}");
-    let flat = named.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&named);
     assert!(flat.contains("B1 against A1, B2 against A2: B is what was changed, A what it is measured"), "{named}");
     for (words, reason) in [
         ("--base b1 b2 --changed c1", "name as many runs each"),
@@ -263,7 +263,7 @@ fn a_report_that_does_not_describe_its_system_is_a_line() {
     assert_eq!(import("").status.code(), Some(0));
     assert_eq!(place.run("syscall -c 1 -i 2 -q").status.code(), Some(0));
     let text = stdout(&place.unixmark("compare latest~1 latest").output().unwrap());
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text);
     assert!(flat.contains("A comes from a report that does not describe its system"), "{text}");
     assert!(text.lines().filter(|line| line.contains("unknown (A)")).count() < 5, "{text}");
 }

@@ -79,7 +79,7 @@ fn why_names_what_goes_with_the_differences() {
         (&"software.libc".into(), &"starts".into(), &2.into())
     );
     let shown = text(&place, "a b c d e --side-by-side --why");
-    let words = shown.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let words = testing::flat(&shown);
     assert!(words.contains("Why they may differ") && words.contains("exec and shell"), "{words}");
     // Of systems that are alike nothing is named.
     let none = place.unixmark("compare a c e --why").output().unwrap();

@@ -147,13 +147,7 @@ fn both_pairs_have_its_figure() {
         "System Call Overhead Test                     -85.219440  -84.800000    0.419440",
         "System Call Overhead Test 85.219440 6.77x ########",
     ] {
-        assert!(
-            text.split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-                .contains(&told.split_whitespace().collect::<Vec<_>>().join(" ")),
-            "{told}: {text}"
-        );
+        assert!(testing::flat(&text).contains(&testing::flat(told)), "{told}: {text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let markdown = made::text(&place, &format!("--format markdown {words}"));

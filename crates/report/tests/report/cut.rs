@@ -17,7 +17,7 @@ fn every_number_of_lines_makes_a_report() {
         for (format, _) in Format::FILES {
             let report = render(&results, format).unwrap();
             assert!(!report.contains("NaN"), "{count} lines, {format:?}");
-            let flat = report.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = testing::flat(&report);
             let warned = flat.contains("the run was cut short") || format == Format::Csv;
             assert_eq!(count < lines.len() || format == Format::Csv, warned, "{count} lines, {format:?}");
         }

@@ -172,6 +172,6 @@ fn a_long_heading_has_a_line_of_its_own() {
     let baseline = journal::Baseline { name: name.clone(), ..results(&journal("index")).as_baseline() };
     let text = report::report(&Results::new(&journal("index"), &catalogue, Some(&baseline)), Format::Text).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = testing::flat(&text);
     assert!(flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")), "{text}");
 }

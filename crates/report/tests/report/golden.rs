@@ -149,7 +149,7 @@ fn the_forms_agree() {
             for row in json[kind].as_array().unwrap() {
                 // The text report wraps reasons, and HTML and Markdown escape.
                 let words: Vec<&str> = row["reason"].as_str().unwrap().split_whitespace().take(2).collect();
-                let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let flat = testing::flat(&text);
                 assert!(flat.contains(&words.join(" ")), "{format:?}: {words:?}");
             }
         }
