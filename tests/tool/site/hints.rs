@@ -61,7 +61,7 @@ fn a_planted_cause_is_named_beside_the_runs_that_differ_in_it() {
         browser.value("document.getElementById('why').innerText").as_str().unwrap().to_owned()
     };
     let differ = shown("a", "b");
-    assert!(differ.contains("This is a hint, not proof") && differ.contains("musl (2 systems)"), "{differ}");
+    assert!(differ.contains("Hints, not proof") && differ.contains("musl (2 systems)"), "{differ}");
     let alike = shown("a", "c");
     let told = "None of the facts that differ here goes with the differences between the 7 systems";
     assert!(!alike.contains("musl") && alike.contains(told), "{alike}");

@@ -43,18 +43,16 @@ fn lead(why: &Why) -> String {
     let common = format!("the {} that all {systems} systems have in common", words::count(*tests, "test"));
     let differ =
         if *examined == 1 { "1 fact that differs".to_owned() } else { format!("{examined} facts that differ") };
-    match hints.len() {
-        _ if !silence.is_empty() => format!("Why they differ cannot be determined: {silence}."),
-        0 if *examined == 1 => format!("The {differ} does not go with the differences in {common}."),
-        0 => format!("None of {differ} goes with the differences in {common}."),
-        1 => format!(
-            "This is a hint, not proof: of {differ}, the following goes with the differences in {common}. Change it on \
-             one system and measure again."
-        ),
-        _ => format!(
-            "These are hints, not proof: of {differ}, the following go with the differences in {common}. Change one of \
-             them on one system and measure again."
-        ),
+    if !silence.is_empty() {
+        format!("Why they differ cannot be determined: {silence}.")
+    } else if hints.is_empty() {
+        format!("Of {differ}, none goes with the differences in {common}.")
+    } else {
+        // Sites show it above those of the hints that concern two runs: of any number.
+        format!(
+            "Hints, not proof: of {differ}, these go with the differences in {common}. Change one of them on one \
+             system and measure again."
+        )
     }
 }
 
