@@ -47,6 +47,7 @@ fn a_space_in_the_path_breaks_nothing() {
     );
     made.fake("cargo", CARGO);
     made.fake("rustc", "echo '/opt/rust 1'");
+    made.fake("readelf", "echo '.text GLIBC_2.36'");
     made.fake("git", "case $* in *ct*) echo 1700000000 ;; *) echo 'A B <a@b.c>' ;; esac");
     let output = made.run(&here.join("dist/all"), &[], &[]);
     assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
