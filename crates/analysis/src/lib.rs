@@ -38,7 +38,7 @@ pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
-    Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst,
+    Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
 };
 pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,

@@ -1,11 +1,12 @@
 //! Which runs may be ranked together: those of one procedure, one build and one baseline.
 
+use analysis::unlike;
 use archive::hash;
 use journal::{Procedure, Run};
 use serde::{Deserialize, Serialize};
 
 /// What runs differ in, in the plural.
-const PARTS: [&str; 4] = ["procedures", "builds", "baselines", "CPU placements"];
+const PARTS: [&str; 4] = [unlike::PROCEDURES, unlike::BUILDS, "baselines", unlike::PLACEMENTS];
 
 /// What runs must have in common before their figures stand in one list. Its serial form has the values alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

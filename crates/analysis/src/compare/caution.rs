@@ -86,9 +86,19 @@ struct Common {
     value: fn(&Results) -> String,
 }
 
+/// What runs differ in that can neither be compared nor be ranked together, in the plural.
+pub mod unlike {
+    /// Programs of different compilers or flags.
+    pub const BUILDS: &str = "builds";
+    /// Different windows and orders.
+    pub const PROCEDURES: &str = "procedures";
+    /// Copies pinned in different ways.
+    pub const PLACEMENTS: &str = "CPU placements";
+}
+
 const COMMON: [Common; 6] = [
     Common {
-        what: "builds",
+        what: unlike::BUILDS,
         advice: "part of every difference may be the compiler's: try --build portable for all runs",
         grave: true,
         value: |results| {
@@ -105,13 +115,13 @@ const COMMON: [Common; 6] = [
         value: |results| results.run.host.clone(),
     },
     Common {
-        what: "procedures",
+        what: unlike::PROCEDURES,
         advice: "they measure differently: use the same --procedure",
         grave: true,
         value: |results| results.run.procedure.name().to_owned(),
     },
     Common {
-        what: "CPU placements",
+        what: unlike::PLACEMENTS,
         advice: "use the same --pin",
         grave: true,
         value: |results| {

@@ -23,7 +23,7 @@ use pool::Pool;
 use rows::{Match, Side};
 use stats::{Estimate, Method};
 
-pub use caution::Difference;
+pub use caution::{Difference, unlike};
 pub use cells::{NotCompared, Place};
 pub use engine::{Design, RATE, Sides};
 pub use gate::{Gate, Second, Suspect};
