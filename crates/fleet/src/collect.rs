@@ -72,9 +72,9 @@ impl Refused {
     }
 }
 
-/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, of the one that is found
-/// first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all, under names made of what they hold: collecting again, in parallel or after a
-/// crash gives the same files.
+/// Takes in every journal at or below `sources` that belongs to the fleet run `name`; without a name, to the one that is
+/// found first. Those that are to `redact` say no more whose machine it was. Files are written whole or not at all, under
+/// names made of what they hold: collecting again, in parallel or after a crash gives the same files.
 ///
 /// # Errors
 /// The fleet's directory cannot be written.

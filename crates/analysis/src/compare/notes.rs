@@ -6,8 +6,8 @@ use stats::Method;
 use words::Unique;
 
 /// How to read energies.
-pub(crate) const ENERGY: &str = "energy: energy per operation, of everything that the source sees (idle parts and \
-other programs included); positive is worse";
+pub(crate) const ENERGY: &str = "energy: the energy of one operation, counting everything that the source sees (idle \
+parts and other programs included); positive is worse";
 
 /// What of the machine's drift is in the intervals of runs apart, and what is not.
 fn drift(runs: &[Compared]) -> String {

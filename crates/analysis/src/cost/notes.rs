@@ -87,14 +87,14 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
 
 /// How to read energies, and what the control says of them.
 fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
-    let wider = || {
-        format!(
+    let mut note = ENERGY.to_owned();
+    if widening > 1.0 {
+        note += &format!(
             "; the energies of the control differ by more than their intervals allow, so the intervals of energies \
              were made {widening:.1} times as wide"
-        )
-    };
-    let wider = if widening > 1.0 { wider() } else { String::new() };
-    comparisons.iter().any(|one| one.is_energy()).then(|| format!("{ENERGY}{wider}"))
+        );
+    }
+    comparisons.iter().any(|one| one.is_energy()).then_some(note)
 }
 
 /// What the control says of the method on this machine.

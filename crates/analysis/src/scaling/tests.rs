@@ -153,5 +153,9 @@ fn a_law_that_does_not_hold_says_so() {
     let level = |copies: u32, rate: u64| (copies, vec![rate; copies as usize], None);
     let levels = vec![level(1, 100_000), level(2, 50_000), level(4, 100_000), level(8, 30_000), level(16, 90_000)];
     let scaling = &scaled(&journal(&[(RATE, levels)], &[]))[0];
-    assert!(told(scaling, "does not describe these totals") && told(scaling, "5 levels"), "{:?}", scaling.notes);
+    assert!(
+        told(scaling, "the law does not describe these totals") && told(scaling, "5 levels"),
+        "{:?}",
+        scaling.notes
+    );
 }

@@ -170,7 +170,7 @@ fn energies_whose_control_differs_are_less_certain() {
     let cost = metered(run(12), |cell| if cell.control { 60.0 } else { 40.0 }).cost(&catalogue());
     assert_eq!(cost.widening, 1.0, "that of speeds");
     let notes = cost.notes.join("; ");
-    let told = "; the energies of the control differ by more than their intervals allow, so the intervals of energies";
+    let told = "; the energies of the control differ by more than their intervals allow, so the intervals of energies were made ";
     assert!(notes.contains(told), "{notes}");
     assert!(notes.contains("shows no difference in any of its 4 comparisons"), "{notes}");
     let equal = metered(run(12), |_| 40.0).cost(&catalogue());
