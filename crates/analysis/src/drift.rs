@@ -2,11 +2,10 @@
 //! independent ones.
 
 use serde::{Deserialize, Serialize};
-use stats::Exact;
 
-use super::{Row, Sample};
+use super::{Measure, Row, Sample};
 use journal::Key;
-use stats::{Drift, Estimate, Timed, median};
+use stats::{Drift, Estimate, Exact, Timed, median};
 
 /// The drift of a run, and what it does to its intervals.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -24,8 +23,7 @@ impl Drifting {
     pub(super) fn widen(drift: &Drift, rows: &mut [Row]) -> Drifting {
         let together = together(rows);
         let mut found = Vec::new();
-        let is_widened = |row: &Row| row.latency.is_none() && row.samples.len() > 1;
-        for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| is_widened(row)) {
+        for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| row.samples.len() > 1) {
             row.widening = Widening::of(drift, &row.samples, together);
             row.score = widened(&row.score, row.widening.alone);
             if let Some(joules) = row.energy.as_mut().and_then(|energy| energy.per_operation.as_mut()) {
@@ -88,11 +86,13 @@ pub(super) fn together(rows: &[Row]) -> Vec<f64> {
     levels.iter().map(|level| levels.iter().filter(|other| *other == level).count() as f64).collect()
 }
 
-/// Returns the drift that the trials of the rows show; `None` if they are too few.
+/// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and long times.
 pub(super) fn of(rows: &[Row]) -> Option<Drift> {
-    let rates = rows.iter().filter(|row| row.latency.is_none());
-    let timed = |sample: &Sample| Timed { at: sample.at, value: sample.value.natural_log() };
-    Drift::of(&rates.map(|row| row.samples.iter().map(timed).collect()).collect::<Vec<Vec<Timed>>>())
+    let series = |row: &Row| -> Vec<Timed> {
+        let value = |value: f64| Measure::Score.goodness(row.cell.metric, value);
+        row.samples.iter().map(|sample| Timed { at: sample.at, value: value(sample.value) }).collect()
+    };
+    Drift::of(&rows.iter().map(series).collect::<Vec<Vec<Timed>>>())
 }
 
 /// Returns the estimate with each end `factor` times as far from the value, in logarithms.

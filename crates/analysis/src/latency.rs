@@ -226,31 +226,50 @@ fn told(histogram: &Histogram, warnings: &mut Vec<Remark>) -> (f64, &'static str
 
 /// The percentile of all trials' frames, with an interval by resampling trials: frames of one trial are not independent.
 fn estimate_of(measured: &[&Trial], share: f64) -> Estimate {
-    let histograms: Vec<Vec<(u64, u64)>> = measured.iter().map(|trial| judged(trial).counts().collect()).collect();
-    let places: ByBlock = (0..histograms.len()).map(|place| (place as u32, place as f64)).collect();
-    let value = merged_quantile(&histograms, &without_blocks(&places), share);
+    let frames = Merged::of(measured);
+    let places: ByBlock = (0..measured.len()).map(|place| (place as u32, place as f64)).collect();
+    let value = frames.quantile(&without_blocks(&places), share);
     if value.is_nan() {
         return Estimate::alone(f64::NAN);
     }
-    let statistic = |places: &[f64]| merged_quantile(&histograms, places, share).natural_log();
+    let statistic = |places: &[f64]| frames.quantile(places, share).natural_log();
     Estimate::within(value / MS, mean_half_width(&[Sampled { values: &places, statistic: &statistic }]))
 }
 
-/// The quantile in ns of several trials' frames together; at least 1 ns, so that it has a logarithm.
-fn merged_quantile(histograms: &[Vec<(u64, u64)>], places: &[f64], share: f64) -> f64 {
-    // Places are whole numbers below the number of histograms.
-    let mut counts: Vec<(u64, u64)> =
-        places.iter().flat_map(|place| histograms[*place as usize].iter().copied()).collect();
-    counts.sort_unstable();
-    let total: u64 = counts.iter().map(|count| count.1).sum();
-    let mut wanted = (share * total as f64).ceil().max(1.0);
-    for (ns, count) in counts {
-        wanted -= count as f64;
-        if wanted <= 0.0 {
-            return (ns as f64).max(1.0);
-        }
+/// Several trials' frames together.
+struct Merged {
+    /// Latencies in ns, ascending, with the place of the trial and how many it has of it.
+    latencies: Vec<(u64, usize, u64)>,
+    /// The frames of each trial.
+    frames: Vec<u64>,
+}
+
+impl Merged {
+    fn of(trials: &[&Trial]) -> Merged {
+        let histograms: Vec<Histogram> = trials.iter().map(|trial| judged(trial)).collect();
+        let of_trial = |(place, histogram): (usize, &Histogram)| -> Vec<(u64, usize, u64)> {
+            histogram.counts().map(|(ns, count)| (ns, place, count)).collect()
+        };
+        let mut latencies: Vec<(u64, usize, u64)> = histograms.iter().enumerate().flat_map(of_trial).collect();
+        latencies.sort_unstable();
+        Merged { latencies, frames: histograms.iter().map(Histogram::count).collect() }
     }
-    f64::NAN
+
+    /// The quantile in ns of the trials at `places`, each as often as it is there; at least 1 ns, so that it has a logarithm.
+    fn quantile(&self, places: &[f64], share: f64) -> f64 {
+        let mut times = vec![0; self.frames.len()];
+        // Places are whole numbers below the number of trials.
+        places.iter().for_each(|place| times[*place as usize] += 1);
+        let total: u64 = self.frames.iter().zip(&times).map(|(frames, times)| frames * times).sum();
+        let mut wanted = (share * total as f64).ceil().max(1.0);
+        for (ns, place, count) in &self.latencies {
+            wanted -= (count * times[*place]) as f64;
+            if wanted <= 0.0 {
+                return (*ns as f64).max(1.0);
+            }
+        }
+        f64::NAN
+    }
 }
 
 pub(super) fn frames(trial: &Trial) -> impl Iterator<Item = &Frames> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Figure, Summary};
+use super::{Figure, Measure, Summary};
 use catalogue::Metric;
 use journal::{Facts, Key, Run};
 use stats::{Estimate, Mean, mean, steps, student_p, student_quantile, welch_shift};
@@ -259,9 +259,7 @@ fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
         let here = (key.copies, &key.load, &key.condition) == (own.copies, &own.load, &own.condition);
         here && key.test != own.test && !figure.control && figure.metric != Metric::Latency && figure.score.value > 0.0
     };
-    let speed = |figure: &Figure| {
-        if figure.metric == Metric::Time { -figure.score.value.natural_log() } else { figure.score.value.natural_log() }
-    };
+    let speed = |figure: &Figure| Measure::Score.goodness(figure.metric, figure.score.value);
     let of_run = |run: &&Summary| -> BTreeMap<String, f64> {
         run.figures.iter().filter(is_other).map(|figure| (figure.key.test.clone(), speed(figure))).collect()
     };

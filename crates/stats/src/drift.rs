@@ -14,7 +14,7 @@ const MOST: usize = 24;
 const LONGEST: usize = 400;
 
 /// The fewest values that say anything of a drift.
-const FEWEST: usize = 12;
+const FEWEST: usize = 5;
 
 /// Degrees of freedom are never taken for fewer: a run that long is worth three independent looks at the least.
 const LEAST_DEGREES: f64 = 2.0;

@@ -5,6 +5,7 @@ extern crate unixmark_analysis as analysis;
 
 mod cost;
 mod fleet;
+mod latency;
 mod quiet;
 mod shared_machine;
 mod throttle;
