@@ -3,7 +3,7 @@
 //!
 //! - `kernel`: what is asked of the audit subsystem; `netlink` asks it, `rule` is a rule as it takes them.
 //! - `levels`, `syntax`, `names`: rules as administrators write them.
-//! - `state`, `history`: what was found, and the way back; `scope`: who is audited.
+//! - `state`: what was found, and the way back; `scope`: who is audited.
 //! - `receiving`, `loaded`, `on`: the stages of switching it on; `off`: the levels without.
 //! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon that takes it instead.
 //!
@@ -18,7 +18,6 @@ mod clock;
 #[cfg(test)]
 mod fake;
 mod file;
-mod history;
 mod kernel;
 mod levels;
 mod loaded;

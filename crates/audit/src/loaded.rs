@@ -1,8 +1,8 @@
 //! The second stage of switching auditing on: the rules are loaded, before those of the machine's own.
 
+use machine::auditing::mark;
 use rustix::io::Errno;
 
-use crate::history::mark;
 use crate::kernel::{Setting, System};
 use crate::on::On;
 use crate::receiving::{Receiver, Receiving};

@@ -1,8 +1,8 @@
 //! The levels at which auditing is off.
 
+use machine::auditing::was_on;
 use rustix::io::Errno;
 
-use crate::history::was_on;
 use crate::kernel::{Setting, System};
 use crate::loaded::switch_on;
 use crate::rule::list;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use machine::auditing::was_on;
 use rustix::io::Errno;
 
 use crate::auditd::Auditd;
 use crate::clock;
 use crate::file::TrailFile;
-use crate::history::was_on;
 use crate::kernel::{Records, Setting, System};
 use crate::loaded::Loaded;
 use crate::recorder::{Recorder, Source};

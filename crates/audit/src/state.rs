@@ -1,15 +1,15 @@
 //! What of auditing was there before: read whole, judged, and put back exactly.
 //!
 //! Statistics are not state: what was lost and how long processes waited is counted on, never reset. One thing cannot be put
-//! back: that auditing was on (`history`).
+//! back: that auditing was on (`machine::auditing`).
 
 use std::time::{Duration, Instant};
 
 use machine::Machine;
+use machine::auditing::was_on;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::history::was_on;
 use crate::kernel::{LOCKED, Setting, Status, System};
 use crate::levels::Level;
 use crate::rule::{NEVER, Rule, list};

@@ -1,6 +1,6 @@
 //! The kernel: its release, its command line, its build configuration, its auditing.
 
-use super::Machine;
+use super::{Machine, auditing};
 
 /// Build options that make every figure of a kernel meaningless, and what they are.
 const DEBUG_OPTIONS: &[&str] = &[
@@ -83,6 +83,8 @@ pub enum Audit {
     On,
     /// A process named auditd runs: rules may be loaded.
     Daemon,
+    /// None of these, but it was on since the machine started.
+    WasOn,
     /// None of these; rules may still have been loaded by hand.
     Unknown,
 }
@@ -100,7 +102,7 @@ pub fn audit(machine: &Machine) -> Option<Audit> {
         _ => None,
     };
     let found = by_option.or_else(|| is_running(machine, "auditd").then_some(Audit::Daemon));
-    Some(found.unwrap_or(Audit::Unknown))
+    Some(found.or_else(|| auditing::was_on(machine).map(|_| Audit::WasOn)).unwrap_or(Audit::Unknown))
 }
 
 /// Whether a process of this name can be seen from here.

@@ -14,6 +14,7 @@
 //! The records themselves (facts, noise, readings, findings, topology) are the journal's.
 
 mod arm;
+pub mod auditing;
 mod cgroup;
 mod core_id;
 mod counts;

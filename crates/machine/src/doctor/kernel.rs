@@ -53,6 +53,11 @@ pub fn audit(system: &System) -> Option<Finding> {
         Audit::Daemon => {
             finding(Disturbs, "auditd is running: if rules are loaded, every system call pays for them", off)
         }
+        Audit::WasOn => finding(
+            Disturbs,
+            "auditing has been on since boot: the system calls of new processes take the slow path",
+            "reboot, or exempt new processes: sudo auditctl -a never,task",
+        ),
         Audit::Unknown if !counts::is_root(system.machine) => finding(
             Note,
             "no auditd is running, but only root can tell whether auditing is on",

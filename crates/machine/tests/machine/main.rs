@@ -228,6 +228,19 @@ fn a_container_of_version_2_is_bound_by_the_groups_above() -> Outcome {
 }
 
 #[test]
+fn that_auditing_was_on_is_known_until_the_next_boot() -> Outcome {
+    let fixture = Fixture::unpack("container-v2")?;
+    fixture.write("/proc/sys/kernel/random/boot_id", "this-boot\n")?;
+    machine::auditing::mark(&fixture.machine())?;
+    assert_facts(&fixture, &[("security.audit", "has been on: system calls are slower until the next boot")]);
+    let (severity, text) = fixture.findings().remove("kernel.audit").unwrap();
+    assert!(severity == Severity::Disturbs && text.contains("never,task"), "{text}");
+    fixture.write("/proc/sys/kernel/random/boot_id", "next-boot\n")?;
+    assert_facts(&fixture, &[("security.audit", "no auditd seen; whether rules are loaded is not known")]);
+    Ok(())
+}
+
+#[test]
 fn arm64_without_cpufreq() -> Outcome {
     let fixture = Fixture::unpack("arm64")?;
     assert_facts(

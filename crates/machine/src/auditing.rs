@@ -6,26 +6,30 @@ use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use machine::Machine;
 use rustix::fs::OFlags;
+
+use super::{Machine, kernel};
 
 /// Written before auditing is switched on. It goes with /run; in case that is on a disk, it holds the boot.
 const MARK: &str = "/run/unixmark/audit-was-on";
 
 /// Returns what says that auditing was on since the machine started; `None` if nothing does.
-pub(crate) fn was_on(machine: &Machine) -> Option<String> {
+#[must_use]
+pub fn was_on(machine: &Machine) -> Option<String> {
     if machine.read(MARK).is_some_and(|boot| boot == machine.boot()) {
         return Some(format!("{MARK} is there"));
     }
-    let words = machine.read("/proc/cmdline").unwrap_or_default();
-    if words.split_whitespace().any(|word| matches!(word, "audit=1" | "audit=on")) {
+    if matches!(kernel::option(machine, "audit").as_deref(), Some("1" | "on")) {
         return Some("the kernel was started with it".to_owned());
     }
     kernel_log(&machine.path("/dev/kmsg")).then(|| "the kernel's log says so".to_owned())
 }
 
-/// Writes the mark.
-pub(crate) fn mark(machine: &Machine) -> Result<(), String> {
+/// Writes the mark, before auditing is switched on.
+///
+/// # Errors
+/// It cannot be written; says why.
+pub fn mark(machine: &Machine) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{MARK} cannot be written ({error})");
     let mark = machine.path(MARK);
     if let Some(folder) = mark.parent() {
