@@ -281,7 +281,8 @@ fn every_call_of_two_busy_programs_is_counted_and_none_is_lost() {
     let trail = evidence.trail.unwrap();
     assert!((40_000..40_600).contains(&trail.events), "{trail:?}");
     assert_eq!(trail.lost, 0);
-    assert!(size >= trail.bytes && size < trail.bytes + trail.bytes / 100 + 4096, "{size} {trail:?}");
+    // A few calls of other programs of the test come after the size was read.
+    assert!(size.abs_diff(trail.bytes) < trail.bytes / 100 + 4096, "{size} {trail:?}");
 }
 
 #[test]
