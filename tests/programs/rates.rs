@@ -391,3 +391,24 @@ fn portable(tests: &[String]) -> Vec<String> {
     };
     report["errors"].as_array().unwrap().iter().map(slow).collect()
 }
+
+/// A program that wastes half of the processor time wastes that of its children too, where it waits for them.
+#[test]
+fn what_is_wasted_counts_children() {
+    let test = Catalogue::load().unwrap().test("spawn").unwrap().clone();
+    // How much processor time a program's own is, of that of its children.
+    let own = |arguments: &[&str]| {
+        let said = Hand::of(&test, &MEASURED.of(&test), arguments).go(100, 5);
+        let usage = said.lines().find_map(|line| line.strip_prefix("usage ")).unwrap();
+        let ns: Vec<f64> = usage.split(' ').take(4).map(|number| number.parse().unwrap()).collect();
+        (ns[0] + ns[1]) / (ns[2] + ns[3])
+    };
+    holds(|| {
+        let _alone = Machine::alone();
+        let (plain, slowed) = (own(&[]), own(&["slowed=50"]));
+        // As much as the program and its children work; without the children's part it would be twice its own.
+        let told = format!("{plain} of its children's becomes {slowed}");
+        if slowed > 2.0 * plain + 0.5 { Ok(()) } else { Err(told) }
+    })
+    .unwrap();
+}
