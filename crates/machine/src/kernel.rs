@@ -83,7 +83,7 @@ pub enum Audit {
     On,
     /// A process named auditd runs: rules may be loaded.
     Daemon,
-    /// None of these, but it was on since the machine started.
+    /// None of these, but it was on earlier in this boot.
     WasOn,
     /// None of these; rules may still have been loaded by hand.
     Unknown,
@@ -101,8 +101,9 @@ pub fn audit(machine: &Machine) -> Option<Audit> {
         Some("1" | "on") => Some(Audit::On),
         _ => None,
     };
-    let found = by_option.or_else(|| is_running(machine, "auditd").then_some(Audit::Daemon));
-    Some(found.or_else(|| auditing::was_on(machine).map(|_| Audit::WasOn)).unwrap_or(Audit::Unknown))
+    let by_process = || is_running(machine, "auditd").then_some(Audit::Daemon);
+    let by_history = || auditing::was_on(machine).map(|_| Audit::WasOn);
+    Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(Audit::Unknown))
 }
 
 /// Whether a process of this name can be seen from here.

@@ -55,7 +55,7 @@ pub fn audit(system: &System) -> Option<Finding> {
         }
         Audit::WasOn => finding(
             Disturbs,
-            "auditing has been on since boot: the system calls of new processes take the slow path",
+            "auditing was on earlier in this boot: every system call of a new process takes the slow path",
             "reboot, or exempt new processes: sudo auditctl -a never,task",
         ),
         Audit::Unknown if !counts::is_root(system.machine) => finding(

@@ -27,7 +27,7 @@ fn audit(machine: &Machine, _: &Path) -> Option<String> {
         Audit::Off => "off since boot (audit=0)",
         Audit::On => "on since boot (audit=1)",
         Audit::Daemon => "auditd runs",
-        Audit::WasOn => "has been on: system calls are slower until the next boot",
+        Audit::WasOn => "was on earlier in this boot: system calls stay slower until the next",
         Audit::Unknown => "no auditd seen; whether rules are loaded is not known",
     };
     Some(state.to_string())

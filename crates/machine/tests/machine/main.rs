@@ -232,7 +232,10 @@ fn that_auditing_was_on_is_known_until_the_next_boot() -> Outcome {
     let fixture = Fixture::unpack("container-v2")?;
     fixture.write("/proc/sys/kernel/random/boot_id", "this-boot\n")?;
     machine::auditing::mark(&fixture.machine())?;
-    assert_facts(&fixture, &[("security.audit", "has been on: system calls are slower until the next boot")]);
+    assert_facts(
+        &fixture,
+        &[("security.audit", "was on earlier in this boot: system calls stay slower until the next")],
+    );
     let (severity, text) = fixture.findings().remove("kernel.audit").unwrap();
     assert!(severity == Severity::Disturbs && text.contains("never,task"), "{text}");
     fixture.write("/proc/sys/kernel/random/boot_id", "next-boot\n")?;
