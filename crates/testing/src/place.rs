@@ -117,6 +117,20 @@ pub fn build(cache: &Path, prefix: &str) -> PathBuf {
     builds[0].clone()
 }
 
+/// The length of a file once it has not grown for 300 ms.
+pub fn settled(file: &Path) -> u64 {
+    let length = || std::fs::metadata(file).unwrap().len();
+    let mut last = length();
+    loop {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = length();
+        if now == last {
+            return now;
+        }
+        last = now;
+    }
+}
+
 /// Text as one line, whatever it was wrapped to.
 pub fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
