@@ -392,11 +392,11 @@ fn portable(tests: &[String]) -> Vec<String> {
     report["errors"].as_array().unwrap().iter().map(slow).collect()
 }
 
-/// A program that wastes half of the processor time wastes that of its children too, where it waits for them.
+/// What a slowed program wastes is a share of its own processor time and of that of the children it waits for.
 #[test]
 fn what_is_wasted_counts_children() {
     let test = Catalogue::load().unwrap().test("spawn").unwrap().clone();
-    // How much processor time a program's own is, of that of its children.
+    // The program's own processor time, as a multiple of its children's.
     let own = |arguments: &[&str]| {
         let said = Hand::of(&test, &MEASURED.of(&test), arguments).go(100, 5);
         let usage = said.lines().find_map(|line| line.strip_prefix("usage ")).unwrap();
@@ -406,8 +406,8 @@ fn what_is_wasted_counts_children() {
     holds(|| {
         let _alone = Machine::alone();
         let (plain, slowed) = (own(&[]), own(&["slowed=50"]));
-        // As much as the program and its children work; without the children's part it would be twice its own.
-        let told = format!("{plain} of its children's becomes {slowed}");
+        // Half is wasted: as much as it and its children work. If only its own work counted, its time would merely double.
+        let told = format!("{plain} times its children's becomes {slowed}");
         if slowed > 2.0 * plain + 0.5 { Ok(()) } else { Err(told) }
     })
     .unwrap();

@@ -8,6 +8,8 @@ use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
 use testing::{Wandering, normal};
 
+use crate::shared_machine::coverage_of_mean;
+
 /// Frames of a trial of 4 s, one every 10 ms.
 const FRAMES: u64 = 400;
 const PERIOD: u64 = 10_000_000;
@@ -15,7 +17,7 @@ const PERIOD: u64 = 10_000_000;
 /// Seconds from one trial to the next: the load needs a while to become steady.
 const APART: f64 = 5.5;
 
-/// Runs of each kind.
+/// Simulated runs per case.
 const RUNS: u64 = 60;
 
 /// What the latencies of a run's tasks depend on.
@@ -29,7 +31,7 @@ struct Noise {
 
 const QUIET: Noise = Noise { neighbours: 0.0, stalls: 0.0 };
 
-/// A run of so many tasks, and of so many trials of each.
+/// A run of `tasks` tasks with `blocks` trials each.
 fn run(catalogue: &Catalogue, seed: u64, noise: Noise, (tasks, blocks): (usize, u32)) -> Results {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut speed = Wandering::new(&mut random, 20.0);
@@ -62,15 +64,13 @@ fn frames(random: &mut Pcg64Mcg, slower: f64, stalls: f64) -> Copy {
     Copy { frames: Some(Box::new(recorder.finish(None))), ..Copy::default() }
 }
 
-/// Returns the share of p99s that cover what such runs have on average.
+/// Returns how often the interval of a p99 covers the mean of such runs.
 fn covered(noise: Noise, shape: (usize, u32)) -> f64 {
     let catalogue = Catalogue::load().unwrap();
     let runs = (0..RUNS).map(|seed| run(&catalogue, seed, noise, shape));
     let found: Vec<Estimate> = runs.flat_map(|run| run.rows).map(|row| row.score).collect();
-    let truth = stats::mean(found.iter().map(|one| one.value.ln())).exp();
-    let share = found.iter().filter(|one| one.low <= truth && truth <= one.high).count() as f64 / found.len() as f64;
-    let halves: Vec<f64> = found.iter().map(|one| (one.high / one.low).ln() / 2.0).collect();
-    println!("{noise:?}, {shape:?}: {share} within ±{}", stats::median(&halves));
+    let (share, half) = coverage_of_mean(&found);
+    println!("{noise:?}, {shape:?}: {share} within ±{half}");
     share
 }
 
@@ -85,7 +85,7 @@ fn percentiles_cover_on_a_machine_with_neighbours() {
     }
 }
 
-/// Six trials of one task within half a minute say little of what comes and goes within 20 s.
+/// Six trials of one task span half a minute, too little to see neighbours that come and go within 20 s.
 #[test]
 fn a_task_alone_is_known_less() {
     assert!(covered(QUIET, (1, 6)) >= 0.94);
