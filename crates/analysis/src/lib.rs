@@ -326,7 +326,7 @@ impl Results {
         let drift = drift::of(&self.rows);
         self.drift = drift.as_ref().map(|drift| Drifting::widen(drift, &mut self.rows));
         if !journal.run.is_classic() {
-            self.neighbours = Neighbours::find(&mut self.rows);
+            self.neighbours = Neighbours::find(&mut self.rows, catalogue);
         }
         details::limits(&mut self.rows, journal, catalogue);
         let (controls, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| row.cell.control);

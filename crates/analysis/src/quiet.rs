@@ -3,13 +3,16 @@
 //! Neighbours in the same system are in the kernel's accounts of every trial. Of others a busy machine is free for moments, and
 //! its best slices tell what it does then. How often they disturbed shows in that all tests are slow at the same time: the
 //! trials of the other tests, just before and after, tell how fast the machine was during this one.
+//!
+//! The best slices of some tests are luck: where the scheduler placed their processes, or which memory they got. Their median is
+//! raised by as much as the best slices of the other tests lie above theirs.
 
 use serde::Serialize;
 use stats::Exact;
 
 use super::{Row, Sample, score};
-use catalogue::Metric;
-use journal::{Cell, Trial};
+use catalogue::{Catalogue, Metric};
+use journal::{Cell, Key, Trial};
 use stats::{Estimate, Mean, Standard, mean, quantile};
 
 /// Processors that others kept busy in a window from which on it counts as disturbed: writing back a test's own files takes
@@ -25,7 +28,8 @@ const STOLEN: f64 = 0.03;
 /// The fewest trials without a visible neighbour that give a quiet score.
 const FEWEST: usize = 4;
 
-/// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do.
+/// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do; also the
+/// fewest tests whose best slices tell what neighbours took from one whose own do not.
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
 
@@ -51,7 +55,8 @@ pub enum Neighbour {
     Hypervisor,
 }
 
-/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches.
+/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches, or where those are luck its
+/// median, raised by what neighbours took from other tests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quiet {
     /// The score, with its interval in this run.
@@ -61,22 +66,55 @@ pub struct Quiet {
     pub trials: usize,
     /// The share of their variance that the speed of the other tests' trials beside them explains; `None` without such.
     pub explained: Option<f64>,
-    /// How far that of each part of the run lies from it, in logarithms of rates; `None` where all trials were disturbed.
     #[serde(skip)]
-    parts: Vec<Option<f64>>,
+    level: Level,
 }
 
 impl Quiet {
-    /// Returns the half-width of the 95 % interval of the mean logarithm of several quiet scores of a run, from those of the
-    /// run's parts (batch means: Law, Simulation Modeling and Analysis, 5th ed., §9.5.3).
+    fn new(level: Level, metric: Metric, trials: usize, explained: Option<f64>) -> Quiet {
+        let rate = Estimate::within(level.whole.exponential(), level.half_width());
+        let [value, one, other] = [rate.value, rate.low, rate.high].map(|value| turned(metric, value));
+        let score = Estimate { value, low: one.min(other), high: one.max(other) };
+        Quiet { score, trials, explained, level }
+    }
+
+    /// Returns the half-width of the 95 % interval of the mean logarithm of several quiet scores of a run.
     pub(super) fn half_width(all: &[&Quiet]) -> f64 {
-        let count = all.iter().map(|quiet| quiet.parts.len()).max().unwrap_or(0);
+        Level::mean(all.iter().map(|quiet| &quiet.level)).half_width()
+    }
+}
+
+/// A level of rates, in logarithms.
+#[derive(Debug, Clone, PartialEq)]
+struct Level {
+    /// Over the whole run.
+    whole: f64,
+    /// How far that of each part of the run lies from it; `None` where nothing was undisturbed.
+    parts: Vec<Option<f64>>,
+}
+
+impl Level {
+    /// The mean of several, at least one, in each part of those known there.
+    fn mean<'a>(all: impl Iterator<Item = &'a Level> + Clone) -> Level {
+        let count = all.clone().map(|level| level.parts.len()).max().unwrap_or(0);
         let of_part = |part: usize| {
-            let known: Vec<f64> = all.iter().filter_map(|quiet| *quiet.parts.get(part)?).collect();
+            let known: Vec<f64> = all.clone().filter_map(|level| *level.parts.get(part)?).collect();
             (!known.is_empty()).then(|| mean(known))
         };
-        let parts: Vec<f64> = (0..count).filter_map(of_part).collect();
-        Mean::of(&parts).half_width(0.05)
+        let parts = (0..count).map(of_part).collect();
+        Level { whole: mean(all.map(|level| level.whole)), parts }
+    }
+
+    /// This with `sign` times another added.
+    fn plus(&self, sign: f64, other: &Level) -> Level {
+        let part = |(own, other): (&Option<f64>, &Option<f64>)| Some((*own)? + sign * (*other)?);
+        let parts = self.parts.iter().zip(&other.parts).map(part).collect();
+        Level { whole: self.whole + sign * other.whole, parts }
+    }
+
+    /// The half-width of its 95 % interval, by batch means (Law, Simulation Modeling and Analysis, 5th ed., §9.5.3).
+    fn half_width(&self) -> f64 {
+        Mean::of(&self.parts.iter().flatten().copied().collect::<Vec<f64>>()).half_width(0.05)
     }
 }
 
@@ -102,17 +140,16 @@ impl Neighbours {
     }
 
     /// Adds the quiet score to every row that has one; returns the shares, unless no row has.
-    pub(super) fn find(rows: &mut [Row]) -> Option<Neighbours> {
+    pub(super) fn find(rows: &mut [Row], catalogue: &Catalogue) -> Option<Neighbours> {
         let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
-        let speeds = speeds(&calm);
-        let all: Vec<f64> = speeds.iter().flatten().flatten().copied().collect();
-        let level = quantile(&all, LEVEL);
+        let slow = slowness(&calm);
         let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
+        let levels = calm.iter().zip(&slow).map(|(calm, slow)| calm.levels(slow.share(), last + 1)).collect::<Vec<_>>();
+        let quiet = quiet_levels(rows, &levels, catalogue);
         let mut found = Vec::new();
-        for ((row, calm), speeds) in rows.iter_mut().zip(calm).zip(&speeds) {
-            let slow = Slowness::of(&calm.trials, speeds, level);
-            found.extend(shares(row, &slow));
-            row.quiet = calm.quiet(row.cell.metric, &slow, last + 1);
+        for (((row, calm), slow), level) in rows.iter_mut().zip(&calm).zip(&slow).zip(quiet) {
+            found.extend(shares(row, slow));
+            row.quiet = level.map(|level| Quiet::new(level, row.cell.metric, calm.trials.len(), slow.explained));
         }
         let share = |kind: fn(&Neighbours) -> f64| mean(found.iter().map(kind));
         (!found.is_empty()).then(|| Neighbours {
@@ -155,27 +192,50 @@ impl Calm {
         calm
     }
 
-    /// The quiet score, with its interval over a run of `blocks` blocks; `None` if too few trials were calm.
-    fn quiet(self, metric: Metric, slow: &Slowness, blocks: u32) -> Option<Quiet> {
-        if self.trials.len() < FEWEST {
-            return None;
-        }
-        // The best tenth of what was not disturbed.
-        let share = 1.0 - (1.0 - LEVEL) * (1.0 - slow.share());
-        let level = |within: &dyn Fn(u32) -> bool| {
-            let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
-            quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).natural_log()
-        };
+    /// What its slices reach in a run of `blocks` blocks of which neighbours disturbed a share; `None` if too few trials were
+    /// calm.
+    fn levels(&self, disturbed: f64, blocks: u32) -> Option<Levels> {
         let count = PARTS.min(blocks);
-        let whole = level(&|_| true);
-        let of_part = |part: u32| level(&|block| block * count / blocks == part) - whole;
-        let parts = (0..count).map(of_part).map(|part| part.is_finite().then_some(part)).collect();
-        let mut quiet = Quiet { score: Estimate::NONE, trials: self.trials.len(), explained: slow.explained, parts };
-        let rate = Estimate::within(whole.exponential(), Quiet::half_width(&[&quiet]));
-        let [value, one, other] = [rate.value, rate.low, rate.high].map(|value| turned(metric, value));
-        quiet.score = Estimate { value, low: one.min(other), high: one.max(other) };
-        Some(quiet)
+        let level = |share: f64| {
+            let of = |within: &dyn Fn(u32) -> bool| {
+                let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
+                quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).natural_log()
+            };
+            let whole = of(&|_| true);
+            let of_part = |part: u32| of(&|block| block * count / blocks == part) - whole;
+            let parts = (0..count).map(of_part).map(|part| part.is_finite().then_some(part)).collect();
+            Level { whole, parts }
+        };
+        // The best tenth of what was not disturbed.
+        let best = 1.0 - (1.0 - LEVEL) * (1.0 - disturbed);
+        (self.trials.len() >= FEWEST).then(|| Levels { best: level(best), median: level(0.5) })
     }
+}
+
+/// What the calm slices of a row reach: the best of them, and half of them.
+struct Levels {
+    best: Level,
+    median: Level,
+}
+
+/// Returns the level of each row while its neighbours are quiet. For lucky tests that takes [`WITNESSES`] others with the same
+/// copies, load and condition, from which neighbours are expected to take the same share.
+fn quiet_levels(rows: &[Row], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
+    let is_lucky = |row: &Row| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
+    let arm = |row: &Row| Key { test: String::new(), ..row.cell.key.clone() };
+    let steady = |row: &Row| -> Vec<Level> {
+        let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && arm(other) == arm(row));
+        beside.filter_map(|(_, levels)| levels.as_ref()).map(|levels| levels.best.plus(-1.0, &levels.median)).collect()
+    };
+    let level = |(row, levels): (&Row, &Option<Levels>)| {
+        let own = levels.as_ref()?;
+        if !is_lucky(row) {
+            return Some(own.best.clone());
+        }
+        let raised = steady(row);
+        (raised.len() >= WITNESSES).then(|| own.median.plus(1.0, &Level::mean(raised.iter())))
+    };
+    rows.iter().zip(levels).map(level).collect()
 }
 
 /// A time as a rate, or back; rates as they are.
@@ -205,6 +265,14 @@ fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
         .enumerate()
         .map(|(number, calm)| calm.trials.iter().map(|sample| speed(number, sample.at)).collect())
         .collect()
+}
+
+/// Returns how much slower than on the quiet machine the trials of each row are expected to be.
+fn slowness(calm: &[Calm]) -> Vec<Slowness> {
+    let speeds = speeds(calm);
+    let all: Vec<f64> = speeds.iter().flatten().flatten().copied().collect();
+    let level = quantile(&all, LEVEL);
+    calm.iter().zip(&speeds).map(|(calm, speeds)| Slowness::of(&calm.trials, speeds, level)).collect()
 }
 
 /// How much slower each trial of a row is expected to be than on the quiet machine, as a difference of logarithms.

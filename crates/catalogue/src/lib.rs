@@ -103,6 +103,9 @@ pub struct Test {
     /// Whether a count is a system call, or as many as its program reports; as its category's group has it.
     #[serde(default)]
     pub calls: bool,
+    /// Whether its best slices are luck and not calm: it depends on where its processes run or its memory lies.
+    #[serde(default)]
+    pub lucky: bool,
     /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.
     #[serde(default)]
     pub keep: bool,
