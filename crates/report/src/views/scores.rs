@@ -1,7 +1,10 @@
 //! Scores per level of copies, indexes and gains.
 
+use std::iter;
+
 use analysis::{Another, Bill, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row, Spread};
 use catalogue::Arithmetic;
+use journal::Key;
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
@@ -137,7 +140,27 @@ fn neighbours(results: &Results) -> Option<String> {
     kinds.retain(|(share, _)| *share >= 0.01);
     kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
     let kinds: Vec<String> = kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
-    Some(format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", ")))
+    let disturbed = format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", "));
+    Some(
+        iter::once(disturbed).chain(results.indexes().iter().filter_map(|index| never_quiet(results, index))).collect(),
+    )
+}
+
+/// Which tests leave a complete index without a figure for quiet neighbours; nothing if it has one.
+fn never_quiet(results: &Results, index: &Index) -> Option<String> {
+    let lacks = |part: &&Part| {
+        let mut rows = results.rows.iter().filter(|row| row.cell.key == Key::plain(&part.test, index.copies));
+        rows.any(|row| row.quiet.is_none())
+    };
+    let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
+    let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && !tests.is_empty();
+    wanted.then(|| {
+        let (copies, tests) = (copies(index.copies), tests.join(", "));
+        format!(
+            " No index with quiet neighbours at {copies}: too few undisturbed trials of {tests}, or too few other tests to judge \
+             them by."
+        )
+    })
 }
 
 /// What the widest interval is made of, and what a narrower one takes.

@@ -5,7 +5,7 @@ mod cost;
 pub mod fleet;
 mod latency;
 
-use analysis::{Findings, Gain, Index, Missing, Part, Remark, Results, Row, Sample};
+use analysis::{Findings, Gain, Index, Missing, Neighbours, Part, Remark, Results, Row, Sample};
 use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
 use report::Format;
@@ -289,6 +289,22 @@ fn the_typical_page_is_complete() {
         assert!(text.contains(words), "{words}");
     }
     assert!(text.contains("2 beyond the scale"), "the outliers are marked");
+}
+
+#[test]
+fn a_whole_index_without_a_quiet_one_says_why() {
+    let missing = "No index with quiet neighbours at";
+    for (copies, whole) in [(4, true), (1, false)] {
+        let mut results = typical(&[copies]);
+        results.neighbours = Some(Neighbours { hypervisor: 0.4, ..Neighbours::default() });
+        assert_eq!(results.indexes()[0].complete, whole);
+        let page = text(&html(&results));
+        assert_eq!(
+            page.contains(&format!("{missing} {copies} copies: too few undisturbed trials of Dhrystone")),
+            whole
+        );
+        assert_eq!(page.contains(missing), whole);
+    }
 }
 
 #[test]
