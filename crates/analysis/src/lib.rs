@@ -114,7 +114,8 @@ pub struct Row {
     pub score: Estimate,
     /// Where another run's would lie; `None` before enough runs are known ([`Results::place_among`]).
     pub another: Option<Another>,
-    /// What it is while the neighbours are quiet; `None` of a latency, of passes, and if too few trials were undisturbed.
+    /// What it is while the neighbours are quiet; `None` of a latency, of passes, if too few trials were undisturbed, and for a
+    /// lucky test if too few other tests were.
     pub quiet: Option<Quiet>,
     /// Trials behind the score.
     pub n: usize,

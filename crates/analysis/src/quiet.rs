@@ -4,8 +4,8 @@
 //! its best slices tell what it does then. How often they disturbed shows in that all tests are slow at the same time: the
 //! trials of the other tests, just before and after, tell how fast the machine was during this one.
 //!
-//! The best slices of some tests are luck: where the scheduler placed their processes, or which memory they got. Their median is
-//! raised by as much as the best slices of the other tests lie above theirs.
+//! The best slices of some tests are luck: where the scheduler placed their processes, or which memory they got. For
+//! these the median slice counts, raised by as much as the best slices of the other tests exceed those tests' medians.
 
 use serde::Serialize;
 use stats::Exact;
@@ -29,7 +29,7 @@ const STOLEN: f64 = 0.03;
 const FEWEST: usize = 4;
 
 /// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do; also the
-/// fewest tests whose best slices tell what neighbours took from one whose own do not.
+/// fewest other tests that a lucky test is corrected by.
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
 
@@ -55,8 +55,8 @@ pub enum Neighbour {
     Hypervisor,
 }
 
-/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches, or where those are luck its
-/// median, raised by what neighbours took from other tests.
+/// The score of a test while its neighbours are quiet: what its best tenth of slices reaches; for a lucky test, its median
+/// slice, raised by as much as other tests' best slices exceed their medians.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quiet {
     /// The score, with its interval in this run.
@@ -89,12 +89,12 @@ impl Quiet {
 struct Level {
     /// Over the whole run.
     whole: f64,
-    /// How far that of each part of the run lies from it; `None` where nothing was undisturbed.
+    /// How far the level of each part of the run lies from `whole`; `None` where nothing was undisturbed.
     parts: Vec<Option<f64>>,
 }
 
 impl Level {
-    /// The mean of several, at least one, in each part of those known there.
+    /// The mean of one or more levels; of each part, over the levels known there.
     fn mean<'a>(all: impl Iterator<Item = &'a Level> + Clone) -> Level {
         let count = all.clone().map(|level| level.parts.len()).max().unwrap_or(0);
         let of_part = |part: usize| {
@@ -105,11 +105,10 @@ impl Level {
         Level { whole: mean(all.map(|level| level.whole)), parts }
     }
 
-    /// This with `sign` times another added.
-    fn plus(&self, sign: f64, other: &Level) -> Level {
-        let part = |(own, other): (&Option<f64>, &Option<f64>)| Some((*own)? + sign * (*other)?);
-        let parts = self.parts.iter().zip(&other.parts).map(part).collect();
-        Level { whole: self.whole + sign * other.whole, parts }
+    /// What `of` makes of this and another.
+    fn with(&self, other: &Level, of: fn(f64, f64) -> f64) -> Level {
+        let part = |(own, other): (&Option<f64>, &Option<f64>)| Some(of((*own)?, (*other)?));
+        Level { whole: of(self.whole, other.whole), parts: self.parts.iter().zip(&other.parts).map(part).collect() }
     }
 
     /// The half-width of its 95 % interval, by batch means (Law, Simulation Modeling and Analysis, 5th ed., §9.5.3).
@@ -192,8 +191,8 @@ impl Calm {
         calm
     }
 
-    /// What its slices reach in a run of `blocks` blocks of which neighbours disturbed a share; `None` if too few trials were
-    /// calm.
+    /// What its slices reach in a run of `blocks` blocks, where hidden neighbours `disturbed` a share of its trials; `None` if
+    /// too few trials were calm.
     fn levels(&self, disturbed: f64, blocks: u32) -> Option<Levels> {
         let count = PARTS.min(blocks);
         let level = |share: f64| {
@@ -212,28 +211,34 @@ impl Calm {
     }
 }
 
-/// What the calm slices of a row reach: the best of them, and half of them.
+/// What the best tenth of a row's slices reaches, and their median.
 struct Levels {
     best: Level,
     median: Level,
 }
 
-/// Returns the level of each row while its neighbours are quiet. For lucky tests that takes [`WITNESSES`] others with the same
-/// copies, load and condition, from which neighbours are expected to take the same share.
+/// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`WITNESSES`] other tests with the
+/// same copies, load and condition: neighbours are assumed to slow it by as much as those.
 fn quiet_levels(rows: &[Row], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
     let is_lucky = |row: &Row| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
-    let arm = |row: &Row| Key { test: String::new(), ..row.cell.key.clone() };
-    let steady = |row: &Row| -> Vec<Level> {
-        let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && arm(other) == arm(row));
-        beside.filter_map(|(_, levels)| levels.as_ref()).map(|levels| levels.best.plus(-1.0, &levels.median)).collect()
+    let alike = |one: &Row, other: &Row| {
+        let Key { copies, load, condition, .. } = &one.cell.key;
+        let key = &other.cell.key;
+        (copies, load, condition) == (&key.copies, &key.load, &key.condition) && one.cell.control == other.cell.control
+    };
+    let raises = |row: &Row| -> Vec<Level> {
+        let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && alike(row, other));
+        let known = beside.filter_map(|(_, levels)| levels.as_ref());
+        known.map(|levels| levels.best.with(&levels.median, |best, median| best - median)).collect()
     };
     let level = |(row, levels): (&Row, &Option<Levels>)| {
         let own = levels.as_ref()?;
         if !is_lucky(row) {
             return Some(own.best.clone());
         }
-        let raised = steady(row);
-        (raised.len() >= WITNESSES).then(|| own.median.plus(1.0, &Level::mean(raised.iter())))
+        let raises = raises(row);
+        (raises.len() >= WITNESSES)
+            .then(|| own.median.with(&Level::mean(raises.iter()), |median, raise| median + raise))
     };
     rows.iter().zip(levels).map(level).collect()
 }
@@ -267,7 +272,7 @@ fn speeds(rows: &[Calm]) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-/// Returns how much slower than on the quiet machine the trials of each row are expected to be.
+/// Returns how much slower the trials of each row are expected to be than on a quiet machine.
 fn slowness(calm: &[Calm]) -> Vec<Slowness> {
     let speeds = speeds(calm);
     let all: Vec<f64> = speeds.iter().flatten().flatten().copied().collect();

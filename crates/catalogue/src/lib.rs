@@ -103,7 +103,8 @@ pub struct Test {
     /// Whether a count is a system call, or as many as its program reports; as its category's group has it.
     #[serde(default)]
     pub calls: bool,
-    /// Whether its best slices are luck and not calm: it depends on where its processes run or its memory lies.
+    /// Whether its best slices show luck rather than quiet neighbours: its speed depends on where its processes run or where its
+    /// memory lies.
     #[serde(default)]
     pub lucky: bool,
     /// Whether its directory is kept from trial to trial, so that files are laid out once in a run.

@@ -18,11 +18,11 @@ struct Planted {
     /// Whether the kernel's accounts show it, and whether the test waits for it.
     visible: bool,
     competes: bool,
-    /// What lucky slices gain, as a logarithm: a share of those of lucky tests that differs from run to run.
+    /// What a lucky slice gains, as a logarithm. The share of lucky slices differs between tests and runs.
     luck: f64,
 }
 
-/// A machine without it.
+/// A machine without a neighbour and without luck.
 const ALONE: Planted = Planted { share: 0.0, depth: 0.0, visible: false, competes: false, luck: 0.0 };
 
 /// Mean seconds of a busy and a quiet spell together.
@@ -35,8 +35,8 @@ const SHARED: f64 = 0.01;
 /// That of the slices within a trial.
 const SLICES: f64 = 0.03;
 
-/// The largest share of a lucky test's slices that are lucky, and what they gain: context switching is up to three times as
-/// fast when both processes happen to be on one processor.
+/// The largest share of a lucky test's slices that are lucky, and what they gain, as a logarithm: a factor of two. Context
+/// switching gains up to three when both processes happen to be on one processor.
 const LUCKY: f64 = 0.2;
 const LUCK: f64 = 0.7;
 
@@ -91,7 +91,7 @@ fn quiet(results: &Results) -> (f64, f64, f64) {
     (quiet.value.ln() - truth, quiet.low.ln() - truth, quiet.high.ln() - truth)
 }
 
-/// What [`quiet`] returns of some runs of 32 blocks.
+/// What [`quiet`] returns for each of `runs` runs of 32 blocks.
 fn quiet_runs(runs: u64, planted: Planted) -> Vec<(f64, f64, f64)> {
     (0..runs).map(|seed| quiet(&beside(100 + seed, planted, 32).0)).collect()
 }
@@ -139,7 +139,7 @@ fn the_share_of_disturbed_trials_and_its_kind_are_those_planted() {
         for share in [0.0, 0.3, 0.5] {
             let mut within = 0;
             for seed in 0..10 {
-                let (results, truth) = beside(seed, Planted { share, depth: 0.15, visible, competes, luck: 0.0 }, 24);
+                let (results, truth) = beside(seed, Planted { share, depth: 0.15, visible, competes, ..ALONE }, 24);
                 let found = results.neighbours.unwrap();
                 let [off, off_kind] = [found.share() - truth, kind(&found) - truth].map(f64::abs);
                 within += u32::from(off < 0.1 && off_kind < 0.1);

@@ -1,7 +1,5 @@
 //! Scores per level of copies, indexes and gains.
 
-use std::iter;
-
 use analysis::{Another, Bill, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row, Spread};
 use catalogue::Arithmetic;
 use journal::Key;
@@ -123,7 +121,10 @@ fn certainty(results: &Results) -> Vec<Block> {
         )
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
-    let more = [neighbours(results), results.bill.as_ref().map(bill)].into_iter().flatten();
+    let disturbed = neighbours(results);
+    let indexes = results.indexes().iter().filter(|_| disturbed.is_some());
+    let lacking = indexes.filter_map(|index| never_quiet(index, results));
+    let more = disturbed.iter().cloned().chain(lacking).chain(results.bill.as_ref().map(bill));
     let paragraphs = [interval].into_iter().chain(more);
     paragraphs.map(|text| Block::Text(Show::People, String::new(), text)).collect()
 }
@@ -140,25 +141,25 @@ fn neighbours(results: &Results) -> Option<String> {
     kinds.retain(|(share, _)| *share >= 0.01);
     kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
     let kinds: Vec<String> = kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
-    let disturbed = format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", "));
-    Some(
-        iter::once(disturbed).chain(results.indexes().iter().filter_map(|index| never_quiet(results, index))).collect(),
-    )
+    Some(format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", ")))
 }
 
-/// Which tests leave a complete index without a figure for quiet neighbours; nothing if it has one.
-fn never_quiet(results: &Results, index: &Index) -> Option<String> {
+/// Says which tests leave a complete index without a figure for quiet neighbours; `None` if it has one, or is partial or
+/// arithmetic.
+fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     let lacks = |part: &&Part| {
         let mut rows = results.rows.iter().filter(|row| row.cell.key == Key::plain(&part.test, index.copies));
         rows.any(|row| row.quiet.is_none())
     };
-    let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
-    let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && !tests.is_empty();
+    let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();
     wanted.then(|| {
-        let (copies, tests) = (copies(index.copies), tests.join(", "));
+        let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
         format!(
-            " No index with quiet neighbours at {copies}: too few undisturbed trials of {tests}, or too few other tests to judge \
-             them by."
+            "{} ({}) has no figure for quiet neighbours: too few trials of {} were undisturbed, or too few of the tests that \
+             correct for luck.",
+            index.title(),
+            copies(index.copies),
+            words::listed(&tests, 3)
         )
     })
 }
