@@ -1,7 +1,10 @@
-//! Who has the machine: many tests of a process at once, or one that looks at times.
+//! Who has the machine: many tests at once, or one that looks at times or changes settings.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use rustix::fs::{FlockOperation, flock};
 
 static MACHINE: RwLock<()> = RwLock::new(());
 
@@ -12,6 +15,7 @@ thread_local! {
 
 /// The machine for as long as this lives, for the thread that took it.
 pub struct Machine {
+    _between: Option<File>,
     _shared: Option<RwLockReadGuard<'static, ()>>,
     _alone: Option<RwLockWriteGuard<'static, ()>>,
 }
@@ -21,21 +25,41 @@ impl Machine {
     pub fn shared() -> Machine {
         let first = TAKEN.replace(TAKEN.get() + 1) == 0;
         let shared = first.then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner));
-        Machine { _shared: shared, _alone: None }
+        Machine { _between: first.then(|| between(FlockOperation::LockShared)), _shared: shared, _alone: None }
     }
 
-    /// The machine without other tests.
+    /// The machine without other tests, not even those of other processes: `tests/all` runs two at a time.
     ///
     /// # Panics
     /// The thread has it already.
     pub fn alone() -> Machine {
         assert_eq!(TAKEN.replace(TAKEN.get() + 1), 0, "the machine is taken alone first");
-        Machine { _shared: None, _alone: Some(MACHINE.write().unwrap_or_else(PoisonError::into_inner)) }
+        let alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
+        Machine { _between: Some(between(FlockOperation::LockExclusive)), _shared: None, _alone: Some(alone) }
     }
 }
 
 impl Drop for Machine {
     fn drop(&mut self) {
         TAKEN.set(TAKEN.get() - 1);
+    }
+}
+
+/// Waits for the other processes that run tests. What they lock is a file that all of them have.
+fn between(operation: FlockOperation) -> File {
+    let file = File::open(crate::file("crates/testing/Cargo.toml")).unwrap();
+    flock(&file, operation).unwrap();
+    file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_alone_shuts_out_other_processes() {
+        let _alone = Machine::alone();
+        let theirs = File::open(crate::file("crates/testing/Cargo.toml")).unwrap();
+        assert!(flock(&theirs, FlockOperation::NonBlockingLockShared).is_err());
     }
 }
