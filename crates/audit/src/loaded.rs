@@ -109,11 +109,11 @@ mod tests {
     /// The real kernel, with auditing off as found: rules and a receiver may come and go without switching it on.
     #[test]
     fn the_kernel_takes_the_rules_of_every_level() {
-        let _machine = testing::Machine::alone();
         let system = match System::here() {
             Ok(system) => system,
             Err(why) => return testing::skip(&format!("auditing cannot be set here: {why}")),
         };
+        let _machine = testing::Machine::alone();
         let _lock = machine::retry(|| machine::Lock::take("unixmark-conditions").ok().flatten().ok_or(())).unwrap();
         let before = State::read(&system).unwrap();
         let found = Found::from(before.status);

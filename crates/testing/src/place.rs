@@ -117,11 +117,11 @@ pub fn build(cache: &Path, prefix: &str) -> PathBuf {
     builds[0].clone()
 }
 
-/// The length of a file once it has not grown for 300 ms.
+/// The length of a file once it has not grown for 300 ms, which must be within half a minute.
 pub fn settled(file: &Path) -> u64 {
     let length = || std::fs::metadata(file).unwrap().len();
     let mut last = length();
-    loop {
+    for _ in 0..100 {
         std::thread::sleep(Duration::from_millis(300));
         let now = length();
         if now == last {
@@ -129,6 +129,7 @@ pub fn settled(file: &Path) -> u64 {
         }
         last = now;
     }
+    panic!("{} keeps growing", file.display());
 }
 
 /// Text as one line, whatever it was wrapped to.

@@ -23,19 +23,23 @@ pub struct Machine {
 impl Machine {
     /// The machine beside other tests.
     pub fn shared() -> Machine {
-        let first = TAKEN.replace(TAKEN.get() + 1) == 0;
+        let first = TAKEN.get() == 0;
         let shared = first.then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner));
-        Machine { _between: first.then(|| between(FlockOperation::LockShared)), _shared: shared, _alone: None }
+        let between = first.then(|| between(FlockOperation::LockShared));
+        TAKEN.set(TAKEN.get() + 1);
+        Machine { _between: between, _shared: shared, _alone: None }
     }
 
-    /// The machine without other tests, not even those of other processes: `tests/all` runs two at a time.
+    /// The machine without other tests that take it, those of other processes among them: `tests/all` runs two at a time.
     ///
     /// # Panics
     /// The thread has it already.
     pub fn alone() -> Machine {
-        assert_eq!(TAKEN.replace(TAKEN.get() + 1), 0, "the machine is taken alone first");
+        assert_eq!(TAKEN.get(), 0, "the machine is taken alone first");
         let alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
-        Machine { _between: Some(between(FlockOperation::LockExclusive)), _shared: None, _alone: Some(alone) }
+        let between = between(FlockOperation::LockExclusive);
+        TAKEN.set(1);
+        Machine { _between: Some(between), _shared: None, _alone: Some(alone) }
     }
 }
 
@@ -54,12 +58,14 @@ fn between(operation: FlockOperation) -> File {
 
 #[cfg(test)]
 mod tests {
+    use rustix::io::Errno;
+
     use super::*;
 
     #[test]
-    fn who_is_alone_shuts_out_other_processes() {
+    fn who_is_alone_shuts_out_whoever_else_takes_the_machine() {
         let _alone = Machine::alone();
         let theirs = File::open(crate::file("crates/testing/Cargo.toml")).unwrap();
-        assert!(flock(&theirs, FlockOperation::NonBlockingLockShared).is_err());
+        assert_eq!(flock(&theirs, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK));
     }
 }
