@@ -45,14 +45,17 @@ pub fn clock_source(system: &System) -> Option<Finding> {
 }
 
 pub fn audit(system: &System) -> Option<Finding> {
-    let off = "sudo auditctl -s shows the state; sudo auditctl -e 0 switches it off until the next boot";
     match kernel::audit(system.machine)? {
-        Audit::On => {
-            finding(Disturbs, "auditing is on since boot (audit=1): every system call takes the slow path", off)
-        }
-        Audit::Daemon => {
-            finding(Disturbs, "auditd is running: if rules are loaded, every system call pays for them", off)
-        }
+        Audit::On => finding(
+            Disturbs,
+            "auditing is on since boot (audit=1): every system call takes the slow path",
+            "boot without audit=1, or exempt new processes: sudo auditctl -a never,task",
+        ),
+        Audit::Daemon => finding(
+            Disturbs,
+            "auditd is running: if rules are loaded, every system call pays for them",
+            "sudo auditctl -l lists the rules; sudo auditctl -a never,task exempts new processes",
+        ),
         Audit::WasOn => finding(
             Disturbs,
             "auditing was on earlier in this boot: every system call of a new process takes the slow path",

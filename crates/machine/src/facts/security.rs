@@ -27,7 +27,7 @@ fn audit(machine: &Machine, _: &Path) -> Option<String> {
         Audit::Off => "off since boot (audit=0)",
         Audit::On => "on since boot (audit=1)",
         Audit::Daemon => "auditd runs",
-        Audit::WasOn => "was on earlier in this boot: system calls stay slower until the next",
+        Audit::WasOn => "was on earlier in this boot: system calls of new processes stay slower until a reboot",
         Audit::Unknown => "no auditd seen; whether rules are loaded is not known",
     };
     Some(state.to_string())

@@ -234,7 +234,7 @@ fn that_auditing_was_on_is_known_until_the_next_boot() -> Outcome {
     machine::auditing::mark(&fixture.machine())?;
     assert_facts(
         &fixture,
-        &[("security.audit", "was on earlier in this boot: system calls stay slower until the next")],
+        &[("security.audit", "was on earlier in this boot: system calls of new processes stay slower until a reboot")],
     );
     let (severity, text) = fixture.findings().remove("kernel.audit").unwrap();
     assert!(severity == Severity::Disturbs && text.contains("never,task"), "{text}");
