@@ -23,11 +23,12 @@ pub fn median(values: &[f64]) -> f64 {
 /// 1996, "Sample quantiles in statistical packages"); NaN of nothing.
 #[must_use]
 pub fn quantile(values: &[f64], share: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = share * sorted.len().saturating_sub(1) as f64;
-    let at = |place: f64| sorted.get(place as usize).copied().unwrap_or(f64::NAN);
-    at(place.floor()) + (place - place.floor()) * (at(place.ceil()) - at(place.floor()))
+    let Some(last) = values.len().checked_sub(1) else { return f64::NAN };
+    let place = share * last as f64;
+    let mut values = values.to_vec();
+    let (_, &mut lower, above) = values.select_nth_unstable_by((place as usize).min(last), f64::total_cmp);
+    let next = above.iter().copied().min_by(f64::total_cmp);
+    next.filter(|_| place.fract() > 0.0).map_or(lower, |next| lower + place.fract() * (next - lower))
 }
 
 /// Returns the median with its 95 % interval from order statistics: between the k-th and the next smallest, and likewise
