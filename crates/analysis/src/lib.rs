@@ -52,7 +52,7 @@ pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
 pub use progress::{enough, estimate, estimates};
-pub use quiet::{Neighbour, Neighbours, Quiet};
+pub use quiet::{FEWEST as FEWEST_UNDISTURBED, Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use score::steal;
@@ -149,6 +149,12 @@ impl Row {
         let values: Vec<f64> = self.samples.iter().map(|sample| sample.value).collect();
         let mean = Mean::of(&values);
         mean.error * (values.len() as f64).sqrt() / mean.value
+    }
+
+    /// Returns how many trials nobody disturbed whom the kernel knows of.
+    #[must_use]
+    pub fn undisturbed(&self) -> usize {
+        self.samples.iter().filter(|sample| sample.neighbour.is_none()).count()
     }
 }
 

@@ -26,12 +26,14 @@ const WAITING: f64 = 0.25;
 const STOLEN: f64 = 0.03;
 
 /// The fewest trials without a visible neighbour that give a quiet score.
-const FEWEST: usize = 4;
+pub const FEWEST: usize = 4;
 
-/// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do; also the
-/// fewest other tests that a lucky test is corrected by.
+/// Seconds before and after a trial in which others tell of the machine's speed, and the fewest of them that do.
 const NEAR: f64 = 2.5;
 const WITNESSES: usize = 3;
+
+/// The fewest other tests that correct a lucky one.
+const CORRECTORS: usize = 3;
 
 /// The machine is quiet in its best tenth: neighbours may disturb most of a run, and a single calm moment is not enough.
 const LEVEL: f64 = 0.9;
@@ -195,15 +197,17 @@ impl Calm {
     /// too few trials were calm.
     fn levels(&self, disturbed: f64, blocks: u32) -> Option<Levels> {
         let count = PARTS.min(blocks);
+        let rates = |within: &dyn Fn(u32) -> bool| {
+            let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
+            each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>()
+        };
+        let whole = rates(&|_| true);
+        let parts: Vec<_> = (0..count).map(|part| rates(&|block| block * count / blocks == part)).collect();
         let level = |share: f64| {
-            let of = |within: &dyn Fn(u32) -> bool| {
-                let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
-                quantile(&each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>(), share).natural_log()
-            };
-            let whole = of(&|_| true);
-            let of_part = |part: u32| of(&|block| block * count / blocks == part) - whole;
-            let parts = (0..count).map(of_part).map(|part| part.is_finite().then_some(part)).collect();
-            Level { whole, parts }
+            let of = |rates: &[f64]| quantile(rates, share).natural_log();
+            let whole = of(&whole);
+            let off = |part: &Vec<f64>| Some(of(part) - whole).filter(|off| off.is_finite());
+            Level { whole, parts: parts.iter().map(off).collect() }
         };
         // The best tenth of what was not disturbed.
         let best = 1.0 - (1.0 - LEVEL) * (1.0 - disturbed);
@@ -217,8 +221,8 @@ struct Levels {
     median: Level,
 }
 
-/// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`WITNESSES`] other tests with the
-/// same copies, load and condition: neighbours are assumed to slow it by as much as those.
+/// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`CORRECTORS`] other tests with the
+/// same copies, load and condition, in the same arm: neighbours are assumed to slow it by as much as those.
 fn quiet_levels(rows: &[Row], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
     let is_lucky = |row: &Row| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
     let alike = |one: &Row, other: &Row| {
@@ -237,7 +241,7 @@ fn quiet_levels(rows: &[Row], levels: &[Option<Levels>], catalogue: &Catalogue) 
             return Some(own.best.clone());
         }
         let raises = raises(row);
-        (raises.len() >= WITNESSES)
+        (raises.len() >= CORRECTORS)
             .then(|| own.median.with(&Level::mean(raises.iter()), |median, raise| median + raise))
     };
     rows.iter().zip(levels).map(level).collect()

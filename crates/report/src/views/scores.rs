@@ -1,6 +1,6 @@
 //! Scores per level of copies, indexes and gains.
 
-use analysis::{Another, Bill, FEWEST_EARLIER, Gain, Index, Missing, Part, Results, Row, Spread};
+use analysis::{Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Gain, Index, Missing, Part, Results, Row, Spread};
 use catalogue::Arithmetic;
 use journal::Key;
 use serde_json::{Value, json};
@@ -121,10 +121,8 @@ fn certainty(results: &Results) -> Vec<Block> {
         )
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
-    let disturbed = neighbours(results);
-    let indexes = results.indexes().iter().filter(|_| disturbed.is_some());
-    let lacking = indexes.filter_map(|index| never_quiet(index, results));
-    let more = disturbed.iter().cloned().chain(lacking).chain(results.bill.as_ref().map(bill));
+    let lacking = results.indexes().iter().filter_map(|index| never_quiet(index, results));
+    let more = neighbours(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(bill));
     let paragraphs = [interval].into_iter().chain(more);
     paragraphs.map(|text| Block::Text(Show::People, String::new(), text)).collect()
 }
@@ -144,19 +142,21 @@ fn neighbours(results: &Results) -> Option<String> {
     Some(format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", ")))
 }
 
-/// Says which tests leave a complete index without a figure for quiet neighbours; `None` if it has one, or is partial or
-/// arithmetic.
+/// Says which tests were disturbed too often for a complete index to have a figure for quiet neighbours; `None` if it has one,
+/// is partial or arithmetic, or nothing is known of neighbours.
 fn never_quiet(index: &Index, results: &Results) -> Option<String> {
-    let lacks = |part: &&Part| {
-        let mut rows = results.rows.iter().filter(|row| row.cell.key == Key::plain(&part.test, index.copies));
-        rows.any(|row| row.quiet.is_none())
-    };
+    results.neighbours?;
     let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();
-    wanted.then(|| {
-        let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
+    let lacks = |part: &&Part| {
+        let is_part = |row: &&Row| row.cell.key == Key::plain(&part.test, index.copies);
+        // Of a run of fewer trials it is no news.
+        let lacks = |row: &Row| row.undisturbed() < FEWEST_UNDISTURBED && row.samples.len() >= FEWEST_UNDISTURBED;
+        results.rows.iter().filter(is_part).any(lacks)
+    };
+    let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
+    (wanted && !tests.is_empty()).then(|| {
         format!(
-            "{} ({}) has no figure for quiet neighbours: too few trials of {} were undisturbed, or too few of the tests that \
-             correct for luck.",
+            "{} ({}) has no figure for quiet neighbours: fewer than {FEWEST_UNDISTURBED} trials of {} were undisturbed.",
             index.title(),
             copies(index.copies),
             words::listed(&tests, 3)

@@ -5,7 +5,7 @@ mod cost;
 pub mod fleet;
 mod latency;
 
-use analysis::{Findings, Gain, Index, Missing, Neighbours, Part, Remark, Results, Row, Sample};
+use analysis::{Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Row, Sample};
 use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
 use report::Format;
@@ -293,12 +293,16 @@ fn the_typical_page_is_complete() {
 
 #[test]
 fn a_whole_index_without_a_quiet_one_says_why() {
-    let missing = "has no figure for quiet neighbours: too few trials of Dhrystone";
-    for (copies, whole) in [(4, true), (1, false)] {
+    let missing = "has no figure for quiet neighbours: fewer than 4 trials of Dhrystone 2 using register variables were undisturbed.";
+    for (copies, whole, undisturbed) in [(4, true, 3), (4, true, 4), (1, false, 3)] {
         let mut results = typical(&[copies]);
-        results.neighbours = Some(Neighbours { hypervisor: 0.4, ..Neighbours::default() });
         assert_eq!(results.indexes()[0].complete, whole);
-        assert_eq!(text(&html(&results)).contains(missing), whole);
+        for sample in results.rows[0].samples.iter_mut().skip(undisturbed) {
+            sample.neighbour = Some(Neighbour::Hypervisor);
+        }
+        assert!(!text(&html(&results)).contains("has no figure"), "nothing is known of neighbours");
+        results.neighbours = Some(Neighbours { hypervisor: 0.4, ..Neighbours::default() });
+        assert_eq!(text(&html(&results)).contains(missing), whole && undisturbed < 4);
     }
 }
 
