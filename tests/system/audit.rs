@@ -270,6 +270,8 @@ fn a_program_s_calls_are_counted_one_by_one() {
 fn every_call_of_two_busy_programs_is_counted_and_none_is_lost() {
     let Some(stage) = Stage::switched() else { return };
     let program = Caller::build(&stage);
+    // How many calls it takes to start a program and to end it depends on the machine.
+    let idle = stage.measure("audit=all", |_| calls(&program, 2, 0)).unwrap().trail.unwrap();
     let mut size = 0;
     let evidence = stage
         .measure("audit=all", |stage| {
@@ -278,7 +280,8 @@ fn every_call_of_two_busy_programs_is_counted_and_none_is_lost() {
         })
         .unwrap();
     let trail = evidence.trail.unwrap();
-    assert!((40_000..40_600).contains(&trail.events), "{trail:?}");
+    // A few more are this test's, which waits for the trail.
+    assert!((40_000..40_100).contains(&(trail.events - idle.events)), "{idle:?} {trail:?}");
     assert_eq!(trail.lost, 0);
     assert!(size >= trail.bytes && size < trail.bytes + trail.bytes / 100 + 4096, "{size} {trail:?}");
 }
