@@ -229,8 +229,7 @@ fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
     let one = &report["comparisons"][0];
     assert_eq!((&one["verdict"], &one["confirmed"]), (&"slower".into(), &true.into()), "{one}");
     let end = |name: &str| one[name].as_f64().unwrap();
-    // How far up the interval reaches depends on what else runs.
-    assert!(end("low") < -25.0 && end("high") < 0.0, "{one}");
+    assert!(end("low") < -25.0 && end("high") < -10.0, "{one}");
     let output = bench.cost("arg:slowed=40 -i 6 --fail-on 60% arithoh");
     assert!(output.status.success(), "{}", stdout(&output));
 }
