@@ -148,10 +148,10 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     results.neighbours?;
     let wanted = index.complete && index.arithmetic == Arithmetic::Geometric && index.quiet.is_none();
     let lacks = |part: &&Part| {
-        let is_part = |row: &&Row| row.cell.key == Key::plain(&part.test, index.copies);
+        let key = Key::plain(&part.test, index.copies);
         // Of a run of fewer trials it is no news.
-        let lacks = |row: &Row| row.undisturbed() < FEWEST_UNDISTURBED && row.samples.len() >= FEWEST_UNDISTURBED;
-        results.rows.iter().filter(is_part).any(lacks)
+        let disturbed = |row: &Row| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
+        results.rows.iter().any(|row| row.cell.key == key && disturbed(row))
     };
     let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
     (wanted && !tests.is_empty()).then(|| {
