@@ -8,8 +8,8 @@ use anyhow::{Result, bail};
 use crate::terminal;
 use crate::terminal::say;
 use ::report::{Format, Layout};
+use files::{Kind, is_temporary};
 use journal::{Journal, Store};
-use words::place::{Kind, is_temporary};
 
 /// The variable that says where runs are kept.
 const RESULTS: &str = "UNIXMARK_RESULTS";

@@ -9,8 +9,8 @@ use crate::reports::find;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
+use files::{Kind, directory};
 use site::{Asked, Prices, build, check};
-use words::place::{Kind, directory};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use analysis::{Results, Summary};
 use catalogue::Catalogue;
-use words::write_whole;
+use files::write_atomically;
 
 /// How summaries begin.
 const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
@@ -46,7 +46,7 @@ fn write(summary: &Summary, journal: &Path) -> Result<()> {
     }
     let bytes = serde_json::to_vec(summary).context("a summary cannot be encoded")?;
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
-    write_whole(&target, &bytes).with_context(why)
+    write_atomically(&target, &bytes).with_context(why)
 }
 
 fn length(journal: &Path) -> Result<u64> {

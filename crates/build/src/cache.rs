@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result};
-use words::place;
 
 /// How the names of directories of unfinished files begin.
 const PREFIX: &str = "partial-";
@@ -18,7 +17,7 @@ const LOCK: &str = "lock";
 /// # Errors
 /// There is no home, and no temporary directory for this user alone.
 pub fn folder() -> Result<PathBuf> {
-    place::directory(place::Kind::Cache).map_err(Error::msg)
+    files::directory(files::Kind::Cache).map_err(Error::msg)
 }
 
 fn cannot(path: &Path) -> String {

@@ -181,7 +181,7 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
 fn start() -> Result<(PathBuf, Partial)> {
     let usual = cache::folder().and_then(|cache| Ok((cache.clone(), Partial::start(&cache)?)));
     usual.or_else(|why| {
-        let cache = words::place::temporary().map_err(|_| why)?.join("cache");
+        let cache = files::temporary().map_err(|_| why)?.join("cache");
         Ok((cache.clone(), Partial::start(&cache)?))
     })
 }

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{command, lock};
 use machine::{Machine, retry};
-use words::place;
 
 /// The ledger's file.
 const FILE: &str = "undo.jsonl";
@@ -85,7 +84,7 @@ pub fn folder() -> Result<PathBuf> {
     if rustix::process::geteuid().is_root() {
         return Ok(PathBuf::from("/var/lib/unixmark"));
     }
-    place::directory(place::Kind::State).map_err(anyhow::Error::msg)
+    files::directory(files::Kind::State).map_err(anyhow::Error::msg)
 }
 
 impl Ledger {

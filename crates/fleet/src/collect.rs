@@ -9,8 +9,8 @@ use super::state::{Fleet, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
+use files::write_whole;
 use journal::{self, Attempt, Head, Journal, NodeId};
-use words::write_whole;
 
 /// Where a fleet's directory has its journals.
 pub(super) const NODES: &str = "nodes";

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
+use files::write_whole;
 use journal::{Attempt, Ended, Head, NodeId};
-use words::write_whole;
 
 /// The file that says which fleet run a directory is of.
 pub(super) const MANIFEST: &str = "fleet.json";

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result, anyhow, bail};
 
 use super::{Ended, FILE, Head, Record, Run, has_trials, head};
-use words::{nearest, place};
+use words::nearest;
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
 const ROOM: u64 = 16 << 20;
@@ -47,7 +47,7 @@ impl Store {
         if let Some(root) = root {
             return Ok(Store { root });
         }
-        let data = place::directory(place::Kind::Data).map_err(|why| anyhow!("{why}, or try --results DIR"))?;
+        let data = files::directory(files::Kind::Data).map_err(|why| anyhow!("{why}, or try --results DIR"))?;
         Ok(Store { root: data.join("results") })
     }
 

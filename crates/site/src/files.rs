@@ -71,7 +71,7 @@ impl Files {
         if is_same {
             return Ok(false);
         }
-        words::write_whole(&path, bytes)
+        files::write_atomically(&path, bytes)
             .with_context(|| format!("{} cannot be written; make room or try another directory", path.display()))?;
         Ok(true)
     }

@@ -103,7 +103,7 @@ impl Keeper {
             fs::create_dir_all(folder)?;
             let body = serde_json::to_string(state)?;
             let head = serde_json::to_string(&self.head(&body))?;
-            words::write_whole(&self.file, format!("{head}\n{body}").as_bytes())?;
+            files::write_atomically(&self.file, format!("{head}\n{body}").as_bytes())?;
             for path in fs::read_dir(folder)?.flatten().map(|entry| entry.path()) {
                 if head_of(&path).is_some_and(|head| !head.into.exists()) {
                     fs::remove_file(&path)?;

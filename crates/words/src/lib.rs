@@ -4,17 +4,14 @@
 //! these functions, so no output can lose digits that another one shows.
 
 mod clean;
-mod file;
 mod list;
 mod nearest;
 mod number;
-pub mod place;
 mod size;
 mod time;
 mod wrap;
 
 pub use clean::{ascii, clean, first_sentence, shell, shortened, visible};
-pub use file::write_whole;
 pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
 pub use nearest::nearest;
 pub use number::{

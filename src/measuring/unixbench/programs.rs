@@ -78,7 +78,7 @@ fn measure(name: &str, words: &[OsString]) -> Result<ExitCode> {
     let words = words.context("an argument is not text in UTF-8; try plain letters")?;
     let catalogue = Catalogue::load()?;
     let Call { mut test, seconds, folder } = call(name, &words, &catalogue)?;
-    let scratch = words::place::temporary().map_err(anyhow::Error::msg)?;
+    let scratch = files::temporary().map_err(anyhow::Error::msg)?;
     test.args.extend(input().filter(|_| name == LOOPER));
     let machine = Machine::here();
     let programs = Programs::prepare(&machine, &[&test], None)?;

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::Table;
 use crate::{encoded, hash};
+use files::write_atomically;
 use journal::Run;
-use words::write_whole;
 
 /// Hive's name for a value that is not there.
 const NOTHING: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -53,7 +53,7 @@ impl Place {
         let why = || format!("{} cannot be written; make room or try another directory", target.display());
         let folder = target.parent().unwrap_or(archive);
         let bytes = table.encode().with_context(why)?;
-        fs::create_dir_all(folder).and_then(|()| write_whole(&target, &bytes)).with_context(why)
+        fs::create_dir_all(folder).and_then(|()| write_atomically(&target, &bytes)).with_context(why)
     }
 
     /// Takes a table of the run out of the archive, if it is there.

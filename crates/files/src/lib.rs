@@ -1,0 +1,13 @@
+//! Where the tool's files belong, and how they are written so that they are whole and nobody else's.
+
+mod lock;
+mod place;
+#[cfg(unix)]
+mod trust;
+mod whole;
+
+pub use lock::Lock;
+pub use place::{Kind, directory, is_temporary, temporary};
+#[cfg(unix)]
+pub use trust::check_trusted;
+pub use whole::{write_atomically, write_whole};

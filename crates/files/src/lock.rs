@@ -1,0 +1,195 @@
+//! Files that processes lock, to keep out of each other's way.
+
+use std::fs::{File, TryLockError};
+use std::io::{Error, ErrorKind, Result};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// A file that is locked as long as this lives. The kernel releases it with its process, however that ends, on network file
+/// systems also of another host.
+///
+/// The file is made if it is missing, for its owner alone, and stays. It is never cut or written, so nothing is lost where
+/// another file lies in its place; a link is not followed, and what is not a regular file is refused.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Locks the file at `path`; `None` if another holds it.
+    ///
+    /// # Errors
+    /// It cannot be made or opened, or is a link or no file. `Unsupported`: files cannot be locked there.
+    pub fn try_take(path: &Path) -> Result<Option<Lock>> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(unsupported(error)),
+        }
+    }
+
+    /// Locks the file at `path` as soon as nobody else holds it.
+    ///
+    /// # Errors
+    /// As [`Lock::try_take`].
+    pub fn take(path: &Path) -> Result<Lock> {
+        let file = open(path)?;
+        file.lock().map_err(unsupported)?;
+        Ok(Lock { file })
+    }
+
+    /// Locks the file at `path` together with all who share it, as soon as nobody holds it alone.
+    ///
+    /// # Errors
+    /// As [`Lock::try_take`].
+    pub fn share(path: &Path) -> Result<Lock> {
+        let file = open(path)?;
+        file.lock_shared().map_err(unsupported)?;
+        Ok(Lock { file })
+    }
+
+    /// Whether anybody holds the file at `path`, alone or shared; nobody if it is missing or cannot be opened, and perhaps
+    /// somebody where files cannot be locked.
+    #[must_use]
+    pub fn is_held(path: &Path) -> bool {
+        open_existing(path).is_ok_and(|file| file.try_lock().is_err())
+    }
+
+    /// Sets the moment in which the file was last changed to now.
+    ///
+    /// # Errors
+    /// It is another's.
+    pub fn touch(&self) -> Result<()> {
+        self.file.set_modified(SystemTime::now())
+    }
+}
+
+fn unsupported(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Interrupted => error,
+        _ => Error::new(ErrorKind::Unsupported, format!("files cannot be locked there ({error})")),
+    }
+}
+
+/// Opens the file at `path`, which is made if it is missing.
+fn open(path: &Path) -> Result<File> {
+    let mut options = options();
+    let made = options.write(true).create(true).truncate(false).open(path).and_then(|file| regular(file, path));
+    match made {
+        Err(error) if is_read_only(&error) => open_existing(path).map_err(|_| error),
+        made => made,
+    }
+}
+
+/// Opens the file at `path`. Network file systems let only those lock it alone who may write it; elsewhere reading is enough.
+fn open_existing(path: &Path) -> Result<File> {
+    let writable = options().write(true).open(path);
+    let file = match writable {
+        Err(error) if is_read_only(&error) => options().open(path)?,
+        opened => opened?,
+    };
+    regular(file, path)
+}
+
+fn is_read_only(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+fn regular(file: File, path: &Path) -> Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(Error::new(ErrorKind::InvalidInput, format!("{} is no regular file", path.display())))
+}
+
+/// Reading, without following a link, waiting for a FIFO, or handing the file to children.
+#[cfg(unix)]
+fn options() -> std::fs::OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut options = File::options();
+    options.read(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+#[cfg(not(unix))]
+fn options() -> std::fs::OpenOptions {
+    let mut options = File::options();
+    options.read(true);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn one_holds_it_alone_or_several_share_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        assert!(!Lock::is_held(&path) && !path.exists());
+        let alone = Lock::try_take(&path).unwrap().unwrap();
+        assert!(Lock::try_take(&path).unwrap().is_none() && Lock::is_held(&path));
+        drop(alone);
+        assert!(!Lock::is_held(&path) && path.exists());
+        let shared = [Lock::share(&path).unwrap(), Lock::share(&path).unwrap()];
+        assert!(Lock::try_take(&path).unwrap().is_none() && Lock::is_held(&path));
+        drop(shared);
+        drop(Lock::take(&path).unwrap());
+    }
+
+    #[test]
+    fn who_waits_gets_it_when_it_is_free() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = Lock::take(&path).unwrap();
+        let other = path.clone();
+        let waiting = std::thread::spawn(move || Lock::take(&other).map(drop));
+        drop(held);
+        waiting.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_file_in_its_place_keeps_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        fs::write(&path, "kept").unwrap();
+        let lock = Lock::take(&path).unwrap();
+        lock.touch().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"kept");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed_and_what_is_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, path) = (folder.path().join("victim"), folder.path().join("lock"));
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        Lock::take(&path).unwrap_err();
+        assert!(!victim.exists() && !Lock::is_held(&path));
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(Lock::try_take(&path).unwrap_err().to_string().contains("no regular file"));
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        Lock::try_take(&path).unwrap_err();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_may_only_be_read_is_locked_and_a_new_one_is_its_owners_alone() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        drop(Lock::take(&path).unwrap());
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        // Root may write it all the same; the tests of the system try it as another user.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        let held = Lock::take(&path).unwrap();
+        assert!(Lock::is_held(&path));
+        drop(held);
+    }
+}
