@@ -1,27 +1,22 @@
-//! Runs that measure on one machine at the same time see each other by the locks they hold.
+//! Runs that measure on one machine at the same time see each other.
 
-use std::ops::Range;
+use anyhow::{Context, Result, bail};
 
-use anyhow::{Result, bail};
+use files::Lock;
 
-use machine::Lock;
+/// The name of the lock of runs that want the machine alone.
+const LOCK: &str = "alone.lock";
 
-/// How many runs can see each other.
-const NUMBERS: Range<u32> = 0..16;
-
-/// The locks of a run in progress.
+/// A run in progress.
 pub(super) struct RunLock {
-    number: Option<u32>,
     /// Held until this is dropped.
-    _locks: Vec<Lock>,
+    _alone: Option<Lock>,
 }
 
 impl RunLock {
-    /// Takes the first number that is free.
+    /// Returns that of a run which others may be beside.
     pub(super) fn take() -> RunLock {
-        let found = NUMBERS.into_iter().find_map(|number| Some((number, numbered(number).ok()??)));
-        let (number, lock) = found.unzip();
-        RunLock { number, _locks: lock.into_iter().collect() }
+        RunLock { _alone: None }
     }
 
     /// Takes the host for this run alone.
@@ -29,25 +24,19 @@ impl RunLock {
     /// # Errors
     /// Another unixmark measures here.
     pub(super) fn alone() -> Result<RunLock> {
-        let alone = Lock::take("unixmark-alone").ok().flatten();
-        let free = |number: u32| matches!(numbered(number), Ok(Some(_)));
-        let (Some(alone), true) = (alone, NUMBERS.into_iter().all(free)) else {
+        let path = conditions::local_folder()?.join(LOCK);
+        let alone = Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
+        let lock = RunLock { _alone: alone };
+        if lock._alone.is_none() || lock.is_shared() {
             bail!(
                 "another unixmark is measuring on this host, and a fleet run needs it alone; try again when that has ended"
             );
-        };
-        let mut lock = RunLock::take();
-        lock._locks.push(alone);
+        }
         Ok(lock)
     }
 
-    /// Whether another run is in progress now.
+    /// Returns true if another run of this user or of root is in progress.
     pub(super) fn is_shared(&self) -> bool {
-        let mut others = NUMBERS.filter(|number| Some(*number) != self.number);
-        others.any(|number| matches!(numbered(number), Ok(None)))
+        runner::other_runs() > 0
     }
-}
-
-fn numbered(number: u32) -> std::io::Result<Option<Lock>> {
-    Lock::take(&format!("unixmark-run-{number}"))
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -25,6 +26,9 @@ use runner::{Event, Measured, Policy, Setting};
 
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
 const PRECISION: f64 = 0.01;
+
+/// How long a command that enters, proves or leaves a condition may take, unless `--patience` gives it more.
+const COMMANDS: Duration = Duration::from_secs(60);
 
 /// What is done at the end of a run in place of its report: with its journal, its results and its directory.
 pub(crate) type Ending<'a> = &'a dyn Fn(&Journal, &Results, &Path) -> Result<()>;
@@ -136,7 +140,11 @@ impl<'a> Job<'a> {
         self.say_energy(machine);
         let run = self.run(plan, &store, catalogue)?;
         let (dir, screen) = (options.dir()?, options.screen()?);
-        let experiment = plan.changes_the_machine().then(|| Experiment::begin(self.conditions.clone())).transpose()?;
+        let patience = COMMANDS.max(options.patience);
+        let experiment = match plan.changes_the_machine() {
+            true => Experiment::begin(Settings { patience, ..self.conditions.clone() })?,
+            false => Experiment::passive(),
+        };
         let tests: Vec<&Test> = plan.tests().filter(|test| !test.is_foreign()).collect();
         let mut builds = builds(machine, plan, &tests)?;
         let graphics = plan.cells.iter().any(|cell| cell.test.graphics().is_some());

@@ -62,7 +62,7 @@ pub(crate) enum Verb {
     /// Remove builds from the cache that have not been used for a while
     Clean(clean::Arguments),
     /// Undo system changes left behind by a run that was killed
-    Restore,
+    Restore(restore::Arguments),
 }
 
 impl Verb {
@@ -71,7 +71,7 @@ impl Verb {
     /// # Errors
     /// It could not.
     pub(crate) fn run(&self) -> Result<Status> {
-        if !matches!(self, Verb::Restore) {
+        if !matches!(self, Verb::Restore(_)) {
             offer();
         }
         match self {
@@ -86,7 +86,7 @@ impl Verb {
             Verb::New(arguments) => new::run(arguments),
             Verb::Build(arguments) => build::run(arguments),
             Verb::Clean(arguments) => clean::run(arguments),
-            Verb::Restore => restore::run(),
+            Verb::Restore(arguments) => restore::run(arguments),
         }
     }
 }
@@ -94,8 +94,8 @@ impl Verb {
 /// Does what is no verb, if the command line is such: the guardian, the private X server, one of UnixBench's programs.
 pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
     match words {
-        [name, scratch] if name == runner::GUARDIAN => {
-            runner::guardian(&PathBuf::from(scratch));
+        [name, scratch, ledger] if name == runner::GUARDIAN => {
+            runner::guardian(&PathBuf::from(scratch), &PathBuf::from(ledger));
             Some(ExitCode::SUCCESS)
         }
         [name, words @ ..] if name == ::display::XVFB => {

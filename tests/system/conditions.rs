@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ::conditions::{Entered, FinishedTrial, Ledger, Refusal, Settings, available, enter};
-use ::machine::{Lock, Machine};
+use ::conditions::{Commands, Entered, FinishedTrial, Ledger, Refusal, Settings, available, enter};
+use ::machine::Machine;
 use catalogue::{Catalogue, Condition, Means, Test};
 use journal::{Copy, Evidence, Trial, Usage};
 
@@ -32,7 +32,7 @@ struct Alone {
     ledger: Ledger,
     settings: Settings,
     folder: tempfile::TempDir,
-    _lock: Lock,
+    _lock: files::Lock,
     _machine: testing::Machine,
 }
 
@@ -63,29 +63,38 @@ impl Alone {
         let name = &condition.name;
         let folder = self.folder.path().join("trial");
         fs::create_dir_all(&folder).unwrap();
-        match enter(condition, &Machine::here(), &self.settings, &mut self.ledger, &folder) {
+        match enter(condition, &Machine::here(), &self.settings, &mut self.ledger, &folder, None) {
             Ok(entered) => Some(entered),
             Err(Refusal::Unavailable(why)) => {
                 testing::skip(&format!("{name}: {why}"));
                 self.leave();
                 None
             }
-            Err(Refusal::Failed(why) | Refusal::Fatal(why)) => panic!("{name}: {why}"),
+            Err(refusal) => panic!("{name}: {refusal}"),
         }
     }
 
     fn leave(&mut self) {
-        let path = self.ledger.path().to_path_buf();
-        self.ledger.put_back().unwrap();
+        let path = self.ledger.path();
+        self.ledger.close().unwrap();
         assert!(!path.exists(), "nothing is left to be put back");
+        self.ledger = Ledger::open().unwrap();
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        self.ledger.close().unwrap();
     }
 }
 
 fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
-    entered
-        .prove(&FinishedTrial { trial, start: 0, end: 1, companion })
-        .map(Option::unwrap_or_default)
-        .map_err(|refusal| refusal.to_string())
+    let mut ledger = Ledger::open().unwrap();
+    let commands = Commands { ledger: &mut ledger, signals: None, limit: Duration::from_secs(60) };
+    let mut finished = FinishedTrial { trial, start: 0, end: 1, companion, commands };
+    let proved = entered.prove(&mut finished).map_err(|refusal| refusal.to_string());
+    ledger.close().unwrap();
+    proved
 }
 
 /// A trial of one program that reported values.
@@ -423,7 +432,7 @@ fn what_cannot_go_together_is_refused() {
     let mut alone = Alone::begin();
     for name in ["inotify+fanotify=notify", "strace+strace-exec", "fs=tmpfs+fs=overlay"] {
         let folder = alone.folder.path().to_path_buf();
-        let result = enter(&condition(name), &Machine::here(), &alone.settings, &mut alone.ledger, &folder);
+        let result = enter(&condition(name), &Machine::here(), &alone.settings, &mut alone.ledger, &folder, None);
         assert!(matches!(result, Err(Refusal::Unavailable(_))), "{name}");
         alone.leave();
     }

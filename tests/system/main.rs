@@ -4,3 +4,6 @@
 mod audit;
 mod conditions;
 mod experiment;
+mod kills;
+mod ledger;
+mod room;

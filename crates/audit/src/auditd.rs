@@ -13,7 +13,8 @@ use crate::record;
 use crate::recorder::is_end;
 use crate::tally::Tally;
 use crate::{Context, Flush, Ledger, TrailSettings, Undo};
-use machine::{end, find_command};
+use machine::find_command;
+use processes::end_child;
 
 /// How long it may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -93,7 +94,7 @@ impl Auditd {
     /// Its log cannot be read, or its disk is full.
     pub(crate) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.wait_for_the_last_record();
-        end(&mut self.child, PATIENCE);
+        end_child(&mut self.child, PATIENCE);
         let failed =
             |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
         let disk = rustix::fs::statvfs(&self.folder).map_err(|error| failed(&error))?;
@@ -121,7 +122,7 @@ impl Auditd {
 
 impl Drop for Auditd {
     fn drop(&mut self) {
-        end(&mut self.child, PATIENCE);
+        end_child(&mut self.child, PATIENCE);
     }
 }
 

@@ -114,7 +114,6 @@ mod tests {
             Err(why) => return testing::skip(&format!("auditing cannot be set here: {why}")),
         };
         let _machine = testing::Machine::alone();
-        let _lock = machine::retry(|| machine::Lock::take("unixmark-conditions").ok().flatten().ok_or(())).unwrap();
         let before = State::read(&system).unwrap();
         let found = Found::from(before.status);
         if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off, &system.machine).is_err()

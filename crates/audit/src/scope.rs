@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use machine::{Machine, retry};
+use machine::Machine;
+use processes::retry;
 use rustix::io::Errno;
 
 use crate::rule::{Field, NEVER, Rule, field, list, op};

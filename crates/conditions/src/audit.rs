@@ -16,13 +16,13 @@ pub(super) fn ready(switch: &Switch, level: &str, machine: &Machine) -> Result<R
 
 /// Enters a level.
 pub(super) fn enter(ready: Ready, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
-    let Settings { trail, scratch } = context.settings;
+    let Settings { trail, scratch, .. } = context.settings;
     let auditing = ready.enter(&mut audit::Context { settings: trail, scratch, ledger: context.ledger })?;
     Ok(Box::new(auditing))
 }
 
 impl Active for Auditing {
-    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         Auditing::prove(self, Window { start: finished.start, end: finished.end }, evidence)
     }
 
@@ -42,5 +42,6 @@ impl audit::Ledger for Ledger {
                 audit::Undo::End { program, argument } => Undo::End { program, argument },
             },
         )
+        .map(drop)
     }
 }

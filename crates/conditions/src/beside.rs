@@ -58,7 +58,7 @@ fn give_arguments(switch: &Switch, level: &str, context: &mut Context<'_>) {
 }
 
 impl Active for ReportedValue {
-    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         // Threads are copies too, but only the first reports for their program.
         let programs = finished.trial.copies.iter().filter(|copy| copy.usage.is_some());
         let mut reported = None;
@@ -87,7 +87,7 @@ impl Active for ReportedValue {
 
 impl Active for CompanionCount {
     /// A companion is only ready once it works, and one that ends early is an error, so only the count is left to check.
-    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let count = finished.companion.ok_or("the companion reported no count")?;
         evidence.figures.insert("events".to_owned(), (count, "events".to_owned()));
         if count == 0.0 {

@@ -104,7 +104,7 @@ pub(super) fn enter(
 
 impl Active for Limited {
     /// The kernel counts periods of a quota, and the most memory, only of groups that have had processes.
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let read = |file: &str| fs::read_to_string(self.group.join(file)).unwrap_or_default();
         let figures = match self.limit {
             CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {

@@ -3,17 +3,28 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
+use rustix::process::{Pid, Signal};
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo};
+use super::{Active, Context, FinishedTrial, Ledger, Refusal, Undo, scope};
 use catalogue::Switch;
 use journal::Evidence;
 
+/// What commands run with.
+pub struct Commands<'a> {
+    /// Has the processes of each while it runs.
+    pub ledger: &'a mut Ledger,
+    /// Signals that end them.
+    pub signals: Option<&'a Signals>,
+    /// How long each may take.
+    pub limit: Duration,
+}
+
 /// A condition of the user's that is on.
 struct UserCondition {
+    name: String,
     verify: String,
     folder: PathBuf,
 }
@@ -22,53 +33,104 @@ struct UserCondition {
 pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
-    context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave })?;
-    shell(&enter, context.folder)?;
-    shell(&verify, context.folder).map_err(|why| format!("its verify command says that it is not on: {why}"))?;
-    Ok(Box::new(UserCondition { verify, folder: context.folder.to_path_buf() }))
+    let limit = context.settings.patience.as_secs();
+    context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
+    let folder = context.folder;
+    let mut commands = context.commands();
+    commands.shell(&switch.id, &enter, folder)?;
+    commands.shell(&switch.id, &verify, folder).map_err(|refusal| match refusal {
+        Refusal::Failed(why) => Refusal::Failed(format!("its verify command says that it is not on: {why}")),
+        other => other,
+    })?;
+    Ok(Box::new(UserCondition { name: switch.id.clone(), verify, folder: folder.to_path_buf() }))
 }
 
 impl Active for UserCondition {
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let output = shell(&self.verify, &self.folder)?;
+    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+        let proved = finished.commands.shell(&self.name, &self.verify, &self.folder);
+        let output = proved.map_err(|refusal| refusal.to_string())?;
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         Ok(())
     }
 }
 
-/// Runs a command by /bin/sh in `folder` and returns what it printed.
-pub(super) fn shell(command: &str, folder: &Path) -> Result<String, String> {
-    run(&["/bin/sh", "-c", command], folder)
+impl Commands<'_> {
+    /// Returns true once a signal asks for an end or a pause.
+    pub(super) fn are_interrupted(&self) -> bool {
+        self.signals.is_some_and(is_interrupting)
+    }
+
+    /// Runs a command of a condition by /bin/sh in `folder` and returns what it printed.
+    fn shell(&mut self, name: &str, command: &str, folder: &Path) -> Result<String, Refusal> {
+        self.run(name, &["/bin/sh", "-c", command], folder)
+    }
+
+    /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it runs, so
+    /// whoever undoes the condition ends them first.
+    ///
+    /// # Errors
+    /// It failed, took too long, or a signal came.
+    pub(super) fn run(&mut self, name: &str, words: &[&str], folder: &Path) -> Result<String, Refusal> {
+        let interrupt = self.signals.map(|signals| Interrupt { signals, is_due: &is_interrupting });
+        let cgroup = scope::make(self.ledger, name);
+        let command = Command { words, folder, limit: self.limit, cgroup: cgroup.as_deref() };
+        let mut registered = None;
+        let result = command.run(interrupt, &mut |group| {
+            registered = Some(self.ledger.record_command(name, group)?);
+            Ok(())
+        });
+        if let Some(cgroup) = &cgroup {
+            scope::dissolve(cgroup);
+        }
+        if let Some(number) = registered {
+            self.ledger.settle(number);
+        }
+        Ok(result?)
+    }
 }
 
-/// Runs a command in `folder` and returns what it printed; or how it failed.
-pub(super) fn run(words: &[&str], folder: &Path) -> Result<String, String> {
-    let output = Command::new(words[0])
-        .args(&words[1..])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{} cannot be run: {error}", words[0]))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+fn is_interrupting(signals: &Signals) -> bool {
+    signals.stopped().is_some() || signals.wants_pause()
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Refusal {
+        match failure {
+            Failure::Stopped => Refusal::Stopped,
+            Failure::Failed(why) => Refusal::Failed(why),
+        }
     }
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    Err(format!("`{}` failed ({}): {last}", words.join(" "), output.status))
+}
+
+/// Runs the command that leaves a condition. Whoever stops the run waits for it; who asks again does not.
+pub(super) fn leave(
+    command: &str,
+    limit: Duration,
+    signals: Option<&Signals>,
+    register: &mut dyn FnMut(Group) -> Result<(), String>,
+) -> Result<(), String> {
+    let asked = signals.map_or(0, Signals::stops);
+    let is_due = |signals: &Signals| signals.stops() > asked.max(1);
+    let interrupt = signals.map(|signals| Interrupt { signals, is_due: &is_due });
+    let words = ["/bin/sh", "-c", command];
+    let command = Command { words: &words, folder: Path::new("/"), limit, cgroup: None };
+    command.run(interrupt, register).map(drop).map_err(|failure| match failure {
+        Failure::Stopped => "it was interrupted".to_owned(),
+        Failure::Failed(why) => why,
+    })
 }
 
 /// Ends every process that runs `program` with `argument` among its arguments, by force if it does not end in time.
 pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
     for round in 0..500 {
-        let pids = running(program, argument);
+        let pids: Vec<Pid> = find(|pid| runs(pid, program, argument)).collect();
         if pids.is_empty() {
             return Ok(());
         }
         let signal = if round < 250 { Signal::TERM } else { Signal::KILL };
         if round % 250 == 0 {
             for pid in pids {
-                // It may have ended meanwhile.
-                let _ = kill_process(pid, signal);
+                signal_if(pid, signal, || runs(pid, program, argument));
             }
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -76,14 +138,12 @@ pub(super) fn end(program: &Path, argument: &Path) -> Result<(), String> {
     Err(format!("{} does not end", program.display()))
 }
 
-fn running(program: &Path, argument: &Path) -> Vec<Pid> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let runs_it = |pid: &Pid| {
-        let folder = format!("/proc/{}", pid.as_raw_nonzero());
-        fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default())
-            && fs::read(folder + "/cmdline")
-                .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
-    };
-    let pids = entries.flatten().filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-    pids.filter(runs_it).collect()
+/// Returns true if a process runs `program` with `argument` among its arguments.
+fn runs(pid: Pid, program: &Path, argument: &Path) -> bool {
+    let folder = format!("/proc/{}", pid.as_raw_nonzero());
+    let is_program =
+        fs::read_link(folder.clone() + "/exe").is_ok_and(|path| path == fs::canonicalize(program).unwrap_or_default());
+    is_program
+        && fs::read(folder + "/cmdline")
+            .is_ok_and(|words| words.split(|byte| *byte == 0).any(|word| word == argument.as_os_str().as_bytes()))
 }

@@ -29,7 +29,7 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
 
 impl Active for Build {
     /// The runner takes the programs from the directory of that build, and has no others.
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         evidence.notes.push(format!("the programs' build is {}", self.name));
         Ok(())
     }

@@ -94,7 +94,7 @@ impl WrittenFiles {
 }
 
 impl Active for WrittenFiles {
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         self.check()?;
         for file in &self.files {
             evidence.notes.push(format!("{} = {}", file.display(), self.text));

@@ -13,27 +13,60 @@ mod compiler;
 mod file;
 mod ledger;
 mod mount;
+mod scope;
 mod tracing;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use catalogue::{CgroupLimit, Condition, Means, Switch};
+use files::Lock;
 use journal::{Evidence, Trial};
-use machine::{Lock, Machine};
+use machine::Machine;
+use processes::Signals;
 
 pub use ::audit::{Flush, Sink, TrailSettings};
-pub use ledger::{Ledger, Leftovers, Undo, folder as ledger_folder, leftovers, restore};
+pub use command::Commands;
+pub use ledger::{Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, restore, survey};
 
-/// Takes the lock by which one experiment at a time may switch anything on the machine.
+/// The name of the lock by which one experiment at a time may switch anything. It lies where nobody but
+/// this user can take it.
+const LOCK: &str = "conditions.lock";
+
+/// Takes that lock.
 ///
 /// # Errors
 /// Another run has it.
 pub fn lock() -> anyhow::Result<Lock> {
-    let lock = Lock::take("unixmark-conditions").context("the lock of conditions cannot be taken")?;
+    let path = local_folder()?.join(LOCK);
+    let lock = Lock::try_take(&path).with_context(|| format!("{} cannot be locked", path.display()))?;
     lock.context("another unixmark is switching conditions on this machine, or limits a load; wait until it has ended")
+}
+
+/// Returns a directory on this host for this user's locks: home directories may be shared between hosts.
+///
+/// # Errors
+/// None can be made.
+pub fn local_folder() -> anyhow::Result<PathBuf> {
+    if !rustix::process::geteuid().is_root() {
+        return files::temporary().map_err(anyhow::Error::msg);
+    }
+    let here = ledger::Here::new()?;
+    here.make().with_context(|| format!("{} cannot be made", here.folder().display()))?;
+    Ok(here.folder().to_path_buf())
+}
+
+/// Returns the folder of this user's ledgers.
+///
+/// # Errors
+/// There is no home, and no temporary directory for this user alone.
+pub fn ledger_folder() -> anyhow::Result<PathBuf> {
+    Ok(ledger::Here::new()?.folder().to_path_buf())
 }
 
 /// Why a condition was not entered.
@@ -45,12 +78,16 @@ pub enum Refusal {
     Failed(String),
     /// Nothing can be measured any more, as on a full disk.
     Fatal(String),
+    /// A signal came.
+    Stopped,
 }
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why)) = self;
-        f.write_str(why)
+        match self {
+            Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why) => f.write_str(why),
+            Refusal::Stopped => f.write_str("it was interrupted"),
+        }
     }
 }
 
@@ -61,12 +98,20 @@ impl From<String> for Refusal {
 }
 
 /// What the user asked for, for all conditions of a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// Where trails and file systems are put.
     pub scratch: PathBuf,
     /// How the trail of auditing is kept.
     pub trail: TrailSettings,
+    /// How long a command that enters, proves or leaves a condition may take.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { scratch: PathBuf::new(), trail: TrailSettings::default(), patience: Duration::from_secs(60) }
+    }
 }
 
 /// How a condition has the runner start the programs of a trial.
@@ -87,7 +132,6 @@ pub struct Staging {
 }
 
 /// What is known of a trial when its programs have ended.
-#[derive(Debug)]
 pub struct FinishedTrial<'a> {
     /// What its copies reported.
     pub trial: &'a Trial,
@@ -97,6 +141,8 @@ pub struct FinishedTrial<'a> {
     pub end: u64,
     /// What the companion counted.
     pub companion: Option<f64>,
+    /// Runs what proves a condition.
+    pub commands: Commands<'a>,
 }
 
 /// One switch that is on.
@@ -105,7 +151,7 @@ pub trait Active {
     ///
     /// # Errors
     /// A sentence saying why that is not proved.
-    fn prove(&mut self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String>;
+    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String>;
 
     /// Whether what was not proved makes all further trials pointless, as a full disk does.
     fn is_fatal(&self) -> bool {
@@ -125,6 +171,14 @@ pub struct Context<'a> {
     pub staging: &'a mut Staging,
     /// The trial's directory.
     pub folder: &'a Path,
+    /// Signals that interrupt what takes long.
+    pub signals: Option<&'a Signals>,
+}
+
+impl Context<'_> {
+    fn commands(&mut self) -> Commands<'_> {
+        Commands { ledger: self.ledger, signals: self.signals, limit: self.settings.patience }
+    }
 }
 
 /// A condition that is on; by default the machine as found.
@@ -135,12 +189,25 @@ pub struct Entered {
     active: Vec<(Arc<Switch>, Box<dyn Active>)>,
 }
 
-/// What a run needs to change the machine around its trials. A machine has one experiment at a time.
-#[derive(Debug)]
+/// What a run needs to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
+/// experiment at a time.
 pub struct Experiment {
     settings: Settings,
-    ledger: Ledger,
-    _lock: Lock,
+    /// A run that switches nothing does without one where none can be made.
+    ledger: Option<Ledger>,
+    signals: Option<Rc<Signals>>,
+    lock: Option<Lock>,
+}
+
+/// What holds an experiment's ledger and its lock in another process.
+#[derive(Debug)]
+pub struct Handles {
+    /// The ledger's path; empty without one.
+    pub path: PathBuf,
+    /// The ledger.
+    pub ledger: Option<File>,
+    /// The lock of those that switch conditions.
+    pub lock: Option<File>,
 }
 
 impl Experiment {
@@ -149,13 +216,54 @@ impl Experiment {
     /// # Errors
     /// Another one is running, an earlier one was not put back, or the ledger cannot be written.
     pub fn begin(settings: Settings) -> anyhow::Result<Experiment> {
-        Ok(Experiment { settings, _lock: lock()?, ledger: Ledger::open()? })
+        let lock = lock()?;
+        let survey = survey()?;
+        if let Some(why) = survey.unreadable.first() {
+            bail!("{why}");
+        }
+        if let Some(left) = survey.left.iter().find(|left| left.steps.iter().any(Undo::is_change)) {
+            bail!(
+                "an earlier run was killed and left changes behind ({}); `unixmark restore` undoes them",
+                left.path.display()
+            );
+        }
+        Ok(Experiment { settings, ledger: Some(Ledger::open()?), signals: None, lock: Some(lock) })
     }
 
-    /// Returns the ledger's file.
+    /// Returns what a run has that switches nothing.
     #[must_use]
-    pub fn ledger(&self) -> &Path {
-        self.ledger.path()
+    pub fn passive() -> Experiment {
+        Experiment { settings: Settings::default(), ledger: Ledger::open().ok(), signals: None, lock: None }
+    }
+
+    /// Returns what another process inherits that is to undo the ledger.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn handles(&self) -> std::io::Result<Handles> {
+        let ledger = self.ledger.as_ref();
+        Ok(Handles {
+            path: ledger.map(Ledger::path).unwrap_or_default(),
+            ledger: ledger.map(Ledger::handle).transpose()?,
+            lock: self.lock.as_ref().map(Lock::handle).transpose()?,
+        })
+    }
+
+    /// Has commands hear signals.
+    pub fn hear(&mut self, signals: Rc<Signals>) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.hear(Rc::clone(&signals));
+        }
+        self.signals = Some(signals);
+    }
+
+    /// Records a scratch directory that is about to be made.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be recorded.
+    pub fn record_scratch(&mut self, path: &Path) -> Result<(), String> {
+        let ledger = self.ledger.as_mut();
+        ledger.map_or(Ok(()), |ledger| ledger.record(&Undo::RemoveScratch { path: path.to_path_buf() }).map(drop))
     }
 
     /// Enters a condition for a trial in `folder`, with `scratch` for what is not the programs'. It must be left even if this
@@ -171,7 +279,9 @@ impl Experiment {
         folder: &Path,
     ) -> Result<Entered, Refusal> {
         self.settings.scratch = scratch.to_path_buf();
-        enter(condition, machine, &self.settings, &mut self.ledger, folder)
+        let signals = self.signals.clone();
+        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
+        enter(condition, machine, &self.settings, ledger, folder, signals.as_deref())
     }
 
     /// Makes control groups with `limits` for a load, which also joins those of its condition. They go when the condition is
@@ -191,18 +301,50 @@ impl Experiment {
         }
         let mut groups = Vec::new();
         for limit in limits {
-            cgroup::limit(machine, *limit, machine::cgroup_controller(*limit), &mut groups, &mut self.ledger)?;
+            let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
+            cgroup::limit(machine, *limit, machine::cgroup_controller(*limit), &mut groups, ledger)?;
         }
         Ok(groups)
     }
 
-    /// Undoes everything that was changed.
+    /// Proves that a condition was on during a trial, and returns what it produced; `None` if nothing was switched.
+    ///
+    /// # Errors
+    /// What is not proved, or a signal came.
+    pub fn prove(
+        &mut self,
+        entered: &mut Entered,
+        trial: &Trial,
+        (start, end): (u64, u64),
+        companion: Option<f64>,
+    ) -> Result<Option<Evidence>, Refusal> {
+        if entered.active.is_empty() {
+            return Ok(None);
+        }
+        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
+        let commands = Commands { ledger, signals: self.signals.as_deref(), limit: self.settings.patience };
+        entered.prove(&mut FinishedTrial { trial, start, end, companion, commands }).map(Some)
+    }
+
+    /// Undoes everything that was changed around a trial.
     ///
     /// # Errors
     /// Something could not be undone: the run must not go on.
     pub fn leave(&mut self) -> anyhow::Result<()> {
-        self.ledger.put_back()
+        self.ledger.as_mut().map_or(Ok(()), Ledger::put_back)
     }
+
+    /// Undoes everything, and removes the scratch directory and the ledger.
+    ///
+    /// # Errors
+    /// Something could not be undone.
+    pub fn end(&mut self) -> anyhow::Result<()> {
+        self.ledger.as_mut().map_or(Ok(()), Ledger::close)
+    }
+}
+
+fn no_ledger() -> Refusal {
+    Refusal::Failed("there is no ledger, so nothing may be changed".to_owned())
 }
 
 /// Enters a condition. How to undo what was changed is in the ledger, even if this fails.
@@ -215,16 +357,18 @@ pub fn enter(
     settings: &Settings,
     ledger: &mut Ledger,
     folder: &Path,
+    signals: Option<&Signals>,
 ) -> Result<Entered, Refusal> {
     let mut staging = Staging::default();
     let mut active = Vec::new();
     for (switch, level) in &condition.parts {
         let enter = ready(switch, level, machine).map_err(Refusal::Unavailable)?;
-        let mut context = Context { machine, settings, ledger, staging: &mut staging, folder };
+        let mut context = Context { machine, settings, ledger, staging: &mut staging, folder, signals };
         let entered = enter(&mut context).map_err(|refusal| match refusal {
             Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
             Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
             Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
+            Refusal::Stopped => Refusal::Stopped,
         })?;
         active.push((Arc::clone(switch), entered));
     }
@@ -292,23 +436,22 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
 }
 
 impl Entered {
-    /// Proves that everything was on, and returns what it produced; `None` if nothing was switched.
+    /// Proves that everything was on, and returns what it produced.
     ///
     /// # Errors
-    /// What is not proved.
-    pub fn prove(&mut self, finished: &FinishedTrial<'_>) -> Result<Option<Evidence>, Refusal> {
-        if self.active.is_empty() {
-            return Ok(None);
-        }
+    /// What is not proved, or a signal came.
+    pub fn prove(&mut self, finished: &mut FinishedTrial<'_>) -> Result<Evidence, Refusal> {
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {
-            active.prove(finished, &mut evidence).map_err(|why| match active.is_fatal() {
+            let proved = active.prove(finished, &mut evidence);
+            proved.map_err(|why| match active.is_fatal() {
+                _ if finished.commands.are_interrupted() => Refusal::Stopped,
                 true => Refusal::Fatal(format!("{}: {why}", switch.id)),
                 false => {
                     Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id))
                 }
             })?;
         }
-        Ok(Some(evidence))
+        Ok(evidence)
     }
 }

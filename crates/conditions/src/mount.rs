@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo, command};
+use super::{Active, Context, FinishedTrial, Refusal, Undo};
 use journal::Evidence;
 use machine::Machine;
 
@@ -111,7 +111,7 @@ fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(
             machine::find_command(words[0]).ok_or(Refusal::Unavailable(format!("there is no {} here", words[0])))?;
         let tool = tool.display().to_string();
         let words: Vec<&str> = std::iter::once(tool.as_str()).chain(words[1..].iter().copied()).collect();
-        command::run(&words, base)?;
+        context.commands().run("fs", &words, base)?;
     }
     Ok(())
 }
@@ -138,7 +138,7 @@ impl Mounted {
 }
 
 impl Active for Mounted {
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         self.check()?;
         evidence.notes.push(format!("the programs worked in {}, which is {}", self.place.display(), self.name));
         Ok(())

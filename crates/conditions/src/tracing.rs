@@ -51,7 +51,7 @@ pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusa
 }
 
 impl Active for Tracing {
-    fn prove(&mut self, _: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
         let cpus =
             fs::read_dir(self.instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
         let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());

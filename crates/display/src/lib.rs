@@ -18,7 +18,7 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use build::graphics;
 use journal::Fact;
-use machine::end;
+use processes::end_child;
 
 /// The name under which this executable becomes the private X server.
 pub const XVFB: &str = "unixmark-xvfb";
@@ -146,7 +146,7 @@ impl Server {
         let number = child.stdout.take().and_then(number);
         let mut server = Server { child, number: number.unwrap_or_default(), authority, stderr };
         if number.is_none() {
-            end(&mut server.child, END);
+            end_child(&mut server.child, END);
             bail!("the private X server did not start: {}", server.last_words());
         }
         Ok(server)
@@ -172,7 +172,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         // On SIGTERM it removes its socket by itself.
-        end(&mut self.child, END);
+        end_child(&mut self.child, END);
         self.sweep();
     }
 }

@@ -56,6 +56,14 @@ impl Lock {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())
     }
 
+    /// Returns a handle that holds the lock too, for another process to inherit.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn handle(&self) -> Result<File> {
+        self.file.try_clone()
+    }
+
     /// Sets the moment in which the file was last changed to now.
     ///
     /// # Errors

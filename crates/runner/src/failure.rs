@@ -14,7 +14,10 @@ pub(crate) enum Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
-        Failure::Refused(refusal)
+        match refusal {
+            Refusal::Stopped => Failure::Stopped,
+            refusal => Failure::Refused(refusal),
+        }
     }
 }
 
@@ -40,7 +43,7 @@ impl From<anyhow::Error> for Failure {
 pub(crate) fn refused(refusal: Refusal) -> Trial {
     match refusal {
         Refusal::Unavailable(reason) => Trial { skip: Some(reason), ..Trial::default() },
-        Refusal::Failed(reason) | Refusal::Fatal(reason) => Trial { error: Some(reason), ..Trial::default() },
+        refusal => Trial { error: Some(refusal.to_string()), ..Trial::default() },
     }
 }
 

@@ -1,24 +1,32 @@
 //! The guardian: a process that only waits on a pipe. When the tool ends, for whatever reason, the guardian
 //! kills the programs that are left, undoes what conditions changed, and removes the scratch directory.
 
-use std::collections::BTreeSet;
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::{BufRead, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process_group, setsid};
+use rustix::process::setsid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use conditions::{Experiment, Ledger, SCRATCH};
+use processes::{Group, retry};
 
 /// The name under which this executable is a guardian.
 pub const NAME: &str = "unixmark-guardian";
 
-/// How the names of scratch directories begin.
-const PREFIX: &str = "unixmark-";
-
 /// Gives a terminal back: the cursor, and what was on it before.
-const SCREEN_BACK: &str = "\x1b[?25h\x1b[?1049l";
+pub(super) const SCREEN_BACK: &str = "\x1b[?25h\x1b[?1049l";
+
+/// How long processes may take to die before what they may have changed is undone.
+const DYING: Duration = Duration::from_secs(10);
 
 /// The tool's end of the pipe.
 #[derive(Debug)]
@@ -28,21 +36,26 @@ pub struct Guardian {
 }
 
 impl Guardian {
-    /// Starts the guardian over `scratch`.
+    /// Starts the guardian over `scratch`. It holds the ledger and the lock of `experiment`, too, so nobody takes them for left
+    /// behind while it undoes them.
     ///
     /// # Errors
     /// It cannot be spawned.
-    pub fn start(scratch: &Path) -> Result<Guardian> {
+    pub fn start(scratch: &Path, experiment: &Experiment) -> Result<Guardian> {
+        let why = "the guardian process cannot be started";
+        let handles = experiment.handles().context(why)?;
         // /proc/self/exe is this very binary even after the file was replaced.
         let mut child = Command::new("/proc/self/exe")
             .arg0(NAME)
             .arg(scratch)
+            .arg(&handles.path)
             .current_dir("/")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            // It prints nothing: these are what it inherits.
+            .stdout(handles.ledger.map_or_else(Stdio::null, Stdio::from))
+            .stderr(handles.lock.map_or_else(Stdio::null, Stdio::from))
             .spawn()
-            .context("the guardian process cannot be started")?;
+            .context(why)?;
         let pipe = child.stdin.take();
         Ok(Guardian { child, pipe })
     }
@@ -51,8 +64,8 @@ impl Guardian {
     ///
     /// # Errors
     /// The guardian is gone.
-    pub fn watch(&mut self, group: Pid) -> Result<()> {
-        self.send(&format!("+{}\n", group.as_raw_nonzero()))
+    pub fn watch(&mut self, group: &Group) -> Result<()> {
+        self.send(&format!("+{}\n", serde_json::to_string(group)?))
     }
 
     /// Registers a terminal that the tool draws on as a whole.
@@ -63,20 +76,12 @@ impl Guardian {
         self.send(&format!("t{}\n", terminal.display()))
     }
 
-    /// Registers a ledger to undo when the tool is gone.
-    ///
-    /// # Errors
-    /// The guardian is gone.
-    pub fn watch_ledger(&mut self, path: &Path) -> Result<()> {
-        self.send(&format!("l{}\n", path.display()))
-    }
-
     /// Removes a process group that has ended.
     ///
     /// # Errors
     /// The guardian is gone.
-    pub fn forget(&mut self, group: Pid) -> Result<()> {
-        self.send(&format!("-{}\n", group.as_raw_nonzero()))
+    pub fn forget(&mut self, group: &Group) -> Result<()> {
+        self.send(&format!("-{}\n", serde_json::to_string(group)?))
     }
 
     fn send(&mut self, line: &str) -> Result<()> {
@@ -93,34 +98,35 @@ impl Drop for Guardian {
     }
 }
 
+/// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass for.
+#[must_use]
+pub fn other_runs() -> usize {
+    let users = [0, rustix::process::geteuid().as_raw()];
+    let own = rustix::process::getpid();
+    let is_guardian = |pid: rustix::process::Pid| {
+        let folder = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+        let name = [NAME.as_bytes(), b"\0"].concat();
+        fs::read(folder.join("cmdline")).is_ok_and(|words| words.starts_with(&name))
+            && fs::metadata(&folder).is_ok_and(|process| users.contains(&process.uid()))
+            && processes::parent(pid) != Some(own)
+    };
+    processes::find(is_guardian).count()
+}
+
 /// Waits for the tool to end, then cleans up after it. Runs in the guardian process.
-pub fn main(scratch: &Path) {
+pub fn main(scratch: &Path, ledger: &Path) {
     // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
     let _ = setsid();
-    let (mut groups, mut screens, mut ledgers) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    for line in std::io::stdin().lock().lines() {
-        let Ok(line) = line else { break };
-        let Some((kind, rest)) = line.split_at_checked(1) else { continue };
-        match kind {
-            "t" => drop(screens.insert(PathBuf::from(rest))),
-            "l" => drop(ledgers.insert(PathBuf::from(rest))),
-            _ => {
-                let Ok(number) = rest.parse::<i32>() else { continue };
-                if kind == "+" {
-                    groups.insert(number)
-                } else {
-                    groups.remove(&number)
-                };
-            }
-        }
+    // Whoever ends all of a service's processes ends this one by ending the tool.
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
+        let _ = signal_hook::flag::register(signal, Arc::default());
     }
-    for group in groups.into_iter().filter_map(Pid::from_raw) {
-        let _ = kill_process_group(group, Signal::KILL);
+    let (groups, screens) = wait();
+    for group in groups.into_values() {
+        // What does not die within that time hangs in the kernel, and changes nothing there.
+        let _ = group.end(DYING);
     }
-    for ledger in ledgers {
-        // A tool that ended well has removed it. What fails here stays in it, and the next start says so.
-        let _ = conditions::restore(&ledger);
-    }
+    undo(ledger);
     for screen in screens {
         // Twice does no harm.
         let _ = fs::write(screen, SCREEN_BACK);
@@ -128,13 +134,43 @@ pub fn main(scratch: &Path) {
     remove(scratch);
 }
 
+/// Returns the groups and the terminals that the tool has left when it ends.
+fn wait() -> (BTreeMap<i32, Group>, Vec<PathBuf>) {
+    let (mut groups, mut screens) = (BTreeMap::new(), Vec::new());
+    for line in std::io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        let Some((kind, rest)) = line.split_at_checked(1) else { continue };
+        if kind == "t" {
+            screens.push(PathBuf::from(rest));
+            continue;
+        }
+        // A line that is cut short is the last one, of a group whose program has not begun.
+        let Ok(group) = serde_json::from_str::<Group>(rest) else { continue };
+        if kind == "+" {
+            groups.insert(group.leader(), group);
+        } else {
+            groups.remove(&group.leader());
+        }
+    }
+    (groups, screens)
+}
+
+/// Undoes the ledger that stdout is. A tool that ended well has left nothing in it; what fails stays there, and the next start
+/// says so.
+fn undo(path: &Path) {
+    let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    if let (false, Ok(file)) = (path.as_os_str().is_empty(), file) {
+        let _ = Ledger::inherited(path, file).and_then(|mut ledger| ledger.close());
+    }
+}
+
 /// Removes a scratch directory in which dying processes may still be writing; anything that is not
 /// named as one is left alone.
 fn remove(scratch: &Path) {
-    if !scratch.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX)) {
+    if !scratch.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SCRATCH)) {
         return;
     }
-    let _ = machine::retry(|| match fs::remove_dir_all(scratch) {
+    let _ = retry(|| match fs::remove_dir_all(scratch) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     });
@@ -152,7 +188,7 @@ impl Scratch {
     pub fn below(parent: &Path) -> Scratch {
         // The number of a process is not enough: containers that share the directory have the same ones.
         let moment = jiff::Timestamp::now().as_nanosecond();
-        Scratch { path: parent.join(format!("{PREFIX}{}-{:x}", std::process::id(), moment & 0xffff_ffff)) }
+        Scratch { path: parent.join(format!("{SCRATCH}{}-{:x}", std::process::id(), moment & 0xffff_ffff)) }
     }
 
     /// Makes the directory.

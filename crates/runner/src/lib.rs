@@ -9,7 +9,6 @@ mod program;
 mod protocol;
 mod rig;
 mod rounds;
-mod signals;
 pub mod single;
 mod steady;
 mod supervisor;
@@ -29,9 +28,9 @@ use machine::Machine;
 use plan::{Cell, Plan};
 
 pub use burnin::{BurnEvent, BurnSetting, burn_in};
-pub use guardian::{NAME as GUARDIAN, main as guardian};
+pub use guardian::{NAME as GUARDIAN, main as guardian, other_runs};
+pub use processes::Signals;
 pub use protocol::{Conclusion, Parser};
-pub use signals::Signals;
 
 use rig::Rig;
 use rounds::{Bench, Rounds};
@@ -125,7 +124,7 @@ impl Outcome {
 /// goes wrong in one trial is an error trial in the journal instead.
 pub fn run(
     setting: &Setting<'_>,
-    experiment: Option<Experiment>,
+    experiment: Experiment,
     writer: &mut Writer,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome> {

@@ -7,13 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, ChildStderr, ChildStdout, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::fs::{StatVfsMountFlags, statvfs};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpgid};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::protocol::{Parser, short};
 use display::Variable;
+use processes::{Group, exit_status, reap};
 
 /// How much of stderr is kept: more than a message can use.
 const MOST_STDERR: usize = 64 << 10;
@@ -34,12 +34,15 @@ pub struct Command<'a> {
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    group: Pid,
+    pid: Pid,
+    group: Group,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     parser: Parser,
     errors: Vec<u8>,
     ended: Option<ExitStatus>,
+    /// From then on its number may be another's.
+    is_reaped: bool,
 }
 
 /// Where a copy is in its preparations.
@@ -81,14 +84,30 @@ impl Program {
         for fd in [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].into_iter().flatten() {
             rustix::io::ioctl_fionbio(fd, true).map_err(|error| why(error.into()))?;
         }
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process ID")?;
-        Ok(Program { child, group, stdout, stderr, parser: Parser::default(), errors: Vec::new(), ended: None })
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("it has no process ID")?;
+        Ok(Program {
+            child,
+            pid,
+            group: Group::led_by(pid, None),
+            stdout,
+            stderr,
+            parser: Parser::default(),
+            errors: Vec::new(),
+            ended: None,
+            is_reaped: false,
+        })
     }
 
-    /// The process group it leads.
+    /// Returns its process.
     #[must_use]
-    pub fn group(&self) -> Pid {
-        self.group
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Returns the process group it leads.
+    #[must_use]
+    pub fn group(&self) -> &Group {
+        &self.group
     }
 
     /// The pipes that are still open, to be polled.
@@ -98,8 +117,8 @@ impl Program {
 
     /// Reads what the program has printed, and whether it ended.
     pub fn read_output(&mut self) {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait().ok().flatten();
+        if self.ended.is_none() && !self.is_reaped {
+            self.ended = exit_status(self.pid);
         }
         let parser = &mut self.parser;
         read_all(&mut self.stdout, |bytes| parser.feed(bytes));
@@ -109,11 +128,18 @@ impl Program {
             errors.extend_from_slice(&bytes[..bytes.len().min(MOST_STDERR - errors.len())]);
         });
         if self.parser.is_broken() {
-            let _ = kill_process_group(self.group, Signal::KILL);
+            self.signal(Signal::KILL);
         }
     }
 
-    /// Whether the process has ended.
+    /// Sends a signal to all of its group.
+    pub fn signal(&self, signal: Signal) {
+        if !self.is_reaped {
+            let _ = kill_process_group(self.pid, signal);
+        }
+    }
+
+    /// Returns true if the process has ended.
     #[must_use]
     pub fn ended(&self) -> bool {
         self.ended.is_some()
@@ -167,21 +193,10 @@ impl Program {
     /// Ends the program and all of its group, and reaps them: as their subreaper the tool is the
     /// parent of every orphan in the group.
     pub fn end(&mut self) {
-        if kill_process_group(self.group, Signal::KILL).is_err() && self.ended.is_none() {
-            // It does not lead its group yet.
-            let _ = kill_process(self.group, Signal::KILL);
-        }
-        if self.ended.is_none() {
-            self.ended = self.child.wait().ok();
-        }
-        let deadline = Instant::now() + Duration::from_secs(2);
-        while let Ok(reaped) = waitpgid(self.group, WaitOptions::NOHANG) {
-            if reaped.is_none() {
-                if Instant::now() > deadline {
-                    return;
-                }
-                std::thread::sleep(Duration::from_micros(200));
-            }
+        if !self.is_reaped {
+            let status = reap(&mut self.child);
+            self.ended = self.ended.or(status);
+            self.is_reaped = true;
         }
     }
 
@@ -203,9 +218,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        if self.ended.is_none() {
-            self.end();
-        }
+        self.end();
     }
 }
 

@@ -32,8 +32,6 @@ pub(super) const NAMED_WINDOW: Window = Window {
 /// Measures trials on this machine. What conditions changed is undone before the guardian is dismissed.
 pub(super) struct Rig<'a> {
     setting: &'a Setting<'a>,
-    /// What switches conditions, if any cell has one.
-    experiment: Option<Experiment>,
     supervisor: Supervisor<'a>,
     /// Scores that arguments name as `{ID}`.
     named: BTreeMap<String, String>,
@@ -43,10 +41,16 @@ pub(super) struct Rig<'a> {
 impl Bench for Rig<'_> {
     fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Failure>> {
         let trial = self.folder(cell).and_then(|folder| self.under_condition(cell, &folder));
-        if let Some(experiment) = &mut self.experiment {
-            experiment.leave()?;
-        }
+        self.supervisor.experiment.leave()?;
         Ok(trial)
+    }
+
+    fn pause(&mut self) -> bool {
+        let is_wanted = self.supervisor.signals.wants_pause() && self.signal().is_none();
+        if is_wanted {
+            self.supervisor.pause();
+        }
+        is_wanted
     }
 
     fn measure_named(&mut self, test: &Test) -> Result<f64, Failure> {
@@ -69,11 +73,11 @@ impl Bench for Rig<'_> {
     }
 
     fn sleep_until(&mut self, due: Duration) -> bool {
-        self.supervisor.sleep(due.saturating_sub(self.began.elapsed()))
+        self.supervisor.sleep(due.saturating_sub(self.elapsed()))
     }
 
     fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed().saturating_sub(self.supervisor.paused())
     }
 
     fn signal(&self) -> Option<i32> {
@@ -84,14 +88,11 @@ impl Bench for Rig<'_> {
 impl<'a> Rig<'a> {
     /// # Errors
     /// There is no scratch directory or no guardian, or the meter gives no reading.
-    pub fn new(setting: &'a Setting<'a>, experiment: Option<Experiment>) -> anyhow::Result<Rig<'a>> {
-        let mut supervisor =
-            Supervisor::new(setting.machine, setting.patience, setting.dir, setting.screen.as_deref())?;
-        if let Some(experiment) = &experiment {
-            supervisor.guardian.watch_ledger(experiment.ledger())?;
-        }
+    pub fn new(setting: &'a Setting<'a>, experiment: Experiment) -> anyhow::Result<Rig<'a>> {
+        let Setting { machine, patience, dir, .. } = *setting;
+        let mut supervisor = Supervisor::new(machine, patience, dir, setting.screen.as_deref(), experiment)?;
         supervisor.find_energy(setting.meter)?;
-        Ok(Rig { setting, experiment, supervisor, named: BTreeMap::new(), began: Instant::now() })
+        Ok(Rig { setting, supervisor, named: BTreeMap::new(), began: Instant::now() })
     }
 
     /// Returns what the machine takes while nothing runs, as facts.
@@ -122,13 +123,11 @@ impl<'a> Rig<'a> {
     }
 
     fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Failure> {
-        let mut entered = match &mut self.experiment {
-            Some(experiment) if !cell.condition.parts.is_empty() => {
-                let scratch = self.supervisor.scratch.kept("condition")?;
-                experiment.enter(&cell.condition, self.setting.machine, &scratch, folder)?
-            }
-            _ => Entered::default(),
-        };
+        let mut entered = Entered::default();
+        if !cell.condition.parts.is_empty() {
+            let scratch = self.supervisor.scratch.kept("condition")?;
+            entered = self.supervisor.experiment.enter(&cell.condition, self.setting.machine, &scratch, folder)?;
+        }
         let staging = std::mem::take(&mut entered.staging);
         let folder = staging.folder.as_deref().unwrap_or(folder);
         let background = self.load_folder(cell, &staging)?;
@@ -200,12 +199,8 @@ impl<'a> Rig<'a> {
 
     /// Makes the cgroups that the cell's load joins.
     fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Failure> {
-        match &mut self.experiment {
-            Some(experiment) => {
-                Ok(experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)?)
-            }
-            None => Ok(Vec::new()),
-        }
+        let experiment = &mut self.supervisor.experiment;
+        Ok(experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)?)
     }
 
     /// Returns the cell's load: it has an executable of its own, as copies have.

@@ -47,6 +47,9 @@ pub(super) trait Bench {
 
     /// Returns the signal that asked the run to stop, if one did.
     fn signal(&self) -> Option<i32>;
+
+    /// Pauses the run if the user has asked for that; returns true once it goes on.
+    fn pause(&mut self) -> bool;
 }
 
 /// A run in progress.
@@ -158,6 +161,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 value: format!("{number:.0} {}", test.unit),
                 quantity: Some(Quantity::new(number.round(), &test.unit)),
             }))?,
+            Err(Failure::Stopped) if self.bench.pause() => return self.measure_named(test),
             Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
             Err(Failure::Refused(why)) => {
                 let text = format!("{} could not be measured, so each trial measures it separately: {why}", test.id);
@@ -207,6 +211,8 @@ impl<'a, B: Bench> Rounds<'a, B> {
         loop {
             let trial = match self.bench.measure(cell)? {
                 Ok(trial) => trial,
+                // A trial that a pause cut short is void.
+                Err(Failure::Stopped) if self.bench.pause() => continue,
                 failed => return Ok(failed),
             };
             let start = trial.last_start();

@@ -12,7 +12,7 @@ use super::supervisor::Supervisor;
 use super::trial::Setup;
 use build::Programs;
 use catalogue::Test;
-use conditions::{Entered, Refusal};
+use conditions::{Entered, Experiment};
 use journal::Copy;
 use machine::Machine;
 use plan::Window;
@@ -51,7 +51,7 @@ impl Single<'_> {
     /// # Errors
     /// It cannot run here, or failed: a sentence says why.
     pub fn measure(&self) -> Result<Outcome> {
-        let mut supervisor = Supervisor::new(self.machine, PATIENCE, self.scratch, None)?;
+        let mut supervisor = Supervisor::new(self.machine, PATIENCE, self.scratch, None, Experiment::passive())?;
         let window = Window {
             slice: self.time,
             slices: 1,
@@ -74,9 +74,7 @@ impl Single<'_> {
         match measured {
             Ok(copy) => Ok(Outcome::Measured(copy)),
             Err(Failure::Stopped) => Ok(Outcome::Stopped(supervisor.signals.stopped().unwrap_or(0))),
-            Err(Failure::Refused(Refusal::Unavailable(why) | Refusal::Failed(why) | Refusal::Fatal(why))) => {
-                bail!("{why}")
-            }
+            Err(Failure::Refused(refusal)) => bail!("{refusal}"),
         }
     }
 }

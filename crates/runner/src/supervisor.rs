@@ -1,28 +1,36 @@
 //! What every run has around its programs: signals as bytes, a scratch directory, a guardian, and the wait for all of them.
 
-use std::path::Path;
-use std::time::Duration;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::energy::Source;
-use super::guardian::{Guardian, Scratch};
+use super::guardian::{Guardian, SCREEN_BACK, Scratch};
 use super::program::{Command, Program, Stage};
-use super::signals::Signals;
+use conditions::Experiment;
 use machine::Machine;
+use processes::Signals;
 
-/// Starts programs, waits for them and ends them. The guardian goes first, then the scratch directory.
+/// Starts programs, waits for them and ends them. At its end what conditions changed is undone, then the guardian is dismissed.
 pub(super) struct Supervisor<'a> {
     pub machine: &'a Machine,
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
     /// Where energy is known from; a meter ends before the guardian.
     pub energy: Source,
+    /// The ledger, and what switches conditions.
+    pub experiment: Experiment,
     pub guardian: Guardian,
     pub scratch: Scratch,
-    pub signals: Signals,
+    pub signals: Rc<Signals>,
+    screen: Option<PathBuf>,
+    /// For how long the user has had the run paused.
+    paused: Cell<Duration>,
 }
 
 /// The processes of a trial.
@@ -67,19 +75,32 @@ impl<'a> Supervisor<'a> {
         patience: Duration,
         folder: &Path,
         screen: Option<&Path>,
+        mut experiment: Experiment,
     ) -> Result<Supervisor<'a>> {
         // As subreaper the tool is the parent of every orphan among the measured processes. Where there is none (Linux before 3.4, an
         // emulator of user programs), orphans are process 1's, which reaps them.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-        let signals = Signals::install()?;
+        let signals = Rc::new(Signals::install()?);
+        experiment.hear(Rc::clone(&signals));
         let scratch = Scratch::below(folder);
-        // The guardian is first: killed at any moment, the tool leaves no directory.
-        let mut guardian = Guardian::start(scratch.path())?;
+        // The guardian and the ledger are first: killed at any moment, the tool leaves no directory.
+        let mut guardian = Guardian::start(scratch.path(), &experiment)?;
+        experiment.record_scratch(scratch.path()).map_err(anyhow::Error::msg)?;
         scratch.make()?;
         if let Some(screen) = screen {
             guardian.watch_screen(screen)?;
         }
-        Ok(Supervisor { machine, patience, energy: Source::Nowhere, guardian, scratch, signals })
+        Ok(Supervisor {
+            machine,
+            patience,
+            energy: Source::Nowhere,
+            experiment,
+            guardian,
+            scratch,
+            signals,
+            screen: screen.map(Path::to_path_buf),
+            paused: Cell::new(Duration::ZERO),
+        })
     }
 
     /// Starts a program and registers its group with the guardian.
@@ -112,7 +133,7 @@ impl<'a> Supervisor<'a> {
             for program in processes.all_mut() {
                 program.read_output();
             }
-            if self.signals.stopped().is_some() {
+            if self.signals.stopped().is_some() || self.signals.wants_pause() {
                 return Waited::Stopped;
             }
             if done(processes) || processes.all().any(|program| program.stage() == Stage::Failed) {
@@ -136,11 +157,30 @@ impl<'a> Supervisor<'a> {
     pub fn sleep(&self, time: Duration) -> bool {
         let deadline = monotonic() + ns(time);
         while self.signals.stopped().is_none() {
+            if self.signals.wants_pause() {
+                self.pause();
+            }
             if !self.poll(std::iter::empty(), deadline) {
                 return true;
             }
         }
         false
+    }
+
+    /// Stops this process until something continues it, as Ctrl-Z does to any other. Nothing must be switched on.
+    pub fn pause(&self) {
+        let began = Instant::now();
+        if let Some(screen) = &self.screen {
+            // The display takes it again when it next draws.
+            let _ = std::fs::write(screen, SCREEN_BACK);
+        }
+        self.signals.pause();
+        self.paused.set(self.paused.get() + began.elapsed());
+    }
+
+    /// Returns for how long the run was paused.
+    pub fn paused(&self) -> Duration {
+        self.paused.get()
     }
 
     /// Sleeps until one of `programs` prints or ends, or a signal comes; returns false once the deadline is over.
@@ -154,6 +194,13 @@ impl<'a> Supervisor<'a> {
         let _ = poll(&mut fds, Some(&left));
         self.signals.drain();
         true
+    }
+}
+
+impl Drop for Supervisor<'_> {
+    fn drop(&mut self) {
+        // What fails here stays in the ledger: the guardian tries it again, and the next start of the tool says what is left.
+        let _ = self.experiment.end();
     }
 }
 

@@ -8,7 +8,7 @@ use super::protocol::{self, Conclusion};
 use super::steady::Steady;
 use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
 use catalogue::{Metric, Test};
-use conditions::{Entered, FinishedTrial, Refusal};
+use conditions::{Entered, Refusal};
 use journal::{Background, Copy, Trial};
 use machine::{noise, sample};
 use plan::Window;
@@ -60,7 +60,7 @@ impl Role {
             Role::Companion => "its condition's",
         };
         let refusal = match failure {
-            Failure::Stopped => return Failure::Stopped,
+            Failure::Stopped | Failure::Refused(Refusal::Stopped) => return Failure::Stopped,
             Failure::Refused(Refusal::Unavailable(why)) => {
                 Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id))
             }
@@ -144,7 +144,8 @@ impl Supervisor<'_> {
             ..Trial::default()
         };
         let end = start + ns(window.length());
-        trial.evidence = entered.prove(&FinishedTrial { trial: &trial, start, end, companion })?.map(Box::new);
+        let evidence = self.experiment.prove(entered, &trial, (start, end), companion)?;
+        trial.evidence = evidence.map(Box::new);
         Ok(trial)
     }
 
@@ -305,7 +306,7 @@ pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Failure> {
 /// What one program measured: one copy, or one of each of its threads.
 fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
     let mut copies = result(program)?;
-    let pid = u32::try_from(program.group().as_raw_nonzero().get()).ok();
+    let pid = u32::try_from(program.pid().as_raw_nonzero().get()).ok();
     copies.iter_mut().for_each(|copy| copy.pid = pid);
     if copies.len() != setup.threads as usize {
         return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rustix::process::Signal;
 
 use lines::{Line, Log};
 
@@ -19,6 +20,7 @@ use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{Condition, Test};
+use conditions::Experiment;
 use journal::{
     BurnIn, Burned, Cell, Ended, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer,
 };
@@ -87,7 +89,8 @@ pub fn burn_in(
     watch: &mut dyn FnMut(BurnEvent<'_>),
 ) -> Result<Outcome> {
     let BurnSetting { machine, test, .. } = *setting;
-    let mut supervisor = Supervisor::new(machine, setting.patience, setting.dir, setting.screen.as_deref())?;
+    let (patience, screen) = (setting.patience, setting.screen.as_deref());
+    let mut supervisor = Supervisor::new(machine, patience, setting.dir, screen, Experiment::passive())?;
     let sensors = Sensors::find(machine);
     let plan = BurnIn { limits: sensors.limits().clone(), ..setting.plan.clone() };
     writer.append(&Record::Cell(Box::new(Cell::new(0, test, 1, None, &Condition::none()))))?;
@@ -242,6 +245,14 @@ impl<'a> Session<'a> {
         }
         if now >= next {
             self.tick(now)?;
+        }
+        if waited == Waited::Stopped && supervisor.signals.stopped().is_none() {
+            // The user pauses the run, and with it the work.
+            program.signal(Signal::STOP);
+            supervisor.pause();
+            program.signal(Signal::CONT);
+            self.last_line = monotonic();
+            return Ok(true);
         }
         if waited == Waited::Stopped || program.ended() || self.is_over(program, now) {
             return Ok(false);

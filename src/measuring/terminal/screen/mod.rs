@@ -6,6 +6,8 @@ mod run;
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Stderr};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use ratatui::backend::CrosstermBackend;
@@ -26,6 +28,8 @@ const MESSAGES: usize = 4;
 /// The terminal while it is ours; given back when this is dropped.
 pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stderr>>,
+    /// Set when a pause has given the terminal back.
+    continued: Arc<AtomicBool>,
 }
 
 impl Screen {
@@ -47,11 +51,16 @@ impl Screen {
     pub(crate) fn take() -> Result<Screen> {
         let why = "the terminal cannot be drawn on; try without --watch";
         execute!(std::io::stderr(), EnterAlternateScreen).context(why)?;
-        Ok(Screen { terminal: Terminal::new(CrosstermBackend::new(std::io::stderr())).context(why)? })
+        let terminal = Terminal::new(CrosstermBackend::new(std::io::stderr())).context(why)?;
+        Ok(Screen { terminal, continued: processes::continued()? })
     }
 
     /// Draws; that the terminal is gone does not matter.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) {
+        if self.continued.swap(false, Ordering::Relaxed) {
+            let _ = execute!(std::io::stderr(), EnterAlternateScreen);
+            let _ = self.terminal.clear();
+        }
         let _ = self.terminal.draw(draw);
     }
 }

@@ -1,0 +1,289 @@
+//! The folder of the ledgers, and the machine on which steps are taken.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use processes::{Group, Signals, retry};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+
+use super::{SCRATCH, Undo};
+use crate::command;
+use machine::Machine;
+
+/// The name of a ledger that is not whole yet.
+const PARTIAL: &str = ".undo.new";
+
+/// How long the processes of a command may take to die.
+const DYING: Duration = Duration::from_secs(10);
+
+/// Tells whoever starts a command which processes it is.
+pub type Register<'a> = &'a mut dyn FnMut(Group) -> Result<(), String>;
+
+/// A ledger that somebody wants to hold.
+pub enum Holding<H> {
+    /// It is held now.
+    Held(H),
+    /// Its run, or what cleans up after it, holds it.
+    Busy,
+    /// It is not there any more.
+    Gone,
+}
+
+/// What ledgers stand on. What a process holds is released when it ends, however it does.
+pub trait Host {
+    /// A ledger that is held.
+    type Held;
+
+    /// Returns the path of a ledger.
+    fn path(&self, name: &str) -> PathBuf;
+    /// Returns the names of the ledgers; none if there is no folder.
+    fn names(&self) -> io::Result<Vec<String>>;
+    /// Makes a ledger that holds `text`, durable and whole or not at all, and holds it.
+    fn create(&self, name: &str, text: &[u8]) -> io::Result<Self::Held>;
+    /// Holds a ledger.
+    fn hold(&self, name: &str) -> io::Result<Holding<Self::Held>>;
+    /// Returns what a ledger says.
+    fn read(&self, held: &Self::Held) -> io::Result<Vec<u8>>;
+    /// Adds `text` at `length`, durable; a failure leaves `length` bytes.
+    fn append(&self, held: &Self::Held, length: usize, text: &[u8]) -> io::Result<()>;
+    /// Removes a ledger.
+    fn remove(&self, name: &str, held: &Self::Held) -> io::Result<()>;
+    /// Takes a step, and registers the commands that it needs.
+    fn take(&self, step: &Undo, register: Register<'_>) -> Result<(), String>;
+    /// Returns the boot that this is.
+    fn boot(&self) -> String;
+    /// Returns the name that the machine has for itself; empty if it has none.
+    fn machine(&self) -> String;
+}
+
+/// This machine, and the folder of this user's ledgers on it.
+#[derive(Debug, Clone)]
+pub struct Here {
+    folder: PathBuf,
+    /// Signals that a command which undoes something hears.
+    pub(super) signals: Option<Rc<Signals>>,
+}
+
+impl Here {
+    /// Returns the folder of this user's ledgers: it survives a power cut.
+    ///
+    /// # Errors
+    /// There is no home, and no temporary directory for this user alone.
+    pub(crate) fn new() -> anyhow::Result<Here> {
+        let folder = if rustix::process::geteuid().is_root() {
+            PathBuf::from("/var/lib/unixmark")
+        } else {
+            files::directory(files::Kind::State).map_err(anyhow::Error::msg)?
+        };
+        Ok(Here { folder, signals: None })
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes the folder, for its user alone whatever the umask.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        let metadata = fs::symlink_metadata(&self.folder)?;
+        if !metadata.is_dir() {
+            return Err(refused(&self.folder, "is no directory"));
+        }
+        check_owner(&self.folder, &metadata)?;
+        if metadata.mode() & 0o777 != 0o700 {
+            fs::set_permissions(&self.folder, Permissions::from_mode(0o700))?;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+/// Opening for reading and appending, never through a link, never waiting for a FIFO.
+fn options() -> OpenOptions {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut options = File::options();
+    options.read(true).append(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    options
+}
+
+/// Returns true if an open file is the one at a path.
+fn is_at(file: &Metadata, path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| (there.ino(), there.dev()) == (file.ino(), file.dev()))
+}
+
+fn refused(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, format!("{} {why}", path.display()))
+}
+
+fn check_owner(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user {
+        return Err(refused(path, &format!("belongs to user {}, not to you", metadata.uid())));
+    }
+    Ok(())
+}
+
+/// Checks that nobody else can have written a ledger: it is going to be obeyed.
+fn check_ledger(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    if !metadata.is_file() {
+        return Err(refused(path, "is no regular file"));
+    }
+    check_owner(path, metadata)?;
+    if metadata.mode() & 0o022 != 0 {
+        return Err(refused(path, "may be written by others"));
+    }
+    Ok(())
+}
+
+impl Host for Here {
+    type Held = File;
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn names(&self) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> =
+            names.filter(|name| name.starts_with("undo") && name.ends_with(".jsonl")).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn create(&self, name: &str, text: &[u8]) -> io::Result<File> {
+        self.make()?;
+        let (path, partial) = (self.path(name), self.path(PARTIAL));
+        let mut file = loop {
+            let file = options().create(true).open(&partial)?;
+            file.lock()?;
+            // Whoever held it until now has given it the name of a ledger, or was killed before that.
+            if is_at(&file.metadata()?, &partial) {
+                break file;
+            }
+        };
+        check_ledger(&partial, &file.metadata()?)?;
+        let written = file
+            .set_permissions(Permissions::from_mode(0o600))
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.write_all(text))
+            .and_then(|()| file.sync_all())
+            .and_then(|()| fs::rename(&partial, &path))
+            .and_then(|()| self.sync());
+        if let Err(error) = written {
+            // One of them is there.
+            let _ = fs::remove_file(&partial).or_else(|_| fs::remove_file(&path));
+            return Err(error);
+        }
+        Ok(file)
+    }
+
+    fn hold(&self, name: &str) -> io::Result<Holding<File>> {
+        let path = self.folder.join(name);
+        let file = match options().open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Holding::Gone),
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+                return Err(refused(&path, "is a link"));
+            }
+            file => file?,
+        };
+        let found = file.metadata()?;
+        check_ledger(&path, &found)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(Holding::Busy),
+            locked => locked?,
+        }
+        // Whoever held it until now may have removed it.
+        Ok(if is_at(&found, &path) { Holding::Held(file) } else { Holding::Gone })
+    }
+
+    fn read(&self, mut held: &File) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        held.rewind()?;
+        held.read_to_end(&mut text)?;
+        Ok(text)
+    }
+
+    fn append(&self, mut held: &File, length: usize, text: &[u8]) -> io::Result<()> {
+        // A line that an earlier process could not finish goes first.
+        held.set_len(length as u64)?;
+        held.write_all(text).and_then(|()| held.sync_data()).inspect_err(|_| {
+            // If even this fails, the next line is not written either.
+            let _ = held.set_len(length as u64);
+        })
+    }
+
+    fn remove(&self, name: &str, _: &File) -> io::Result<()> {
+        match fs::remove_file(self.folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => self.sync(),
+        }
+    }
+
+    fn take(&self, step: &Undo, register: Register<'_>) -> Result<(), String> {
+        let why = |error: io::Error| error.to_string();
+        match step {
+            Undo::Write { path, text } => fs::write(path, text).map_err(why),
+            Undo::Shell { command, limit, .. } => {
+                command::leave(command, Duration::from_secs(*limit), self.signals.as_deref(), register)
+            }
+            Undo::EndGroup { group, .. } => group.end(DYING),
+            Undo::Unmount { path } => match unmount(path, UnmountFlags::DETACH) {
+                // It was not mounted yet, or no longer is.
+                Err(Errno::INVAL | Errno::NOENT) => Ok(()),
+                other => other.map_err(|error| error.to_string()),
+            },
+            Undo::RemoveDirectory { path } => unless_gone(remove_directory(path)),
+            Undo::RemoveFile { path } => unless_gone(fs::remove_file(path)),
+            Undo::RemoveScratch { path } => remove_scratch(path),
+            Undo::Audit { found } => audit::restore(found),
+            Undo::End { program, argument } => command::end(program, argument),
+        }
+    }
+
+    fn boot(&self) -> String {
+        Machine::here().boot()
+    }
+
+    fn machine(&self) -> String {
+        Machine::here().read("/etc/machine-id").unwrap_or_default()
+    }
+}
+
+fn unless_gone(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other.map_err(|error| error.to_string()),
+    }
+}
+
+/// The last processes of a control group may still be dying.
+fn remove_directory(path: &Path) -> io::Result<()> {
+    let attempt = || match fs::remove_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Err(error),
+        other => Ok(other),
+    };
+    retry(attempt).unwrap_or_else(Err)
+}
+
+/// Removes a scratch directory in which dying processes may still be writing.
+fn remove_scratch(path: &Path) -> Result<(), String> {
+    let is_one = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SCRATCH));
+    if !is_one {
+        return Err(format!("{} is not named like a scratch directory", path.display()));
+    }
+    retry(|| unless_gone(fs::remove_dir_all(path)))
+}

@@ -1,0 +1,126 @@
+//! Steps that undo one change each.
+
+use std::path::PathBuf;
+
+use processes::Group;
+use serde::{Deserialize, Serialize};
+
+/// How one change is undone. It may be done twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// Write a text to a file.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What it held.
+        text: String,
+    },
+    /// Run a command by /bin/sh.
+    Shell {
+        /// The condition it belongs to.
+        name: String,
+        /// The command.
+        command: String,
+        /// Seconds after which it is killed.
+        limit: u64,
+    },
+    /// End a command that was changing something.
+    EndGroup {
+        /// The condition or program it belongs to.
+        name: String,
+        /// Its processes.
+        group: Group,
+    },
+    /// Unmount a file system.
+    Unmount {
+        /// Where it is mounted.
+        path: PathBuf,
+    },
+    /// Remove an empty directory (a control group, an instance of tracing).
+    RemoveDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Remove a file.
+    RemoveFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Remove a run's scratch directory with all that is in it.
+    RemoveScratch {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Set auditing as it was found, and delete the tool's own rules.
+    Audit {
+        /// As it was found.
+        found: audit::Found,
+    },
+    /// End whatever runs a program with an argument that nothing else has.
+    End {
+        /// The program's file.
+        program: PathBuf,
+        /// The argument.
+        argument: PathBuf,
+    },
+}
+
+impl Undo {
+    /// Returns the name by which users speak of the step: that of a condition, or a path.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Undo::Shell { name, .. } | Undo::EndGroup { name, .. } => name.clone(),
+            Undo::Audit { .. } => "audit".to_owned(),
+            Undo::Write { path, .. }
+            | Undo::Unmount { path }
+            | Undo::RemoveDirectory { path }
+            | Undo::RemoveFile { path }
+            | Undo::RemoveScratch { path }
+            | Undo::End { program: path, .. } => path.display().to_string(),
+        }
+    }
+
+    /// Returns what it does, in words.
+    #[must_use]
+    pub fn description(&self) -> String {
+        match self {
+            Undo::Write { path, text } => format!("set {} back to '{}'", path.display(), text.trim()),
+            Undo::Shell { name, .. } => format!("leave {name}"),
+            Undo::EndGroup { name, group } => {
+                format!("end a command of {name} (process group {})", group.leader())
+            }
+            Undo::Unmount { path } => format!("unmount {}", path.display()),
+            Undo::RemoveDirectory { path } | Undo::RemoveFile { path } | Undo::RemoveScratch { path } => {
+                format!("remove {}", path.display())
+            }
+            Undo::Audit { .. } => "set auditing back to how it was".to_owned(),
+            Undo::End { program, .. } => format!("end {}", program.display()),
+        }
+    }
+
+    /// Returns true if the change survives a reboot.
+    pub(super) fn survives_a_reboot(&self) -> bool {
+        match self {
+            Undo::Write { path, .. } => !(path.starts_with("/proc") || path.starts_with("/sys")),
+            Undo::Shell { .. } | Undo::RemoveFile { .. } | Undo::RemoveScratch { .. } => true,
+            Undo::EndGroup { .. }
+            | Undo::Unmount { .. }
+            | Undo::RemoveDirectory { .. }
+            | Undo::Audit { .. }
+            | Undo::End { .. } => false,
+        }
+    }
+
+    /// Returns true if older changes must not be undone before this step has succeeded: what it ends could make them again.
+    pub(super) fn blocks_older(&self) -> bool {
+        matches!(self, Undo::EndGroup { .. })
+    }
+
+    /// Returns true if the step undoes a change to the system, and not only removes the run's own files.
+    #[must_use]
+    pub fn is_change(&self) -> bool {
+        !matches!(self, Undo::RemoveScratch { .. })
+    }
+}

@@ -1,0 +1,224 @@
+//! Commands that change the system: known to whoever ends them before they begin, and limited in time.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{self, Child, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::{Group, Signals, exit_status, reap};
+
+/// Becomes the command once a line comes, in the control group that is its first word; ends without one. A command must not
+/// begin before it is known who ends it.
+const STARTER: &str = r#"[ -z "$1" ] || echo 0 >"$1/cgroup.procs" || exit 126
+shift
+read -r go || exit 126
+exec "$@" </dev/null"#;
+
+/// Bytes of what a command prints that are kept, the last ones.
+const MOST_OUTPUT: u64 = 64 << 10;
+
+/// How often a command is looked after where the kernel does not tell that it has ended (before Linux 5.3).
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A command, and how long it may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Command<'a> {
+    /// The path of its executable and its arguments.
+    pub words: &'a [&'a str],
+    /// Its working directory.
+    pub folder: &'a Path,
+    /// After this time it is killed.
+    pub limit: Duration,
+    /// A control group (version 2) for it alone.
+    pub cgroup: Option<&'a Path>,
+}
+
+/// Signals that end a command before its time.
+#[derive(Clone, Copy)]
+pub struct Interrupt<'a> {
+    /// The tool's signals.
+    pub signals: &'a Signals,
+    /// Returns true once the command is to end.
+    pub is_due: &'a dyn Fn(&Signals) -> bool,
+}
+
+/// Why a command came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It was interrupted.
+    Stopped,
+    /// It failed, or took too long: a sentence.
+    Failed(String),
+}
+
+impl Command<'_> {
+    /// Runs the command in a group of its own and returns what it printed. `register` learns of the group before the command
+    /// begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
+    ///
+    /// # Errors
+    /// It could not be started, failed, took too long, or was interrupted: then its whole group has ended.
+    pub fn run(
+        &self,
+        interrupt: Option<Interrupt<'_>>,
+        register: &mut dyn FnMut(Group) -> Result<(), String>,
+    ) -> Result<String, Failure> {
+        let (name, failed) = (self.words.join(" "), |why: std::io::Error| Failure::Failed(why.to_string()));
+        let (stdout, stderr) = (memory().map_err(failed)?, memory().map_err(failed)?);
+        let mut child = self
+            .start(&stdout, &stderr)
+            .map_err(|error| Failure::Failed(format!("{} cannot be run: {error}", self.words[0])))?;
+        let begun = self.begin(&mut child, register);
+        let ended = begun.and_then(|()| self.wait(&child, interrupt));
+        match ended {
+            Ok(status) => {
+                // What it left behind goes on, so its group is not ended.
+                let _ = child.wait();
+                let (printed, errors) = (last_output(stdout), last_output(stderr));
+                if status.success() {
+                    return Ok(printed);
+                }
+                let last = errors.lines().rev().find(|line| !line.trim().is_empty());
+                let said = last.map(|line| format!(": {line}")).unwrap_or_default();
+                Err(Failure::Failed(format!("`{name}` failed ({status}){said}")))
+            }
+            Err(failure) => {
+                self.end(&mut child);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Starts what becomes the command.
+    fn start(&self, stdout: &File, stderr: &File) -> std::io::Result<Child> {
+        process::Command::new("/bin/sh")
+            .args(["-c", STARTER, "sh"])
+            .arg(self.cgroup.unwrap_or(Path::new("")))
+            .args(self.words)
+            .current_dir(self.folder)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(stdout.try_clone()?)
+            .stderr(stderr.try_clone()?)
+            .spawn()
+    }
+
+    fn begin(&self, child: &mut Child, register: &mut dyn FnMut(Group) -> Result<(), String>) -> Result<(), Failure> {
+        let leader = Pid::from_raw(child.id().cast_signed())
+            .ok_or_else(|| Failure::Failed("it has no process ID".to_owned()))?;
+        register(Group::led_by(leader, self.cgroup)).map_err(Failure::Failed)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // If it has ended already, its exit status shows that.
+            let _ = stdin.write_all(b"go\n");
+        }
+        Ok(())
+    }
+
+    /// Waits until the command ends; it stays a zombie.
+    fn wait(&self, child: &Child, interrupt: Option<Interrupt<'_>>) -> Result<ExitStatus, Failure> {
+        let deadline = Instant::now() + self.limit;
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let handle = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        loop {
+            if let Some(status) = pid.and_then(exit_status) {
+                return Ok(status);
+            }
+            if let Some(interrupt) = interrupt {
+                interrupt.signals.drain();
+                if (interrupt.is_due)(interrupt.signals) {
+                    return Err(Failure::Stopped);
+                }
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let (name, seconds) = (self.words.join(" "), self.limit.as_secs_f64());
+                let why = format!("`{name}` was still running after {seconds} s and was killed");
+                return Err(Failure::Failed(format!("{why}; --patience waits longer")));
+            }
+            sleep(handle.as_ref(), interrupt, if handle.is_some() { left } else { left.min(LOOK) });
+        }
+    }
+
+    /// Kills everything that the command has started.
+    fn end(&self, child: &mut Child) {
+        let leader = Pid::from_raw(child.id().cast_signed());
+        let group = leader.map(|leader| Group::led_by(leader, self.cgroup));
+        reap(child);
+        if let Some(group) = group {
+            // What a condition did is undone in any case.
+            let _ = group.end(Duration::from_secs(2));
+        }
+    }
+}
+
+/// Sleeps until a command ends, a signal comes, or for `time`.
+fn sleep(handle: Option<&OwnedFd>, interrupt: Option<Interrupt<'_>>, time: Duration) {
+    let ended = handle.map(AsFd::as_fd);
+    let signal = interrupt.map(|interrupt| interrupt.signals.fd());
+    let mut fds: Vec<PollFd<'_>> =
+        [ended, signal].into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+    // An interrupted poll is like any other wake-up.
+    let _ = poll(&mut fds, Timespec::try_from(time).ok().as_ref());
+}
+
+/// A file in memory. Unlike a pipe it neither blocks what outlives its command, nor has to be read meanwhile.
+fn memory() -> std::io::Result<File> {
+    Ok(File::from(memfd_create("output", MemfdFlags::CLOEXEC)?))
+}
+
+fn last_output(mut file: File) -> String {
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let mut bytes = Vec::new();
+    let _ = file
+        .seek(SeekFrom::Start(length.saturating_sub(MOST_OUTPUT)))
+        .and_then(|_| file.take(MOST_OUTPUT).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, limit: Duration) -> Result<String, Failure> {
+        let words = ["/bin/sh", "-c", script];
+        Command { words: &words, folder: Path::new("/"), limit, cgroup: None }.run(None, &mut |_| Ok(()))
+    }
+
+    #[test]
+    fn a_command_prints_fails_and_is_killed() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(run("echo out; echo err >&2", minute), Ok("out\n".to_owned()));
+        let failed = run("echo first >&2; echo last >&2; exit 3", minute);
+        assert!(
+            matches!(&failed, Err(Failure::Failed(why)) if why.ends_with("failed (exit status: 3): last")),
+            "{failed:?}"
+        );
+        let late = run("sleep 1000", Duration::from_millis(50));
+        assert!(matches!(&late, Err(Failure::Failed(why)) if why.contains("still running after 0.05 s")), "{late:?}");
+        // What it leaves behind holds its output open, and keeps nobody waiting.
+        assert_eq!(run("sleep 1 & echo early", minute), Ok("early\n".to_owned()));
+    }
+
+    #[test]
+    fn it_begins_only_once_its_group_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let words = ["/bin/sh", "-c", "touch begun"];
+        let command = Command { words: &words, folder: folder.path(), limit: Duration::from_secs(60), cgroup: None };
+        let mut seen = Vec::new();
+        let refused = command.run(None, &mut |group| {
+            seen.push(group);
+            Err("no room".to_owned())
+        });
+        assert_eq!(refused, Err(Failure::Failed("no room".to_owned())));
+        assert!(!folder.path().join("begun").exists());
+        assert!(seen[0].leader() > 0);
+        assert_eq!(command.run(None, &mut |_| Ok(())), Ok(String::new()));
+        assert!(folder.path().join("begun").exists());
+    }
+}

@@ -1,0 +1,108 @@
+//! Signals as bytes in a pipe, so that one poll(2) waits for programs, their ends and the user.
+
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP};
+
+/// Signals that ask the run to stop.
+const STOPPING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// The tool's signal handlers while it measures.
+#[derive(Debug)]
+pub struct Signals {
+    pipe: UnixStream,
+    /// One byte for each signal that asked the run to stop.
+    stops: UnixStream,
+    stop_count: AtomicUsize,
+    stop: Arc<AtomicUsize>,
+    suspend: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Installs the handlers: SIGINT, SIGTERM and SIGHUP ask the run to stop, SIGTSTP (Ctrl-Z) to pause, SIGCHLD wakes it.
+    ///
+    /// # Errors
+    /// The kernel refuses a socket pair or a handler.
+    pub fn install() -> Result<Signals> {
+        let why = "signal handlers cannot be installed";
+        let (pipe, write) = UnixStream::pair().context(why)?;
+        let (stops, stops_write) = UnixStream::pair().context(why)?;
+        let stop = Arc::new(AtomicUsize::new(0));
+        let suspend = Arc::new(AtomicBool::new(false));
+        for reader in [&pipe, &stops] {
+            reader.set_nonblocking(true).context(why)?;
+        }
+        // Flags are set before a byte wakes whoever reads them.
+        for signal in STOPPING {
+            let number = usize::try_from(signal).unwrap_or_default();
+            signal_hook::flag::register_usize(signal, Arc::clone(&stop), number).context(why)?;
+            signal_hook::low_level::pipe::register(signal, stops_write.try_clone().context(why)?).context(why)?;
+        }
+        signal_hook::flag::register(SIGTSTP, Arc::clone(&suspend)).context(why)?;
+        for signal in STOPPING.into_iter().chain([SIGCHLD, SIGTSTP]) {
+            signal_hook::low_level::pipe::register(signal, write.try_clone().context(why)?).context(why)?;
+        }
+        Ok(Signals { pipe, stops, stop_count: AtomicUsize::new(0), stop, suspend })
+    }
+
+    /// Returns the descriptor that becomes readable with every signal.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+
+    /// Empties the pipe.
+    pub fn drain(&self) {
+        while read_bytes(&self.pipe) > 0 {}
+    }
+
+    /// Returns the signal that asked the run to stop, if one did.
+    #[must_use]
+    pub fn stopped(&self) -> Option<i32> {
+        i32::try_from(self.stop.load(Ordering::Relaxed)).ok().filter(|signal| *signal != 0)
+    }
+
+    /// Returns how many signals have asked the run to stop.
+    #[must_use]
+    pub fn stops(&self) -> usize {
+        loop {
+            match read_bytes(&self.stops) {
+                0 => return self.stop_count.load(Ordering::Relaxed),
+                count => drop(self.stop_count.fetch_add(count, Ordering::Relaxed)),
+            }
+        }
+    }
+
+    /// Returns true once the user has asked for a pause (Ctrl-Z).
+    #[must_use]
+    pub fn wants_pause(&self) -> bool {
+        self.suspend.load(Ordering::Relaxed)
+    }
+
+    /// Stops this process, as Ctrl-Z does by default, until something continues it.
+    pub fn pause(&self) {
+        self.suspend.store(false, Ordering::Relaxed);
+        // It fails for no signal that has a default action.
+        let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+    }
+}
+
+/// Returns a flag that is set whenever this process goes on after it was stopped.
+///
+/// # Errors
+/// The kernel refuses a handler.
+pub fn continued() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGCONT, Arc::clone(&flag)).context("a signal handler cannot be installed")?;
+    Ok(flag)
+}
+
+/// Takes some bytes out of a socket that does not block; returns how many.
+fn read_bytes(mut socket: &UnixStream) -> usize {
+    socket.read(&mut [0_u8; 64]).unwrap_or(0)
+}
