@@ -9,8 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::kernel::System;
+use crate::kernel_log::KernelLog;
 use crate::record;
 use crate::recorder::is_end;
+use crate::scope::SENTINEL;
 use crate::tally::Tally;
 use crate::{Context, Flush, Ledger, TrailSettings, Undo};
 use machine::find_command;
@@ -44,12 +46,16 @@ const ROOM: u64 = 1 << 20;
 pub(crate) struct Auditd {
     child: Child,
     folder: PathBuf,
+    kernel_log: KernelLog,
+    /// Whether its log was counted.
+    counted: bool,
 }
 
 impl Auditd {
     /// Starts it and waits until it receives the records.
     pub(crate) fn start(context: &mut Context<'_>, system: &System) -> Result<Auditd, String> {
         let program = find_command("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
+        let kernel_log = KernelLog::open(&system.machine)?;
         let folder = context.scratch.join(format!("auditd-{}", std::process::id()));
         configure(&folder, context.settings, context.ledger)?;
         context.ledger.record(Undo::End { program: program.clone(), argument: folder.clone() })?;
@@ -64,7 +70,7 @@ impl Auditd {
             .stderr(messages)
             .spawn()
             .map_err(failed)?;
-        let mut auditd = Auditd { child, folder };
+        let mut auditd = Auditd { child, folder, kernel_log, counted: false };
         auditd.wait_until_it_receives(system)?;
         Ok(auditd)
     }
@@ -95,17 +101,23 @@ impl Auditd {
     pub(crate) fn finish(&mut self, tally: &mut Tally) -> Result<(), String> {
         self.wait_for_the_last_record();
         end_child(&mut self.child, PATIENCE);
-        let failed =
-            |error: &dyn std::fmt::Display| format!("the trail of {} cannot be read: {error}", self.folder.display());
+        let folder = self.folder.display().to_string();
+        let failed = |error: &dyn std::fmt::Display| format!("the trail of {folder} cannot be read: {error}");
         let disk = rustix::fs::statvfs(&self.folder).map_err(|error| failed(&error))?;
         if disk.f_bavail * disk.f_frsize < ROOM {
             return Err(format!("the trail could not be written: {} is full", self.folder.display()));
         }
+        self.count(tally).map_err(|error| failed(&error))
+    }
+
+    /// Counts its log, and passes on the records of others.
+    fn count(&mut self, tally: &mut Tally) -> std::io::Result<()> {
+        self.counted = true;
         for name in LOGS.iter().rev() {
             match File::open(self.folder.join(name)) {
-                Ok(file) => count(file, tally).map_err(|error| failed(&error))?,
+                Ok(file) => count(file, tally, &mut self.kernel_log)?,
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(error) => return Err(failed(&error)),
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -123,6 +135,9 @@ impl Auditd {
 impl Drop for Auditd {
     fn drop(&mut self) {
         end_child(&mut self.child, PATIENCE);
+        if !self.counted {
+            let _ = self.count(&mut Tally::new(SENTINEL, 0));
+        }
     }
 }
 
@@ -184,7 +199,7 @@ fn ends(log: &Path) -> std::io::Result<bool> {
     Ok(lines.any(|(kind, record)| is_end(kind, record)))
 }
 
-fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
+fn count(file: File, tally: &mut Tally, kernel_log: &mut KernelLog) -> std::io::Result<()> {
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line)? > 0 {
@@ -192,7 +207,9 @@ fn count(file: File, tally: &mut Tally) -> std::io::Result<()> {
         if let Some((kind, record)) = record::line(text) {
             // Its time of arrival is not in the log.
             let now = record::stamp(record).map_or(0, |stamp| stamp.ms);
-            tally.take(kind, record, text.len() + 1, now);
+            if !tally.take(kind, record, text.len() + 1, now) {
+                kernel_log.pass_on(kind, record);
+            }
         }
         line.clear();
     }
@@ -225,7 +242,11 @@ mod tests {
                     type=PROCTITLE msg=audit(1.004:5): proctitle=\"x\"\ntype=SYSCALL msg=audit(1.004:6): a auid=8 b\n";
         fs::write(&path, text).unwrap();
         let mut tally = Tally::new(7, 1000);
-        count(File::open(&path).unwrap(), &mut tally).unwrap();
+        crate::fake::write(folder.path(), "/dev/kmsg", "");
+        let mut log = KernelLog::open(&machine::Machine::at(folder.path())).unwrap();
+        count(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
+        let passed_on = fs::read_to_string(folder.path().join("dev/kmsg")).unwrap();
+        assert_eq!(passed_on, "<5>audit: type=1300 audit(1.004:6): a auid=8 b");
         let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
         assert_eq!((tally.totals(), tally.missing()), ((1, lengths as u64), 0));
         assert!(!ends(&path).unwrap());

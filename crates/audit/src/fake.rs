@@ -18,6 +18,9 @@ use crate::scope::SENTINEL;
 /// A thread of the kernel's that sends records.
 pub(crate) const KAUDITD: u32 = 27;
 
+/// How long a receiver is stopped.
+const STOPPED: Duration = Duration::from_millis(700);
+
 /// A kernel in memory.
 #[derive(Default)]
 pub(crate) struct Fake(Mutex<Inner>);
@@ -118,6 +121,13 @@ impl Inner {
         self.serial += count;
     }
 
+    /// Has the receiver sleep before it takes its next record, as a stopped process does.
+    pub(crate) fn stop_receiver(&self) {
+        if let Some(queue) = self.receiver.upgrade() {
+            queue.records.lock().unwrap().push_back(Err(Errno::INTR));
+        }
+    }
+
     /// Has the receiver find that its socket was full.
     pub(crate) fn overrun(&self) {
         if let Some(queue) = self.receiver.upgrade() {
@@ -166,10 +176,7 @@ impl Kernel for Fake {
         let status = &mut inner.status;
         match setting {
             Setting::Enabled => status.enabled = value,
-            Setting::Failure => status.failure = value,
-            Setting::RateLimit => status.rate_limit = value,
             Setting::BacklogLimit => status.backlog_limit = value,
-            Setting::BacklogWaitTime => status.backlog_wait_time = value,
             Setting::Pid if status.pid != std::process::id() => return Err(Errno::ACCESS),
             Setting::Pid => status.pid = value,
         }
@@ -239,7 +246,12 @@ impl Records for Queue {
         let waiting = self.records.lock().unwrap();
         let silence = Duration::from_millis(1);
         let (mut waiting, _) = self.come.wait_timeout_while(waiting, silence, |queue| queue.is_empty()).unwrap();
-        let (kind, text) = waiting.pop_front().ok_or(Errno::AGAIN)??;
+        let next = waiting.pop_front().ok_or(Errno::AGAIN)?;
+        drop(waiting);
+        if next == Err(Errno::INTR) {
+            std::thread::sleep(STOPPED);
+        }
+        let (kind, text) = next?;
         buffer[..text.len()].copy_from_slice(&text);
         Ok((kind, &buffer[..text.len()]))
     }
@@ -256,9 +268,12 @@ pub(crate) fn system() -> (TempDir, Arc<Fake>, System) {
         ("/proc/cmdline", "quiet\n"),
         (&format!("/proc/{pid}/loginuid"), "4294967295"),
         (&comm, "kauditd\n"),
+        ("/dev/kmsg", ""),
     ] {
         write(root.path(), path, text);
     }
+    // Of each thread that reads it: a test may have to wait for a processor.
+    std::os::unix::fs::symlink("/proc/thread-self/schedstat", root.path().join("proc/thread-self/schedstat")).unwrap();
     let fake = Arc::new(Fake::default());
     let system = System { kernel: Arc::clone(&fake) as _, machine: Machine::at(root.path()) };
     (root, fake, system)

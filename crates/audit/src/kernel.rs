@@ -18,6 +18,9 @@ pub(crate) const MESSAGE: u16 = 1120;
 /// Locked until the machine restarts.
 pub(crate) const LOCKED: u32 = 2;
 
+/// What the kernel does when it loses a record: it panics.
+pub(crate) const PANIC: u32 = 2;
+
 /// `struct audit_status`: what holds for the whole machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Status {
@@ -45,11 +48,8 @@ pub(crate) struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
     Enabled,
-    Failure,
     Pid,
-    RateLimit,
     BacklogLimit,
-    BacklogWaitTime,
 }
 
 /// The kernel's audit subsystem.

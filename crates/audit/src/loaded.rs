@@ -115,7 +115,7 @@ mod tests {
         };
         let _machine = testing::Machine::alone();
         let before = State::read(&system).unwrap();
-        let found = Found::from(before.status);
+        let found = Found::unchanged(before.status);
         if before.status.enabled != 0 || before.status.pid != 0 || before.admits(&Level::Off, &system.machine).is_err()
         {
             return testing::skip("auditing is in use here");

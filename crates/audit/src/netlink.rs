@@ -71,11 +71,8 @@ impl Setting {
     fn place(self) -> (u32, usize) {
         match self {
             Setting::Enabled => (0x01, 1),
-            Setting::Failure => (0x02, 2),
             Setting::Pid => (0x04, 3),
-            Setting::RateLimit => (0x08, 4),
             Setting::BacklogLimit => (0x10, 5),
-            Setting::BacklogWaitTime => (0x20, 9),
         }
     }
 
@@ -244,8 +241,8 @@ mod tests {
 
     #[test]
     fn a_request_sets_one_field() {
-        let bytes = Setting::BacklogWaitTime.encode(7);
-        assert_eq!((number(&bytes, 0), number(&bytes, 36)), (Some(0x20), Some(7)));
+        let bytes = Setting::BacklogLimit.encode(7);
+        assert_eq!((number(&bytes, 0), number(&bytes, 20)), (Some(0x10), Some(7)));
         assert_eq!(bytes.iter().filter(|byte| **byte != 0).count(), 2);
     }
 }

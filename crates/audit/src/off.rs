@@ -19,7 +19,7 @@ pub(crate) struct Off {
 impl Off {
     pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<Off, String> {
         scope::is_free(&system.machine)?;
-        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
+        context.ledger.record(Undo::Restore(Found::unchanged(state.status)))?;
         system.prepend(&scope::exclude_programs())?;
         let login_uid = LoginUid::set(&system.machine)?;
         let off = Off { system, _login_uid: login_uid };
@@ -46,12 +46,13 @@ pub(crate) struct OffAfterOn {
 
 impl OffAfterOn {
     pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<OffAfterOn, String> {
-        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
-        if state.status.enabled == 0 && was_on(&system.machine).is_none() {
+        if was_on(&system.machine).is_none() {
+            let found = Found::on(state.status, state.status.backlog_limit);
+            context.ledger.record(Undo::Restore(found))?;
             switch_on(&system)?;
+            let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
+            system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
         }
-        let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
-        system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
         let off = OffAfterOn { system };
         off.check()?;
         Ok(off)

@@ -18,6 +18,9 @@ use crate::state::drained;
 /// How long the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
 
+/// Nanoseconds for which the thread that receives records never sleeps: it wakes every tenth of a second at least.
+const STOPPED: u64 = 500_000_000;
+
 /// Auditing, on.
 pub(crate) struct On {
     pub receiving: Receiving,
@@ -70,7 +73,9 @@ impl On {
             format!("{why}; make room there, or keep less of it (--trail-limit) or none (--sink count)")
         })?;
         checked?;
+        check_receiver(&recording, window)?;
         let trail = self.trail(&mut recording, window, drained)?;
+        self.check_lost(trail.lost)?;
         if self.counts.every_call && trail.events == 0 && trail.lost == 0 {
             return Err("every system call should be audited, and no event came from the window".to_owned());
         }
@@ -93,13 +98,34 @@ impl On {
         clock::monotonic().saturating_sub(end) as f64 / 1e9
     }
 
+    /// Checks that no record was lost, unless losing them is what the machine is set to, and nobody else's can be among them.
+    fn check_lost(&self, lost: u64) -> Result<(), String> {
+        if lost == 0 {
+            return Ok(());
+        }
+        if self.receiving.is_in_use {
+            return Err(format!(
+                "{lost} records were lost, perhaps others' too: auditing is in use here; a longer queue (`auditctl -b`) \
+                 holds more"
+            ));
+        }
+        if self.set.backlog_wait_time == 0 || self.set.rate_limit > 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "{lost} records were lost, although processes wait for room in the queue: whoever received them was stopped or \
+             too slow; --sink count is the fastest"
+        ))
+    }
+
     /// Returns what the trail was in the window.
     fn trail(&mut self, recording: &mut Recording, window: Window, drained: f64) -> Result<Trail, String> {
+        // Before auditd ends: what nobody receives may be lost too.
+        let now = self.receiving.system.status()?;
         if let Receiver::Auditd(auditd) = &mut self.receiving.receiver {
             auditd.finish(&mut recording.tally)?;
         }
         let dropped = self.dropped(recording);
-        let now = self.receiving.system.status()?;
         let tick = clock::tick();
         let wall_ms = |time: u64| (i128::from(time) + self.receiving.offset) as f64 / 1e6;
         let counted = recording.tally.window(wall_ms(window.start), wall_ms(window.end), (tick / 1e6).max(1.0));
@@ -160,4 +186,19 @@ impl On {
             notes.push(format!("the wall clock, which stamps the records, was moved by {moved} ms meanwhile"));
         }
     }
+}
+
+/// Checks that the records were received all the time: the kernel has the programs wait, or loses records, while they are not.
+fn check_receiver(recording: &Recording, window: Window) -> Result<(), String> {
+    let slept = recording.samples.longest_sleep(window.start);
+    if slept > STOPPED {
+        return Err(format!(
+            "no records were received for {:.1} s: unixmark was stopped, or waited for the disk that the trail is on",
+            slept as f64 / 1e9
+        ));
+    }
+    if recording.samples.was_stopped(window.start) {
+        return Err("the process that receives the records was stopped by a signal".to_owned());
+    }
+    Ok(())
 }

@@ -8,12 +8,13 @@ use rustix::io::Errno;
 use crate::auditd::Auditd;
 use crate::clock;
 use crate::file::TrailFile;
+use crate::kernel_log::KernelLog;
 use crate::kernel::{Records, Setting, System};
 use crate::loaded::Loaded;
 use crate::recorder::{Recorder, Source};
 use crate::samples::kauditd;
 use crate::scope::{self, SENTINEL};
-use crate::state::{Found, State, is_alive, put_back};
+use crate::state::{Found, State, name, put_back};
 use crate::syntax::RuleSet;
 use crate::tally::Tally;
 use crate::{Context, Sink, Undo};
@@ -23,6 +24,10 @@ pub(crate) struct Receiving {
     pub system: System,
     /// What was there before.
     pub state: State,
+    /// How that is put back.
+    found: Found,
+    /// Whether the machine audits for others too.
+    pub is_in_use: bool,
     pub recorder: Recorder,
     pub receiver: Receiver,
     /// Open until auditing is put back: the kernel would print what it has nobody to send to.
@@ -57,23 +62,36 @@ impl Receiving {
     /// Starts to receive the records, and to count them.
     pub(crate) fn start(system: System, state: State, context: &mut Context<'_>) -> Result<Receiving, String> {
         scope::is_free(&system.machine)?;
-        context.ledger.record(Undo::Restore(Found::from(state.status)))?;
-        set_limits(&system, context.settings.backlog)?;
+        let is_in_use = state.is_in_use(&system.machine);
+        let wanted = context.settings.backlog;
+        let backlog = if is_in_use { state.status.backlog_limit } else { wanted };
+        let found = Found::on(state.status, backlog);
+        context.ledger.record(Undo::Restore(found))?;
         let offset = clock::offset();
-        let (receiver, records) = receiver(&system, state.status.pid, context)?;
+        let (receiver, records) = receiver(&system, &state, context)?;
+        if !is_in_use {
+            let failed = |error: Errno| format!("the length of the queue cannot be set: {error}");
+            system.kernel.set(Setting::BacklogLimit, backlog).map_err(failed)?;
+        }
         // Events of programs that were started earlier count as of now.
         let origin = u64::try_from((i128::from(clock::monotonic()) + offset) / 1_000_000).unwrap_or(0);
         let recorder = Recorder::start(Source {
             system: system.clone(),
             records: records.clone(),
             file: file(&receiver, context)?,
+            kernel_log: kernel_log(&system, &receiver)?,
             daemon: receiver.daemon(),
             kauditd: kauditd(&system.machine),
-            backlog: context.settings.backlog,
+            backlog,
             tally: Tally::new(SENTINEL, origin),
         })?;
-        let notes = about_the_machine(&system, &state, &receiver);
-        Ok(Receiving { system, state, recorder, receiver, _records: records, offset, notes })
+        let mut notes = about_the_machine(&system, &state, &receiver);
+        if backlog != wanted {
+            notes.push(format!(
+                "auditing is in use here, so its settings are left alone: {backlog} records are queued, not {wanted}"
+            ));
+        }
+        Ok(Receiving { system, state, found, is_in_use, recorder, receiver, _records: records, offset, notes })
     }
 
     /// Loads the rules of the trial.
@@ -90,25 +108,18 @@ impl Receiving {
 impl Drop for Receiving {
     fn drop(&mut self) {
         // While records can still be received; the ledger does it once more, and reports what fails.
-        let _ = put_back(&self.system, &Found::from(self.state.status));
+        let _ = put_back(&self.system, &self.found);
     }
 }
 
-/// Sets the length of the queue, and has the kernel neither print nor panic when it loses a record: that is counted.
-fn set_limits(system: &System, backlog: u32) -> Result<(), String> {
-    let failed = |error: Errno| format!("the limits of auditing cannot be set: {error}");
-    system.kernel.set(Setting::Failure, 0).map_err(failed)?;
-    system.kernel.set(Setting::BacklogLimit, backlog).map_err(failed)
-}
-
-/// Returns who receives the records, and where they arrive: at `pid`, if that process receives them already, else at whom the
-/// run wants.
+/// Returns who receives the records, and where they arrive: at the process that receives them already, else at whom the run
+/// wants.
 fn receiver(
     system: &System,
-    pid: u32,
+    state: &State,
     context: &mut Context<'_>,
 ) -> Result<(Receiver, Option<Arc<dyn Records>>), String> {
-    if pid != 0 && is_alive(&system.machine, pid) {
+    if let Some(pid) = state.daemon(&system.machine) {
         return Ok((Receiver::Daemon(pid), Some(listen(system)?)));
     }
     if context.settings.sink == Sink::Auditd {
@@ -116,8 +127,7 @@ fn receiver(
     }
     match system.kernel.receive() {
         Ok(records) => Ok((Receiver::Tool, Some(records))),
-        // A process in another PID namespace.
-        Err(Errno::EXIST) => Ok((Receiver::Daemon(pid), Some(listen(system)?))),
+        Err(Errno::EXIST) => Err("another process receives the audit records by now; try again".to_owned()),
         Err(error) => Err(format!("the audit records cannot be received: {error}")),
     }
 }
@@ -125,6 +135,11 @@ fn receiver(
 fn listen(system: &System) -> Result<Arc<dyn Records>, String> {
     let failed = |error: Errno| format!("the audit records cannot be read: {error}; it needs CAP_AUDIT_READ");
     system.kernel.listen().map_err(failed)
+}
+
+/// Opens the kernel's log, if the tool is who receives others' records in its place.
+fn kernel_log(system: &System, receiver: &Receiver) -> Result<Option<KernelLog>, String> {
+    matches!(receiver, Receiver::Tool).then(|| KernelLog::open(&system.machine)).transpose()
 }
 
 /// Creates the file that records are written to, if the tool does that.
@@ -141,7 +156,7 @@ fn file(receiver: &Receiver, context: &mut Context<'_>) -> Result<Option<TrailFi
 /// Returns notes about what else the machine audits.
 fn about_the_machine(system: &System, state: &State, receiver: &Receiver) -> Vec<String> {
     let mut notes = Vec::new();
-    if was_on(&system.machine).is_none() {
+    if state.status.enabled == 0 && was_on(&system.machine).is_none() {
         notes.push(
             "auditing was switched on for the first time since the machine started: until it restarts, new processes pay \
              for that at each system call"
@@ -155,10 +170,8 @@ fn about_the_machine(system: &System, state: &State, receiver: &Receiver) -> Vec
         notes.push(format!("{} rules of the machine's own are tried after these", state.rules.len()));
     }
     if let Receiver::Daemon(pid) = receiver {
-        let name = system.machine.read(&format!("/proc/{pid}/comm")).unwrap_or_default();
-        notes.push(format!(
-            "process {pid} ({name}) receives the records and keeps them as it always does; unixmark counts them as well"
-        ));
+        let daemon = name(&system.machine, *pid);
+        notes.push(format!("{daemon} receives the records and keeps them as it always does; unixmark counts them as well"));
     }
     notes
 }

@@ -15,9 +15,10 @@ use rustix::process::setpriority_process;
 
 use crate::clock::{monotonic, thread_time, wall_ms};
 use crate::file::{self, TrailFile};
+use crate::kernel_log::KernelLog;
 use crate::kernel::{LONGEST, MESSAGE, Records, System};
 use crate::record;
-use crate::samples::{Sample, Samples, processor_time};
+use crate::samples::{Sample, Samples, awake, is_stopped, processor_time};
 use crate::tally::Tally;
 
 /// Nanoseconds between samples.
@@ -48,6 +49,8 @@ pub(crate) struct Source {
     pub records: Option<Arc<dyn Records>>,
     /// Where they are written.
     pub file: Option<TrailFile>,
+    /// Where those of others go; `None` if another process receives all of them.
+    pub kernel_log: Option<KernelLog>,
     /// The process that receives them, if that is not the tool.
     pub daemon: Option<u32>,
     /// The kernel's thread.
@@ -204,7 +207,10 @@ impl Worker {
         let record = &record[..end];
         self.burst += 1;
         self.ended |= is_end(kind, record);
-        self.source.tally.take(kind, record, file::length(kind, record), wall_ms());
+        let is_own = self.source.tally.take(kind, record, file::length(kind, record), wall_ms());
+        if let Some(log) = self.source.kernel_log.as_mut().filter(|_| !is_own) {
+            log.pass_on(kind, record);
+        }
         // As in auditd's log, what only ends an event is left out.
         let is_written = kind >= 1000 && ![record::END, record::REPLACE, MESSAGE].contains(&kind);
         if let Some(file) = self.source.file.as_mut().filter(|_| is_written) {
@@ -222,6 +228,8 @@ impl Worker {
             waited: status.waited.unwrap_or(0),
             kernel: kauditd.as_ref().map_or(0, time),
             receiver: daemon.as_ref().map_or_else(thread_time, time),
+            awake: awake(&system.machine),
+            stopped: daemon.is_some_and(|pid| is_stopped(&system.machine, pid)),
         });
     }
 }

@@ -2,6 +2,8 @@
 
 use machine::Machine;
 
+use crate::clock::thread_time;
+
 /// What auditing had cost by a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sample {
@@ -15,6 +17,10 @@ pub(crate) struct Sample {
     pub kernel: u64,
     /// Processor time of whoever receives the records in ns.
     pub receiver: u64,
+    /// Time in which the thread that samples ran, or would have if a processor had been free, in ns.
+    pub awake: u64,
+    /// Whether a signal has stopped the process that receives the records.
+    pub stopped: bool,
 }
 
 /// Samples in the order of time.
@@ -45,6 +51,18 @@ impl Samples {
         (last - self.figure_at(start, figure)).max(0.0)
     }
 
+    /// Returns the longest time after `start` for which the thread slept, in ns.
+    pub(crate) fn longest_sleep(&self, start: u64) -> u64 {
+        let pairs = self.0.windows(2).filter(|pair| pair[1].at > start);
+        let slept = |pair: &[Sample]| (pair[1].at - pair[0].at).saturating_sub(pair[1].awake.saturating_sub(pair[0].awake));
+        pairs.map(slept).max().unwrap_or(0)
+    }
+
+    /// Whether the process that receives the records was stopped at any time after `start`.
+    pub(crate) fn was_stopped(&self, start: u64) -> bool {
+        self.0.iter().any(|sample| sample.at > start && sample.stopped)
+    }
+
     /// Returns the longest queue.
     pub(crate) fn longest_backlog(&self) -> u32 {
         self.0.iter().map(|sample| sample.backlog).max().unwrap_or(0)
@@ -72,6 +90,19 @@ pub(crate) fn processor_time(machine: &Machine, pid: u32) -> u64 {
     machine.list(&folder).into_iter().filter_map(time).sum()
 }
 
+/// Returns the time in which the calling thread ran or waited for a processor, in ns.
+pub(crate) fn awake(machine: &Machine) -> u64 {
+    let text = machine.read("/proc/thread-self/schedstat").unwrap_or_default();
+    let waited = text.split_whitespace().nth(1).and_then(|word| word.parse().ok());
+    thread_time() + waited.unwrap_or(0)
+}
+
+/// Whether a signal or a debugger has stopped a process.
+pub(crate) fn is_stopped(machine: &Machine, pid: u32) -> bool {
+    let text = machine.read(&format!("/proc/{pid}/stat")).unwrap_or_default();
+    text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +115,28 @@ mod tests {
         assert_eq!([50, 100, 150, 200, 250, 400].map(used), [10.0, 10.0, 20.0, 30.0, 30.0, 30.0]);
         assert_eq!(samples.since(150, |sample| sample.kernel), 10.0);
         assert_eq!(Samples::default().figure_at(5, |sample| sample.kernel), 0.0);
+    }
+
+    #[test]
+    fn a_sleep_is_time_that_the_thread_neither_ran_nor_wanted_to() {
+        let sample = |at: u64, awake: u64| Sample { at, awake, ..Sample::default() };
+        let samples = Samples(vec![sample(100, 0), sample(200, 90), sample(900, 690), sample(1500, 700)]);
+        let longest = |start: u64| samples.longest_sleep(start);
+        assert_eq!([0, 899, 1499, 1500].map(longest), [590, 590, 590, 0]);
+        assert_eq!(Samples(samples.0[..3].to_vec()).longest_sleep(200), 100);
+        let stopped = Samples(vec![Sample { at: 5, stopped: true, ..Sample::default() }, sample(9, 0)]);
+        assert!(stopped.was_stopped(4) && !stopped.was_stopped(5));
+    }
+
+    #[test]
+    fn who_is_stopped() {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, stat) in [(1, "1 (a) b) T 0 1"), (2, "2 (T) S 0"), (3, "3 (x) t 1")] {
+            crate::fake::write(root.path(), &format!("/proc/{pid}/stat"), stat);
+        }
+        let machine = Machine::at(root.path());
+        assert_eq!([1, 2, 3, 4].map(|pid| is_stopped(&machine, pid)), [true, false, true, false]);
+        assert!(!is_stopped(&Machine::here(), std::process::id()));
     }
 
     #[test]

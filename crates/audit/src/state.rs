@@ -1,7 +1,9 @@
 //! What of auditing was there before: read whole, judged, and put back exactly.
 //!
-//! Statistics are not state: what was lost and how long processes waited is counted on, never reset. One thing cannot be put
-//! back: that auditing was on (`machine::auditing`).
+//! Auditing that is in use is never weakened: no setting of it is changed, and a level whose records could cost others theirs
+//! is refused. What another process changes meanwhile stays as that process has it. Statistics are not state: what was lost
+//! and how long processes waited is counted on, never reset. One thing cannot be put back: that auditing was on
+//! (`machine::auditing`).
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +12,7 @@ use machine::auditing::was_on;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{LOCKED, Setting, Status, System};
+use crate::kernel::{LOCKED, PANIC, Setting, Status, System};
 use crate::levels::Level;
 use crate::rule::{NEVER, Rule, list};
 use crate::scope::{SENTINEL, is_own};
@@ -21,19 +23,15 @@ const IMMUTABLE: u32 = 1 << 1;
 /// How long queued records may take to get where they go before nobody receives them any more.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// The settings that were found.
+/// The settings that were found, and what a trial makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Whether auditing was on.
-    enabled: u32,
-    /// What the kernel did about lost records.
-    failure: u32,
-    /// Records per second at most.
-    rate_limit: u32,
+    /// Whether the trial switches auditing on, which was off.
+    switched_on: bool,
     /// Records that were queued at most.
     backlog_limit: u32,
-    /// Ticks that a process waited for room.
-    backlog_wait_time: u32,
+    /// Records that are queued at most during the trial.
+    trial_backlog_limit: u32,
 }
 
 /// The whole state of auditing.
@@ -44,15 +42,17 @@ pub(crate) struct State {
     pub features: u32,
 }
 
-impl From<Status> for Found {
-    fn from(status: Status) -> Found {
-        Found {
-            enabled: status.enabled,
-            failure: status.failure,
-            rate_limit: status.rate_limit,
-            backlog_limit: status.backlog_limit,
-            backlog_wait_time: status.backlog_wait_time,
-        }
+impl Found {
+    /// Returns what is put back after a trial that changes no setting.
+    pub(crate) fn unchanged(status: Status) -> Found {
+        let limit = status.backlog_limit;
+        Found { switched_on: false, backlog_limit: limit, trial_backlog_limit: limit }
+    }
+
+    /// Returns what is put back after a trial for which auditing is on, with a queue of `backlog` records.
+    pub(crate) fn on(status: Status, backlog: u32) -> Found {
+        let switched_on = status.enabled == 0;
+        Found { switched_on, trial_backlog_limit: backlog, ..Found::unchanged(status) }
     }
 }
 
@@ -80,14 +80,13 @@ impl State {
         }
         let excludes_all = |rule: &Rule| rule.list == list::TASK && rule.action == NEVER && rule.fields.is_empty();
         let excluded = self.rules.iter().any(excludes_all);
-        let busy = self.status.enabled != 0 && (self.status.pid != 0 || !self.rules.is_empty());
         match level {
             Level::NeverOn => self.never_on(machine),
-            Level::OffAfterOn if busy => Err(format!(
-                "auditing is in use here, with {} rules: switching it off for everybody would leave a gap; audit=off \
-                 excludes the measured programs only",
-                self.rules.len()
-            )),
+            Level::OffAfterOn if self.status.enabled != 0 => {
+                Err("auditing is on here (enabled=1): switching it off for everybody would leave a gap; audit=off \
+                     excludes the measured programs only, and `auditctl -e 0` switches it off"
+                    .to_owned())
+            }
             Level::OffAfterOn | Level::On(_) if excluded => {
                 Err("a rule `task,never` is loaded, so no new process can \
                  be audited; `auditctl -d task,never` removes it"
@@ -98,8 +97,81 @@ impl State {
                      its programs"
                     .to_owned())
             }
+            Level::Off => Ok(()),
+            Level::OffAfterOn => self.may_be_switched_on(machine),
+            Level::On(set) if set.rules.is_empty() => self.may_be_switched_on(machine),
+            Level::On(_) => self.may_be_flooded(machine),
+        }
+    }
+
+    /// Returns the process that receives the records, if there is one.
+    pub(crate) fn daemon(&self, machine: &Machine) -> Option<u32> {
+        let pid = self.status.pid;
+        (pid != 0 && is_alive(machine, pid)).then_some(pid)
+    }
+
+    /// Whether the machine audits: auditing is on, or a process receives the records.
+    pub(crate) fn is_in_use(&self, machine: &Machine) -> bool {
+        self.status.enabled != 0 || self.daemon(machine).is_some()
+    }
+
+    /// Checks that auditing is on, or may be switched on for a trial.
+    fn may_be_switched_on(&self, machine: &Machine) -> Result<(), String> {
+        match self.daemon(machine) {
+            Some(pid) if self.status.enabled == 0 => Err(format!(
+                "auditing is off here (enabled=0) while {} receives its records, and switching it on would add to \
+                 them; `auditctl -e 1` switches it on",
+                name(machine, pid)
+            )),
             _ => Ok(()),
         }
+    }
+
+    /// Checks that no record of others can be lost, and no setting weakened, if the measured programs make more records than
+    /// the kernel's queue holds.
+    fn may_be_flooded(&self, machine: &Machine) -> Result<(), String> {
+        let Status { enabled, failure, rate_limit, backlog_limit, backlog_wait_time, .. } = self.status;
+        let refused = |why: String| Err(why + "; audit=on and audit=off can be measured as it is");
+        if let Some(pid) = self.daemon(machine) {
+            let daemon = name(machine, pid);
+            return refused(format!(
+                "{daemon} receives this machine's audit records, and those of the measured programs would push older \
+                 ones out of its log; stop it for the measurement (`service auditd stop`), which --sink auditd then \
+                 makes with an auditd of its own"
+            ));
+        }
+        if failure == PANIC {
+            return refused(
+                "the kernel panics here when it loses an audit record (failure=2), and the measured programs' could \
+                 fill its queue; `auditctl -f 1` makes it print a message instead"
+                    .to_owned(),
+            );
+        }
+        if enabled == 0 {
+            return Ok(());
+        }
+        if rate_limit > 0 {
+            return refused(format!(
+                "auditing is on here and keeps {rate_limit} records per second at most (rate_limit), so those of the \
+                 measured programs would cost others theirs; `auditctl -r 0` removes the limit"
+            ));
+        }
+        if backlog_wait_time == 0 {
+            return refused(
+                "auditing is on here and loses records when its queue is full (backlog_wait_time=0), so those of the \
+                 measured programs would cost others theirs; `auditctl --backlog_wait_time 15000` makes processes wait \
+                 instead"
+                    .to_owned(),
+            );
+        }
+        if backlog_limit == 0 {
+            return refused(
+                "auditing is on here with a queue of any length (backlog_limit=0), which the measured programs' \
+                 records could fill the memory with; `auditctl -b 8192` limits it"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     /// Checks that auditing was never on since the machine started, as far as the kernel shows.
@@ -135,17 +207,10 @@ pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
         );
     }
     let failed = |error: Errno| format!("auditing could not be put back ({error})");
-    let settings = [
-        // First, so that the rest makes no records.
-        (Setting::Enabled, now.enabled, found.enabled),
-        (Setting::Failure, now.failure, found.failure),
-        (Setting::RateLimit, now.rate_limit, found.rate_limit),
-        (Setting::BacklogWaitTime, now.backlog_wait_time, found.backlog_wait_time),
-    ];
-    for (setting, now, found) in settings {
-        if now != found {
-            system.kernel.set(setting, found).map_err(failed)?;
-        }
+    // First, so that the rest makes no records; but not where another process audits by now.
+    let is_another_s = now.pid != 0 && now.pid != std::process::id() && is_alive(&system.machine, now.pid);
+    if found.switched_on && now.enabled != 0 && !is_another_s {
+        system.kernel.set(Setting::Enabled, 0).map_err(failed)?;
     }
     for rule in rules.iter().filter(|rule| is_own(rule)) {
         match system.kernel.delete(rule) {
@@ -154,7 +219,8 @@ pub(crate) fn put_back(system: &System, found: &Found) -> Result<(), String> {
         }
     }
     stop_receiving(system, now.pid).map_err(failed)?;
-    if now.backlog_limit != found.backlog_limit {
+    let is_the_trial_s = now.backlog_limit == found.trial_backlog_limit;
+    if is_the_trial_s && found.backlog_limit != found.trial_backlog_limit {
         system.kernel.set(Setting::BacklogLimit, found.backlog_limit).map_err(failed)?;
     }
     Ok(())
@@ -174,6 +240,12 @@ fn stop_receiving(system: &System, pid: u32) -> Result<(), Errno> {
         Err(Errno::ACCESS) => Ok(()),
         other => other,
     }
+}
+
+/// Returns a process with its number, for people.
+pub(crate) fn name(machine: &Machine, pid: u32) -> String {
+    let name = machine.read(&format!("/proc/{pid}/comm")).unwrap_or_default();
+    format!("process {pid} ({name})")
 }
 
 /// Whether there is a process of this number.

@@ -49,12 +49,12 @@ impl Tally {
         Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
     }
 
-    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970.
-    pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) {
-        let Some(stamp) = record::stamp(record) else { return };
+    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970; returns whether it is the login uid's.
+    pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) -> bool {
+        let Some(stamp) = record::stamp(record) else { return false };
         let (is_new, counts) = self.event(kind, stamp, record);
         if !counts {
-            return;
+            return false;
         }
         let bin = self.bin(stamp.ms);
         bin.events += u32::from(is_new);
@@ -64,6 +64,7 @@ impl Tally {
             bin.bytes += bytes as u64;
             self.bin(now).arrived += 1;
         }
+        true
     }
 
     /// Whether a record begins an event, and whether that counts: another login uid's does not, nor one that begins with a
