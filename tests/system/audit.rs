@@ -18,23 +18,23 @@ use tempfile::TempDir;
 const FOREIGN: [&str; 9] = ["-a", "always,exit", "-F", "arch=b64", "-S", "acct", "-F", "auid=12345", "-kforeign"];
 
 /// The login uid of measured programs, as `auditctl -l` has it.
-const SENTINEL: &str = "1970102642";
+pub(super) const SENTINEL: &str = "1970102642";
 
-fn auditctl(words: &[&str]) -> String {
+pub(super) fn auditctl(words: &[&str]) -> String {
     let output = Command::new("/usr/sbin/auditctl").args(words).output().unwrap();
     assert!(output.status.success(), "auditctl {words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
 /// One setting of `auditctl -s`.
-fn setting(name: &str) -> String {
+pub(super) fn setting(name: &str) -> String {
     let text = auditctl(&["-s"]);
     let line = text.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
     line.split(' ').nth(1).unwrap().to_owned()
 }
 
 /// Everything of the state, without what only counts up.
-fn state() -> String {
+pub(super) fn state() -> String {
     let status = auditctl(&["-s"]);
     let counts = ["lost", "backlog", "backlog_wait_time_actual"];
     let kept = status.lines().filter(|line| !counts.contains(&line.split(' ').next().unwrap()));
@@ -42,18 +42,18 @@ fn state() -> String {
 }
 
 /// The machine, for one test: odd settings and a rule of its own, which go with this.
-struct Stage {
-    settings: Settings,
-    before: String,
+pub(super) struct Stage {
+    pub settings: Settings,
+    pub before: String,
     own: [(&'static str, String); 5],
-    scratch: TempDir,
+    pub scratch: TempDir,
     _lock: Lock,
     _alone: testing::Machine,
 }
 
 impl Stage {
     /// Nothing where auditing cannot be had.
-    fn set() -> Option<Stage> {
+    pub(super) fn set() -> Option<Stage> {
         if !testing::is_root() || !testing::has("auditctl") {
             return None;
         }
@@ -81,7 +81,7 @@ impl Stage {
     }
 
     /// Nothing where auditing may not be switched on.
-    fn switched() -> Option<Stage> {
+    pub(super) fn switched() -> Option<Stage> {
         let stage = Stage::set()?;
         let was_on = stage.available("audit=never-on").is_err_and(|why| why.contains("since the machine started"));
         if !was_on && !testing::all_must_run() {
@@ -101,13 +101,13 @@ impl Stage {
         said
     }
 
-    fn enter(&self, name: &str, ledger: &mut Ledger) -> Result<Entered, Refusal> {
+    pub(super) fn enter(&self, name: &str, ledger: &mut Ledger) -> Result<Entered, Refusal> {
         let condition = &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
         conditions::enter(condition, &Machine::here(), &self.settings, ledger, self.scratch.path())
     }
 
     /// Enters a level, has `work` done in a window, and proves it; everything is put back.
-    fn measure(&self, name: &str, work: impl FnOnce(&Stage)) -> Result<Evidence, String> {
+    pub(super) fn measure(&self, name: &str, work: impl FnOnce(&Stage)) -> Result<Evidence, String> {
         let mut ledger = Ledger::open().unwrap();
         let mut entered = self.enter(name, &mut ledger).map_err(|why| format!("{why:?}"))?;
         let before = fs::read_to_string("/proc/thread-self/loginuid").unwrap();
@@ -126,7 +126,7 @@ impl Stage {
         evidence.map(Option::unwrap).map_err(|refusal| refusal.to_string())
     }
 
-    fn rules(&self, text: &str) -> String {
+    pub(super) fn rules(&self, text: &str) -> String {
         let file = self.scratch.path().join("my.rules");
         fs::write(&file, text).unwrap();
         format!("audit=rules:{}", file.display())
@@ -146,13 +146,13 @@ fn monotonic() -> u64 {
 }
 
 /// A program that makes its system calls when told to.
-struct Caller {
+pub(super) struct Caller {
     child: Child,
 }
 
 impl Caller {
     /// Builds it.
-    fn build(stage: &Stage) -> PathBuf {
+    pub(super) fn build(stage: &Stage) -> PathBuf {
         let (source, program) = (stage.scratch.path().join("caller.c"), stage.scratch.path().join("caller"));
         let text = "#include <stdlib.h>\n#include <sys/syscall.h>\n#include <unistd.h>\nint main(int n, char **v)\n{\n\
                     char c = 'd';\n(void)n;\nwrite(1, &c, 1);\nread(0, &c, 1);\nfor (long i = atol(v[1]); i; i--) \
@@ -187,7 +187,7 @@ impl Caller {
 }
 
 /// Has `callers` programs make `calls` calls each, all at once.
-fn calls(program: &Path, callers: usize, calls: u32) {
+pub(super) fn calls(program: &Path, callers: usize, calls: u32) {
     let mut all: Vec<Caller> = (0..callers).map(|_| Caller::start(program, calls)).collect();
     all.iter_mut().for_each(Caller::go);
     all.iter_mut().for_each(Caller::heard);
@@ -428,65 +428,4 @@ fn the_tool_that_is_killed() {
     let _entered = conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch);
     assert!(Command::new("true").status().unwrap().success());
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
-}
-
-#[test]
-fn where_auditing_was_on_it_stays_on() {
-    let Some(mut stage) = Stage::switched() else { return };
-    let program = Caller::build(&stage);
-    auditctl(&["-e", "1"]);
-    stage.before = state();
-    assert!(stage.before.starts_with("enabled 1"));
-    let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
-    let evidence = stage
-        .measure(&level, |_| {
-            // Others keep their audit contexts.
-            assert!(!auditctl(&["-l"]).contains("-a never,task"));
-            calls(&program, 1, 1000);
-        })
-        .unwrap();
-    assert_eq!(evidence.trail.unwrap().events, 1000);
-    assert!(evidence.notes.iter().any(|note| note.contains("other processes are still audited")));
-    let refused = stage.enter("audit=off-after-on", &mut Ledger::open().unwrap()).err();
-    assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("would leave a gap")));
-    stage.measure("audit=off", |_| calls(&program, 1, 10)).unwrap();
-}
-
-#[test]
-fn a_daemon_that_was_there_keeps_its_place() {
-    let Some(mut stage) = Stage::switched() else { return };
-    let program = Caller::build(&stage);
-    let folder = stage.scratch.path().join("theirs");
-    fs::create_dir_all(folder.join("plugins.d")).unwrap();
-    let config = format!(
-        "log_file = {0}/audit.log\nlog_group = root\nlog_format = RAW\nplugin_dir = {0}/plugins.d\nspace_left = 2\n\
-         admin_space_left = 1\n",
-        folder.display()
-    );
-    fs::write(folder.join("auditd.conf"), config).unwrap();
-    fs::set_permissions(folder.join("auditd.conf"), fs::Permissions::from_mode(0o640)).unwrap();
-    if !testing::has("auditd") {
-        return;
-    }
-    let mut daemon = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn().unwrap();
-    for _ in 0..500 {
-        if setting("pid") == daemon.id().to_string() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    stage.before = state();
-    assert!(stage.before.contains(&format!("pid {}\n", daemon.id())), "{}", stage.before);
-    let level = stage.rules("-a always,exit -F arch=b64 -S getppid -k mine\n");
-    let evidence = stage.measure(&level, |_| {
-        calls(&program, 1, 1000);
-        std::thread::sleep(Duration::from_millis(20));
-    });
-    let pid = rustix::process::Pid::from_child(&daemon);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    daemon.wait().unwrap();
-    auditctl(&["-e", "0"]);
-    let evidence = evidence.unwrap();
-    assert_eq!(evidence.trail.unwrap().events, 1000);
-    assert!(evidence.notes.iter().any(|note| note.contains("(auditd) receives the records")), "{:?}", evidence.notes);
 }

@@ -6,4 +6,5 @@ mod conditions;
 mod experiment;
 mod kills;
 mod ledger;
+mod production;
 mod room;
