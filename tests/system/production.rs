@@ -64,9 +64,8 @@ impl Production {
     fn events(mut self) -> (usize, usize) {
         self.stop();
         let log = fs::read_to_string(self.folder.join("audit.log")).unwrap();
-        let count = |part: &str| {
-            log.lines().filter(|line| line.starts_with("type=SYSCALL") && line.contains(part)).count()
-        };
+        let count =
+            |part: &str| log.lines().filter(|line| line.starts_with("type=SYSCALL") && line.contains(part)).count();
         (count("key=\"theirs\""), count("comm=\"caller\""))
     }
 

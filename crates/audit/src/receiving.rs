@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use crate::auditd::Auditd;
 use crate::clock;
 use crate::file::TrailFile;
-use crate::kernel_log::KernelLog;
 use crate::kernel::{Records, Setting, System};
+use crate::kernel_log::KernelLog;
 use crate::loaded::Loaded;
 use crate::recorder::{Recorder, Source};
 use crate::samples::kauditd;
@@ -171,7 +171,9 @@ fn about_the_machine(system: &System, state: &State, receiver: &Receiver) -> Vec
     }
     if let Receiver::Daemon(pid) = receiver {
         let daemon = name(&system.machine, *pid);
-        notes.push(format!("{daemon} receives the records and keeps them as it always does; unixmark counts them as well"));
+        notes.push(format!(
+            "{daemon} receives the records and keeps them as it always does; unixmark counts them as well"
+        ));
     }
     notes
 }

@@ -15,8 +15,8 @@ use rustix::process::setpriority_process;
 
 use crate::clock::{monotonic, thread_time, wall_ms};
 use crate::file::{self, TrailFile};
-use crate::kernel_log::KernelLog;
 use crate::kernel::{LONGEST, MESSAGE, Records, System};
+use crate::kernel_log::KernelLog;
 use crate::record;
 use crate::samples::{Sample, Samples, awake, is_stopped, processor_time};
 use crate::tally::Tally;

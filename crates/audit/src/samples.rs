@@ -54,7 +54,8 @@ impl Samples {
     /// Returns the longest time after `start` for which the thread slept, in ns.
     pub(crate) fn longest_sleep(&self, start: u64) -> u64 {
         let pairs = self.0.windows(2).filter(|pair| pair[1].at > start);
-        let slept = |pair: &[Sample]| (pair[1].at - pair[0].at).saturating_sub(pair[1].awake.saturating_sub(pair[0].awake));
+        let slept =
+            |pair: &[Sample]| (pair[1].at - pair[0].at).saturating_sub(pair[1].awake.saturating_sub(pair[0].awake));
         pairs.map(slept).max().unwrap_or(0)
     }
 

@@ -131,13 +131,13 @@ impl State {
     /// the kernel's queue holds.
     fn may_be_flooded(&self, machine: &Machine) -> Result<(), String> {
         let Status { enabled, failure, rate_limit, backlog_limit, backlog_wait_time, .. } = self.status;
-        let refused = |why: String| Err(why + "; audit=on and audit=off can be measured as it is");
+        let refused = |why: String| Err(why + "; audit=on and audit=off can be measured here");
         if let Some(pid) = self.daemon(machine) {
             let daemon = name(machine, pid);
             return refused(format!(
                 "{daemon} receives this machine's audit records, and those of the measured programs would push older \
-                 ones out of its log; stop it for the measurement (`service auditd stop`), which --sink auditd then \
-                 makes with an auditd of its own"
+                 ones out of its log; stop it (`service auditd stop`) and measure with --sink auditd, which starts \
+                 one with a log of its own"
             ));
         }
         if failure == PANIC {
