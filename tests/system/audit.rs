@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use ::conditions::{self, Entered, FinishedTrial, Flush, Ledger, Refusal, Settings, Sink};
-use ::machine::{Lock, Machine};
+use ::conditions::{self, Entered, Flush, Ledger, Refusal, Settings, Sink};
+use ::machine::Machine;
 use catalogue::Catalogue;
 use journal::{Evidence, Trial};
 use tempfile::TempDir;
+
+use crate::room::prove;
 
 /// A rule that nobody else has, as a machine's own.
 const FOREIGN: [&str; 9] = ["-a", "always,exit", "-F", "arch=b64", "-S", "acct", "-F", "auid=12345", "-kforeign"];
@@ -47,7 +49,7 @@ pub(super) struct Stage {
     pub before: String,
     own: [(&'static str, String); 5],
     pub scratch: TempDir,
-    _lock: Lock,
+    _lock: files::Lock,
     _alone: testing::Machine,
 }
 
@@ -103,7 +105,15 @@ impl Stage {
 
     pub(super) fn enter(&self, name: &str, ledger: &mut Ledger) -> Result<Entered, Refusal> {
         let condition = &Catalogue::load().unwrap().expand_conditions(&[name.to_owned()]).unwrap()[0];
-        conditions::enter(condition, &Machine::here(), &self.settings, ledger, self.scratch.path())
+        conditions::enter(condition, &Machine::here(), &self.settings, ledger, self.scratch.path(), None)
+    }
+
+    /// Returns why a level cannot be entered, if it cannot; it is put back.
+    pub fn refusal(&self, name: &str) -> Option<Refusal> {
+        let mut ledger = Ledger::open().unwrap();
+        let refusal = self.enter(name, &mut ledger).err();
+        ledger.close().unwrap();
+        refusal
     }
 
     /// Enters a level, has `work` done in a window, and proves it; everything is put back.
@@ -118,12 +128,12 @@ impl Stage {
         work(self);
         std::thread::sleep(Duration::from_millis(30));
         let end = monotonic();
-        let evidence = entered.prove(&FinishedTrial { trial: &Trial::default(), start, end, companion: None });
+        let evidence = prove(&mut entered, &Trial::default(), (start, end), None);
         drop(entered);
         assert_ne!(fs::read_to_string("/proc/thread-self/loginuid").unwrap(), SENTINEL);
-        ledger.put_back().unwrap();
+        ledger.close().unwrap();
         assert_eq!(state(), self.before);
-        evidence.map(Option::unwrap).map_err(|refusal| refusal.to_string())
+        evidence.map_err(|refusal| refusal.to_string())
     }
 
     pub(super) fn rules(&self, text: &str) -> String {
@@ -212,11 +222,10 @@ fn what_a_killed_tool_leaves_is_put_back_by_the_ledger() {
     let Some(stage) = Stage::set() else { return };
     let mut ledger = Ledger::open().unwrap();
     std::mem::forget(stage.enter("audit=off", &mut ledger).unwrap());
-    let path = ledger.path().to_path_buf();
-    std::mem::forget(ledger);
+    drop(ledger);
     assert_ne!(state(), stage.before);
-    assert_eq!(conditions::restore(&path).unwrap(), 1);
-    assert_eq!(conditions::restore(&path).unwrap(), 0);
+    assert_eq!(conditions::restore().unwrap().steps.len(), 1);
+    assert_eq!(conditions::restore().unwrap().steps.len(), 0);
     assert_eq!(state(), stage.before);
     fs::write("/proc/thread-self/loginuid", "4294967295").unwrap();
 }
@@ -226,7 +235,7 @@ fn rules_that_name_the_programs_are_in_the_way() {
     let Some(stage) = Stage::set() else { return };
     let field = format!("auid={SENTINEL}");
     auditctl(&["-a", "never,exit", "-S", "acct", "-F", &field]);
-    let refused = stage.enter("audit=off", &mut Ledger::open().unwrap()).err();
+    let refused = stage.refusal("audit=off");
     auditctl(&["-d", "never,exit", "-S", "acct", "-F", &field]);
     assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("`unixmark restore`")));
 }
@@ -234,7 +243,7 @@ fn rules_that_name_the_programs_are_in_the_way() {
 #[test]
 fn never_on_is_refused_where_there_are_rules() {
     let Some(stage) = Stage::set() else { return };
-    let refused = stage.enter("audit=never-on", &mut Ledger::open().unwrap()).err();
+    let refused = stage.refusal("audit=never-on");
     assert!(matches!(refused, Some(Refusal::Unavailable(why)) if why.contains("it may have been on")));
 }
 
@@ -316,11 +325,10 @@ fn off_after_on_is_told_apart_from_never_on() {
     let mut ledger = Ledger::open().unwrap();
     let mut entered = stage.enter("audit=off-after-on", &mut ledger).unwrap();
     let now = monotonic();
-    let evidence =
-        entered.prove(&FinishedTrial { trial: &Trial::default(), start: now, end: now + 1, companion: None }).unwrap();
-    assert!(evidence.unwrap().notes[0].contains("after it had been on"));
+    let evidence = prove(&mut entered, &Trial::default(), (now, now + 1), None).unwrap();
+    assert!(evidence.notes[0].contains("after it had been on"));
     drop(entered);
-    ledger.put_back().unwrap();
+    ledger.close().unwrap();
     assert_eq!(state(), stage.before);
     assert!(stage.available("audit=never-on").unwrap_err().contains("since the machine started"));
 }
@@ -394,7 +402,6 @@ fn auditd_itself_keeps_the_trail() {
 #[test]
 fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
     let Some(stage) = Stage::switched() else { return };
-    let path = Ledger::open().unwrap().path().to_path_buf();
     for sink in ["file", "auditd"] {
         let mut tool = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "audit::the_tool_that_is_killed"])
@@ -404,10 +411,10 @@ fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
             .spawn()
             .unwrap();
         assert!(!tool.wait().unwrap().success());
-        assert!(path.exists() && setting("enabled") == "1");
-        conditions::restore(&path).unwrap();
+        assert_eq!(setting("enabled"), "1");
+        assert!(!conditions::restore().unwrap().steps.is_empty());
         assert_eq!(state(), stage.before, "{sink}");
-        assert_eq!(conditions::restore(&path).unwrap(), 0);
+        assert!(conditions::restore().unwrap().steps.is_empty());
         let left: Vec<_> = fs::read_dir(stage.scratch.path()).unwrap().flatten().collect();
         assert!(left.is_empty(), "{left:?}");
     }
@@ -425,7 +432,7 @@ fn the_tool_that_is_killed() {
     settings.trail.sink = if sink == "auditd" { Sink::Auditd } else { Sink::File };
     let condition = &Catalogue::load().unwrap().expand_conditions(&["audit=all".to_owned()]).unwrap()[0];
     let mut ledger = Ledger::open().unwrap();
-    let _entered = conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch);
+    let _entered = conditions::enter(condition, &Machine::here(), &settings, &mut ledger, &scratch, None);
     assert!(Command::new("true").status().unwrap().success());
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use ::conditions::{Commands, Entered, FinishedTrial, Ledger, Refusal, Settings, available, enter};
+use ::conditions::{Entered, Ledger, Refusal, Settings, available, enter};
 use ::machine::Machine;
 use catalogue::{Catalogue, Condition, Means, Test};
 use journal::{Copy, Evidence, Trial, Usage};
@@ -89,12 +89,7 @@ impl Drop for Alone {
 }
 
 fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
-    let mut ledger = Ledger::open().unwrap();
-    let commands = Commands { ledger: &mut ledger, signals: None, limit: Duration::from_secs(60) };
-    let mut finished = FinishedTrial { trial, start: 0, end: 1, companion, commands };
-    let proved = entered.prove(&mut finished).map_err(|refusal| refusal.to_string());
-    ledger.close().unwrap();
-    proved
+    crate::room::prove(entered, trial, (0, 1), companion).map_err(|refusal| refusal.to_string())
 }
 
 /// A trial of one program that reported values.

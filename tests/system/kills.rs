@@ -66,15 +66,11 @@ fn kill_once(seed: u64) {
     let both = random.random_ratio(1, 3);
     let guardian = if both { tool.find_guardian() } else { None };
     let guardian_first = random.random_ratio(1, 2);
-    let kill_guardian = || guardian.into_iter().for_each(|pid| drop(kill_process(pid, Signal::KILL)));
-    if guardian_first {
-        kill_guardian();
-    }
-    let _ = tool.child.kill();
+    // One that has ended is as good.
+    let kill = |pid| kill_process(pid, Signal::KILL).unwrap_or_default();
+    let [first, second] = if guardian_first { [guardian, Some(tool.pid())] } else { [Some(tool.pid()), guardian] };
+    first.into_iter().chain(second).for_each(kill);
     tool.child.wait().unwrap();
-    if !guardian_first {
-        kill_guardian();
-    }
     check(&room, words);
 }
 

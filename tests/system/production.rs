@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use ::conditions::{Ledger, Refusal, Sink};
+use ::conditions::{Refusal, Sink};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::audit::{Caller, SENTINEL, Stage, auditctl, calls, setting, state};
@@ -44,7 +44,8 @@ impl Production {
         let daemon = Command::new("auditd").args(["-n", "-s", "nochange", "-c"]).arg(&folder).spawn().unwrap();
         let production = Production { daemon, folder, neighbour, replies };
         let pid = production.daemon.id().to_string();
-        machine::retry(|| (setting("pid") == pid).then_some(()).ok_or("auditd does not receive the records")).unwrap();
+        processes::retry(|| (setting("pid") == pid).then_some(()).ok_or("auditd does not receive the records"))
+            .unwrap();
         // A failure mode of 2 would panic the machine; only the crate's kernel in memory tries it.
         auditctl(&["-b", "8192", "-f", "1"]);
         auditctl(&["-w", production.folder.to_str().unwrap(), "-p", "a", "-k", "theirs"]);
@@ -89,7 +90,7 @@ impl Drop for Production {
 
 /// Why a level cannot be had, if it cannot.
 fn refused(stage: &Stage, level: &str) -> Option<String> {
-    let refusal = stage.enter(level, &mut Ledger::open().unwrap()).err();
+    let refusal = stage.refusal(level);
     refusal.map(|why| if let Refusal::Unavailable(why) = why { why } else { panic!("{why:?}") })
 }
 

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use ::conditions::{Commands, Entered, FinishedTrial, Ledger, Refusal};
+use journal::{Evidence, Trial};
 use rustix::process::{Pid, Signal, kill_process};
 use testing::Place;
 
@@ -160,6 +162,20 @@ impl Drop for Tool {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Has a condition prove that it was on.
+pub fn prove(
+    entered: &mut Entered,
+    trial: &Trial,
+    (start, end): (u64, u64),
+    companion: Option<f64>,
+) -> Result<Evidence, Refusal> {
+    let mut ledger = Ledger::open().unwrap();
+    let commands = Commands { ledger: &mut ledger, signals: None, limit: FOREVER };
+    let proved = entered.prove(&mut FinishedTrial { trial, start, end, companion, commands });
+    ledger.close().unwrap();
+    proved
 }
 
 /// Waits for an event.

@@ -17,6 +17,8 @@ struct Fake<'a> {
     script: Script<'a>,
     /// When which signal comes.
     signal: Option<(f64, i32)>,
+    /// Pauses that the user asks for, each during one trial.
+    pauses: u32,
     named: Result<f64, Failure>,
     clock: Duration,
     rests: u32,
@@ -26,7 +28,7 @@ struct Fake<'a> {
 impl<'a> Fake<'a> {
     fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
         let script = Box::new(script);
-        Fake { script, signal: None, named: Ok(1.0), clock: Duration::ZERO, rests: 0, trials: Vec::new() }
+        Fake { script, signal: None, pauses: 0, named: Ok(1.0), clock: Duration::ZERO, rests: 0, trials: Vec::new() }
     }
 
     fn good() -> Fake<'a> {
@@ -68,6 +70,12 @@ impl Bench for Fake<'_> {
 
     fn signal(&self) -> Option<i32> {
         self.signal.filter(|(at, _)| *at <= self.clock.as_secs_f64()).map(|(_, signal)| signal)
+    }
+
+    fn pause(&mut self) -> bool {
+        let is_wanted = self.pauses > 0;
+        self.pauses = self.pauses.saturating_sub(1);
+        is_wanted
     }
 }
 
@@ -403,6 +411,17 @@ fn a_signal_keeps_what_is_whole() {
 }
 
 #[test]
+fn a_trial_that_a_pause_cut_short_is_measured_again() {
+    let plan = plan(standard(None), &["pipe"], &["none"], false);
+    let script = |_: &Cell, trial: u32| if [1, 2].contains(&trial) { Err(Failure::Stopped) } else { good() };
+    let ran = run(&plan, NEVER, Fake { pauses: 2, ..Fake::new(script) });
+    assert_eq!(ran.ended, Ended::Complete);
+    assert!(ran.counts()[0] > 2, "{:?}", ran.counts());
+    let ran = run(&plan, NEVER, Fake { pauses: 1, ..Fake::new(script) });
+    assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![1]));
+}
+
+#[test]
 fn a_frame_that_breaks_the_limit_ends_the_run() {
     let plan = plan(standard(None), &["pipe"], &["none"], false);
     let script = |_: &Cell, trial: u32| {
@@ -437,6 +456,9 @@ fn what_cannot_be_undone_is_an_error_of_the_run() {
         }
         fn signal(&self) -> Option<i32> {
             None
+        }
+        fn pause(&mut self) -> bool {
+            false
         }
     }
     let plan = plan(standard(None), &["pipe"], &["none"], false);
