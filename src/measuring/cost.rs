@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// Rotate the audit trail at this size: 200m, 4g
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = bytes)]
     trail_limit: u64,
-    /// Number of audit records the kernel may queue, unless the machine audits already; until a long queue is full,
-    /// results look better than they are
+    /// Number of audit records the kernel may queue, unless the machine audits already; until a
+    /// long queue is full, results look better than they are
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
     #[command(flatten)]

@@ -410,10 +410,13 @@ fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        assert!(!tool.wait().unwrap().success());
+        // Its parent need not know yet that it is dead.
+        let dead = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(rustix::process::WaitId::Pid(rustix::process::Pid::from_child(&tool)), dead).unwrap();
         assert_eq!(setting("enabled"), "1");
         assert!(!conditions::restore().unwrap().steps.is_empty());
         assert_eq!(state(), stage.before, "{sink}");
+        assert!(!tool.wait().unwrap().success());
         assert!(conditions::restore().unwrap().steps.is_empty());
         let left: Vec<_> = fs::read_dir(stage.scratch.path()).unwrap().flatten().collect();
         assert!(left.is_empty(), "{left:?}");

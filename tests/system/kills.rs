@@ -48,7 +48,7 @@ const RUNS: [&str; 8] = [
     "cost --quick fails -i 2 syscall",
     "cost --quick fs=tmpfs+slow -i 2 syscall",
     "cost --quick nice=5+flag -i 2 syscall pipe",
-    "latency --quick --conditions flag -i 1 audio",
+    "latency --quick -i 1 audio --load write",
     "run --procedure quick -i 3 syscall pipe fstime",
     "scale --quick -i 1 syscall",
 ];

@@ -1,5 +1,5 @@
-//! Kernel auditing of a machine that audits already: nothing of that is weakened, and a trial whose records were not received
-//! is void.
+//! Kernel auditing of a machine that audits already: nothing of that is weakened, and a trial whose
+//! records were not received is void.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

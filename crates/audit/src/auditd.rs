@@ -47,7 +47,7 @@ pub(crate) struct Auditd {
     child: Child,
     folder: PathBuf,
     kernel_log: KernelLog,
-    /// Whether its log was counted.
+    /// Set once its log was counted.
     counted: bool,
 }
 

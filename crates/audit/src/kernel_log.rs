@@ -1,5 +1,6 @@
-//! The kernel's log, which has the records that no process receives. The tool and its auditd receive everybody's, so they pass
-//! on those of others; the kernel then keeps or drops them by the same limits as its own.
+//! The kernel's log, which has the records that no process receives. The tool and its auditd
+//! receive everybody's, so they pass on those of others; the kernel then keeps or drops them by the
+//! same limits as its own.
 
 use std::fs::File;
 use std::io::Write;
@@ -31,7 +32,8 @@ impl KernelLog {
         })
     }
 
-    /// Writes a record that is not the measured programs', as the kernel does, unless it only serves the trail.
+    /// Writes a record that is not the measured programs', as the kernel does, unless it only
+    /// serves the trail.
     pub(crate) fn pass_on(&mut self, kind: u16, record: &[u8]) {
         if [record::END, record::REPLACE, MESSAGE].contains(&kind) {
             return;

@@ -5,8 +5,8 @@
 //! - `levels`, `syntax`, `names`: rules as administrators write them.
 //! - `state`: what was found, and the way back; `scope`: who is audited.
 //! - `receiving`, `loaded`, `on`: the stages of switching it on; `off`: the levels without.
-//! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon that takes it instead;
-//!   `kernel_log`: where others' records go.
+//! - `recorder`, `record`, `tally`, `samples`, `file`: the trail as it comes; `auditd`: the daemon
+//!   that takes it instead; `kernel_log`: where others' records go.
 //!
 //! Three kinds of off are distinguished. The kernel notes for good that auditing was once on (`audit_ever_enabled`), and from
 //! then on gives every new process an audit context, with which each system call takes the slow path, rules or none. So

@@ -18,7 +18,8 @@ use crate::state::drained;
 /// How long the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Nanoseconds for which the thread that receives records never sleeps: it wakes every tenth of a second at least.
+/// Nanoseconds for which the thread that receives records never sleeps: it wakes every tenth of a
+/// second at least.
 const STOPPED: u64 = 500_000_000;
 
 /// Auditing, on.
@@ -98,23 +99,24 @@ impl On {
         clock::monotonic().saturating_sub(end) as f64 / 1e9
     }
 
-    /// Checks that no record was lost, unless losing them is what the machine is set to, and nobody else's can be among them.
+    /// Checks that no record was lost, unless losing them is what the machine is set to, and nobody
+    /// else's can be among them.
     fn check_lost(&self, lost: u64) -> Result<(), String> {
         if lost == 0 {
             return Ok(());
         }
         if self.receiving.is_in_use {
             return Err(format!(
-                "{lost} records were lost, perhaps others' too: auditing is in use here; a longer queue (`auditctl -b`) \
-                 holds more"
+                "{lost} records were lost, perhaps others' too: auditing is in use here; a longer \
+                 queue (`auditctl -b`) holds more"
             ));
         }
         if self.set.backlog_wait_time == 0 || self.set.rate_limit > 0 {
             return Ok(());
         }
         Err(format!(
-            "{lost} records were lost, although processes wait for room in the queue: whoever received them was stopped or \
-             too slow; --sink count is the fastest"
+            "{lost} records were lost, although processes wait for room in the queue: whoever \
+             received them was stopped or too slow; --sink count is the fastest"
         ))
     }
 
@@ -188,12 +190,14 @@ impl On {
     }
 }
 
-/// Checks that the records were received all the time: the kernel has the programs wait, or loses records, while they are not.
+/// Checks that the records were received all the time: the kernel has the programs wait, or loses
+/// records, while they are not.
 fn check_receiver(recording: &Recording, window: Window) -> Result<(), String> {
     let slept = recording.samples.longest_sleep(window.start);
     if slept > STOPPED {
         return Err(format!(
-            "no records were received for {:.1} s: unixmark was stopped, or waited for the disk that the trail is on",
+            "no records were received for {:.1} s: unixmark was stopped, or waited for the disk \
+             that the trail is on",
             slept as f64 / 1e9
         ));
     }

@@ -24,9 +24,9 @@ pub(crate) struct Receiving {
     pub system: System,
     /// What was there before.
     pub state: State,
-    /// How that is put back.
+    /// The way back to it.
     found: Found,
-    /// Whether the machine audits for others too.
+    /// Set if the machine audits for others too.
     pub is_in_use: bool,
     pub recorder: Recorder,
     pub receiver: Receiver,
@@ -88,7 +88,8 @@ impl Receiving {
         let mut notes = about_the_machine(&system, &state, &receiver);
         if backlog != wanted {
             notes.push(format!(
-                "auditing is in use here, so its settings are left alone: {backlog} records are queued, not {wanted}"
+                "auditing is in use here, so its settings are left alone: {backlog} records are \
+                 queued, not {wanted}"
             ));
         }
         Ok(Receiving { system, state, found, is_in_use, recorder, receiver, _records: records, offset, notes })
@@ -112,8 +113,8 @@ impl Drop for Receiving {
     }
 }
 
-/// Returns who receives the records, and where they arrive: at the process that receives them already, else at whom the run
-/// wants.
+/// Returns who receives the records, and where they arrive: at the process that receives them
+/// already, else at whom the run wants.
 fn receiver(
     system: &System,
     state: &State,

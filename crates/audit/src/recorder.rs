@@ -49,7 +49,7 @@ pub(crate) struct Source {
     pub records: Option<Arc<dyn Records>>,
     /// Where they are written.
     pub file: Option<TrailFile>,
-    /// Where those of others go; `None` if another process receives all of them.
+    /// The log for those of others; `None` if another process receives all of them.
     pub kernel_log: Option<KernelLog>,
     /// The process that receives them, if that is not the tool.
     pub daemon: Option<u32>,

@@ -17,9 +17,9 @@ pub(crate) struct Sample {
     pub kernel: u64,
     /// Processor time of whoever receives the records in ns.
     pub receiver: u64,
-    /// Time in which the thread that samples ran, or would have if a processor had been free, in ns.
+    /// Time that the sampling thread ran or waited for a processor, in ns.
     pub awake: u64,
-    /// Whether a signal has stopped the process that receives the records.
+    /// Set if a signal had stopped the process that receives the records.
     pub stopped: bool,
 }
 
@@ -59,7 +59,7 @@ impl Samples {
         pairs.map(slept).max().unwrap_or(0)
     }
 
-    /// Whether the process that receives the records was stopped at any time after `start`.
+    /// Returns true if the process that receives the records was stopped at any time after `start`.
     pub(crate) fn was_stopped(&self, start: u64) -> bool {
         self.0.iter().any(|sample| sample.at > start && sample.stopped)
     }
@@ -98,7 +98,7 @@ pub(crate) fn awake(machine: &Machine) -> u64 {
     thread_time() + waited.unwrap_or(0)
 }
 
-/// Whether a signal or a debugger has stopped a process.
+/// Returns true if a signal or a debugger has stopped a process.
 pub(crate) fn is_stopped(machine: &Machine, pid: u32) -> bool {
     let text = machine.read(&format!("/proc/{pid}/stat")).unwrap_or_default();
     text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))

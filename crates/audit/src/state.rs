@@ -1,8 +1,9 @@
 //! What of auditing was there before: read whole, judged, and put back exactly.
 //!
-//! Auditing that is in use is never weakened: no setting of it is changed, and a level whose records could cost others theirs
-//! is refused. What another process changes meanwhile stays as that process has it. Statistics are not state: what was lost
-//! and how long processes waited is counted on, never reset. One thing cannot be put back: that auditing was on
+//! Auditing that is in use is never weakened: no setting of it is changed, and a level whose
+//! records could cost others theirs is refused. What another process changes meanwhile stays as
+//! that process has it. Statistics are not state: what was lost and how long processes waited is
+//! counted on, never reset. One thing cannot be put back: that auditing was on
 //! (`machine::auditing`).
 
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// The settings that were found, and what a trial makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Whether the trial switches auditing on, which was off.
+    /// Set if the trial switches auditing on, which was off.
     switched_on: bool,
     /// Records that were queued at most.
     backlog_limit: u32,
@@ -49,7 +50,8 @@ impl Found {
         Found { switched_on: false, backlog_limit: limit, trial_backlog_limit: limit }
     }
 
-    /// Returns what is put back after a trial for which auditing is on, with a queue of `backlog` records.
+    /// Returns what is put back after a trial for which auditing is on, with a queue of `backlog`
+    /// records.
     pub(crate) fn on(status: Status, backlog: u32) -> Found {
         let switched_on = status.enabled == 0;
         Found { switched_on, trial_backlog_limit: backlog, ..Found::unchanged(status) }
@@ -110,7 +112,7 @@ impl State {
         (pid != 0 && is_alive(machine, pid)).then_some(pid)
     }
 
-    /// Whether the machine audits: auditing is on, or a process receives the records.
+    /// Returns true if the machine audits: auditing is on, or a process receives the records.
     pub(crate) fn is_in_use(&self, machine: &Machine) -> bool {
         self.status.enabled != 0 || self.daemon(machine).is_some()
     }
@@ -119,59 +121,60 @@ impl State {
     fn may_be_switched_on(&self, machine: &Machine) -> Result<(), String> {
         match self.daemon(machine) {
             Some(pid) if self.status.enabled == 0 => Err(format!(
-                "auditing is off here (enabled=0) while {} receives its records, and switching it on would add to \
-                 them; `auditctl -e 1` switches it on",
+                "auditing is off here (enabled=0) while {} receives its records, and switching it \
+                 on would add to them; `auditctl -e 1` switches it on",
                 name(machine, pid)
             )),
             _ => Ok(()),
         }
     }
 
-    /// Checks that no record of others can be lost, and no setting weakened, if the measured programs make more records than
-    /// the kernel's queue holds.
+    /// Checks that no record of others can be lost, and no setting weakened, if the measured
+    /// programs make more records than the kernel's queue holds.
     fn may_be_flooded(&self, machine: &Machine) -> Result<(), String> {
+        let why = self.daemon(machine).map_or_else(
+            || self.setting_in_the_way(),
+            |pid| {
+                let daemon = name(machine, pid);
+                Some(format!(
+                    "{daemon} receives this machine's audit records, and those of the measured \
+                     programs would push older ones out of its log; stop it (`service auditd \
+                     stop`) and measure with --sink auditd, which starts one with a log of its own"
+                ))
+            },
+        );
+        let on = if self.may_be_switched_on(machine).is_ok() { "audit=on and " } else { "" };
+        why.map_or(Ok(()), |why| Err(format!("{why}; {on}audit=off can be measured here")))
+    }
+
+    /// Returns the setting with which a full queue would cost more than time, and what to do.
+    fn setting_in_the_way(&self) -> Option<String> {
         let Status { enabled, failure, rate_limit, backlog_limit, backlog_wait_time, .. } = self.status;
-        let refused = |why: String| Err(why + "; audit=on and audit=off can be measured here");
-        if let Some(pid) = self.daemon(machine) {
-            let daemon = name(machine, pid);
-            return refused(format!(
-                "{daemon} receives this machine's audit records, and those of the measured programs would push older \
-                 ones out of its log; stop it (`service auditd stop`) and measure with --sink auditd, which starts \
-                 one with a log of its own"
-            ));
-        }
         if failure == PANIC {
-            return refused(
-                "the kernel panics here when it loses an audit record (failure=2), and the measured programs' could \
-                 fill its queue; `auditctl -f 1` makes it print a message instead"
-                    .to_owned(),
-            );
+            let why = "the kernel panics here when it loses an audit record (failure=2), and the \
+                       measured programs' could fill its queue; `auditctl -f 1` makes it print a \
+                       message instead";
+            Some(why.to_owned())
+        } else if enabled == 0 {
+            None
+        } else if rate_limit > 0 {
+            Some(format!(
+                "auditing is on here and keeps {rate_limit} records per second at most \
+                 (rate_limit), so those of the measured programs would cost others theirs; \
+                 `auditctl -r 0` removes the limit"
+            ))
+        } else if backlog_wait_time == 0 {
+            let why = "auditing is on here and loses records when its queue is full \
+                       (backlog_wait_time=0), so those of the measured programs would cost others \
+                       theirs; `auditctl --backlog_wait_time 15000` makes processes wait instead";
+            Some(why.to_owned())
+        } else if backlog_limit == 0 {
+            let why = "auditing is on here with a queue of any length (backlog_limit=0), so the \
+                       measured programs' records could fill the memory; `auditctl -b 8192` limits it";
+            Some(why.to_owned())
+        } else {
+            None
         }
-        if enabled == 0 {
-            return Ok(());
-        }
-        if rate_limit > 0 {
-            return refused(format!(
-                "auditing is on here and keeps {rate_limit} records per second at most (rate_limit), so those of the \
-                 measured programs would cost others theirs; `auditctl -r 0` removes the limit"
-            ));
-        }
-        if backlog_wait_time == 0 {
-            return refused(
-                "auditing is on here and loses records when its queue is full (backlog_wait_time=0), so those of the \
-                 measured programs would cost others theirs; `auditctl --backlog_wait_time 15000` makes processes wait \
-                 instead"
-                    .to_owned(),
-            );
-        }
-        if backlog_limit == 0 {
-            return refused(
-                "auditing is on here with a queue of any length (backlog_limit=0), which the measured programs' \
-                 records could fill the memory with; `auditctl -b 8192` limits it"
-                    .to_owned(),
-            );
-        }
-        Ok(())
     }
 
     /// Checks that auditing was never on since the machine started, as far as the kernel shows.
@@ -248,9 +251,10 @@ pub(crate) fn name(machine: &Machine, pid: u32) -> String {
     format!("process {pid} ({name})")
 }
 
-/// Whether there is a process of this number.
+/// Returns true if a process of this number runs. One that is dead or dying has no command line,
+/// though its parent may not know yet.
 pub(crate) fn is_alive(machine: &Machine, pid: u32) -> bool {
-    machine.exists(&format!("/proc/{pid}"))
+    machine.read(&format!("/proc/{pid}/cmdline")).is_some()
 }
 
 /// Waits until no record is queued; returns whether that was so in time.

@@ -49,7 +49,8 @@ impl Tally {
         Tally { login_uid, origin, bins: Vec::new(), open: vec![(u64::MAX, false); OPEN_EVENTS], serials: None }
     }
 
-    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970; returns whether it is the login uid's.
+    /// Counts a record of `bytes` bytes that came at `now`, in milliseconds since 1970; returns
+    /// whether it is the login uid's.
     pub(crate) fn take(&mut self, kind: u16, record: &[u8], bytes: usize, now: u64) -> bool {
         let Some(stamp) = record::stamp(record) else { return false };
         let (is_new, counts) = self.event(kind, stamp, record);

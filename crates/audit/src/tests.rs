@@ -86,6 +86,14 @@ impl Bench {
         (0..count).for_each(|_| self.fake.inner().call(CALL, SENTINEL));
     }
 
+    /// Starts a process that receives the records from now on.
+    fn start_daemon(&self) {
+        for (file, text) in [("comm", "auditd\n"), ("cmdline", "auditd\0")] {
+            write(self.root.path(), &format!("/proc/{DAEMON}/{file}"), text);
+        }
+        self.fake.inner().status.pid = DAEMON;
+    }
+
     fn login_uid(&self) -> String {
         std::fs::read_to_string(self.root.path().join("proc/thread-self/loginuid")).unwrap()
     }

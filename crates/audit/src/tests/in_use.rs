@@ -7,10 +7,10 @@ use crate::rule::ALWAYS;
 /// A machine on which auditd receives the records of its rules.
 fn production() -> Bench {
     let bench = Bench::new();
-    write(bench.root.path(), &format!("/proc/{DAEMON}/comm"), "auditd\n");
+    bench.start_daemon();
     let mut inner = bench.fake.inner();
-    let Status { enabled, failure, pid, backlog_limit, .. } = &mut inner.status;
-    (*enabled, *failure, *pid, *backlog_limit) = (1, PANIC, DAEMON, 8192);
+    let Status { enabled, failure, backlog_limit, .. } = &mut inner.status;
+    (*enabled, *failure, *backlog_limit) = (1, PANIC, 8192);
     drop(inner);
     bench
 }
@@ -116,6 +116,7 @@ fn a_daemon_with_auditing_off_gets_nothing() {
         let why = refused(&mut bench, level);
         assert!(why.contains("(auditd) receives"), "{why}");
     }
+    assert!(!refused(&mut bench, rules(ONE)).contains("audit=on"));
     let why = refused(&mut bench, rules(""));
     assert!(why.contains("enabled=0") && why.contains("`auditctl -e 1`"), "{why}");
 }
@@ -131,7 +132,8 @@ fn what_is_locked_or_on_is_not_switched_off() {
     for level in [Level::NeverOn, Level::Off, Level::OffAfterOn, rules(""), rules(ONE)] {
         assert!(refused(&mut bench, level).contains("locked until the machine restarts"));
     }
-    // Even if nobody receives the records and no rule makes any: those of logins are made all the same.
+    // Even if nobody receives the records and no rule makes any: those of logins are made all the
+    // same.
     let mut bench = Bench::new();
     bench.fake.inner().rules.clear();
     bench.fake.inner().status.enabled = 1;
@@ -215,11 +217,14 @@ fn what_another_process_sets_meanwhile_stays() {
     // Long after a trial that was killed, and with it who should have put things back.
     let mut bench = Bench::new();
     std::mem::forget(bench.enter(rules(ONE)).unwrap());
-    write(bench.root.path(), &format!("/proc/{DAEMON}/comm"), "auditd\n");
-    bench.fake.inner().status.pid = DAEMON;
+    bench.start_daemon();
     put_back(&bench.system, &bench.steps.found().unwrap()).unwrap();
     let Status { enabled, pid, backlog_limit, .. } = bench.fake.inner().status;
     assert_eq!((enabled, pid, backlog_limit), (1, DAEMON, 77));
+    // Once it is dead, though its parent may not know yet, nobody else audits.
+    write(bench.root.path(), &format!("/proc/{DAEMON}/cmdline"), "");
+    put_back(&bench.system, &bench.steps.found().unwrap()).unwrap();
+    assert_eq!(bench.fake.inner().status.enabled, 0);
     // A trial that switched nothing switches nothing off.
     let mut bench = Bench::new();
     drop(bench.enter(Level::Off).unwrap());

@@ -55,7 +55,8 @@ fn a_receiver_that_was_stopped_voids_the_trial() {
 fn a_daemon_that_was_stopped_voids_the_trial() {
     let measure = |state: &str| {
         let mut bench = Bench::new();
-        (bench.fake.inner().status.enabled, bench.fake.inner().status.pid) = (1, DAEMON);
+        bench.start_daemon();
+        bench.fake.inner().status.enabled = 1;
         let stat = format!("/proc/{DAEMON}/stat");
         write(bench.root.path(), &stat, "4242 (auditd) S 1 4242");
         bench.measure("", |bench| write(bench.root.path(), &stat, &format!("4242 (auditd) {state} 1 4242")))
