@@ -9,7 +9,7 @@ use crate::reports::find;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use catalogue::Catalogue;
-use files::{Kind, directory};
+use files::{Kind, check_trusted, directory};
 use site::{Asked, Prices, build, check};
 
 #[derive(Debug, clap::Args)]
@@ -54,8 +54,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let Some(into) = into.as_ref().filter(|_| !*is_check) else { return submitted(&sources, &catalogue) };
     let prices = prices.as_deref().map(Prices::read).transpose().map_err(usage)?.unwrap_or_default();
-    // Without a place for it, everything is read each time.
+    // Without a place of one's own for it, everything is read each time.
     let cache = directory(Kind::Cache).ok().map(|cache| cache.join("sites"));
+    let cache = cache.filter(|cache| check_trusted(cache).is_ok());
     let asked =
         Asked { sources: &sources, into, title, anonymous: *anonymous, url, prices: &prices, cache: cache.as_deref() };
     let built = build(&asked, &catalogue)?;

@@ -7,7 +7,7 @@ use crate::examples;
 use crate::status::CODES;
 
 /// Files, each with the option whose verbs use it.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     (
         "results",
         "~/.local/share/unixmark/",
@@ -21,6 +21,7 @@ const FILES: [(&str, &str, &str); 9] = [
     ("results", "report.txt, report.html, report.md, report.csv, report.json", "the report, in every format"),
     ("results", "run.json", "a summary, for `report --trend` and `export`: a cache"),
     ("build", "~/.cache/unixmark/", "the programs as they were built here"),
+    ("build", "/var/cache/unixmark/", "the same for root, where others could write the usual place, as with sudo -E"),
     (
         "build",
         "~/.local/state/unixmark/",

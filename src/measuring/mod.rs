@@ -28,6 +28,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 use crate::status::Status;
+use crate::terminal::say;
 use catalogue::{Catalogue, Need, Switch};
 use machine::Machine;
 
@@ -73,6 +74,7 @@ impl Verb {
     pub(crate) fn run(&self) -> Result<Status> {
         if !matches!(self, Verb::Restore(_)) {
             offer();
+            build_note();
         }
         match self {
             Verb::Run(arguments) => run::run(arguments),
@@ -88,6 +90,13 @@ impl Verb {
             Verb::Clean(arguments) => clean::run(arguments),
             Verb::Restore(arguments) => restore::run(arguments),
         }
+    }
+}
+
+/// Says where builds are kept, if that is not the usual place.
+fn build_note() {
+    if let Some(note) = ::build::cache_note() {
+        say(&format!("unixmark: {note}"));
     }
 }
 

@@ -239,7 +239,7 @@ fn without_rights_it_measures_what_it_can() {
     let Some(bench) = Bench::new() else { return };
     let root = bench.place.root.path();
     for folder in [root, &bench.place.scratch()] {
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
         fs::set_permissions(folder, mode).unwrap();
     }
     // The binary may lie where nobody else can go.

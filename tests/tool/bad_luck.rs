@@ -1,7 +1,8 @@
 //! Programs that crash, hang and lie, and a tool that is stopped and killed: each a clear message,
 //! an error row, and nothing left behind.
 
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use testing::{Place, fake, processes_with, stderr, stdout};
@@ -84,25 +85,46 @@ fn children_are_ended() {
     assert_eq!(processes_with(&place.scratch().display().to_string()), Vec::<String>::new());
 }
 
+/// Measures `syscall` with a cache of this place's and more variables.
+fn measure_syscall(place: &Place, variables: &[(&str, &Path)]) -> Output {
+    let mut tool = place.unixmark("run syscall -c 2 -i 2 --procedure quick --dir");
+    tool.arg(place.scratch()).env("XDG_CACHE_HOME", place.root.path().join("cache"));
+    tool.envs(variables.iter().copied()).output().unwrap()
+}
+
+/// As a power cut leaves a file that was not yet on the disk, or as anybody may have changed it.
+#[test]
+fn a_program_that_is_not_as_it_was_made_is_made_again() {
+    let place = Place::new();
+    let cache = place.root.path().join("cache");
+    let measured = || {
+        let output = measure_syscall(&place, &[]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    };
+    measured();
+    let folder = testing::build(&cache, "native-");
+    let wrong = "#!/bin/sh\nexit 1\n";
+    for (name, wrong) in [("bin/syscall", ""), ("bin/syscall", wrong), ("copy-1/syscall", wrong), ("src/kit.h", "")] {
+        let path = folder.join(name);
+        let right = std::fs::read(&path).unwrap();
+        std::fs::write(&path, wrong).unwrap();
+        measured();
+        assert!(std::fs::read(&path).unwrap() == right, "{name}");
+    }
+}
+
 #[test]
 fn a_wrong_answer_is_a_failed_measurement() {
     let place = Place::new();
-    let cache = place.root.path().join("cache");
-    let build = || {
-        let scratch = place.scratch();
-        let mut tool = place.unixmark(&format!("run syscall -c 1 -i 2 --procedure quick --dir {}", scratch.display()));
-        tool.env("XDG_CACHE_HOME", &cache).output().unwrap()
-    };
-    assert_eq!(build().status.code(), Some(0));
-    let folder = testing::build(&cache, "native-");
-    let program = folder.join("bin/syscall");
-    std::fs::remove_file(&program).unwrap();
-    let liar =
+    let (liar, compiler) = (place.root.path().join("liar"), place.root.path().join("cc"));
+    let text =
         "#!/bin/sh\necho ready\nread go s l n\nsleep 0.5\necho slice $s $((s+l)) 5\necho check works 0\necho done\n";
-    std::fs::write(&program, liar).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&program, mode).unwrap();
-    assert_eq!(build().status.code(), Some(3));
+    std::fs::write(&liar, text).unwrap();
+    let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo liar && exit\nwhile [ \"$1\" != -o ]; do shift; done\n";
+    std::fs::write(&compiler, format!("{text}cp '{}' \"$2\"\n", liar.display())).unwrap();
+    std::fs::set_permissions(&compiler, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = measure_syscall(&place, &[("CC", &compiler)]);
+    assert_eq!(output.status.code(), Some(3));
     let report = place.json("latest");
     assert_eq!(report["errors"][0]["reason"], "its check value 'works' is 0 and should be 1");
 }

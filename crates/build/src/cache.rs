@@ -1,10 +1,13 @@
-//! The cache of builds. A file in it is whole or not there at all, and nothing stays of a tool that was killed.
+//! The cache of builds. It is this user's alone, and nothing unfinished stays of a tool that was killed.
 
-use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use anyhow::{Context, Error, Result};
+use anyhow::{Context, Error, Result, anyhow};
+use files::{Kind, Lock};
 
 /// How the names of directories of unfinished files begin.
 const PREFIX: &str = "partial-";
@@ -12,24 +15,91 @@ const PREFIX: &str = "partial-";
 /// The file in such a directory that is locked as long as its tool lives.
 const LOCK: &str = "lock";
 
-/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home a temporary one.
-///
-/// # Errors
-/// There is no home, and no temporary directory for this user alone.
-pub fn folder() -> Result<PathBuf> {
-    files::directory(files::Kind::Cache).map_err(Error::msg)
+/// The cache of root where the usual one is in a directory of another user's, as `sudo -E` has it.
+const ROOTS: &str = "/var/cache/unixmark";
+
+/// Where builds are kept.
+struct Chosen {
+    folder: PathBuf,
+    /// Why that is not the usual place.
+    note: Option<String>,
 }
 
-fn cannot(path: &Path) -> String {
-    format!("{} cannot be written; make room or set XDG_CACHE_HOME", path.display())
+static CHOSEN: OnceLock<Result<Chosen, String>> = OnceLock::new();
+
+fn chosen() -> Result<&'static Chosen, String> {
+    CHOSEN.get_or_init(choose).as_ref().map_err(Clone::clone)
+}
+
+/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home a temporary one; where
+/// others could put programs of theirs there, one that is this user's alone.
+///
+/// # Errors
+/// There is no such place.
+pub fn folder() -> Result<PathBuf> {
+    Ok(chosen().map_err(Error::msg)?.folder.clone())
+}
+
+/// Returns a sentence that says why builds are not kept in the usual place; `None` if they are.
+#[must_use]
+pub fn note() -> Option<&'static str> {
+    chosen().ok()?.note.as_deref()
+}
+
+fn choose() -> Result<Chosen, String> {
+    let refused = match files::directory(Kind::Cache) {
+        Ok(folder) => match files::check_trusted(&folder) {
+            Ok(()) => return Ok(Chosen { folder, note: None }),
+            Err(why) => format!("no program in {} is trusted, since {why}", folder.display()),
+        },
+        Err(why) => why,
+    };
+    let folder = own().map_err(|why| format!("{refused}; {why}"))?;
+    let note = Some(format!("{refused}; builds are kept in {}", folder.display()));
+    Ok(Chosen { folder, note })
+}
+
+/// A directory that nobody else can have made.
+fn own() -> Result<PathBuf, String> {
+    let roots = Path::new(ROOTS);
+    if rustix::process::geteuid().is_root() && make(roots).is_ok() {
+        return Ok(roots.to_owned());
+    }
+    Ok(files::temporary()?.join("cache"))
+}
+
+/// Makes a directory that only this user can enter, unless it is there, and checks that nobody else can put another in its
+/// place.
+///
+/// # Errors
+/// It cannot be made, or is not this user's alone.
+pub(super) fn make(folder: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(|| cannot(folder))?;
+    files::check_trusted(folder)
+        .map_err(|why| anyhow!("{} cannot be used: {why}; remove it, or set XDG_CACHE_HOME", folder.display()))
+}
+
+/// The sentence that a directory or a file of the cache cannot be written, and what to do then.
+pub(super) fn cannot(path: &Path) -> String {
+    let name = path.display();
+    match files::other_owner(path) {
+        Some(owner) => {
+            format!(
+                "{name} belongs to {owner}; `sudo chown -R \"$USER\" {name}` gives it to you, or set XDG_CACHE_HOME"
+            )
+        }
+        None => format!("{name} cannot be written; make room or set XDG_CACHE_HOME"),
+    }
+}
+
+/// Returns a file of the cache, or the directory where it will be.
+pub(super) fn existing(file: &Path) -> &Path {
+    if file.exists() { file } else { file.parent().unwrap_or(file) }
 }
 
 /// Held by whoever adds or removes a directory of the cache.
 pub(super) struct Gate {
-    /// Whether files can be locked here at all.
-    pub is_locked: bool,
-    /// Held, not used.
-    _lock: File,
+    lock: Option<Lock>,
 }
 
 impl Gate {
@@ -38,10 +108,26 @@ impl Gate {
     /// # Errors
     /// It cannot be made.
     pub fn pass(cache: &Path) -> Result<Gate> {
-        let why = || cannot(cache);
-        fs::create_dir_all(cache).with_context(why)?;
-        let lock = File::create(cache.join(LOCK)).with_context(why)?;
-        Ok(Gate { is_locked: lock.lock().is_ok(), _lock: lock })
+        make(cache)?;
+        let lock = cache.join(LOCK);
+        let lock = lockable(Lock::take(&lock)).with_context(|| cannot(existing(&lock)))?;
+        Ok(Gate { lock })
+    }
+
+    /// Whether files can be locked here at all.
+    pub fn is_locked(&self) -> bool {
+        self.lock.is_some()
+    }
+}
+
+/// Returns a lock; `None` where files cannot be locked.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn lockable(lock: std::io::Result<Lock>) -> std::io::Result<Option<Lock>> {
+    match lock {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        lock => lock.map(Some),
     }
 }
 
@@ -51,7 +137,7 @@ impl Gate {
 pub(super) struct Partial {
     folder: PathBuf,
     /// Held, not used.
-    _lock: File,
+    _lock: Option<Lock>,
 }
 
 impl Partial {
@@ -60,19 +146,21 @@ impl Partial {
     /// # Errors
     /// It cannot be made.
     pub fn start(cache: &Path) -> Result<Partial> {
-        let why = || cannot(cache);
         // Whoever holds the gate sees no directory without its lock. Where files cannot be locked, nothing is swept.
         let gate = Gate::pass(cache)?;
-        if gate.is_locked {
+        if gate.is_locked() {
             sweep(cache);
         }
         let moment = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
         let folder = cache.join(format!("{PREFIX}{}-{moment:x}", std::process::id()));
-        fs::create_dir(&folder).with_context(why)?;
-        let lock = File::create(folder.join(LOCK)).with_context(why)?;
-        // Where files cannot be locked, nobody sweeps.
-        let _ = lock.try_lock();
+        DirBuilder::new().mode(0o700).create(&folder).with_context(|| cannot(cache))?;
+        let lock = lockable(Lock::take(&folder.join(LOCK))).with_context(|| cannot(cache))?;
         Ok(Partial { folder, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Where the file `name` is made, to be renamed to its place when it is whole.
@@ -80,19 +168,22 @@ impl Partial {
         self.folder.join(format!("new-{name}"))
     }
 
-    /// Writes a file and puts it in its place when it is whole, so that two tools may do it at once.
+    /// Writes a file and puts it in its place when it is whole, so that two tools may do it at once; one that is there with
+    /// these bytes stays.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn install(&self, target: &Path, bytes: &[u8], mode: u32) -> Result<()> {
-        let why = || cannot(target);
-        if let Some(parent) = target.parent() {
-            fs::create_dir_all(parent).with_context(why)?;
+        if holds(target, bytes, mode) {
+            return Ok(());
         }
+        let folder = target.parent().unwrap_or(&self.folder);
+        make(folder)?;
         let file = self.path(&target.file_name().unwrap_or_default().to_string_lossy());
-        fs::write(&file, bytes).with_context(why)?;
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).with_context(why)?;
-        fs::rename(&file, target).with_context(why)
+        fs::write(&file, bytes)
+            .and_then(|()| fs::set_permissions(&file, fs::Permissions::from_mode(mode)))
+            .and_then(|()| fs::rename(&file, target))
+            .with_context(|| cannot(folder))
     }
 }
 
@@ -102,16 +193,25 @@ impl Drop for Partial {
     }
 }
 
+/// Whether a file is nobody else's and holds these bytes.
+fn holds(file: &Path, bytes: &[u8], mode: u32) -> bool {
+    is_own(file, mode) && fs::read(file).is_ok_and(|there| there == bytes)
+}
+
+/// Whether a file, which is no link, is one that nobody else can replace or write, with these permissions.
+pub(super) fn is_own(file: &Path, mode: u32) -> bool {
+    let there = fs::symlink_metadata(file);
+    there.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o777 == mode)
+        && files::check_trusted(file).is_ok()
+}
+
 /// Removes the directories whose tools are gone.
 fn sweep(cache: &Path) {
     for entry in fs::read_dir(cache).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-            // NFS locks only what may be written.
-            let lock = File::options().write(true).open(entry.path().join(LOCK));
-            if lock.map_or(true, |lock| lock.try_lock().is_ok()) {
-                // What a dying compiler still writes is swept the next time.
-                let _ = fs::remove_dir_all(entry.path());
-            }
+        let is_partial = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if is_partial && !Lock::is_held(&entry.path().join(LOCK)) {
+            // What a dying compiler still writes is swept the next time.
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
@@ -119,6 +219,7 @@ fn sweep(cache: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
 
     fn names(folder: &Path) -> Vec<String> {
         let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -152,5 +253,50 @@ mod tests {
         assert_eq!(fs::read(&target).unwrap(), b"#!/bin/sh\n");
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
         assert!(names(cache.path()).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_not_what_it_should_be_is_replaced() {
+        let cache = tempfile::tempdir().unwrap();
+        let (target, victim) = (cache.path().join("a.sh"), cache.path().join("victim"));
+        let partial = Partial::start(cache.path()).unwrap();
+        let install = || partial.install(&target, b"right", 0o755).unwrap();
+        let spoil: [&dyn Fn(); 4] = [
+            &|| fs::write(&target, "").unwrap(),
+            &|| fs::write(&target, "wrong").unwrap(),
+            &|| fs::set_permissions(&target, fs::Permissions::from_mode(0o777)).unwrap(),
+            &|| {
+                fs::remove_file(&target).unwrap();
+                fs::write(&victim, "right").unwrap();
+                symlink(&victim, &target).unwrap();
+            },
+        ];
+        install();
+        for spoil in spoil {
+            spoil();
+            install();
+            assert!(holds(&target, b"right", 0o755));
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"right");
+    }
+
+    #[test]
+    fn a_lock_is_no_way_to_another_file() {
+        let cache = tempfile::tempdir().unwrap();
+        let victim = cache.path().join("victim");
+        fs::write(&victim, "kept").unwrap();
+        symlink(&victim, cache.path().join(LOCK)).unwrap();
+        Gate::pass(cache.path()).map(drop).unwrap_err();
+        assert_eq!(fs::read(&victim).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn a_directory_that_others_may_write_is_not_used() {
+        let cache = tempfile::tempdir().unwrap();
+        let open = cache.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        let why = Gate::pass(&open.join("unixmark")).map(drop).unwrap_err().to_string();
+        assert!(why.contains("may be written by every user"), "{why}");
     }
 }

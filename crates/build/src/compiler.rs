@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::FILES;
 use super::cache::Partial;
+use super::sums;
 use catalogue::Test;
 
 /// A compiler and the first line of its `--version`.
@@ -71,7 +72,8 @@ impl Compiler {
         let file = partial.path(test.binary());
         let define: Vec<String> = test.define.iter().map(|item| format!("-D{item}")).collect();
         let units: Vec<PathBuf> = test.units().map(PathBuf::from).collect();
-        let output = self.compile(&folder.join("src"), &[flags, &words(&define)].concat(), &units, &file)?;
+        let flags = [flags, &words(&define)].concat();
+        let output = self.compile(&folder.join("src"), &flags, &units, &file, partial)?;
         if !output.status.success() {
             let stderr = String::from_utf8_lossy(&output.stderr);
             let lines: Vec<&str> = stderr.lines().take(5).collect();
@@ -82,16 +84,24 @@ impl Compiler {
                 lines.join("\n  ")
             );
         }
-        let target = folder.join("bin").join(test.binary());
-        std::fs::rename(&file, &target).with_context(|| format!("{} cannot be written", target.display()))
+        sums::install(&file, folder, test.binary())
     }
 
     /// Compiles C files, relative to the kit's folder or absolute, and links them with the kit; returns how that went.
     ///
     /// # Errors
     /// The compiler cannot be started.
-    pub fn compile(&self, kit: &Path, flags: &[&str], units: &[PathBuf], out: &Path) -> Result<Output> {
+    pub fn compile(
+        &self,
+        kit: &Path,
+        flags: &[&str],
+        units: &[PathBuf],
+        out: &Path,
+        partial: &Partial,
+    ) -> Result<Output> {
         let mut command = Command::new(&self.command);
+        // Its own files between C and program are nobody else's either.
+        command.env("TMPDIR", partial.folder());
         command.current_dir(kit).args(flags).args(["-I", "."]).args(units).args(self::kit());
         command.arg("-o").arg(out).args(["-Wl,--as-needed", "-lm"]);
         command.output().with_context(|| format!("the C compiler '{}' cannot be run", self.command))

@@ -4,19 +4,20 @@ mod cache;
 mod compiler;
 mod own;
 mod stored;
+mod sums;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env::consts::ARCH;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, anyhow, bail};
 use sha2::{Digest, Sha256};
 
-use cache::Partial;
-pub use cache::folder as cache_folder;
+use cache::{Partial, make};
+pub use cache::{folder as cache_folder, note as cache_note};
 use catalogue::{GRAPHICS, Test};
 use compiler::Compiler;
 use journal::Build;
@@ -63,6 +64,8 @@ pub struct Programs {
     /// What the user should know about the choice of build.
     pub warning: Option<String>,
     folder: PathBuf,
+    /// Copies that are as they should be.
+    sound: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// Held, not used.
     _used: Arc<Used>,
 }
@@ -118,10 +121,12 @@ impl Programs {
             return Ok(first);
         }
         let own = self.folder.join(format!("copy-{copy}")).join(test.binary());
-        if !own.exists() {
+        let mut sound = self.sound.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sound.contains(&own) {
             let bytes = fs::read(&first).with_context(|| format!("{} cannot be read", first.display()))?;
             let cache = self.folder.parent().unwrap_or(&self.folder);
             Partial::start(cache)?.install(&own, &bytes, 0o755)?;
+            sound.insert(own.clone());
         }
         Ok(own)
     }
@@ -135,16 +140,15 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     let partial = Partial::start(&cache)?;
     let _used = Arc::new(Used::mark(&cache, &folder)?);
     install_files(&folder, &partial)?;
-    let bin = folder.join("bin");
     // Rows may share a program.
     let programs: BTreeMap<&str, &Test> =
         tests.iter().filter(|test| test.is_ours_in_c()).map(|test| (test.binary(), *test)).collect();
     let missing: Vec<&Test> =
-        programs.into_iter().filter(|(binary, _)| !bin.join(binary).exists()).map(|(_, test)| test).collect();
+        programs.into_iter().filter(|(binary, _)| !sums::is_sound(&folder, binary)).map(|(_, test)| test).collect();
     compiler.build_all(&folder, &missing, &flags, &partial)?;
     let compiler = compiler.version().to_owned();
     let build = Build { name: "native".to_owned(), compiler, flags: flags.join(" "), hash };
-    Ok(Programs { build, warning: None, folder, _used })
+    Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }
 
 /// What -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
@@ -167,14 +171,12 @@ fn portable(tests: &[&Test]) -> Result<Programs> {
     install_files(&folder, &partial)?;
     // A file per program, not links to one: each has an inode of its own, as native ones have.
     let ours = tests.iter().filter(|test| test.is_ours_in_c()).map(|test| folder.join("bin").join(test.binary()));
-    let missing: BTreeSet<PathBuf> = ours.filter(|target| !target.exists()).collect();
-    if !missing.is_empty() {
-        let damaged = |why| anyhow!("the portable programs in this unixmark are damaged ({why}); install it again");
-        let binary = miniz_oxide::inflate::decompress_to_vec(deflated).map_err(damaged)?;
-        missing.iter().try_for_each(|target| partial.install(target, &binary, 0o755))?;
-    }
+    let ours: BTreeSet<PathBuf> = ours.collect();
+    let damaged = |why| anyhow!("the portable programs in this unixmark are damaged ({why}); install it again");
+    let binary = miniz_oxide::inflate::decompress_to_vec(deflated).map_err(damaged)?;
+    ours.iter().try_for_each(|target| partial.install(target, &binary, 0o755))?;
     let build = Build { name: "portable".to_owned(), compiler: compiler.to_owned(), flags: flags.to_owned(), hash };
-    Ok(Programs { build, warning: None, folder, _used })
+    Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }
 
 /// Returns the cache, or where that cannot be written a temporary directory: what is copied needs no cache.
@@ -194,7 +196,11 @@ fn hash(parts: &[&str]) -> String {
         hash.update((piece.len() as u64).to_le_bytes());
         hash.update(piece);
     }
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+    hexadecimal(hash.finalize().as_slice())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
@@ -206,11 +212,8 @@ fn install_files(folder: &Path, partial: &Partial) -> Result<()> {
     for (name, bytes) in FILES {
         let source = Path::new(name).extension().is_some_and(|end| end == "c" || end == "h");
         let target = folder.join(if source { "src" } else { "bin" }).join(name);
-        if !target.exists() {
-            let mode = if target.extension().is_some_and(|end| end == "sh") { 0o755 } else { 0o644 };
-            partial.install(&target, bytes, mode)?;
-        }
+        let mode = if target.extension().is_some_and(|end| end == "sh") { 0o755 } else { 0o644 };
+        partial.install(&target, bytes, mode)?;
     }
-    let bin = folder.join("bin");
-    fs::create_dir_all(&bin).with_context(|| format!("{} cannot be made", bin.display()))
+    make(&folder.join("bin"))
 }

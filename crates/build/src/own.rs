@@ -29,7 +29,7 @@ pub fn program(sources: &[PathBuf], out: &Path) -> Result<Built> {
     install_files(&kit, &partial)?;
     let out = std::path::absolute(out).with_context(|| format!("{} cannot be written", out.display()))?;
     let flags = compiler::flags();
-    let output = compiler.compile(&kit.join("src"), &flags, &units, &out)?;
+    let output = compiler.compile(&kit.join("src"), &flags, &units, &out, &partial)?;
     let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
         bail!("{}the C compiler failed ({})", warnings, output.status);

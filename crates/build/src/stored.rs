@@ -1,12 +1,13 @@
 //! The builds in the cache: which are in use, when they were last, and how old ones go.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
+use files::Lock;
 
-use super::cache::{Gate, folder};
+use super::cache::{Gate, cannot, existing, folder, lockable, make};
 
 /// The file of a build that is locked while a tool uses it, and was changed when one began to.
 const USED: &str = "used";
@@ -18,7 +19,7 @@ pub const MOST_BUILDS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Used {
     /// Held, not used.
-    _lock: File,
+    _lock: Option<Lock>,
 }
 
 impl Used {
@@ -28,14 +29,13 @@ impl Used {
     /// # Errors
     /// It cannot be written.
     pub fn mark(cache: &Path, folder: &Path) -> Result<Used> {
-        let why = || format!("{} cannot be written; make room or set XDG_CACHE_HOME", folder.display());
         let gate = Gate::pass(cache)?;
-        fs::create_dir_all(folder).with_context(why)?;
-        let lock = File::create(folder.join(USED)).with_context(why)?;
-        // Where neither works, nothing is ever removed. Others hold it only for the moment in which they look.
-        let _ = lock.set_modified(SystemTime::now());
-        let _ = lock.lock_shared();
-        if gate.is_locked {
+        make(folder)?;
+        // Where files cannot be locked, nothing is ever removed. Others hold it only for the moment in which they look.
+        let used = folder.join(USED);
+        let lock = lockable(Lock::share(&used)).with_context(|| cannot(existing(&used)))?;
+        let _ = lock.as_ref().map(Lock::touch);
+        if gate.is_locked() {
             let surplus = list(cache).into_iter().skip(MOST_BUILDS);
             surplus.filter(|build| !build.is_used).for_each(|build| _ = fs::remove_dir_all(&build.path));
         }
@@ -75,7 +75,7 @@ pub fn remove(goes: impl Fn(&Stored) -> bool) -> Result<Vec<Stored>> {
     }
     let gate = Gate::pass(&cache)?;
     let why = || format!("files in {} cannot be locked, so nothing shows who uses them", cache.display());
-    gate.is_locked.then_some(()).with_context(why)?;
+    gate.is_locked().then_some(()).with_context(why)?;
     let mut gone = Vec::new();
     for build in list(&cache).into_iter().filter(|build| !build.is_used && goes(build)) {
         fs::remove_dir_all(&build.path).with_context(|| format!("{} cannot be removed", build.path.display()))?;
@@ -100,9 +100,7 @@ fn read(path: PathBuf) -> Stored {
     let used = path.join(USED);
     let changed = fs::metadata(&used).or_else(|_| fs::metadata(&path)).and_then(|file| file.modified());
     let age = changed.ok().and_then(|moment| moment.elapsed().ok()).unwrap_or_default();
-    // NFS locks only what may be written.
-    let lock = File::options().write(true).open(&used);
-    let is_used = lock.is_ok_and(|lock| lock.try_lock().is_err());
+    let is_used = Lock::is_held(&used);
     Stored { bytes: size(&path), path, age, is_used }
 }
 

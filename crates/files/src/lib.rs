@@ -9,5 +9,14 @@ mod whole;
 pub use lock::Lock;
 pub use place::{Kind, directory, is_temporary, temporary};
 #[cfg(unix)]
-pub use trust::check_trusted;
+pub use trust::{check_trusted, other_owner};
 pub use whole::{write_atomically, write_whole};
+
+/// Trusts every path: here the system keeps users out of each other's directories.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn check_trusted(_: &std::path::Path) -> Result<(), String> {
+    Ok(())
+}

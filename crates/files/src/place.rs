@@ -44,7 +44,11 @@ impl Kind {
 pub fn directory(kind: Kind) -> Result<PathBuf, String> {
     let base = from(kind.variable()).or_else(|| home().map(|home| home.join(kind.below_home())));
     let name = kind.below_home().rsplit('/').next().unwrap_or_default().trim_start_matches('.');
-    Ok(base.map_or_else(|| temporary().map(|own| own.join(name)), Ok)?.join("unixmark"))
+    let temporary = || {
+        let own = own_temporary().map_err(|why| format!("there is no home directory, and {why}; set HOME or TMPDIR"));
+        own.map(|own| own.join(name))
+    };
+    Ok(base.map_or_else(temporary, Ok)?.join("unixmark"))
 }
 
 /// Whether files of a kind are kept in a temporary directory, for want of a home.
@@ -62,24 +66,25 @@ fn home() -> Option<PathBuf> {
     from(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).filter(|home| home.is_dir())
 }
 
-/// A directory of this user's among temporary files.
+/// A directory of this user's among temporary files: in `TMPDIR`, or in /tmp where others could replace what is there.
 ///
 /// # Errors
 /// A sentence: it cannot be made, or others could have made it.
-#[cfg(not(unix))]
 pub fn temporary() -> Result<PathBuf, String> {
+    own_temporary().map_err(|why| format!("{why}; set TMPDIR"))
+}
+
+#[cfg(not(unix))]
+fn own_temporary() -> Result<PathBuf, String> {
     let path = std::env::temp_dir().join("unixmark");
-    fs::create_dir_all(&path).map_err(|error| format!("{} cannot be made ({error}); set TMP", path.display()))?;
+    fs::create_dir_all(&path).map_err(|error| format!("{} cannot be made ({error})", path.display()))?;
     Ok(path)
 }
 
-/// A directory of this user's among temporary files.
-///
-/// # Errors
-/// A sentence: it cannot be made, or others could have made it.
 #[cfg(unix)]
-pub fn temporary() -> Result<PathBuf, String> {
-    private(&from("TMPDIR").unwrap_or_else(|| PathBuf::from("/tmp")), rustix::process::geteuid().as_raw())
+fn own_temporary() -> Result<PathBuf, String> {
+    let base = from("TMPDIR").filter(|base| super::check_trusted(base).is_ok());
+    private(&base.unwrap_or_else(|| PathBuf::from("/tmp")), rustix::process::geteuid().as_raw())
 }
 
 /// Makes the directory that only `user` can enter; one that others could have made is refused.
@@ -91,13 +96,10 @@ fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
     let made = fs::DirBuilder::new().mode(0o700).create(&path);
     let metadata = fs::symlink_metadata(&path).map_err(|error| {
         let error = made.err().unwrap_or(error);
-        format!("there is no home directory, and {} cannot be made ({error}); set HOME or TMPDIR", path.display())
+        format!("{} cannot be made ({error})", path.display())
     })?;
     if !metadata.is_dir() || metadata.uid() != user || metadata.mode() & 0o077 != 0 {
-        return Err(format!(
-            "there is no home directory, and {} belongs to others; set HOME or TMPDIR",
-            path.display()
-        ));
+        return Err(format!("{} belongs to others", path.display()));
     }
     Ok(path)
 }

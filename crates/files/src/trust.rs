@@ -24,6 +24,13 @@ pub fn check_trusted(path: &Path) -> Result<(), String> {
     check(path, rustix::process::geteuid().as_raw())
 }
 
+/// The name of the user to whom a file or directory belongs, if that is another than this one.
+#[must_use]
+pub fn other_owner(path: &Path) -> Option<String> {
+    let owner = fs::metadata(path).ok()?.uid();
+    (owner != rustix::process::geteuid().as_raw()).then(|| user_name(owner))
+}
+
 fn check(path: &Path, user: u32) -> Result<(), String> {
     let path = std::path::absolute(path).map_err(|error| format!("{} is no path ({error})", path.display()))?;
     let top = fs::symlink_metadata("/").map_or(0, |top| top.uid());
@@ -37,7 +44,7 @@ fn check(path: &Path, user: u32) -> Result<(), String> {
         }
         let component = walked.join(part);
         let found = match fs::symlink_metadata(&component) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
             found => found.map_err(|error| unseen(&component, &error))?,
         };
         judge(&component, &found, user, top)?;
