@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use clap::ValueEnum;
 
 use super::clean::OLD;
-use crate::measuring::options::workplace;
+use crate::measuring::options::{check_workplace, workplace};
 use crate::options::{Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
@@ -82,10 +82,11 @@ fn power(arguments: &Arguments) -> Result<Status> {
 /// The places where a run writes and that cannot be written, all at once, each with what names another.
 fn places(results: &Results, dir: &Path) -> Vec<Finding> {
     let root = results.store().map(|store| store.root().to_path_buf());
+    let scratch = check_workplace(dir).map(|()| dir.to_path_buf()).map_err(Error::msg);
     let (cache, state) = (build::cache_folder(), conditions::ledger_folder());
     let all = [
         ("places.results", "results", root, Severity::Spoils, "--results DIR, or set UNIXMARK_RESULTS"),
-        ("places.scratch", "the programs' files", Ok(dir.to_path_buf()), Severity::Spoils, "--dir DIR"),
+        ("places.scratch", "the programs' files", scratch, Severity::Spoils, "--dir DIR"),
         (
             "places.cache",
             "builds",

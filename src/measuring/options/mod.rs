@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Parser;
 
 use crate::measuring::terminal::{Loudness, Screen};
@@ -108,8 +108,12 @@ impl Measuring {
         let full = dir.canonicalize();
         let full = full.with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()));
         match full {
-            Ok(full) if full.is_dir() => Ok(full),
-            Ok(full) => Err(usage(anyhow::anyhow!("{} is not a directory; try --dir DIR", full.display()))),
+            Ok(full) if full.is_dir() => {
+                let refused = |why| anyhow!("the directory {} cannot be used: {why}; try --dir DIR", full.display());
+                check_workplace(&full).map_err(|why| usage(refused(why)))?;
+                Ok(full)
+            }
+            Ok(full) => Err(usage(anyhow!("{} is not a directory; try --dir DIR", full.display()))),
             Err(error) => Err(usage(error)),
         }
     }
@@ -119,6 +123,17 @@ impl Measuring {
 pub(crate) fn workplace(wanted: Option<&Path>) -> &Path {
     let usual = Path::new("/var/tmp");
     wanted.unwrap_or(if usual.is_dir() { usual } else { Path::new("/tmp") })
+}
+
+/// Checks that nobody can have root's programs work on other files than their own, by a link in the place of a directory.
+///
+/// # Errors
+/// This user is root, and a directory on the way may be written by others; a sentence says whose it is.
+pub(crate) fn check_workplace(dir: &Path) -> Result<(), String> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    files::check_trusted(dir).map_err(|why| format!("{why}, and this is root"))
 }
 
 /// Returns the absolute path of an executable of the user's.

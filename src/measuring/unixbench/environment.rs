@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use super::directory;
+use crate::measuring::options::{check_workplace, workplace};
+use crate::terminal::say;
 
 /// What the variables ask for.
 pub(super) struct Environment {
@@ -37,10 +39,9 @@ impl Environment {
                 bail!("{name} is set, but {why}; unset {name}");
             }
         }
-        let path = |name: &str, usual: &str| set(name).map_or_else(|| PathBuf::from(usual), PathBuf::from);
         let environment = Environment {
-            results: path("UB_RESULTDIR", "results"),
-            tmp: path("UB_TMPDIR", "tmp"),
+            results: PathBuf::from(set("UB_RESULTDIR").unwrap_or_else(|| "results".into())),
+            tmp: tmp()?,
             file_name: text("UB_OUTPUT_FILE_NAME")?,
             csv: text("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
             work_factor: work_factor()?,
@@ -52,6 +53,26 @@ impl Environment {
         directory(&environment.results, "UB_RESULTDIR")?;
         directory(&environment.tmp, "UB_TMPDIR")?;
         Ok(environment)
+    }
+}
+
+/// Returns where the programs work. Root's cannot do so in a directory of another user's, such as that user's ./tmp.
+///
+/// # Errors
+/// The variable names such a directory.
+fn tmp() -> Result<PathBuf> {
+    let named = set("UB_TMPDIR").map(PathBuf::from);
+    let tmp = named.clone().unwrap_or_else(|| PathBuf::from("tmp"));
+    match check_workplace(&tmp) {
+        Ok(()) => Ok(tmp),
+        Err(why) if named.is_some() => {
+            bail!("the directory {} cannot be used: {why}; set UB_TMPDIR to another", tmp.display())
+        }
+        Err(why) => {
+            let usual = workplace(None);
+            say(&format!("unixmark: the programs work in {}: {why}; UB_TMPDIR names another place", usual.display()));
+            Ok(usual.to_path_buf())
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use rustix::fs::{FileType, fstat};
 
 use super::environment::work_factor;
 use super::{SCRIPT, with_factor};
+use crate::measuring::options::{check_workplace, workplace};
 use build::Programs;
 use catalogue::{Catalogue, Condition, Test};
 use journal::Cell;
@@ -78,13 +79,13 @@ fn measure(name: &str, words: &[OsString]) -> Result<ExitCode> {
     let words = words.context("an argument is not text in UTF-8; try plain letters")?;
     let catalogue = Catalogue::load()?;
     let Call { mut test, seconds, folder } = call(name, &words, &catalogue)?;
-    let scratch = files::temporary().map_err(anyhow::Error::msg)?;
+    let scratch = workplace(None);
+    check_workplace(scratch).map_err(|why| anyhow!("{} cannot be used: {why}", scratch.display()))?;
     test.args.extend(input().filter(|_| name == LOOPER));
     let machine = Machine::here();
     let programs = Programs::prepare(&machine, &[&test], None)?;
     let time = Duration::from_secs(seconds);
-    let single =
-        Single { machine: &machine, test: &test, programs: &programs, time, folder: &folder, scratch: &scratch };
+    let single = Single { machine: &machine, test: &test, programs: &programs, time, folder: &folder, scratch };
     match single.measure()? {
         Outcome::Measured(copy) => {
             let cell = Cell::new(0, &test, 1, None, &Condition::none());
