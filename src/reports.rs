@@ -114,7 +114,7 @@ pub(crate) fn write_all(results: &Results, directory: &Path) -> Result<()> {
     archive::keep(results, &directory.join(FILE))?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
-        std::fs::write(&path, ::report::report(results, format)?).with_context(|| {
+        files::write_atomically(&path, ::report::report(results, format)?.as_bytes()).with_context(|| {
             format!(
                 "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
                 path.display()

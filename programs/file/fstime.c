@@ -41,8 +41,10 @@ static int make_file(int which)
     int fd;
 
     snprintf(names[which], sizeof names[which], "dummy%d-%ld", which, (long)getpid());
-    fd = creat(names[which], 0600);
-    if (fd < 0 || close(fd) != 0 || (fd = open(names[which], O_RDWR)) < 0)
+    /* Others may write in the directory, and know the name. */
+    unlink(names[which]);
+    fd = open(names[which], O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fd < 0)
         kit_error("cannot make %s in the current directory (%s): try another --dir", names[which], strerror(errno));
     return fd;
 }

@@ -275,6 +275,21 @@ fn wrong_arguments_are_named() {
 }
 
 /// UnixBench's arithmetic tests are optimised away; ours take longer the more they have to do.
+/// `pgms/fstime -d /tmp` works where others may write, who know the names of its files.
+#[test]
+fn a_link_under_the_name_of_a_file_is_not_followed() {
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, "kept").unwrap();
+    let test = Catalogue::load().unwrap().test("fstime").cloned().unwrap();
+    let script = "ln -s \"$1\" dummy0-$$ && shift && exec \"$@\"";
+    let mut words = ["-c", script, "sh"].map(str::to_owned).to_vec();
+    words.extend([&victim, &MEASURED.of(&test)].map(|path| path.display().to_string()));
+    words.extend(crate::hand::arguments(&test, &[]));
+    verify(&test, &Hand::start(Path::new("sh"), &words).go(50, 1));
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "kept");
+}
+
 #[test]
 fn arithmetic_takes_longer_the_more_steps_it_has() {
     let catalogue = Catalogue::load().unwrap();

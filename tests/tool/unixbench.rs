@@ -231,6 +231,35 @@ fn one_directory_for_both() {
     }
 }
 
+/// Where others may write too, links to anywhere can lie under the names that come next.
+#[test]
+fn links_in_the_results_directory_are_not_followed() {
+    let bench = Bench::new();
+    let results = bench.folder.join("results");
+    fs::create_dir(&results).unwrap();
+    let own = |name: &str| bench.folder.join(name);
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let base = format!("{}-{}", host.trim(), jiff::Zoned::now().strftime("%Y-%m-%d"));
+    for ending in ["", ".log"] {
+        symlink(own("planted"), results.join(format!("{base}-01{ending}"))).unwrap();
+    }
+    let output = bench.run("-q -i 1 -c 1 syscall", &[]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!own("planted").exists() && bench.files("results").iter().any(|name| name.ends_with("-02.log")));
+    // A name of one's own: the log grows and must be what it seems; the rest is replaced.
+    fs::write(own("kept"), "kept").unwrap();
+    let named = [("UB_OUTPUT_FILE_NAME", "mine")];
+    symlink(own("kept"), results.join("mine.html")).unwrap();
+    assert_eq!(bench.run("-q -i 1 -c 1 syscall", &named).status.code(), Some(0));
+    assert!(fs::symlink_metadata(results.join("mine.html")).unwrap().is_file());
+    fs::remove_file(results.join("mine.log")).unwrap();
+    symlink(own("kept"), results.join("mine.log")).unwrap();
+    let output = bench.run("-q -i 1 -c 1 syscall", &named);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("mine.log cannot be written"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(own("kept")).unwrap(), "kept");
+}
+
 /// A directory for scripts that call UnixBench's programs.
 #[test]
 fn programs_by_their_names() {
@@ -245,10 +274,13 @@ fn programs_by_their_names() {
     let program = |words: &str| {
         let mut words = words.split_whitespace();
         let mut command = Command::new(tree.join("pgms").join(words.next().unwrap()));
-        command.current_dir(&bench.folder).args(words);
+        command.current_dir(&bench.folder).args(words).env("TMPDIR", bench.folder.join("tmp"));
         command
     };
     let dc = fs::File::open(testing::file("programs/shell/dc.txt")).unwrap();
+    // A directory that others have made under the name of this user's own is no concern of theirs.
+    let squatted = bench.folder.join("tmp").join(format!("unixmark-{}", rustix::process::geteuid().as_raw()));
+    fs::create_dir_all(&squatted).unwrap();
     fs::create_dir(bench.folder.join("fs")).unwrap();
     let calls = [
         ("dhry2reg 1", "1", "lps"),

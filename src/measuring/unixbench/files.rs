@@ -1,8 +1,9 @@
 //! UnixBench's files in the results directory: BASE, BASE.log, BASE.html and BASE.csv.
 
 use std::cell::Cell;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -14,6 +15,7 @@ use analysis::Results;
 use journal::{Journal, today};
 use machine::Machine;
 use runner::Event;
+use rustix::fs::OFlags;
 
 /// What is added to a base name.
 const ENDINGS: [&str; 4] = ["", ".log", ".html", ".csv"];
@@ -23,6 +25,7 @@ pub(super) struct Files {
     directory: PathBuf,
     base: String,
     csv: bool,
+    log: File,
     /// Length of the log before the run.
     begun: u64,
     /// The cell whose passes are being added to it.
@@ -38,28 +41,17 @@ impl Files {
     /// # Errors
     /// The directory cannot be written.
     pub(super) fn claim(environment: &Environment, machine: &Machine) -> Result<Files> {
-        let directory = &environment.results;
-        let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
-        let start = format!("{host}-{}", today());
-        let is_free = |base: &String| !ENDINGS.iter().any(|ending| directory.join(format!("{base}{ending}")).exists());
-        let numbered = || (1..).map(|number: u32| format!("{start}-{number:02}")).find(is_free);
-        let base = environment.file_name.clone().or_else(numbered).unwrap_or_default();
-        let (csv, directory) = (environment.csv, directory.clone());
-        let mut files = Files { directory, base, csv, begun: 0, current: Cell::new(None), is_new: false };
-        files.begun = files.open(".log")?.metadata().map_or(0, |log| log.len());
-        files.is_new = !files.path("").exists();
-        files.open("")?;
-        Ok(files)
-    }
-
-    /// Opens a file, which grows if it is there.
-    fn open(&self, ending: &str) -> Result<fs::File> {
-        let path = self.path(ending);
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .with_context(|| format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display()))
+        let directory = environment.results.clone();
+        let base = match &environment.file_name {
+            Some(name) => name.clone(),
+            None => free(&directory, machine),
+        };
+        let text = directory.join(&base);
+        let log = open(&text.with_file_name(format!("{base}.log")))?;
+        let begun = log.metadata().map_or(0, |log| log.len());
+        let is_new = fs::symlink_metadata(&text).is_err();
+        open(&text)?;
+        Ok(Files { directory, base, csv: environment.csv, log, begun, current: Cell::new(None), is_new })
     }
 
     /// Adds a pass to the log as it ends. If that fails, so does the whole log at the end.
@@ -67,7 +59,7 @@ impl Files {
         let Event::Ended { cell, trial } = event else { return };
         let is_first = self.current.replace(Some(trial.cell)) != Some(trial.cell);
         let text = unixbench::passed(&runner::journal_cell(trial.cell, cell), trial, is_first);
-        let _ = self.open(".log").map(|mut log| log.write_all(text.as_bytes()));
+        let _ = (&self.log).write_all(text.as_bytes());
     }
 
     fn path(&self, ending: &str) -> PathBuf {
@@ -79,8 +71,8 @@ impl Files {
     /// # Errors
     /// One of them cannot be written.
     pub(super) fn write(&self, journal: &Journal, results: &Results, heading: &Heading) -> Result<()> {
-        let mut log = self.open(".log")?;
         // The passes once more, with what the tests come to.
+        let mut log = &self.log;
         log.set_len(self.begun)
             .and_then(|()| log.write_all(unixbench::log(journal, results).as_bytes()))
             .with_context(|| format!("{} cannot be written; make room", self.path(".log").display()))?;
@@ -101,13 +93,30 @@ impl Drop for Files {
     /// A report of nothing is none.
     fn drop(&mut self) {
         let text = self.path("");
-        if self.is_new && fs::metadata(&text).is_ok_and(|file| file.len() == 0) {
+        if self.is_new && fs::symlink_metadata(&text).is_ok_and(|file| file.len() == 0) {
             let _ = fs::remove_file(text);
         }
     }
 }
 
+/// Returns the first base name of which no file is there today.
+fn free(directory: &Path, machine: &Machine) -> String {
+    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+    let start = format!("{host}-{}", today());
+    // A link that leads nowhere takes a name too.
+    let is_taken = |name: String| fs::symlink_metadata(directory.join(name)).is_ok();
+    let is_free = |base: &String| !ENDINGS.iter().any(|ending| is_taken(format!("{base}{ending}")));
+    (1..).map(|number: u32| format!("{start}-{number:02}")).find(is_free).unwrap_or_default()
+}
+
+/// Opens a file, which grows if it is there. Where others may write in the directory, a link leads anywhere.
+fn open(path: &Path) -> Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = File::options().append(true).create(true).custom_flags(flags).open(path);
+    file.with_context(|| format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display()))
+}
+
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text)
+    ::files::write_atomically(path, text.as_bytes())
         .with_context(|| format!("{} cannot be written; make room, or set UB_RESULTDIR", path.display()))
 }

@@ -31,7 +31,7 @@ pub(super) fn install(folder: &Path) -> Result<Status> {
     for name in FILES {
         let (path, bytes) = (pgms.join(name), build::file(&format!("shell/{name}")).unwrap_or_default());
         let mode = if name.ends_with(".sh") { 0o755 } else { 0o644 };
-        fs::write(&path, bytes)
+        ::files::write_atomically(&path, bytes)
             .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(mode)))
             .with_context(|| format!("{} cannot be written; make room, or try another directory", path.display()))?;
     }
