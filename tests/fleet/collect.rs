@@ -44,6 +44,25 @@ fn status(place: &Place) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// A journal is often nowhere else: its node is gone.
+#[test]
+fn a_journal_is_on_the_disk_before_it_is_collected() {
+    if !testing::has("strace") {
+        return;
+    }
+    let place = Place::new();
+    write(&place, "a1/stdout", &emitted(&place, "a1", 0));
+    let (root, trace) = (place.root.path(), place.root.path().join("trace"));
+    let mut tool = std::process::Command::new("strace");
+    tool.args(["-f", "-y", "-e", "trace=fsync,/^rename", "-o"]).arg(&trace);
+    tool.arg(assert_cmd::cargo::cargo_bin("unixmark")).arg("collect").arg(root.join("sources"));
+    assert!(tool.arg("--into").arg(root.join("fleet")).output().unwrap().status.success());
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(testing::synced_first(&trace, ".jsonl"), "{trace}");
+    let (_, after) = trace.split_once(".jsonl\") = 0").unwrap();
+    assert!(after.contains("/nodes>) = 0"), "the name is on the disk too: {trace}");
+}
+
 #[test]
 fn three_nodes_make_one_fleet_run() {
     let place = Place::new();

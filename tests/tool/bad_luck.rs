@@ -113,6 +113,23 @@ fn a_program_that_is_not_as_it_was_made_is_made_again() {
     }
 }
 
+/// As it must be for nothing to be missing after a power cut.
+#[test]
+fn a_program_is_on_the_disk_before_it_has_its_name() {
+    if !testing::has("strace") {
+        return;
+    }
+    let place = Place::new();
+    let trace = place.root.path().join("trace");
+    let mut tool = Command::new("strace");
+    tool.args(["-f", "-y", "-e", "trace=fsync,/^rename", "-o"]).arg(&trace).arg(env!("CARGO_BIN_EXE_unixmark"));
+    tool.args("run syscall pipe -c 1 -i 1 -q --procedure quick --dir".split(' ')).arg(place.scratch());
+    tool.env("UNIXMARK_RESULTS", place.results()).env("XDG_CACHE_HOME", place.root.path().join("cache"));
+    assert!(tool.status().unwrap().success());
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(testing::synced_first(&trace, "/bin/syscall") && testing::synced_first(&trace, "/bin/pipe"), "{trace}");
+}
+
 #[test]
 fn a_wrong_answer_is_a_failed_measurement() {
     let place = Place::new();

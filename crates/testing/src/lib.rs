@@ -12,7 +12,7 @@ use std::process::Command;
 
 use rand::RngExt;
 
-pub use place::{Place, build, contents, flat, processes_with, settled, stderr, stdout};
+pub use place::{Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first};
 pub use skip::{all_must_run, has, is_root, skip};
 pub use turn::Machine;
 

@@ -163,6 +163,23 @@ pub fn processes_with(mark: &str) -> Vec<String> {
     found
 }
 
+/// Whether every file was on the disk before it was renamed to a name that ends like this, by what `strace -f -y` saw of
+/// fsync and rename, and there was one.
+pub fn synced_first(trace: &str, end: &str) -> bool {
+    let calls: Vec<&str> = trace.lines().collect();
+    let renamed = |call: &str| {
+        let mut names = call.contains("rename").then(|| call.split('"').skip(1).step_by(2))?;
+        let old = names.next()?.to_owned();
+        names.next()?.ends_with(end).then_some(old)
+    };
+    let is_synced = |(index, old): (usize, String)| {
+        calls[..index].iter().any(|call| call.contains("fsync(") && call.contains(&old))
+    };
+    let renames: Vec<bool> =
+        calls.iter().enumerate().filter_map(|(index, call)| Some((index, renamed(call)?))).map(is_synced).collect();
+    !renames.is_empty() && renames.into_iter().all(|is_synced| is_synced)
+}
+
 /// Names and contents of every file below a directory, if it is there.
 pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
