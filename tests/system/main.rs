@@ -6,5 +6,6 @@ mod conditions;
 mod experiment;
 mod kills;
 mod ledger;
+mod planted;
 mod production;
 mod room;
