@@ -101,7 +101,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 28] = [
         ],
     ),
     ("doctor", &[("unixmark doctor", "what will spoil a run here, and how to fix it")]),
-    ("restore", &[("unixmark restore", "after a power cut in the middle of `cost`")]),
+    (
+        "restore",
+        &[
+            ("unixmark restore", "after a power cut in the middle of `cost`"),
+            ("unixmark restore --list", "what is to be undone, and in which file that is written"),
+        ],
+    ),
     ("completions", &[("unixmark completions bash > ~/.local/share/bash-completion/completions/unixmark", "for bash")]),
     (
         "man",

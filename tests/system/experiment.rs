@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use testing::{Place, stderr, stdout};
 
-const LEDGER: &str = "/var/lib/unixmark/undo.jsonl";
+use crate::room::wait_for;
+
+const STATE: &str = "/var/lib/unixmark";
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
 
 /// A place with conditions of the user's own.
@@ -49,11 +51,10 @@ impl Bench {
 
     /// Waits until nothing is switched any more: the guardian needs a moment.
     fn is_put_back(&self) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while Path::new(LEDGER).exists() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert!(!Path::new(LEDGER).exists(), "the ledger is still there");
+        wait_for("no ledger", || {
+            let ledgers = fs::read_dir(STATE).unwrap().map(|entry| entry.unwrap().path());
+            ledgers.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).count() == 0
+        });
         assert!(!self.file("flag").exists(), "the user's condition was not left");
         assert_eq!(fs::read_to_string(SWAPPINESS).unwrap(), self.swappiness);
     }

@@ -282,3 +282,25 @@ fn signal_name(signal: Option<i32>) -> String {
         None => format!("signal {signal}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A group is killed by its number, so the number must not become another's while other programs still run.
+    #[test]
+    fn the_number_of_a_program_stays_its_own_until_its_group_has_been_ended() {
+        let command = Command { path: "/bin/true".into(), args: Vec::new(), folder: Path::new("/"), environment: &[] };
+        let mut program = Program::spawn(&command).unwrap();
+        while !program.ended() {
+            program.read_output();
+            std::thread::yield_now();
+        }
+        let is_there = |pid: Pid| Path::new("/proc").join(pid.as_raw_nonzero().to_string()).exists();
+        assert!(is_there(program.pid()), "it was reaped when it ended");
+        program.end();
+        assert!(!is_there(program.pid()));
+        program.read_output();
+        assert!(program.ended() && program.failure().is_none());
+    }
+}

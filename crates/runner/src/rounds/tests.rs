@@ -19,6 +19,8 @@ struct Fake<'a> {
     signal: Option<(f64, i32)>,
     /// Pauses that the user asks for, each during one trial.
     pauses: u32,
+    /// Whether what a condition changed cannot be undone.
+    is_stuck: bool,
     named: Result<f64, Failure>,
     clock: Duration,
     rests: u32,
@@ -28,7 +30,16 @@ struct Fake<'a> {
 impl<'a> Fake<'a> {
     fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
         let script = Box::new(script);
-        Fake { script, signal: None, pauses: 0, named: Ok(1.0), clock: Duration::ZERO, rests: 0, trials: Vec::new() }
+        Fake {
+            script,
+            signal: None,
+            pauses: 0,
+            is_stuck: false,
+            named: Ok(1.0),
+            clock: Duration::ZERO,
+            rests: 0,
+            trials: Vec::new(),
+        }
     }
 
     fn good() -> Fake<'a> {
@@ -38,6 +49,7 @@ impl<'a> Fake<'a> {
 
 impl Bench for Fake<'_> {
     fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>> {
+        anyhow::ensure!(!self.is_stuck, "thp stays off");
         let name = self.command_line(cell);
         let before = self.trials.iter().filter(|trial| **trial == name).count();
         self.trials.push(name);
@@ -434,37 +446,11 @@ fn a_frame_that_breaks_the_limit_ends_the_run() {
 
 #[test]
 fn what_cannot_be_undone_is_an_error_of_the_run() {
-    struct Stuck;
-    impl Bench for Stuck {
-        fn measure(&mut self, _: &Cell) -> Result<Result<Trial, Failure>> {
-            anyhow::bail!("thp stays off")
-        }
-        fn measure_named(&mut self, _: &Test) -> Result<f64, Failure> {
-            Ok(0.0)
-        }
-        fn command_line(&self, _: &Cell) -> String {
-            String::new()
-        }
-        fn rest(&mut self) -> bool {
-            true
-        }
-        fn sleep_until(&mut self, _: Duration) -> bool {
-            true
-        }
-        fn elapsed(&self) -> Duration {
-            Duration::ZERO
-        }
-        fn signal(&self) -> Option<i32> {
-            None
-        }
-        fn pause(&mut self) -> bool {
-            false
-        }
-    }
     let plan = plan(standard(None), &["pipe"], &["none"], false);
     let folder = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(folder.path()).unwrap();
-    let error = Rounds::new(&plan, NEVER, Stuck, &mut writer, &mut |_| {}).run().unwrap_err();
+    let stuck = Fake { is_stuck: true, ..Fake::good() };
+    let error = Rounds::new(&plan, NEVER, stuck, &mut writer, &mut |_| {}).run().unwrap_err();
     assert_eq!(error.to_string(), "thp stays off");
 }
 
