@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use testing::{Place, stderr, stdout};
 
 use crate::room::wait_for;
@@ -166,15 +168,40 @@ fn a_tool_killed_at_any_step_leaves_nothing() {
         assert_eq!(output.status.code(), None, "{step} did not kill it: {}", stderr(&output));
         bench.is_put_back();
     }
-    // While it measures, at any moment.
-    for moment in [200, 400, 600, 800, 1100, 1500] {
-        let words = format!("cost --quick --dir {} swappiness=10+flag -i 9 syscall", bench.place.scratch().display());
+}
+
+/// Every means by which a condition switches the system, at moments of chance.
+#[test]
+fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
+    let Some(bench) = Bench::new() else { return };
+    let mut random = Pcg64Mcg::seed_from_u64(35);
+    let rounds = if testing::all_must_run() { 4 } else { 1 };
+    let conditions = ["swappiness=10+flag", "cgroup-cpu=50+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag"];
+    for condition in std::iter::repeat_n(conditions, rounds).flatten() {
+        let before = traces();
+        let words = format!("cost --quick --dir {} {condition} -i 9 syscall", bench.place.scratch().display());
         let mut child = bench.command(&words).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(moment));
+        // Until then it builds, plans, and switches nothing.
+        wait_for("a scratch directory", || fs::read_dir(bench.place.scratch()).unwrap().count() > 0);
+        std::thread::sleep(Duration::from_millis(random.random_range(0..1500)));
         child.kill().unwrap();
         child.wait().unwrap();
         bench.is_put_back();
+        bench.place.assert_gone(Duration::from_secs(20));
+        // A loop device goes a little after its mount.
+        wait_for("the machine as it was", || traces() == before);
     }
+}
+
+/// What conditions leave behind that are not left: mounts, loop devices, control groups, tracing.
+fn traces() -> Vec<String> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let ours = mounts.lines().filter(|line| line.contains("unixmark")).map(str::to_owned);
+    let loops = stdout(&Command::new("losetup").arg("--list").output().unwrap());
+    let ours = ours.chain(loops.lines().filter(|line| line.contains("unixmark")).map(str::to_owned));
+    let folders = ["/sys/fs/cgroup", "/sys/kernel/tracing/instances"];
+    let find = Command::new("find").args(folders).args(["-maxdepth", "4", "-name", "unixmark*"]).output().unwrap();
+    ours.chain(stdout(&find).lines().map(str::to_owned)).collect()
 }
 
 #[test]

@@ -42,7 +42,7 @@ doc = "x"
 "#;
 
 /// What is killed.
-const RUNS: [&str; 8] = [
+const RUNS: [&str; 10] = [
     "cost --quick slow -i 2 syscall",
     "cost --quick slow,flag -i 2 syscall",
     "cost --quick fails -i 2 syscall",
@@ -51,6 +51,8 @@ const RUNS: [&str; 8] = [
     "latency --quick -i 1 audio --load write",
     "run --procedure quick -i 3 syscall pipe fstime",
     "scale --quick -i 1 syscall",
+    "burnin cooling --for 3s",
+    "unixbench -c 1 -i 1 syscall",
 ];
 
 /// Kills one run at a moment of chance.
