@@ -1,12 +1,14 @@
-//! What a person sees: results on stdout, messages on stderr.
+//! What a person sees: results on stdout, messages on stderr. Nothing else in the tool prints (ARCHITECTURE.md has the
+//! exceptions): a stranger's file may hold what moves a terminal's cursor, or looks like a command to a CI.
 
 use std::io::{IsTerminal, Write};
 
 use ::report::{Format, Layout};
-use anyhow::Result;
+use anyhow::{Error, Result};
 use ratatui::crossterm::terminal::size;
+use serde::Serialize;
 
-/// Prints a result to stdout.
+/// Prints a result to stdout as it is: what a program reads, or a report, in which texts are harmless.
 ///
 /// # Errors
 /// Stdout is closed, or its disk is full.
@@ -17,12 +19,21 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints a result in words to stdout, in ASCII where the terminal has nothing else.
+/// Prints a result in words to stdout, in ASCII where the terminal has nothing else. Part of it may
+/// be what others wrote.
 ///
 /// # Errors
 /// As [`print`].
 pub(crate) fn print_words(text: &str) -> Result<()> {
-    print(&shown(text))
+    print(&words::log_lines(&shown(text)))
+}
+
+/// Prints a result in JSON to stdout. Part of it may be what others wrote.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
+    print(&(words::json_text(&serde_json::to_string_pretty(value)?) + "\n"))
 }
 
 /// Whether the locale is of UTF-8; without any it is taken to be.
@@ -51,11 +62,28 @@ pub(crate) fn shown(text: &str) -> String {
     if is_utf8() { text.to_owned() } else { words::ascii(text) }
 }
 
-/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote.
-pub(crate) fn say(text: &str) {
-    for line in text.split('\n') {
-        let _ = writeln!(std::io::stderr(), "{}", words::visible(&shown(line)));
-    }
+/// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote: lines after the
+/// first are indented, so that none looks like another message.
+pub(crate) fn say(message: &str) {
+    say_lines(&message.replace('\n', "\n  "));
+}
+
+/// Prints what went wrong, after the name of what could not do its work.
+pub(crate) fn say_error(name: &str, error: &Error) {
+    say(&format!("{name}: {error:#}"));
+}
+
+/// Prints lines to stderr as they are laid out; that this is closed does not matter.
+pub(crate) fn say_lines(text: &str) {
+    let _ = write_lines(text);
+}
+
+/// Prints lines to stderr that a program waits for.
+///
+/// # Errors
+/// Stderr is closed.
+pub(crate) fn write_lines(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stderr(), "{}", words::log_lines(&shown(text)))
 }
 
 /// Names the figures that a format has no place for.

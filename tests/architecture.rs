@@ -40,6 +40,14 @@ fn processes_are_started_where_the_document_says() {
     compare("Who starts processes", &code_where(|line| line.contains("Command::new(")));
 }
 
+/// Strangers' words reach a terminal or a CI through one printer only.
+#[test]
+fn output_is_printed_where_the_document_says() {
+    let printers = ["print!(", "println!(", "dbg!(", "stdout()", "stderr()", "Stdout", "Stderr"];
+    let prints = |line: &str| printers.iter().any(|printer| calls(line, printer));
+    compare("Who prints", &code_where(|line| prints(line) && !is_directive(line)));
+}
+
 #[test]
 fn sources_reach_outside_their_folder_where_the_document_says() {
     let reaches = |line: &str| line.contains("\"../") || line.contains("#[path") || line.contains("dir(\"..");
@@ -85,6 +93,8 @@ fn the_glossary_names_types_that_exist() {
 fn the_checks_see_what_they_look_for() {
     assert!(names(r#"read("/proc/stat")"#, "/proc") && names(r#"starts_with("/sys")"#, "/sys"));
     assert!(!names("this/processor", "/proc") && !names(r#""/usr/sys""#, "/sys") && !names("a /system b", "/sys"));
+    assert!(calls("let mut out = std::io::stdout();", "stdout()") && calls("eprintln!(\"x\")", "println!("));
+    assert!(!calls("program.take_stdout()?", "stdout()") && is_directive("println!(\"cargo::warning=x\");"));
     let text = "a\n// \"/proc\"\nb // /sys\n#[cfg(test)]\nmod tests {\nc";
     assert_eq!(code(text).collect::<Vec<_>>(), ["a", "b "]);
 }
@@ -175,6 +185,19 @@ fn names(line: &str, root: &str) -> bool {
         let after = line[at + root.len()..].chars().next().is_some_and(char::is_alphanumeric);
         !before && !after
     })
+}
+
+/// Returns whether `line` calls `function`, or its twin for stderr, and no longer name.
+fn calls(line: &str, function: &str) -> bool {
+    line.match_indices(function).any(|(at, _)| {
+        let before = line[..at].strip_suffix('e').unwrap_or(&line[..at]);
+        !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// Returns whether a build script tells Cargo something.
+fn is_directive(line: &str) -> bool {
+    line.contains("println!(\"cargo::")
 }
 
 /// Every source file of Rust and C below `folders`.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::options::{Comment, Results};
 use crate::reports::write_all;
 use crate::status::{Status, usage};
-use crate::terminal::{print, say};
+use crate::terminal::{print_words, say};
 use catalogue::Catalogue;
 use journal::{FORMAT, Journal, Store, Writer, today};
 
@@ -61,7 +61,7 @@ fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()
             "already imported as {}; no second run was made",
             known.file_name().unwrap_or_default().display()
         ));
-        return print(&format!("{}\n", known.display()));
+        return print_words(&format!("{}\n", known.display()));
     }
     let host = if journal.run.host.is_empty() { "imported".to_owned() } else { journal.run.host.clone() };
     let date = journal.run.started.get(..10).map_or_else(today, str::to_owned);
@@ -75,7 +75,7 @@ fn keep(mut journal: Journal, store: &Store, catalogue: &Catalogue) -> Result<()
         say(&format!("warning: {warning}"));
     }
     write_all(&results, &directory)?;
-    print(&format!("{}\n", directory.display()))
+    print_words(&format!("{}\n", directory.display()))
 }
 
 /// The imported run with the same results, if the store has one.

@@ -14,7 +14,7 @@ mod site;
 mod table;
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -24,6 +24,7 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::examples::with_examples;
 use crate::measuring;
 use crate::status::{Status, Usage};
+use crate::terminal::{say, say_error, say_lines};
 
 /// Measures what a Linux system can do, with an interval around every number
 #[derive(Debug, Parser)]
@@ -81,7 +82,7 @@ pub fn main() -> ExitCode {
     crate::complete::answer(command);
     let words = measuring::words(words);
     if words.len() < 2 {
-        let _ = write!(std::io::stderr(), "{}", measuring::QUESTIONS);
+        say_lines(measuring::QUESTIONS.trim_end());
         return ExitCode::from(2);
     }
     let read = command().try_get_matches_from(&words).and_then(|read| Cli::from_arg_matches(&read));
@@ -93,8 +94,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status.into(),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // If stderr is closed, the exit code must do.
-            let _ = writeln!(std::io::stderr(), "unixmark: {error:#}");
+            say_error("unixmark", &error);
             let is_usage = error.is::<Usage>() || error.is::<::fleet::NoFleet>();
             code(&words, if is_usage { 2 } else { 3 })
         }
@@ -108,10 +108,11 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let _ = match measuring::meant(words) {
-        Some(command) => writeln!(std::io::stderr(), "unixmark: a verb is missing; try `{command}`"),
-        None => error.print(),
-    };
+    match measuring::meant(words) {
+        Some(command) => say(&format!("unixmark: a verb is missing; try `{command}`")),
+        // The names of files may be others' words, also on the command line.
+        None => say_lines(error.render().to_string().trim_end()),
+    }
     code(words, 2)
 }
 

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::options::Results;
 use crate::reports::find;
 use crate::status::{Status, usage};
-use crate::terminal::{print, say};
+use crate::terminal::{print_words, say};
 use catalogue::Catalogue;
 use files::{Kind, check_trusted, directory};
 use site::{Asked, Prices, build, check};
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let read = words::count(built.read, "journal");
     say(&format!("{}, {} of them new; {read} read", words::count(built.runs, "run"), built.new));
-    print(&format!("{}\n", into.join("index.html").display()))?;
+    print_words(&format!("{}\n", into.join("index.html").display()))?;
     Ok(if built.left_out.is_empty() { Status::Fine } else { Status::Failed })
 }
 
@@ -81,7 +81,7 @@ fn submitted(journals: &[PathBuf], catalogue: &Catalogue) -> Result<Status> {
     for path in journals {
         let complaints = check(path, catalogue);
         if complaints.is_empty() {
-            print(&format!("{}: fine\n", path.display()))?;
+            print_words(&format!("{}: fine\n", path.display()))?;
         }
         for complaint in complaints {
             status = Status::Failed;

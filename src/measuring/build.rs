@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::status::{Status, usage};
-use crate::terminal::{print, say};
+use crate::terminal::{print, say_lines};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let built = build::program(&arguments.files, &out)?;
     if !built.warnings.is_empty() {
-        say(built.warnings.trim_end());
+        say_lines(built.warnings.trim_end());
     }
     print(&format!("{} was built by {}\nmeasure it: {}\n", out.display(), built.how, measure(&out)))?;
     Ok(Status::Fine)

@@ -12,7 +12,7 @@ use crate::measuring::recording::{Recording, Start};
 use crate::measuring::terminal::{Loudness, RunDisplay};
 use crate::reports::results;
 use crate::status::{Status, usage};
-use crate::terminal::{print, print_words, say};
+use crate::terminal::{print_json, print_words, say};
 use ::report::Format;
 use analysis::Results;
 use build::{Builds, Programs};
@@ -85,7 +85,7 @@ impl<'a> Job<'a> {
             skipped(&plan, machine).iter().for_each(|text| say(&format!("warning: {text}")));
             match self.options.measuring.format {
                 None | Some(Format::Text) => print_words(&plan::show(&plan))?,
-                Some(Format::Json) => print(&(serde_json::to_string_pretty(&plan::to_json(&plan))? + "\n"))?,
+                Some(Format::Json) => print_json(&plan::to_json(&plan))?,
                 Some(_) => return Err(usage(anyhow!("a plan is shown as text or json; try --format json"))),
             }
         }

@@ -11,7 +11,7 @@ use crate::measuring::options::Measuring;
 use crate::measuring::terminal::Loudness;
 use crate::reports::{place, write_all};
 use crate::status::Status;
-use crate::terminal::{layout, print, say};
+use crate::terminal::{layout, print, say, say_error};
 use ::report::Format;
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;
@@ -139,7 +139,7 @@ impl Recording {
         let written = write_all(&results, &self.directory);
         let shown = ending.map_or(Ok(()), |ending| ending(&journal, &results, &self.directory));
         let all_kept = [ended, written, shown].into_iter().filter_map(Result::err).fold(true, |_, error| {
-            say(&format!("unixmark: {error:#}"));
+            say_error("unixmark", &error);
             false
         });
         let found = verdict(&results, &journal, gate);

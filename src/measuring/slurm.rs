@@ -13,7 +13,7 @@ use crate::commands::collect;
 use crate::measuring::options::duration;
 use crate::options::Redact;
 use crate::status::{Status, usage};
-use crate::terminal::say;
+use crate::terminal::{say, say_lines};
 use ::fleet::Fleet;
 use ::fleet::slurm::{self, Job, Place, Record, Request};
 use runner::Signals;
@@ -98,23 +98,23 @@ fn run(arguments: &Arguments) -> Result<Status> {
     let record = submitted.record;
     let job = &record.submission.job;
     if let Some(error) = submitted.broke {
-        say(&next_steps(&into, job));
+        say_lines(&next_steps(&into, job));
         let (done, all) = (record.jobs.len(), nodes.len());
         return Err(error.context(format!("submitting failed after {done} of {all} nodes")));
     }
     say(&format!("fleet run {name}: {} jobs named {job} in partition {partition}", nodes.len()));
     if arguments.detach {
-        say(&next_steps(&into, job));
+        say_lines(&next_steps(&into, job));
         return Ok(Status::Fine);
     }
     match watch(&record, &signals) {
         WatchEnd::Ended => conclude(&into, &record),
         WatchEnd::Overdue => {
-            say(&next_steps(&into, job));
+            say_lines(&next_steps(&into, job));
             bail!("Slurm still runs jobs that should have ended; `squeue --name={job}` shows them");
         }
         WatchEnd::Closed(signal) => {
-            say(&format!("\nthe jobs keep running\n{}", next_steps(&into, job)));
+            say_lines(&format!("\nthe jobs keep running\n{}", next_steps(&into, job)));
             Ok(Status::Signal(signal))
         }
     }

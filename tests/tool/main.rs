@@ -22,3 +22,4 @@ mod scaling;
 mod site;
 mod unixbench;
 mod wayland;
+mod words;

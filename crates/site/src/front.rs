@@ -150,18 +150,13 @@ pub(crate) fn csv(board: &Board) -> Result<String> {
             for (name, _, of) in LEVELS {
                 let Some(Estimate { value, low, high }) = of(levels) else { continue };
                 let class = &board.classes[*class].id;
-                let words: [&str; 7] =
+                let texts: [&str; 7] =
                     [&entry.id, &entry.name, &entry.host, &entry.started, class, &measure.id, &measure.unit];
                 let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
                 let numbers = [name.to_owned(), value.to_string(), end(low), end(high)];
-                writer.write_record(words.map(harmless).into_iter().chain(numbers))?;
+                writer.write_record(texts.map(words::csv_field).into_iter().chain(numbers))?;
             }
         }
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
-}
-
-/// Returns a text before which an apostrophe stands if a spreadsheet would take it for a formula.
-fn harmless(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() }
 }

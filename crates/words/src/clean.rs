@@ -7,10 +7,61 @@ fn disturbs(c: char) -> bool {
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns a text as a terminal can show it, whatever it holds: what would disturb it becomes U+FFFD.
+/// Marks of commands wherever they stand in a line of a CI's log: GitHub's old form, Azure's, TeamCity's.
+const MARKS: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+
+/// Returns a text as a terminal can show it, whatever it holds: what would disturb it is written
+/// as an escape, `\u{1b}`.
 #[must_use]
 pub fn visible(text: &str) -> String {
-    text.chars().map(|c| if disturbs(c) { '\u{fffd}' } else { c }).collect()
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if disturbs(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// Returns lines as a log can show them, whatever they hold: visible, and with a backslash in what a CI would take for
+/// a command to it, such as `::error::` at the beginning of a line, indented or not.
+#[must_use]
+pub fn log_lines(text: &str) -> String {
+    text.split('\n').map(log_line).collect::<Vec<String>>().join("\n")
+}
+
+fn log_line(line: &str) -> String {
+    let mut shown = visible(line);
+    for mark in MARKS {
+        shown = shown.replace(mark, &mark.replacen("##", "#\\#", 1));
+    }
+    let start = shown.len() - shown.trim_start().len();
+    if shown[start..].starts_with("::") {
+        shown.insert(start, '\\');
+    }
+    shown
+}
+
+/// Returns JSON in which the same is escaped within texts: it holds what it held.
+#[must_use]
+pub fn json_text(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if disturbs(c) && c != '\n' {
+            let mut units = [0; 2];
+            shown.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(c);
+        }
+    }
+    MARKS.iter().fold(shown, |shown, mark| shown.replace(mark, &mark.replacen('#', "\\u0023", 1)))
+}
+
+/// Returns a text as a field of CSV, whatever it holds: one line as [`log_lines`] has them, with an apostrophe before
+/// what a spreadsheet would take for a formula.
+#[must_use]
+pub fn csv_field(text: &str) -> String {
+    const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+    let shown = log_line(text);
+    if text.starts_with(FORMULA) { format!("'{shown}") } else { shown }
 }
 
 /// Returns a text as a page can show it: line ends become blanks, and what else would disturb it is left out.
@@ -96,9 +147,43 @@ mod tests {
 
     #[test]
     fn a_name_cannot_move_the_cursor() {
-        assert_eq!(visible("a\x1b[2Jb\u{202e}c µ"), "a\u{fffd}[2Jb\u{fffd}c µ");
+        assert_eq!(visible("a\x1b[2Jb\u{202e}c\n µ"), r"a\u{1b}[2Jb\u{202e}c\n µ");
+        assert!(('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').all(disturbs));
         assert_eq!(clean("a\u{1b}[31mb\u{202e}c\nd\u{0}\u{feff}"), "a[31mbc d");
         assert_eq!(clean("Größe 日本 🙂"), "Größe 日本 🙂");
+    }
+
+    #[test]
+    fn no_line_is_a_command_to_a_ci() {
+        let stays = "## System\n- std::fs::read: fine\n####\n\n";
+        assert_eq!(log_lines(stays), stays);
+        for line in
+            ["::error::x", " \t::stop-commands::x", "a ##[group]x", "##vso[task.x]y", "\u{a0}::warning::", "a\r::x::"]
+        {
+            let shown = log_lines(&format!("first\n{line}"));
+            let last = shown.lines().last().unwrap();
+            assert!(last.contains('\\') && !last.trim().starts_with("::") && !last.contains("##"), "{shown}");
+        }
+    }
+
+    #[test]
+    fn json_holds_what_it_held() {
+        let json = "{\n  \"a\": \"\u{9b}x\u{202e}\u{e0001} ##[group]\"\n}";
+        let shown = r#"{
+  "a": "\u009bx\u202e\udb40\udc01 \u0023#[group]"
+}"#;
+        assert_eq!(json_text(json), shown);
+    }
+
+    /// The characters are those that OWASP names for CSV injection.
+    #[test]
+    fn no_field_is_a_formula() {
+        for text in ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"] {
+            let field = csv_field(text);
+            assert!(field.starts_with('\'') && !field.contains(char::is_control), "{field}");
+        }
+        assert_eq!([csv_field("a=1"), csv_field("a\n=1"), csv_field("")], ["a=1", r"a\n=1", ""]);
+        assert_eq!(csv_field("::error::x"), r"\::error::x");
     }
 
     #[test]

@@ -84,6 +84,6 @@ mod tests {
         assert_eq!(wrap("", "abcdefgh", 3), ["abc", "def", "gh"]);
         let mut text = Wrapped::new(WIDTH);
         text.line("a\x1bb  ");
-        assert_eq!(text.text, "a\u{fffd}b\n");
+        assert_eq!(text.text, "a\\u{1b}b\n");
     }
 }

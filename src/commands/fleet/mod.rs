@@ -11,7 +11,7 @@ use clap::Subcommand;
 use crate::measuring::Slurm;
 use crate::options::{ListForm, ListFormat};
 use crate::status::Status;
-use crate::terminal::{print, print_words, say};
+use crate::terminal::{print_json, print_words, say};
 use ::fleet::{self, Fleet, State};
 use catalogue::Catalogue;
 use words::{shortened, visible};
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let mut fleet = Fleet::read(directory, &Catalogue::load()?)?;
     fleet::slurm::explain(&mut fleet, directory)?;
     match form.format {
-        ListFormat::Json => print(&(serde_json::to_string_pretty(&fleet)? + "\n"))?,
+        ListFormat::Json => print_json(&fleet)?,
         ListFormat::Text => print_words(&table(&fleet))?,
     }
     if !fleet.is_complete() {

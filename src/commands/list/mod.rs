@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::options::{ListForm, ListFormat, Results};
 use crate::status::{Status, usage};
-use crate::terminal::{columns, print, print_words};
+use crate::terminal::{columns, print_json, print_words};
 use catalogue::Catalogue;
 use words::wrap;
 
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     rows.retain(|row| !arguments.available || row.missing.is_none());
     match arguments.form.format {
-        ListFormat::Json => print(&(serde_json::to_string_pretty(&json!(values(rows)))? + "\n"))?,
+        ListFormat::Json => print_json(&values(rows))?,
         ListFormat::Text if rows.is_empty() => print_words(&empty(what, arguments, &catalogue)?)?,
         ListFormat::Text => print_words(&text(&rows, arguments))?,
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{Write, stderr, stdin};
+use std::io::stdin;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use rustix::fs::{FileType, fstat};
 use super::environment::work_factor;
 use super::{SCRIPT, with_factor};
 use crate::measuring::options::{check_workplace, workplace};
+use crate::terminal::{say_error, write_lines};
 use build::Programs;
 use catalogue::{Catalogue, Condition, Test};
 use journal::Cell;
@@ -68,8 +69,7 @@ pub(crate) fn called_as_program(words: &[OsString]) -> Option<ExitCode> {
     let name = Path::new(words.first()?).file_name().and_then(OsStr::to_str)?;
     let name = names().find(|known| *known == name)?;
     Some(measure(name, &words[1..]).unwrap_or_else(|error| {
-        // If stderr is closed, the exit code must do.
-        let _ = writeln!(stderr(), "{name}: {error:#}");
+        say_error(name, &error);
         ExitCode::FAILURE
     }))
 }
@@ -91,14 +91,8 @@ fn measure(name: &str, words: &[OsString]) -> Result<ExitCode> {
             let cell = Cell::new(0, &test, 1, None, &Condition::none());
             let reported = analysis::reported(&cell, &copy);
             let decimals = if test.value.is_some() { 3 } else { 0 };
-            writeln!(
-                stderr(),
-                "COUNT|{:.decimals$}|{}|{}\nTIME|{:.6}",
-                reported.count,
-                reported.timebase,
-                test.unit,
-                reported.seconds
-            )?;
+            let analysis::Reported { count, timebase, seconds } = reported;
+            write_lines(&format!("COUNT|{count:.decimals$}|{timebase}|{}\nTIME|{seconds:.6}", test.unit))?;
             Ok(ExitCode::SUCCESS)
         }
         Outcome::Stopped(signal) => Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))),

@@ -1,7 +1,9 @@
-//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys have dots.
+//! CSV (RFC 4180): one line per row of the document's main tables, a column per key; nested keys have dots. Texts are no
+//! formulas to a spreadsheet; numbers are as they are, also negative ones.
 
 use anyhow::Result;
 use serde_json::{Map, Value};
+use words::csv_field;
 
 use super::json;
 use crate::document::{Block, Document, Reader};
@@ -11,7 +13,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
     let mut rows: Vec<Vec<(String, String)>> = Vec::new();
     let run: Vec<(String, String)> = match document.run.as_str() {
         "" => Vec::new(),
-        run => vec![("run".to_owned(), run.to_owned())],
+        run => vec![("run".to_owned(), csv_field(run))],
     };
     for block in &document.blocks {
         if let Block::Table(table) = block
@@ -28,7 +30,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
         }
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(&heads)?;
+    writer.write_record(heads.iter().map(|head| csv_field(head)))?;
     for row in &rows {
         let field = |head: &&str| row.iter().find(|(key, _)| key == head).map_or("", |(_, value)| value.as_str());
         writer.write_record(heads.iter().map(field))?;
@@ -55,14 +57,17 @@ fn flat(outer: &str, row: &Map<String, Value>) -> Vec<(String, String)> {
 /// Returns the items of a list of words or numbers; `None` if it is one of anything else.
 fn joined(list: &[Value]) -> Option<String> {
     let is_plain = list.iter().all(|item| !item.is_object() && !item.is_array());
-    is_plain.then(|| list.iter().map(text).collect::<Vec<String>>().join("; "))
+    let has_words = list.iter().any(Value::is_string);
+    let words = |item: &Value| item.as_str().map_or_else(|| text(item), str::to_owned);
+    let joined = is_plain.then(|| list.iter().map(words).collect::<Vec<String>>().join("; "))?;
+    Some(if has_words { csv_field(&joined) } else { joined })
 }
 
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => csv_field(text),
         Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or(f64::NAN).to_string(),
         other => other.to_string(),
     }

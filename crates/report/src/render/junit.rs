@@ -145,14 +145,14 @@ fn is_same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
 /// Returns text as XML 1.0 can hold it.
 fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
+    // XML 1.0 has no place for control characters, however they are written.
+    for c in words::log_lines(text).chars() {
         match c {
             '&' => plain.push_str("&amp;"),
             '<' => plain.push_str("&lt;"),
             '>' => plain.push_str("&gt;"),
             '"' => plain.push_str("&quot;"),
             '\n' => plain.push_str("&#10;"),
-            c if c.is_control() || ['\u{fffe}', '\u{ffff}'].contains(&c) => plain.push('?'),
             c => plain.push(c),
         }
     }

@@ -85,24 +85,26 @@ pub fn left_out(document: &Document, format: Format) -> Result<Vec<String>> {
     if format == Format::Lnt { lnt::left_out(document) } else { Ok(Vec::new()) }
 }
 
-/// Returns a document in a format.
+/// Returns a document in a format. What others wrote is text in it: it neither disturbs a terminal nor commands a CI.
 ///
 /// # Errors
 /// A template or a value cannot be rendered: a defect.
 pub fn render(document: &Document, layout: Layout) -> Result<String> {
     match layout.format {
-        Format::Text if layout.ascii => Ok(words::ascii(&text::render(&ascii::plain(document), layout.room))),
-        Format::Text => Ok(text::render(document, layout.room)),
+        Format::Text if layout.ascii => {
+            Ok(words::log_lines(&words::ascii(&text::render(&ascii::plain(document), layout.room))))
+        }
+        Format::Text => Ok(words::log_lines(&text::render(document, layout.room))),
         Format::Html => Ok(html::render(document)),
-        Format::Json => json::render(document),
         Format::Csv => csv::render(document),
-        Format::Markdown => Ok(markdown::render(document)),
-        Format::Bmf => figures::bmf(document),
-        Format::GithubBigger => figures::github(document, false),
-        Format::GithubSmaller => figures::github(document, true),
+        Format::Markdown => Ok(words::log_lines(&markdown::render(document))),
         Format::Openmetrics => openmetrics::render(document),
-        Format::Commit => commit::render(document),
-        Format::Lnt => lnt::render(document),
+        Format::Commit => commit::render(document).map(|text| words::log_lines(&text)),
         Format::Junit => junit::render(document),
+        Format::Json => json::render(document).map(|json| words::json_text(&json)),
+        Format::Bmf => figures::bmf(document).map(|json| words::json_text(&json)),
+        Format::GithubBigger => figures::github(document, false).map(|json| words::json_text(&json)),
+        Format::GithubSmaller => figures::github(document, true).map(|json| words::json_text(&json)),
+        Format::Lnt => lnt::render(document).map(|json| words::json_text(&json)),
     }
 }

@@ -84,7 +84,7 @@ fn labels(figure: &Figure, run: &str) -> String {
     if !run.is_empty() {
         all.push(("run", run.to_owned()));
     }
-    let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let escaped = |value: &str| words::log_lines(&words::visible(value)).replace('\\', "\\\\").replace('"', "\\\"");
     all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect::<Vec<String>>().join(",")
 }
 

@@ -90,7 +90,9 @@ pub fn csv(results: &Results) -> Result<String> {
     labels.sort_unstable();
     labels.dedup();
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["Concurrency"].iter().chain(&labels))?;
+    writer.write_record(
+        ["Concurrency".to_owned()].into_iter().chain(labels.iter().map(|label| words::csv_field(label))),
+    )?;
     for level in &levels {
         let of = |label: &&str| level.rows.iter().find(|row| row.cell.label == **label);
         let scores = labels.iter().map(|label| of(label).map_or_else(String::new, |row| score(row.score.value)));

@@ -10,6 +10,7 @@ mod cut;
 mod dashboards;
 mod formats;
 mod golden;
+mod hostile;
 mod html;
 mod junit;
 mod scaling;
