@@ -2,6 +2,7 @@
 
 mod again;
 mod browsed;
+mod forged;
 mod hints;
 mod submitted;
 

@@ -57,8 +57,8 @@ impl Board {
             systems.into_iter().map(|(class, systems)| (systems.len(), class.clone())).collect();
         classes.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         let classes: Vec<Class> = classes.into_iter().map(|(_, class)| class).collect();
-        let places: HashMap<&str, usize> = (0..).zip(&classes).map(|(place, class)| (&*class.id, place)).collect();
-        let class_of = entries.iter().map(|entry| places[&*entry.class.id]).collect();
+        let places: HashMap<&Class, usize> = (0..).zip(&classes).map(|(place, class)| (class, place)).collect();
+        let class_of = entries.iter().map(|entry| places[&entry.class]).collect();
         let differs = |place: usize| {
             let mut values = entries.iter().filter_map(|entry| entry.fact(place));
             values.next().is_some_and(|first| values.any(|value| value != first))

@@ -1,7 +1,7 @@
 //! Which runs may be ranked together: those of one procedure, one build and one baseline.
 
+use crate::name::name_of;
 use analysis::unlike;
-use archive::hash;
 use journal::{Procedure, Run};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const PARTS: [&str; 4] = [unlike::PROCEDURES, unlike::BUILDS, "baselines", unlike::PLACEMENTS];
 
 /// What runs must have in common before their figures stand in one list. Its serial form has the values alone.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "[String; 4]", into = "[String; 4]")]
 pub(crate) struct Class {
     /// Its name in addresses.
@@ -20,7 +20,7 @@ pub(crate) struct Class {
 
 impl From<[String; 4]> for Class {
     fn from(values: [String; 4]) -> Class {
-        Class { id: short(&values.join("\0")), values }
+        Class { id: name_of(values.join("\0")), values }
     }
 }
 
@@ -61,14 +61,4 @@ impl Class {
         let values = self.values.iter().map(String::as_str).filter(|value| !value.is_empty());
         values.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Returns the name of a system's pages: of tens of thousands no two are the same by chance.
-pub(crate) fn page_of(system: &str) -> String {
-    format!("{:016x}", hash(system))
-}
-
-/// Returns eight digits that stand for one of a few texts in addresses.
-pub(crate) fn short(text: &str) -> String {
-    format!("{:08x}", hash(text) as u32)
 }

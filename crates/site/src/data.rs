@@ -1,16 +1,19 @@
 //! What scripts of the pages read: what the site has, its runs in shards, and the values of each measure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::board::Board;
-use crate::class::short;
 use crate::files::Files;
 use crate::front::LEVELS;
 use crate::layout::call;
+use crate::name::name_of;
 use crate::record::FACETS;
+
+/// The values of each of [`FACETS`], numbered in the order of the first runs that have them.
+type Numbered<'a> = BTreeMap<usize, HashMap<&'a str, usize>>;
 
 /// Runs are kept by the first digit of their names, so that a new one changes one file.
 const SHARDS: &str = "0123456789abcdef";
@@ -20,14 +23,15 @@ const SHARDS: &str = "0123456789abcdef";
 /// # Errors
 /// A file cannot be written.
 pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
-    let mut values: BTreeMap<usize, Map<String, Value>> = BTreeMap::new();
+    let mut values: Numbered<'_> = BTreeMap::new();
     let mut shards: BTreeMap<char, Vec<Value>> = BTreeMap::new();
     for (entry, class) in board.entries.iter().zip(&board.class_of) {
         let mut facets = Vec::new();
         for place in &board.facets {
             let text = entry.fact(*place).unwrap_or("unknown");
-            values.entry(*place).or_default().entry(short(text)).or_insert_with(|| text.into());
-            facets.push(short(text));
+            let known = values.entry(*place).or_default();
+            let next = known.len();
+            facets.push(*known.entry(text).or_insert(next));
         }
         let row = json!([
             entry.id,
@@ -47,19 +51,21 @@ pub(crate) fn write(board: &Board, files: &Files) -> Result<()> {
     for measure in &board.measures {
         let of_runs: Map<String, Value> =
             measure.values.iter().map(|(id, levels)| (id.clone(), levels.json())).collect();
-        let name = format!("data/m-{}.js", short(&measure.id));
+        let name = format!("data/m-{}.js", name_of(&measure.id));
         files.write(&name, format!("unixmark.values({},{});\n", json!(measure.id), json!(of_runs)).as_bytes())?;
     }
     files.write("data/site.js", call("site", &site(board, &shards, &values)).as_bytes())?;
     Ok(())
 }
 
-fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &BTreeMap<usize, Map<String, Value>>) -> Value {
-    let facets: Vec<Value> = board
-        .facets
-        .iter()
-        .map(|place| json!({"id": FACETS[*place].0, "label": FACETS[*place].1, "values": values.get(place)}))
-        .collect();
+fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &Numbered<'_>) -> Value {
+    let facet = |place: &usize| {
+        let numbered = values.get(place).into_iter().flatten();
+        let in_order: BTreeMap<usize, &str> = numbered.map(|(text, number)| (*number, *text)).collect();
+        let in_order: Vec<&str> = in_order.into_values().collect();
+        json!({"id": FACETS[*place].0, "label": FACETS[*place].1, "values": in_order})
+    };
+    let facets: Vec<Value> = board.facets.iter().map(facet).collect();
     let classes: Vec<Value> = board
         .classes
         .iter()
@@ -70,7 +76,7 @@ fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &BTreeMap<us
         .iter()
         .map(|measure| {
             json!({
-                "id": measure.id, "file": short(&measure.id), "label": measure.label, "group": measure.group,
+                "id": measure.id, "file": name_of(&measure.id), "label": measure.label, "group": measure.group,
                 "unit": measure.unit, "lower": measure.is_lower_better, "change": measure.is_change, "runs": measure.values.len(),
             })
         })

@@ -4,9 +4,9 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
-use crate::class::page_of;
 use crate::layout::{Page, bar, change, ends, rank, value};
 use crate::measure::{Levels, Measure};
+use crate::name::name_of;
 use stats::Estimate;
 
 /// Rows that stand in the page itself; scripts show the others.
@@ -122,7 +122,7 @@ pub(crate) fn runs(board: &Board, title: &str) -> String {
                         th scope="row" { a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
                         td { (entry.date()) }
                         td {
-                            a href={ "h/" (page_of(&entry.system)) ".html" } { bdi { (entry.host) } }
+                            a href={ "h/" (name_of(&entry.system)) ".html" } { bdi { (entry.host) } }
                         }
                         td { (board.classes[*class].procedure()) }
                         td { (entry.marks.join(", ")) }

@@ -7,14 +7,13 @@ use maud::{Markup, html};
 
 use crate::Asked;
 use crate::board::Board;
-use crate::class::{page_of, short};
 use crate::entry::Entry;
 use crate::files::Files;
 use crate::layout::{Page, UP, change, value};
+use crate::name::name_of;
 use crate::record::Record;
 use crate::state::Pages;
 use analysis::{Summary, Trend};
-use archive::hash;
 use catalogue::Catalogue;
 use report::Format;
 
@@ -36,7 +35,7 @@ pub(crate) fn write(
     }
     let mut written = BTreeMap::new();
     for (system, entries) in &systems {
-        let name = page_of(system);
+        let name = name_of(system);
         let of = content(board, entries);
         let last = last.remove(&name).filter(|last| last.of == of && last.names.iter().all(|name| files.keep(name)));
         let pages = match last {
@@ -48,8 +47,8 @@ pub(crate) fn write(
     Ok(written)
 }
 
-/// A hash of what makes a system's pages: its runs, and the values of them that are shown.
-fn content(board: &Board, entries: &[&Entry]) -> u64 {
+/// Stands for what makes a system's pages: its runs, and the values of them that are shown.
+fn content(board: &Board, entries: &[&Entry]) -> String {
     let measure = board.measures.get(board.first);
     let mut text = measure.map_or(String::new(), |measure| measure.label.clone());
     for entry in entries {
@@ -61,7 +60,7 @@ fn content(board: &Board, entries: &[&Entry]) -> u64 {
             }
         }
     }
-    hash(&text)
+    name_of(text)
 }
 
 /// Writes a system's pages and returns their names.
@@ -123,7 +122,7 @@ fn trends(
         if trend.series.is_empty() {
             continue;
         }
-        let file = format!("{system}-{}.html", short(&test));
+        let file = format!("{system}-{}.html", name_of(&test));
         let page = report::trend(&trend, Format::Html)?;
         let back = html! { p.tool { a href={ (system) ".html" } { "All runs of this system" } } };
         let page = page.replacen("<header>", &format!("<header>{}", back.0), 1);

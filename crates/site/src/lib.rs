@@ -9,7 +9,8 @@
 //! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `preview`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
-//! A run's files are named after its journal's content, so that a link to it lasts, and the same input gives the same bytes.
+//! A run's files are named after its journal's content (`name`), so that a link to it lasts, and the same input gives the same
+//! bytes. What stands for a stranger's words is a name that no other words have; what decides compares the words.
 
 mod anonymous;
 mod aside;
@@ -27,6 +28,7 @@ mod host;
 mod layout;
 mod measure;
 mod model;
+mod name;
 mod page;
 mod picture;
 mod preview;

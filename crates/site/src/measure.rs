@@ -1,12 +1,12 @@
 //! What a site ranks by: an index, or one test under one load and condition.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use crate::entry::{Column, Entry};
 use analysis::named;
-use catalogue::{Catalogue, Metric, NONE};
+use catalogue::{Catalogue, Metric, NONE, Test};
 use journal::Key;
 use stats::Estimate;
 
@@ -74,32 +74,19 @@ fn figure(estimate: Option<Estimate>) -> Value {
 
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
 pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalogue) -> Vec<Measure> {
-    let tests: HashMap<&str, usize> = (0..).zip(&catalogue.tests).map(|(place, test)| (&*test.id, place)).collect();
-    // Indexes come first, then tests, those that the catalogue does not know last, then costs, then power.
-    let order = |column: &Column| match column {
-        Column::Index { id, .. } => {
-            (0, catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0), id.clone())
-        }
-        Column::Cell { key, .. } => (1, tests.get(&*key.test).copied().unwrap_or(usize::MAX), id(key)),
-        // Those of indexes, which no test is, before those of tests.
-        Column::Cost { key, against, .. } => {
-            (2, tests.get(&*key.test).map_or(0, |place| place + 1), cost_id(key, against))
-        }
-        Column::PerWatt { source, .. } => (3, 0, source.clone()),
-    };
-    let orders: Vec<_> = columns.iter().map(order).collect();
-    let mut found: BTreeMap<&(u8, usize, String), Measure> = BTreeMap::new();
+    let known: Vec<(usize, Measure)> = columns.iter().map(|column| Measure::of(column, catalogue)).collect();
+    let mut found: BTreeMap<(u8, usize, &str), Measure> = BTreeMap::new();
     for entry in entries {
         for (place, value, quiet) in &entry.figures {
-            let (Some(column), Some(order)) = (columns.get(*place), orders.get(*place)) else { continue };
-            let measure = found.entry(order).or_insert_with(|| Measure::of(column, catalogue));
-            // The same name with another unit would be another test.
-            let copies = match column {
-                Column::Index { copies, .. } | Column::PerWatt { copies, .. } => *copies,
-                Column::Cell { key, unit, .. } if measure.unit == *unit => key.copies,
-                Column::Cost { key, unit, .. } if measure.unit == *unit => key.copies,
-                Column::Cell { .. } | Column::Cost { .. } => continue,
+            let (Some(column), Some((place, measure))) = (columns.get(*place), known.get(*place)) else { continue };
+            // Indexes come first, then tests, then costs, then power.
+            let (kind, copies) = match column {
+                Column::Index { copies, .. } => (0, *copies),
+                Column::Cell { key, .. } => (1, key.copies),
+                Column::Cost { key, .. } => (2, key.copies),
+                Column::PerWatt { copies, .. } => (3, *copies),
             };
+            let measure = found.entry((kind, *place, &measure.id)).or_insert_with(|| measure.clone());
             measure.values.entry(entry.id.clone()).or_default().add(copies, *value, *quiet);
         }
     }
@@ -107,60 +94,79 @@ pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalo
 }
 
 impl Measure {
-    /// Returns the measure of a column, without values.
-    fn of(column: &Column, catalogue: &Catalogue) -> Measure {
+    /// Returns the measure of a column, without values, and its place among those of its kind, in the
+    /// catalogue's order, unknown ones last. Columns have the same measure if and only if it has the
+    /// same name, and its label is the catalogue's where that knows it: no run decides what those of
+    /// others are called, or which way is better.
+    fn of(column: &Column, catalogue: &Catalogue) -> (usize, Measure) {
         match column {
-            Column::Index { id, .. } => Measure {
-                id: format!("index.{id}"),
-                label: format!("{} index", catalogue.index(id).map_or(id, |index| &index.name)),
-                group: "Indexes",
-                unit: String::new(),
-                is_lower_better: false,
-                is_change: false,
-                values: BTreeMap::new(),
-            },
-            Column::PerWatt { source, .. } => Measure {
-                id: format!("{INDEX} per watt by {source}"),
-                label: format!(
-                    "{} index per watt by {source}",
-                    catalogue.index("system").map_or("", |index| &index.name)
-                ),
-                group: PER_UNIT,
-                unit: String::new(),
-                is_lower_better: false,
-                is_change: false,
-                values: BTreeMap::new(),
-            },
-            Column::Cell { key, label, metric, unit } => Measure {
-                id: id(key),
-                label: named(label, &key.load, &key.condition),
-                group: group(key, *metric),
-                unit: unit.clone(),
-                is_lower_better: *metric != Metric::Rate,
-                is_change: false,
-                values: BTreeMap::new(),
-            },
-            Column::Cost { key, label, against, unit, is_lower_better } => Measure {
-                id: cost_id(key, against),
-                label: cost_label(key, label, against),
-                group: "Cost of a condition",
-                unit: unit.clone(),
-                is_lower_better: *is_lower_better,
-                is_change: true,
-                values: BTreeMap::new(),
-            },
+            Column::Index { id, .. } => {
+                let place = catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0);
+                let name = catalogue.index(id).map_or(id, |index| &index.name);
+                (place, Measure::new(format!("index.{id}"), format!("{name} index"), "Indexes"))
+            }
+            Column::PerWatt { source, .. } => {
+                let name = catalogue.index("system").map_or("", |index| &index.name);
+                let id = format!("{INDEX} per watt by {source}");
+                (0, Measure::new(id, format!("{name} index per watt by {source}"), PER_UNIT))
+            }
+            Column::Cell { key, label, metric, unit } => {
+                let known = test(key, catalogue).filter(|(_, test)| (test.metric, &test.unit) == (*metric, unit));
+                let own = format!(";{};{};{metric:?}", part(label), part(unit));
+                let id = id(key) + if known.is_some() { "" } else { &own };
+                let label = known.map_or(label, |(_, test)| &test.label);
+                let measure = Measure::new(id, named(label, &key.load, &key.condition), group(key, *metric));
+                let is_lower_better = *metric != Metric::Rate;
+                let place = known.map_or(usize::MAX, |(place, _)| place);
+                (place, Measure { unit: unit.clone(), is_lower_better, ..measure })
+            }
+            Column::Cost { key, label, against, unit, is_lower_better } => {
+                let known = test(key, catalogue);
+                let index = key.test.strip_prefix("index.").and_then(|id| catalogue.index(id));
+                let way = if *is_lower_better { "lower" } else { "higher" };
+                let own = format!(";{};{};{way}", part(label), part(unit));
+                let is_of_test = known.is_some_and(|(_, test)| *is_lower_better == (test.metric != Metric::Rate));
+                let is_known = unit == "%" && (is_of_test || (index.is_some() && !is_lower_better));
+                let id = cost_id(key, against) + if is_known { "" } else { &own };
+                let name = known.map(|(_, test)| &test.label).or(index.map(|index| &index.name)).unwrap_or(label);
+                let measure = Measure::new(id, cost_label(key, name, against), "Cost of a condition");
+                let (unit, is_lower_better) = (unit.clone(), *is_lower_better);
+                // Those of indexes, which no test is, before those of tests.
+                let place = known.map_or(0, |(place, _)| place + 1);
+                (place, Measure { unit, is_lower_better, is_change: true, ..measure })
+            }
         }
     }
+
+    /// Returns a measure of which more is better, without a unit.
+    fn new(id: String, label: String, group: &'static str) -> Measure {
+        let (unit, is_lower_better, is_change, values) = (String::new(), false, false, BTreeMap::new());
+        Measure { id, label, group, unit, is_lower_better, is_change, values }
+    }
+}
+
+/// Returns a test of the catalogue with its place there.
+fn test<'a>(key: &Key, catalogue: &'a Catalogue) -> Option<(usize, &'a Test)> {
+    catalogue.tests.iter().map(AsRef::as_ref).enumerate().find(|(_, test)| test.id == key.test)
+}
+
+/// Returns a stranger's word as part of a name: what separates parts is escaped, and it is no index.
+fn part(word: &str) -> String {
+    let word = word.replace('%', "%25").replace('/', "%2F").replace(';', "%3B");
+    if word.starts_with("index.") { word.replacen('.', "%2E", 1) } else { word }
 }
 
 /// What a cell is called in addresses.
 pub(crate) fn id(key: &Key) -> String {
-    if key.is_plain() { key.test.clone() } else { format!("{}/{}/{}", key.test, key.load, key.condition) }
+    let Key { test, load, condition, .. } = key;
+    if key.is_plain() { part(test) } else { format!("{}/{}/{}", part(test), part(load), part(condition)) }
 }
 
 /// What a cost is called in addresses; a run has but one condition that the others are compared with.
 fn cost_id(key: &Key, against: &str) -> String {
-    format!("cost/{}/{}/{}/{against}", key.test, key.load, key.condition)
+    let [load, condition, against] = [&key.load, &key.condition, against].map(part);
+    // Also of an index.
+    format!("cost/{}/{load}/{condition}/{against}", key.test.replace('%', "%25").replace('/', "%2F"))
 }
 
 /// `Pipe Throughput, cost of audit`; what it is compared with is told where that is not the machine as found.

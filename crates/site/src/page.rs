@@ -3,8 +3,9 @@
 use anyhow::Result;
 use maud::html;
 
-use crate::class::{Class, page_of};
+use crate::class::Class;
 use crate::layout::UP;
+use crate::name::name_of;
 use crate::record::Record;
 use crate::{embed, preview};
 use analysis::Results;
@@ -23,7 +24,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
                 a href={ (UP) "index.html" } { "Ranking" } " · "
                 a href={ (UP) "compare.html#r=" (id) } { "Side by side" } " · "
                 a href={ (UP) "models.html#p-" (id) } { "Among its processor’s runs" } " · "
-                a href={ (UP) "h/" (page_of(record.system())) ".html" } { "This system’s runs" } " · "
+                a href={ (UP) "h/" (name_of(record.system())) ".html" } { "This system’s runs" } " · "
                 a href={ (id) ".jsonl" } download={ (id) ".jsonl" } { "Journal" }
             }
         }

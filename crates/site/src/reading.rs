@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use crate::anonymous::{Replaced, anonymous};
 use crate::entry::{Column, Columns, Entry};
 use crate::files::Files;
 use crate::gather::LeftOut;
+use crate::name::name_of;
 use crate::record::Record;
 use crate::state::{Known, Stamp};
 use crate::{Asked, Built, embed, page, picture, preview};
@@ -130,7 +130,7 @@ fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, cat
     if asked.anonymous {
         (bytes, replaced) = anonymous(journal::parse(&bytes[..], path)?)?;
     }
-    let id = id(&bytes);
+    let id = name_of(&bytes);
     let found = |record, is_new| Read { path: path.to_path_buf(), stamp, record, is_new, replaced };
     if let Some(record) = Record::read(files, &id, asked.url)
         && are_there(&id, record.has_chart(), asked.url, files)
@@ -154,9 +154,4 @@ fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, cat
     // Last: where it is, the others are.
     files.write(&script, record.script()?.as_bytes())?;
     Ok(found(record, true))
-}
-
-/// Returns a run's name in a site: half of the SHA-256 of its journal, as 16 digits.
-fn id(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

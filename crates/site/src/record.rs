@@ -49,7 +49,7 @@ pub(crate) const MODEL: usize = 0;
 pub(crate) struct Record {
     /// What made the pages, and for which address.
     pages: String,
-    /// Its name in the site: half of a hash of the journal's bytes.
+    /// Its name in the site, which stands for the journal's bytes.
     pub(crate) id: String,
     /// The class of the runs that it may be compared with.
     class: String,

@@ -50,8 +50,8 @@ pub(crate) struct Known {
 /// The files of a system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pages {
-    /// A hash of all that is in them.
-    pub(crate) of: u64,
+    /// Stands for all that is in them.
+    pub(crate) of: String,
     pub(crate) names: Vec<String>,
 }
 

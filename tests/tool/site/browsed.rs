@@ -66,6 +66,29 @@ fn the_ranking_filters_sorts_and_keeps_its_state_in_the_address() {
     assert_quiet(&browser);
 }
 
+/// The address has the chosen values themselves, whatever is in them.
+#[test]
+fn any_value_of_a_fact_can_be_chosen() {
+    let place = Place::new();
+    let folder = place.root.path().join("runs");
+    let odd = "A,B 100%2C + <i>&#;";
+    systems(&folder, &[("a", 1.0, &[("cpu.model", odd)]), ("b", 2.0, &[("cpu.model", "A")])], GCC);
+    let (www, ..) = site(&place, &folder, "www", "");
+    let Some(mut browser) = Browser::start() else { return };
+    let front = www.join("index.html");
+    browser.open(&front, "", DRAWN);
+    tick(&mut browser, "cpu.model", odd);
+    browser.wait(&format!("{HOSTS} === 'a'"));
+    let address = browser.value("location.hash").as_str().unwrap().to_owned();
+    browser.open(&front, &address, DRAWN);
+    assert_eq!(browser.value(HOSTS), "a", "{address}");
+    tick(&mut browser, "cpu.model", "A");
+    browser.wait(&format!("{HOSTS} === 'b a'"));
+    // What is no address chooses nothing, and breaks nothing.
+    browser.open(&front, "#f.cpu.model=%E0%A4%A", DRAWN);
+    assert_quiet(&browser);
+}
+
 #[test]
 fn keys_are_enough_and_a_phone_is_wide_enough() {
     let place = Place::new();

@@ -116,7 +116,7 @@ function sorted(rows, records, base) {
 }
 
 function draw() {
-  const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{16}$/.test(id)).slice(0, MOST);
+  const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{32}$/.test(id)).slice(0, MOST);
   const records = ids.map((id) => unixmark.records[id]).filter((record) => record);
   const place = document.getElementById("aside");
   document.body.dataset.drawn = "1";
@@ -155,7 +155,7 @@ async function begin() {
   if (!unixmark.about) return;
   const show = async () => {
     state = stateOf(location.hash);
-    const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{16}$/.test(id) && !unixmark.records[id]);
+    const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{32}$/.test(id) && !unixmark.records[id]);
     await load(ids.slice(0, MOST).map((id) => `r/${id}.js`));
     draw();
   };
