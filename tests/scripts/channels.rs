@@ -1,80 +1,189 @@
 //! How the tool gets to machines: `install.sh`, signatures, and packages of other systems.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use testing::{stderr, stdout};
 
-/// A directory with a release: a tarball with a tool that says its version, sums and an install.sh.
-fn release() -> tempfile::TempDir {
-    let target = tempfile::tempdir().unwrap();
-    let out = target.path().join("dist");
-    let name = format!("unixmark-{}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
-    let tree = target.path().join(&name);
-    super::executable(&tree.join("bin/unixmark"), "echo the tool");
-    std::fs::create_dir_all(tree.join("share/man")).unwrap();
-    std::fs::create_dir(&out).unwrap();
-    let tarball = out.join(format!("{name}.tar.gz"));
-    let mut tar = Command::new("tar");
-    assert!(tar.arg("-C").arg(target.path()).arg("-czf").arg(tarball).arg(name).status().unwrap().success());
-    let sums = Command::new(testing::file("dist/sums")).env("CARGO_TARGET_DIR", target.path()).output().unwrap();
-    assert!(sums.status.success(), "{}", stderr(&sums));
-    target
+/// Architectures that are called alike by uname and Rust.
+fn is_released() -> bool {
+    ["x86_64", "aarch64", "s390x", "riscv64"].contains(&std::env::consts::ARCH)
 }
 
-fn install(out: &Path, prefix: &Path, more: &[(&str, &Path)]) -> Output {
-    let mut command = Command::new("sh");
-    command.arg(out.join("install.sh")).env("UNIXMARK_FROM", out).env("PREFIX", prefix);
-    command.envs(more.iter().copied()).output().unwrap()
+/// A release: a tarball with a tool that says its version, sums and an install.sh, and keys to sign it with.
+struct Release {
+    target: tempfile::TempDir,
 }
 
-#[test]
-fn what_has_another_sum_is_not_installed() {
-    // Architectures by the names of uname and Rust.
-    if !["x86_64", "aarch64", "s390x", "riscv64"].contains(&std::env::consts::ARCH) {
-        return;
+impl Release {
+    fn new() -> Release {
+        let made = Release { target: tempfile::tempdir().unwrap() };
+        let name = format!("unixmark-{}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
+        let tree = made.path(&name);
+        super::executable(&tree.join("bin/unixmark"), "echo the tool");
+        std::fs::create_dir_all(tree.join("share/man/man1")).unwrap();
+        std::fs::write(tree.join("share/man/man1/unixmark.1"), "new").unwrap();
+        std::fs::create_dir(made.path("dist")).unwrap();
+        let mut tar = Command::new("tar");
+        tar.arg("-C").arg(made.target.path()).arg("-czf").arg(made.tarball()).arg(name);
+        assert!(tar.status().unwrap().success());
+        made
     }
-    let made = release();
-    let (out, prefix) = (made.path().join("dist"), made.path().join("prefix"));
-    let output = install(&out, &prefix, &[]);
-    assert!(stdout(&output).starts_with("the tool\ninstalled in "), "{}{}", stdout(&output), stderr(&output));
-    std::fs::remove_dir_all(&prefix).unwrap();
 
-    let tarball = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
-    let tarball = tarball.into_iter().find(|path| path.extension().is_some_and(|end| end == "gz")).unwrap();
-    let mut bytes = std::fs::read(&tarball).unwrap();
-    bytes[40] ^= 1;
-    std::fs::write(&tarball, bytes).unwrap();
-    let output = install(&out, &prefix, &[]);
-    assert!(!output.status.success() && stderr(&output).contains("does not have the sum"), "{}", stderr(&output));
-    assert!(!prefix.exists());
-}
-
-#[test]
-fn a_signature_of_somebody_else_is_refused() {
-    if !testing::has("ssh-keygen") || std::env::consts::ARCH == "arm" || std::env::consts::ARCH == "powerpc64" {
-        return;
+    /// A release whose install.sh has the key `own` in it, signed by `signer`.
+    fn signed(signer: &str) -> Release {
+        let made = Release::new();
+        made.key("own");
+        made.sums(Some("own"));
+        let output = made.sign(if signer == "own" { made.path("own") } else { made.key(signer) });
+        assert_eq!(output.status.success(), signer == "own", "{}", stderr(&output));
+        made
     }
-    let made = release();
-    let (out, prefix) = (made.path().join("dist"), made.path().join("prefix"));
-    let key = |name: &str| {
-        let path = made.path().join(name);
-        let made =
-            Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&path).status().unwrap();
-        assert!(made.success());
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.target.path().join(name)
+    }
+
+    fn tarball(&self) -> PathBuf {
+        let (version, machine) = (env!("CARGO_PKG_VERSION"), std::env::consts::ARCH);
+        self.path("dist").join(format!("unixmark-{version}-{machine}.tar.gz"))
+    }
+
+    /// Makes a key, and a file with the line of its public half.
+    fn key(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let mut make = Command::new("ssh-keygen");
+        // Comments may hold anything.
+        make.args(["-q", "-t", "ed25519", "-N", "", "-C", "it's $(id)", "-f"]).arg(&path);
+        assert!(make.status().unwrap().success());
+        let public = std::fs::read_to_string(path.with_extension("pub")).unwrap();
+        std::fs::write(path.with_extension("signers"), format!("release@unixmark {public}")).unwrap();
         path
-    };
-    let (own, other) = (key("own"), key("other"));
-    let signers = made.path().join("signers");
-    let public = std::fs::read_to_string(own.with_extension("pub")).unwrap();
-    std::fs::write(&signers, format!("release@unixmark {public}")).unwrap();
-    for (signer, right) in [(&own, true), (&other, false)] {
+    }
+
+    /// Writes the sums, and an install.sh with a key in it.
+    fn sums(&self, key: Option<&str>) {
+        let mut sums = Command::new(testing::file("dist/sums"));
+        sums.env("CARGO_TARGET_DIR", self.target.path()).env_remove("UNIXMARK_SIGNERS");
+        sums.envs(key.map(|key| ("UNIXMARK_SIGNERS", self.path(key).with_extension("signers"))));
+        let output = sums.output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+
+    fn sign(&self, key: PathBuf) -> Output {
         let mut sign = Command::new(testing::file("dist/sign"));
-        let signed = sign.arg(signer).env("CARGO_TARGET_DIR", made.path()).output().unwrap();
-        assert!(signed.status.success(), "{}", stderr(&signed));
-        let output = install(&out, &prefix, &[("UNIXMARK_SIGNERS", &signers)]);
-        assert_eq!(output.status.success(), right, "{}", stderr(&output));
-        assert!(right || stderr(&output).contains("the signature of SHA256SUMS is wrong"), "{}", stderr(&output));
+        sign.arg(key).env("CARGO_TARGET_DIR", self.target.path()).output().unwrap()
+    }
+
+    fn install(&self, words: &[&str], more: &[(&str, &Path)]) -> Output {
+        let mut command = Command::new("sh");
+        command.arg(self.path("dist/install.sh")).args(words).env_remove("UNIXMARK_SIGNERS");
+        command.env("UNIXMARK_FROM", self.path("dist")).env("PREFIX", self.path("prefix"));
+        command.envs(more.iter().copied()).output().unwrap()
+    }
+
+    /// Nothing is installed, for a reason.
+    fn assert_refused(&self, output: &Output, reason: &str) {
+        assert!(!output.status.success() && stderr(output).contains(reason), "{reason}: {}", stderr(output));
+        assert!(!self.path("prefix").exists() && stdout(output).is_empty(), "{reason}: {}", stdout(output));
+    }
+}
+
+#[test]
+fn what_the_key_in_the_script_signed_is_installed_and_nothing_else() {
+    if !testing::has("ssh-keygen") || !is_released() {
+        return;
+    }
+    let made = Release::signed("own");
+    let output = made.install(&[], &[]);
+    assert!(stdout(&output).starts_with("the tool\ninstalled in "), "{}{}", stdout(&output), stderr(&output));
+    std::fs::remove_dir_all(made.path("prefix")).unwrap();
+    // One bit of the tarball is another.
+    let whole = std::fs::read(made.tarball()).unwrap();
+    let mut bytes = whole.clone();
+    bytes[40] ^= 1;
+    std::fs::write(made.tarball(), bytes).unwrap();
+    made.assert_refused(&made.install(&[], &[]), "does not have the sum");
+    // The sums are those of the changed tarball, and the signature is of the others.
+    let sums =
+        Command::new("sha256sum").arg(made.tarball().file_name().unwrap()).current_dir(made.path("dist")).output();
+    std::fs::write(made.path("dist/SHA256SUMS"), sums.unwrap().stdout).unwrap();
+    made.assert_refused(&made.install(&[], &[]), "the signature of SHA256SUMS is wrong");
+    // There is no signature, and somebody else's.
+    std::fs::write(made.tarball(), whole).unwrap();
+    made.sums(Some("own"));
+    made.assert_refused(&made.install(&[], &[]), "it is not signed");
+    let other = made.key("other");
+    let mut sign = Command::new("ssh-keygen");
+    sign.args(["-q", "-Y", "sign", "-n", "file", "-f"]).arg(&other).arg(made.path("dist/SHA256SUMS"));
+    assert!(sign.output().unwrap().status.success());
+    made.assert_refused(&made.install(&[], &[]), "the signature of SHA256SUMS is wrong");
+    // Unless its user trusts that key.
+    let output = made.install(&[], &[("UNIXMARK_SIGNERS", &other.with_extension("signers"))]);
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn a_script_without_a_key_installs_nothing_unless_it_is_told_to() {
+    if !is_released() {
+        return;
+    }
+    let made = Release::new();
+    made.sums(None);
+    made.assert_refused(&made.install(&[], &[]), "was made without a key");
+    let output = made.install(&["--unsigned"], &[]);
+    assert!(output.status.success() && stderr(&output).contains("WARNING: --unsigned"), "{}", stderr(&output));
+    // The sums count all the same.
+    std::fs::remove_dir_all(made.path("prefix")).unwrap();
+    std::fs::write(made.tarball(), "").unwrap();
+    made.assert_refused(&made.install(&["--unsigned"], &[]), "does not have the sum");
+}
+
+/// A release that its own install.sh would refuse is not signed.
+#[test]
+fn only_the_key_in_the_script_signs_a_release() {
+    if !testing::has("ssh-keygen") {
+        return;
+    }
+    for signer in ["own", "other"] {
+        let made = Release::signed(signer);
+        assert_eq!(made.path("dist/SHA256SUMS.sig").exists(), signer == "own");
+    }
+    let made = Release::new();
+    made.sums(None);
+    let output = made.sign(made.key("own"));
+    assert!(!output.status.success() && stderr(&output).contains("would not accept this key"), "{}", stderr(&output));
+}
+
+/// A tool that runs while it is replaced goes on with the old file.
+#[test]
+fn a_running_tool_is_replaced() {
+    if !is_released() {
+        return;
+    }
+    let made = Release::new();
+    made.sums(None);
+    let (tool, page) = (made.path("prefix/bin/unixmark"), made.path("prefix/share/man/man1/unixmark.1"));
+    std::fs::create_dir_all(tool.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(page.parent().unwrap()).unwrap();
+    let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists()).unwrap();
+    // By a process of its own: a file that is open for writing cannot be executed.
+    assert!(Command::new("cp").arg(sleep).arg(&tool).status().unwrap().success());
+    // A link is replaced; what it leads to stays.
+    let elsewhere = made.path("elsewhere");
+    std::fs::write(&elsewhere, "old").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &page).unwrap();
+    let mut running = Command::new(&tool).arg("600").spawn().unwrap();
+    let output = made.install(&["--unsigned"], &[]);
+    let still_runs = running.try_wait().unwrap().is_none();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(output.status.success() && still_runs, "{}", stderr(&output));
+    assert!(std::fs::read_to_string(&tool).unwrap().contains("echo the tool"));
+    assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "old");
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "new");
+    for folder in [&tool, &page] {
+        assert_eq!(std::fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1, "nothing else is left");
     }
 }
 

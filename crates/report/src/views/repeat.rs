@@ -88,8 +88,8 @@ mod tests {
     use super::*;
 
     fn repeat(words: &[&str]) -> (String, String) {
-        let mut run = Run::default();
-        run.arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        let arguments = words.iter().map(|word| (*word).to_owned()).collect();
+        let run = Run { arguments, ..Run::default() };
         let Repeat { command, left_out } = Repeat::new(&run);
         (command, left_out)
     }
