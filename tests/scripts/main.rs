@@ -4,6 +4,7 @@
 mod channels;
 mod dist;
 mod toolchain;
+mod workflows;
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

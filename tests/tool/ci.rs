@@ -1,4 +1,5 @@
-//! `deploy/ci`: the shell steps of the GitHub action and of the GitLab template, as they stand, with `gh` and `curl` replaced.
+//! `deploy/ci`: the shell steps of the GitHub actions, of the GitLab template and of the site's workflow, as they stand, with `gh`
+//! and `curl` replaced.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -66,7 +67,7 @@ impl Job {
 #[test]
 fn github() {
     let steps = steps("deploy/ci/github/action.yml", "run: |");
-    let [measure, comment, end] = &steps[..] else { panic!("{steps:?}") };
+    let [measure, end] = &steps[..] else { panic!("{steps:?}") };
     let job = Job::new();
     let bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
     let files = [("GITHUB_OUTPUT", "output"), ("GITHUB_STEP_SUMMARY", "summary")];
@@ -86,26 +87,42 @@ fn github() {
     assert!(table.contains("| The command | command | runs/s |") && table.contains("slower"), "{table}");
     assert!(table.contains("4711") && !table.contains("## System"), "{table}");
     assert_eq!(job.text("summary"), table);
-    // The first comment on a pull request cannot be edited.
-    job.fake("gh", 1);
-    let posted = job.run(&bash, comment, &[("PULL_REQUEST", "https://example.org/1")]);
-    assert!(posted.status.success() && stdout(&posted).contains("::warning::"), "{}", stdout(&posted));
-    let calls = job.text("gh.log");
-    assert_eq!((calls.matches("pr\n").count(), calls.matches("--edit-last\n").count()), (2, 1), "{calls}");
-    assert_eq!(calls.matches("--body-file\nunixmark.md\n").count(), 2);
     assert_eq!(job.run(&bash, end, &[("STATUS", "1")]).status.code(), Some(1));
     // The run is kept, with what it was about.
     let list = job.place.unixmark("list runs --results").arg(job.folder.join("history")).output().unwrap();
     assert!(stdout(&list).contains("4711"), "{}", stdout(&list));
 }
 
+/// The comment is made where nothing that was measured runs, of a table that is a file.
+#[test]
+fn github_comments() {
+    let steps = steps("deploy/ci/github/comment/action.yml", "run: |");
+    let [comment] = &steps[..] else { panic!("{steps:?}") };
+    let job = Job::new();
+    let bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
+    let pull = [("PULL_REQUEST", "https://example.org/1")];
+    fs::create_dir(job.folder.join("unixmark-measured")).unwrap();
+    let table = job.folder.join("unixmark-measured/unixmark.md");
+    fs::write(&table, "a table").unwrap();
+    // The first comment on a pull request cannot be edited.
+    job.fake("gh", 1);
+    let posted = job.run(&bash, comment, &pull);
+    assert!(posted.status.success() && stdout(&posted).contains("::warning::"), "{}", stdout(&posted));
+    let calls = job.text("gh.log");
+    assert_eq!((calls.matches("pr\n").count(), calls.matches("--edit-last\n").count()), (2, 1), "{calls}");
+    assert_eq!(calls.matches("--body-file\nunixmark-measured/unixmark.md\n").count(), 2);
+    fs::remove_file(&table).unwrap();
+    symlink("/proc/self/environ", &table).unwrap();
+    assert!(!job.run(&bash, comment, &pull).status.success());
+    assert_eq!(job.text("gh.log"), calls);
+}
+
 /// Two settings, neither losing much, and a head that cannot be measured.
 #[test]
 fn gitlab() {
     let steps = steps("deploy/ci/gitlab.yml", "- |");
-    let [step] = &steps[..] else { panic!("{steps:?}") };
+    let [step, _] = &steps[..] else { panic!("{steps:?}") };
     let job = Job::new();
-    job.fake("curl", 0);
     let settings = |head| {
         [
             ("UNIXMARK_COMMAND", ""),
@@ -114,20 +131,120 @@ fn gitlab() {
             ("UNIXMARK_TESTS", "syscall pipe"),
             ("UNIXMARK_FAIL_ON", "95"),
             ("UNIXMARK_OPTIONS", "--quick -i 6"),
-            ("UNIXMARK_TOKEN", "secret"),
-            ("CI_MERGE_REQUEST_IID", "5"),
-            ("CI_PROJECT_ID", "9"),
-            ("CI_API_V4_URL", "https://example.org/api/v4"),
         ]
     };
     let output = job.run(&["sh"], step, &settings("nice=10"));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = job.text("unixmark.md");
     assert!(stdout(&output).contains(&table) && table.contains("| syscall | lps |"), "{table}");
-    let call = job.text("curl.log");
-    assert!(call.contains("body@unixmark.md\nhttps://example.org/api/v4/projects/9/merge_requests/5/notes"), "{call}");
-    job.fake("curl", 22);
     let refused = job.run(&["sh"], step, &settings("nothing=1"));
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(stdout(&refused).contains("could not measure") && stdout(&refused).contains("could not be posted"));
+    assert!(stdout(&refused).contains("could not measure"), "{}", stdout(&refused));
+}
+
+/// The token is in no command line, and the table is text: it merges nothing, and is no link to what this job alone may read.
+#[test]
+fn gitlab_comments() {
+    let steps = steps("deploy/ci/gitlab.yml", "- |");
+    let [_, comment] = &steps[..] else { panic!("{steps:?}") };
+    let job = Job::new();
+    let program = job.folder.join("bin/curl");
+    let keep = "#!/bin/sh\nprintf '%s\\n' \"$@\" >>curl.log\nfor word; do case $word in @*) cat \"${word#@}\" >header ;; body@*) cat \"${word#body@}\" >body ;; esac; done\n";
+    fs::write(&program, keep).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(job.folder.join("unixmark.md"), "| a/b |\n/merge\n  /approve\n").unwrap();
+    let variables = [
+        ("UNIXMARK_TOKEN", "secret"),
+        ("CI_MERGE_REQUEST_IID", "5"),
+        ("CI_PROJECT_ID", "9"),
+        ("CI_API_V4_URL", "https://example.org/api/v4"),
+    ];
+    let output = job.run(&["sh"], comment, &variables);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let call = job.text("curl.log");
+    assert!(call.ends_with("\nhttps://example.org/api/v4/projects/9/merge_requests/5/notes\n"), "{call}");
+    assert!(!call.contains("secret") && job.text("header") == "PRIVATE-TOKEN: secret\n", "{call}");
+    assert_eq!(job.text("body"), "| a/b |\n&#47;merge\n  &#47;approve\n");
+    fs::remove_file(job.folder.join("unixmark.md")).unwrap();
+    symlink("/proc/self/environ", job.folder.join("unixmark.md")).unwrap();
+    assert!(!job.run(&["sh"], comment, &variables).status.success());
+    assert_eq!(job.text("curl.log"), call);
+}
+
+/// A journal that was renamed and changed is checked as any other, whichever way it came.
+#[test]
+fn a_site_checks_all_runs() {
+    let steps = steps("deploy/ci/site.yml", "run: |");
+    let [_, check] = &steps[..] else { panic!("{steps:?}") };
+    let job = Job::new();
+    let bash = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"];
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words).current_dir(&job.folder);
+        assert!(git.output().unwrap().status.success(), "{words:?}");
+    };
+    fs::create_dir(job.folder.join("runs")).unwrap();
+    let good = fs::read_to_string(testing::recorded("years").join("run.jsonl")).unwrap();
+    fs::write(job.folder.join("runs/a.jsonl"), &good).unwrap();
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "runs"]);
+    git(&["commit", "-qm", "a"]);
+    let checked = || job.run(&bash, check, &[("GITHUB_BASE_REF", "main")]);
+    let output = checked();
+    assert!(output.status.success() && stdout(&output).contains("runs/a.jsonl: fine"), "{}", stderr(&output));
+    git(&["mv", "runs/a.jsonl", "runs/b.jsonl"]);
+    let changed = good.replacen("\"scale\":1.0", "\"scale\":2.0", 1);
+    assert_ne!(changed, good);
+    fs::write(job.folder.join("runs/b.jsonl"), changed).unwrap();
+    git(&["commit", "-qam", "b"]);
+    let output = checked();
+    assert!(!output.status.success() && stderr(&output).contains("is not scored as in the catalogue"), "{}", stderr(&output));
+}
+
+/// The tool that checks is itself checked: its signature, then its sum.
+#[test]
+fn a_site_is_built_by_a_release_that_was_signed() {
+    if !testing::has("ssh-keygen") {
+        return;
+    }
+    let steps = steps("deploy/ci/site.yml", "run: |");
+    let [fetch, _] = &steps[..] else { panic!("{steps:?}") };
+    let job = Job::new();
+    let shell = |script: &str| {
+        let status = Command::new("sh").args(["-ec", script]).current_dir(&job.folder).output().unwrap().status;
+        assert!(status.success(), "{script}");
+    };
+    // Serves the files of a release from a directory.
+    let program = job.folder.join("bin/curl");
+    let serve = "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" != --output ] || into=$2; shift; done\ncp \"$RELEASE/${1##*/}\" \"$into\"\n";
+    fs::write(&program, serve).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    shell(
+        "mkdir -p release tree/u/bin temp && echo tool >tree/u/bin/unixmark && tar -C tree -czf release/u.tar.gz u \
+         && (cd release && sha256sum u.tar.gz >SHA256SUMS) \
+         && ssh-keygen -q -t ed25519 -N '' -f own && ssh-keygen -q -t ed25519 -N '' -f other \
+         && ssh-keygen -q -Y sign -n file -f own release/SHA256SUMS",
+    );
+    let fetched = |signer: &str| {
+        let _ = fs::remove_dir_all(job.folder.join("temp"));
+        fs::create_dir(job.folder.join("temp")).unwrap();
+        let line = format!("release@unixmark {}", job.text(&format!("{signer}.pub")));
+        let [temp, release, path] = ["temp", "release", "path"].map(|name| job.folder.join(name).display().to_string());
+        let variables = [
+            ("RUNNER_TEMP", temp.as_str()),
+            ("RELEASE", &release),
+            ("GITHUB_PATH", &path),
+            ("FROM", "https://example.org"),
+            ("TARBALL", "u.tar.gz"),
+            ("SIGNERS", &line),
+        ];
+        let output = job.run(&["bash", "--noprofile", "--norc", "-e", "-o", "pipefail"], fetch, &variables);
+        (output.status.success(), job.folder.join("temp/unixmark/bin/unixmark").exists())
+    };
+    assert_eq!(fetched("own"), (true, true));
+    assert_eq!(fetched("other"), (false, false), "somebody else's signature");
+    shell("echo more >>release/u.tar.gz");
+    assert_eq!(fetched("own"), (false, false), "another tarball");
+    shell("(cd release && sha256sum u.tar.gz >SHA256SUMS)");
+    assert_eq!(fetched("own"), (false, false), "other sums");
 }
