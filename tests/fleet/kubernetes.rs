@@ -67,6 +67,30 @@ fn a_pod_has_its_node_to_itself() {
     assert_eq!(rule["containerName"], container["name"]);
 }
 
+/// The restricted profile of the pod security standards, and an image that stays the same.
+#[test]
+fn a_pod_may_do_nothing_but_measure() {
+    let pod = &manifest()["spec"]["template"]["spec"];
+    let own = &pod["securityContext"];
+    assert_eq!(
+        (&own["runAsNonRoot"], &own["seccompProfile"]["type"]),
+        (&Value::from(true), &Value::from("RuntimeDefault"))
+    );
+    assert!(own["runAsUser"].as_u64().unwrap() > 0);
+    assert_eq!(pod["automountServiceAccountToken"], false);
+    for container in pod["containers"].as_array().unwrap() {
+        let own = &container["securityContext"];
+        assert_eq!(own["allowPrivilegeEscalation"], false);
+        assert_eq!(own["capabilities"], serde_json::json!({"drop": ["ALL"]}));
+        let image = container["image"].as_str().unwrap();
+        assert_eq!(image.split_once(':').unwrap().1, env!("CARGO_PKG_VERSION"), "{image}");
+    }
+    let readme = std::fs::read_to_string(deploy("README.md")).unwrap();
+    assert!(readme.contains(&format!("unixmark:{} .", env!("CARGO_PKG_VERSION"))));
+    let image = std::fs::read_to_string(deploy("Containerfile")).unwrap();
+    assert!(image.lines().any(|line| line == "USER 65534:65534"), "{image}");
+}
+
 /// What a pod logs: the manifest's command with the environment a kubelet gives it, measuring a fake program.
 fn logged(place: &Place, job: &Value, fields: &[(&str, &str)]) -> String {
     let container = &job["spec"]["template"]["spec"]["containers"][0];

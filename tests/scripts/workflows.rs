@@ -1,4 +1,5 @@
-//! `deploy/ci` and what else runs others' code with somebody's rights: actions are the ones that were looked at, tokens are small.
+//! `deploy/ci` and whatever else runs others' code with somebody's rights: actions are those that were
+//! looked at, tokens are small.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -29,9 +30,8 @@ fn read(python: &std::path::Path, name: &str) -> Vec<Value> {
 #[test]
 fn actions_are_pinned_by_commit() {
     let mut pins: BTreeMap<String, String> = BTreeMap::new();
-    let documents = ["deploy/ci/README.md", "docs/guide.md"].map(|name| {
-        (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap())
-    });
+    let documents = ["deploy/ci/README.md", "docs/guide.md"]
+        .map(|name| (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap()));
     for (name, text) in files().into_iter().chain(documents) {
         for line in text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")) {
             let (action, pin) = line.split_once('@').unwrap();

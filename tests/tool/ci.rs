@@ -198,7 +198,11 @@ fn a_site_checks_all_runs() {
     fs::write(job.folder.join("runs/b.jsonl"), changed).unwrap();
     git(&["commit", "-qam", "b"]);
     let output = checked();
-    assert!(!output.status.success() && stderr(&output).contains("is not scored as in the catalogue"), "{}", stderr(&output));
+    assert!(
+        !output.status.success() && stderr(&output).contains("is not scored as in the catalogue"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 /// The tool that checks is itself checked: its signature, then its sum.
