@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod channels;
+mod deny;
 mod dist;
 mod toolchain;
 mod workflows;
