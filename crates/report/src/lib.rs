@@ -21,7 +21,7 @@ use analysis::fleet::FleetReport;
 use analysis::{Comparisons, Gate, Results, Sorted, Trend};
 use journal::Finding;
 pub use render::{Format, Layout, STYLE, render};
-pub use views::{Card, Repeat, score, why};
+pub use views::{Card, Repeat, is_name, score, why};
 
 /// Returns the report of a run.
 pub fn report(results: &Results, layout: impl Into<Layout>) -> Result<String> {

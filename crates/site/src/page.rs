@@ -43,8 +43,8 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
             table.facts {
                 tr { th scope="row" { "Content" } td { (id) ", the beginning of the SHA-256 of its journal" } }
                 tr { th scope="row" { "Comparable with" } td { "runs of the " (Class::of(run).label()) } }
-                @if !repeat.command.is_empty() {
-                    tr { th scope="row" { "To repeat it" } td { code { (repeat.command) } } }
+                @if !repeat.words.is_empty() {
+                    tr { th scope="row" { "To repeat it" } td { code { (repeat.command()) } } }
                 }
                 @if !repeat.left_out.is_empty() {
                     tr { th scope="row" { "Left out of it" } td { (repeat.left_out) } }

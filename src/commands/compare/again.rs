@@ -7,6 +7,7 @@ use clap::{Command, CommandFactory, Parser};
 use super::super::Cli;
 use super::Arguments;
 use crate::measuring;
+use ::report::{Repeat, is_name};
 use analysis::{Compared, Comparison, Comparisons, Gate};
 use catalogue::NONE;
 use journal::Run;
@@ -48,10 +49,11 @@ impl Suspects {
         let each = |of: fn(&Comparison) -> String| -> Vec<String> {
             gate.suspects.iter().map(|suspect| of(&suspect.first)).unique()
         };
+        let names = |of| each(of).into_iter().filter(|name| is_name(name)).collect();
         Suspects {
-            tests: each(|one| one.cell.key.test.clone()),
+            tests: names(|one| one.cell.key.test.clone()),
             copies: each(|one| one.cell.key.copies.to_string()).join(","),
-            loads: each(|one| one.cell.key.load.clone()),
+            loads: names(|one| one.cell.key.load.clone()),
         }
     }
 
@@ -62,8 +64,8 @@ impl Suspects {
     }
 }
 
-/// Returns how to look at the suspects again, and at nothing else.
-pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments) -> String {
+/// Returns how to look at the suspects again, and at nothing else; `own` are the runs that the user made.
+pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments, own: &[bool]) -> String {
     let suspects = Suspects::of(gate);
     let size = arguments.fail_on.unwrap_or_default();
     let names = names(comparisons, &arguments.sides().0).join(" ");
@@ -72,8 +74,8 @@ pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Argumen
         Some([base, condition]) => vec!["cost", "--against", base, condition],
         None => vec!["run"],
     };
-    let command = |run: &Compared| format!("`{}`", command(&run.results.run, &suspects, &verb));
-    let commands: Vec<String> = comparisons.runs.iter().map(command).unique();
+    let command = |(run, own): (&Compared, &bool)| command(&run.results.run, *own, &suspects, &verb);
+    let commands: Vec<String> = comparisons.runs.iter().zip(own).map(command).unique();
     let chance = "to see whether that was chance, measure only these again";
     if let Some([base, condition]) = &arguments.conditions {
         return format!(
@@ -95,23 +97,29 @@ pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Argumen
 /// The runs as they can be named later: `latest` will be another run by then.
 fn names(comparisons: &Comparisons, words: &[String]) -> Vec<String> {
     let name = |(word, run): (&String, &Compared)| {
-        if word.starts_with("latest") { run.results.run.name.clone() } else { shell(std::slice::from_ref(word)) }
+        let name = if word.starts_with("latest") { &run.results.run.name } else { word };
+        shell(std::slice::from_ref(name))
     };
     words.iter().zip(&comparisons.runs).map(name).collect()
 }
 
-/// The command that repeats a run for the suspects alone; for a run that was not made by this tool a plain one of `verb`.
-fn command(run: &Run, suspects: &Suspects, verb: &[&str]) -> String {
+/// The command that repeats a run for the suspects alone, with a remark on what was left out of
+/// another's; for a run that was not made by this tool a plain one of `verb`.
+fn command(run: &Run, is_own: bool, suspects: &Suspects, verb: &[&str]) -> String {
     let plain = || {
         let verb = ["unixmark"].iter().chain(verb).map(|word| (*word).to_owned());
         verb.chain(suspects.tests.clone()).chain(suspects.options()).collect::<Vec<String>>()
     };
-    shell(&again(run, suspects).unwrap_or_else(plain))
+    let own = || Repeat { words: run.arguments.clone(), left_out: String::new() };
+    let repeat = if is_own { own() } else { Repeat::new(run) };
+    let command = shell(&again(run, &repeat.words, suspects).unwrap_or_else(plain));
+    let left_out = if repeat.left_out.is_empty() { String::new() } else { format!(" (left out: {})", repeat.left_out) };
+    format!("`{command}`{left_out}")
 }
 
 /// The words of a run's command line, with the suspects in place of what it measured.
-fn again(run: &Run, suspects: &Suspects) -> Option<Vec<String>> {
-    let words = std::iter::once("unixmark").chain(run.arguments.iter().map(String::as_str)).map(OsString::from);
+fn again(run: &Run, words: &[String], suspects: &Suspects) -> Option<Vec<String>> {
+    let words = std::iter::once("unixmark").chain(words.iter().map(String::as_str)).map(OsString::from);
     let words = measuring::words(words.collect());
     Cli::try_parse_from(&words).ok()?;
     let words: Vec<String> = words.into_iter().map(OsString::into_string).collect::<Result<_, _>>().ok()?;
@@ -174,18 +182,18 @@ fn kept(words: &[String], verb: &Command) -> Kept {
 mod tests {
     use super::*;
 
-    fn repeated(words: &str) -> String {
+    fn repeated(words: &str, is_own: bool) -> String {
         let run = Run { arguments: words.split_whitespace().map(str::to_owned).collect(), ..Run::default() };
         let suspects =
             Suspects { tests: vec!["audio".to_owned()], copies: "1".to_owned(), loads: vec!["burn".to_owned()] };
-        command(&run, &suspects, &["run"])
+        command(&run, is_own, &suspects, &["run"])
     }
 
     #[test]
     fn a_run_is_repeated_as_it_was_made() {
         for (made, again) in [
-            ("run -q pipe -c1 --quick -i 6 --seed=3", "run audio -c 1 --load burn --quick -i 6"),
             ("run --program ./mine size=4096 -m x", "run size=4096 -c 1 --load burn --program ./mine"),
+            ("run -q pipe -c1 --quick -i 6 --seed=3", "run audio -c 1 --load burn --quick -i 6"),
             (
                 "latency -c -W video -t 3 -i 3 --slack 500000 -w none -w burn -X x",
                 "latency audio -c 1 --load burn -t 3 -i 3 --slack 500000",
@@ -196,7 +204,17 @@ mod tests {
             ("", "run audio -c 1 --load burn"),
             ("import report.txt", "run audio -c 1 --load burn"),
         ] {
-            assert_eq!(repeated(made), format!("unixmark {again}"), "{made}");
+            assert_eq!(repeated(made, true), format!("`unixmark {again}`"), "{made}");
         }
+    }
+
+    /// The words are those of whoever wrote the journal.
+    #[test]
+    fn what_could_run_a_command_is_left_out_of_anothers() {
+        let said = repeated("run --program ./mine size=4096 --meter=curl -i 6", false);
+        assert!(
+            said.starts_with("`unixmark run size=4096 -c 1 --load burn -i 6` (left out: --program and --meter: "),
+            "{said}"
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::options::{Form, Redact, Results, percent};
-use crate::reports::{find, place, power_beside};
+use crate::reports::{find, is_own, place, power_beside};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say, say_left_out};
 use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};
@@ -114,6 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         paths.iter().zip(&mut results).for_each(|(path, run)| place(run, path, &catalogue, &compared));
     }
     let later = results.split_off(runs.len());
+    let own: Vec<bool> = paths.iter().take(runs.len()).map(|path| is_own(&store, path)).collect();
     let quoted = paths.first().zip(results.first()).and_then(|(path, run)| power_beside(path, &run.run, &catalogue));
     let mut comparisons = Comparisons::new(results, &asked);
     comparisons.notes.extend(quoted);
@@ -132,7 +133,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));
     }
-    Ok(status(&comparisons, gate.as_ref(), arguments))
+    Ok(status(&comparisons, gate.as_ref(), arguments, &own))
 }
 
 /// A single run under two conditions is compared with itself.
@@ -196,12 +197,12 @@ fn check_conditions(results: &[analysis::Results], names: &[String], runs: usize
 
 /// A gate is closed by significant losses of that size that no second look clears, by cells that are missing, and if nothing
 /// could be compared at all.
-fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments) -> Status {
+fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments, own: &[bool]) -> Status {
     for line in gate.map_or(Vec::new(), |gate| sentences(comparisons, gate)) {
         say(&format!("unixmark: {line}"));
     }
     if let Some(gate) = gate.filter(|gate| arguments.confirm.is_empty() && !gate.suspects.is_empty()) {
-        say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments)));
+        say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments, own)));
     }
     let blind = gate.is_some() && comparisons.sees_nothing();
     if blind {

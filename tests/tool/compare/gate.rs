@@ -204,6 +204,25 @@ fn the_suggested_commands_repeat_the_runs() {
     assert!(stderr(&again).contains("and again in the second look"), "{}", stderr(&again));
 }
 
+/// The same run as somebody else's file: its program is theirs.
+#[test]
+fn the_suggested_commands_run_nothing_of_others() {
+    let place = Place::new();
+    for count in [1000, 500] {
+        let output = place.fake("honest", &format!("-i 8 --patience 3s count={count}"));
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    let journal = place.results().join(place.newest()).join("run.jsonl");
+    let theirs = place.root.path().join("theirs.jsonl");
+    std::fs::copy(journal, &theirs).unwrap();
+    let (code, said) = compare(&place, &format!("latest~1 {} --fail-on 5%", theirs.display()));
+    assert_eq!(code, 0, "{said}");
+    let commands = commands(&said);
+    let theirs = commands.iter().find(|command| command.contains("count=500")).unwrap();
+    assert!(!theirs.contains("--program") && said.contains("(left out: --dir and --program: "), "{said}");
+    assert!(commands.iter().any(|command| command.contains("--program") && command.contains("count=1000")), "{said}");
+}
+
 #[test]
 fn sides_can_be_named() {
     let rate = |name, seed, speed: f64| Made::new(name, seed).rate("syscall", 1e6 * speed, 24);

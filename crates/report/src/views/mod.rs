@@ -26,7 +26,7 @@ pub use self::fleet::fleet;
 pub use card::{Card, card};
 pub use compare::compare;
 pub use doctor::doctor;
-pub use repeat::Repeat;
+pub use repeat::{Repeat, is_name};
 pub use run::run;
 pub(crate) use scores::range;
 pub use scores::score;

@@ -24,9 +24,9 @@ const COMMANDS: [&str; 2] = ["cc=", "arg="];
 /// The command that repeats a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeat {
-    /// It, as a shell takes it; empty where there is none.
-    pub command: String,
-    /// What was left out of it, as a sentence; empty where nothing was.
+    /// Its words after the tool's name; none if the run was not made by a verb that measures.
+    pub words: Vec<String>,
+    /// A sentence on what was left out of it; empty where nothing was.
     pub left_out: String,
 }
 
@@ -36,8 +36,11 @@ impl Repeat {
     pub fn new(run: &Run) -> Repeat {
         let verb = run.arguments.first().filter(|verb| VERBS.contains(&verb.as_str()));
         let mut words = run.arguments.iter().filter(|_| verb.is_some()).peekable();
-        let (mut kept, mut left_out) = (vec!["unixmark".to_owned()], Vec::new());
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
         while let Some(word) = words.next() {
+            if word == "--" {
+                continue;
+            }
             // What may be its value goes the same way.
             let value = words.next_if(|next| is_option(word) && !word.contains('=') && !is_option(next));
             let is_known = !is_option(word) || OPTIONS.split(' ').any(|known| known == name(word));
@@ -47,12 +50,23 @@ impl Repeat {
                 left_out.push(name(word));
             }
         }
-        let command = if verb.is_some() { words::shell(&kept) } else { String::new() };
-        Repeat { command, left_out: remark(&left_out) }
+        Repeat { words: kept, left_out: remark(&left_out) }
+    }
+
+    /// Returns the command as a shell takes it; empty where there is none.
+    #[must_use]
+    pub fn command(&self) -> String {
+        if self.words.is_empty() { String::new() } else { format!("unixmark {}", words::shell(&self.words)) }
     }
 }
 
-/// Whether a word is an option rather than a value such as -5.
+/// Returns whether a stranger's word is a name where a command has one, and nothing else.
+#[must_use]
+pub fn is_name(word: &str) -> bool {
+    !word.is_empty() && is_plain(word) && !word.starts_with('-')
+}
+
+/// Returns whether a word is an option rather than a value such as -5.
 fn is_option(word: &str) -> bool {
     word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_digit()))
 }
@@ -66,13 +80,14 @@ fn name(option: &str) -> &str {
     }
 }
 
-/// Whether a word is a name or a number: no path, no command, nothing that a shell would take for more.
+/// Returns whether a word is a name or a number: no path, no command, nothing that a shell
+/// would take for more.
 fn is_plain(word: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.,=+%".contains(c);
     word.chars().all(plain) && !COMMANDS.iter().any(|level| word.contains(level))
 }
 
-/// Says what was left out, by names that are no stranger's words.
+/// Returns a sentence on what was left out, by names that are no stranger's words.
 fn remark(left_out: &[&str]) -> String {
     let is_word = |name: &str| is_option(name) && name.chars().all(|c| c == '-' || c.is_ascii_alphabetic());
     let names = left_out.iter().map(|name| if is_word(name) { name } else { "some words" }).unique();
@@ -90,8 +105,8 @@ mod tests {
     fn repeat(words: &[&str]) -> (String, String) {
         let arguments = words.iter().map(|word| (*word).to_owned()).collect();
         let run = Run { arguments, ..Run::default() };
-        let Repeat { command, left_out } = Repeat::new(&run);
-        (command, left_out)
+        let repeat = Repeat::new(&run);
+        (repeat.command(), repeat.left_out)
     }
 
     #[test]
@@ -103,6 +118,14 @@ mod tests {
             &["burnin", "memory", "--for", "3m"],
         ] {
             assert_eq!(repeat(words), (format!("unixmark {}", words.join(" ")), String::new()));
+        }
+    }
+
+    #[test]
+    fn names_are_no_options() {
+        assert!(is_name("pipe") && is_name("thp=never"));
+        for word in ["--meter=x", "-c", "", "a b", "$(id)", "../x", "cc=x"] {
+            assert!(!is_name(word), "{word}");
         }
     }
 

@@ -162,9 +162,9 @@ fn system(results: &Results) -> Vec<Block> {
         items.push(("Build", format!("{} {}", build.name, build.hash)));
     }
     items.push(("Seed", run.seed.to_string()));
-    let Repeat { command, left_out } = Repeat::new(run);
-    let repeat = [("Command line", command), ("Left out of it", left_out)];
-    items.extend(repeat.into_iter().filter(|(_, text)| !text.is_empty()));
+    let repeat = Repeat::new(run);
+    let command = [("Command line", repeat.command()), ("Left out of it", repeat.left_out)];
+    items.extend(command.into_iter().filter(|(_, text)| !text.is_empty()));
     let again = ["unixmark", "report", &run.name, "--format", "html"].map(str::to_owned);
     items.push(("This report again", words::shell(&again)));
     blocks.push(named("To repeat it", items.into_iter()));
