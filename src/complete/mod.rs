@@ -132,7 +132,9 @@ fn runs(word: &str) -> Vec<CompletionCandidate> {
         Some(format!("{} {}", run.started.get(..10).unwrap_or_default(), run.arguments.join(" ")))
     };
     let latest = (!listed.is_empty()).then(|| candidate("latest", "the last one"));
-    let names = listed.iter().rev().map(|one| candidate(&one.name, &about(&one.run).unwrap_or_default()));
+    // A name that a shell could not show as it is has none to type either.
+    let listed = listed.iter().rev().filter(|one| words::visible(&one.name) == one.name);
+    let names = listed.map(|one| candidate(&one.name, &words::clean(&about(&one.run).unwrap_or_default())));
     let found = starting(word, latest.into_iter().chain(names));
     if found.is_empty() { PathCompleter::dir().complete(OsStr::new(word)) } else { found }
 }
