@@ -30,8 +30,8 @@ impl Production {
         let folder = stage.scratch.path().join("theirs");
         fs::create_dir_all(folder.join("plugins.d")).unwrap();
         let config = format!(
-            "log_file = {0}/audit.log\nlog_group = root\nlog_format = RAW\nplugin_dir = {0}/plugins.d\nspace_left = 2\n\
-             admin_space_left = 1\n",
+            "log_file = {0}/audit.log\nlog_group = root\nlog_format = RAW\nflush = DATA\n\
+             plugin_dir = {0}/plugins.d\nspace_left = 2\nadmin_space_left = 1\n",
             folder.display()
         );
         fs::write(folder.join("auditd.conf"), config).unwrap();
@@ -50,6 +50,13 @@ impl Production {
         auditctl(&["-b", "8192", "-f", "1"]);
         auditctl(&["-w", production.folder.to_str().unwrap(), "-p", "a", "-k", "theirs"]);
         auditctl(&["-e", "1"]);
+        // auditd 3.0 loses the first record when it starts.
+        let begun = || fs::read_to_string(production.folder.join("audit.log")).unwrap().contains("begun");
+        machine::retry(|| {
+            auditctl(&["-m", "begun"]);
+            begun().then_some(()).ok_or("auditd does not write the records")
+        })
+        .unwrap();
         stage.before = state();
         assert!(stage.before.contains(&format!("pid {pid}\n")), "{}", stage.before);
         Some(production)

@@ -246,7 +246,7 @@ mod tests {
         let mut log = KernelLog::open(&machine::Machine::at(folder.path())).unwrap();
         count(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
         let passed_on = fs::read_to_string(folder.path().join("dev/kmsg")).unwrap();
-        assert_eq!(passed_on, "<5>audit: type=1300 audit(1.004:6): a auid=8 b");
+        assert_eq!(passed_on, "<5>audit: type=1300 audit(1.004:6): a auid=8 b\n");
         let lengths: usize = text.lines().skip(1).take(2).map(|line| line.len() + 1).sum();
         assert_eq!((tally.totals(), tally.missing()), ((1, lengths as u64), 0));
         assert!(!ends(&path).unwrap());

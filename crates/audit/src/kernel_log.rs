@@ -1,9 +1,9 @@
 //! The kernel's log, which has the records that no process receives. The tool and its auditd
-//! receive everybody's, so they pass on those of others; the kernel then keeps or drops them by the
-//! same limits as its own.
+//! receive everybody's, so they pass on those of others.
 
 use std::fs::File;
 use std::io::Write;
+use std::path::PathBuf;
 
 use machine::Machine;
 
@@ -16,9 +16,16 @@ const DEVICE: &str = "/dev/kmsg";
 /// The longest text that the kernel takes.
 const LONGEST: usize = 1000;
 
+/// Records of a trial that are passed on; the kernel itself prints ten in five seconds.
+const MOST: u32 = 100;
+
 /// The kernel's log.
 #[derive(Debug)]
-pub(crate) struct KernelLog(File);
+pub(crate) struct KernelLog {
+    path: PathBuf,
+    /// Records that may still be passed on.
+    left: u32,
+}
 
 impl KernelLog {
     /// Opens it.
@@ -26,22 +33,31 @@ impl KernelLog {
     /// # Errors
     /// It cannot be written to, so others' records would be lost.
     pub(crate) fn open(machine: &Machine) -> Result<KernelLog, String> {
-        let file = File::options().append(true).open(machine.path(DEVICE));
-        file.map(KernelLog).map_err(|error| {
+        let log = KernelLog { path: machine.path(DEVICE), left: MOST };
+        log.file().map_err(|error| {
             format!("{DEVICE} cannot be written to ({error}), so audit records of other processes would be lost")
-        })
+        })?;
+        Ok(log)
     }
 
     /// Writes a record that is not the measured programs', as the kernel does, unless it only
     /// serves the trail.
     pub(crate) fn pass_on(&mut self, kind: u16, record: &[u8]) {
-        if [record::END, record::REPLACE, MESSAGE].contains(&kind) {
+        if self.left == 0 || [record::END, record::REPLACE, MESSAGE].contains(&kind) {
             return;
         }
+        self.left -= 1;
         let mut line = format!("<5>audit: type={kind} ").into_bytes();
         line.extend(record.iter().take(LONGEST - line.len()));
-        // Whatever the kernel drops here, it would have dropped there.
-        let _ = self.0.write(&line);
+        // A line without an end is not shown before the next one.
+        line.push(b'\n');
+        // If the log takes nothing more, it would have had no place for the kernel's line either.
+        let _ = self.file().and_then(|mut file| file.write(&line));
+    }
+
+    /// Opens the log: of each that is open, the kernel drops what exceeds ten lines in five seconds.
+    fn file(&self) -> std::io::Result<File> {
+        File::options().append(true).open(&self.path)
     }
 }
 
@@ -50,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_one_line_of_bounded_length() {
+    fn a_record_is_one_line_of_bounded_length_and_their_number_is_bounded() {
         let root = tempfile::tempdir().unwrap();
         let machine = Machine::at(root.path());
         let why = KernelLog::open(&machine).unwrap_err();
@@ -61,8 +77,10 @@ mod tests {
         [record::END, record::REPLACE, MESSAGE].iter().for_each(|kind| log.pass_on(*kind, b"audit(1.2:3): x"));
         assert_eq!(written(), "");
         log.pass_on(1400, b"audit(1.2:3): apparmor=\"DENIED\"");
-        assert_eq!(written(), "<5>audit: type=1400 audit(1.2:3): apparmor=\"DENIED\"");
+        assert_eq!(written(), "<5>audit: type=1400 audit(1.2:3): apparmor=\"DENIED\"\n");
         log.pass_on(1309, &[b'x'; 9000]);
-        assert_eq!(written().len(), 51 + LONGEST);
+        assert_eq!(written().len(), 53 + LONGEST);
+        (0..2 * MOST).for_each(|_| log.pass_on(1400, b"audit(1.2:3): x"));
+        assert_eq!(written().matches("<5>audit: ").count(), MOST as usize);
     }
 }
