@@ -2,7 +2,9 @@
 //! root's is written.
 
 use std::fs;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -31,9 +33,14 @@ impl Host {
         let host = Host { place: Place::new() };
         set_mode(host.place.root.path(), 0o755);
         set_mode(&host.place.scratch(), 0o1777);
-        for (name, mode) in
-            [("root", 0o700), ("var-cache", 0o755), ("shared", 0o1777), ("home", 0o755), ("home/tmp", 0o755)]
-        {
+        for (name, mode) in [
+            ("root", 0o700),
+            ("var-cache", 0o755),
+            ("var-lib", 0o700),
+            ("shared", 0o1777),
+            ("home", 0o755),
+            ("home/tmp", 0o755),
+        ] {
             fs::create_dir(host.path(name)).unwrap();
             set_mode(&host.path(name), mode);
         }
@@ -67,10 +74,12 @@ impl Host {
         self.with_variables(nobody("env"), words)
     }
 
-    /// As root with a /var/cache of the test's.
+    /// As root with a /var/cache and a directory of ledgers of the test's.
     fn as_root(&self, words: &str) -> Output {
         let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", "mount --bind \"$0\" /var/cache && exec \"$@\""]).arg(self.path("var-cache"));
+        fs::create_dir_all("/var/lib/unixmark").unwrap();
+        let mounts = "mount --bind \"$0\" /var/cache && mount --bind \"$1\" /var/lib/unixmark && shift && exec \"$@\"";
+        command.args(["-m", "sh", "-c", mounts]).args([self.path("var-cache"), self.path("var-lib")]);
         self.with_variables(command, words)
     }
 
@@ -90,6 +99,16 @@ impl Host {
         let mut command = nobody("sh");
         assert!(command.args(["-c", plant]).arg(&file).arg(self.cache()).status().unwrap().success());
         assert!(contents(&self.cache(), "bin/syscall").iter().all(|text| text.starts_with("#!")));
+    }
+
+    /// Plants a ledger where the user's own would be, and takes the names by which runs once saw each other.
+    fn plant_ledger(&self) -> Vec<std::io::Result<UnixListener>> {
+        let folder = self.path("home/.local/state/unixmark");
+        let script = format!("echo '{{\"shell\":{{\"command\":\"id > {}\"}}}}'", self.path("home/ran").display());
+        let plant = format!("mkdir -p \"$1\" && {script} > \"$1/undo-1-1.jsonl\"");
+        assert!(nobody("sh").args(["-c", &plant, "sh"]).arg(&folder).status().unwrap().success());
+        let name = |name: &str| UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?);
+        ["unixmark-conditions", "unixmark-alone", "unixmark-run-0"].map(name).into()
     }
 
     fn plant_link(&self, target: &Path, name: &Path) {
@@ -163,8 +182,12 @@ fn a_local_user_with_everything_planted() {
         let _ = fs::remove_dir_all(host.path("shared").join(&planted));
         host.plant_link(&host.path("root/new"), &host.path("shared").join(planted));
     }
+    let _names = host.plant_ledger();
     let run = host.measure();
     let commands = [
+        "restore".to_owned(),
+        "restore --list".to_owned(),
+        "cost nice=5 -q -c 1 -i 1 --quick syscall --dir /var/tmp".to_owned(),
         run.clone(),
         format!("{run} --build portable"),
         "clean".to_owned(),

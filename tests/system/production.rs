@@ -52,7 +52,7 @@ impl Production {
         auditctl(&["-e", "1"]);
         // auditd 3.0 loses the first record when it starts.
         let begun = || fs::read_to_string(production.folder.join("audit.log")).unwrap().contains("begun");
-        machine::retry(|| {
+        processes::retry(|| {
             auditctl(&["-m", "begun"]);
             begun().then_some(()).ok_or("auditd does not write the records")
         })

@@ -269,7 +269,7 @@ fn a_guardian_removes_scratch_directories_only() {
         let path = place.root.path().join(folder);
         std::fs::create_dir(&path).unwrap();
         let mut guardian = Command::new(env!("CARGO_BIN_EXE_unixmark"));
-        assert!(guardian.arg0("unixmark-guardian").arg(&path).stdin(Stdio::null()).status().unwrap().success());
+        assert!(guardian.arg0("unixmark-guardian").arg(&path).arg("").stdin(Stdio::null()).status().unwrap().success());
         assert_eq!(path.exists(), stays, "{folder}");
     }
 }
