@@ -1,12 +1,12 @@
 //! What a person sees: results on stdout, messages on stderr. Nothing else in the tool prints (ARCHITECTURE.md has the
 //! exceptions): a stranger's file may hold what moves a terminal's cursor, or looks like a command to a CI.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 use ::report::{Format, Layout};
 use anyhow::{Error, Result};
-use ratatui::crossterm::terminal::size;
 use serde::Serialize;
+use terminal_size::terminal_size_of;
 
 /// Prints a result to stdout as it is: what a program reads, or a report, in which texts are harmless.
 ///
@@ -53,7 +53,7 @@ pub(crate) fn columns() -> usize {
     /// Fewer do not make a page.
     const LEAST: usize = 40;
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let terminal = || std::io::stdout().is_terminal().then(size)?.ok().map(|(columns, _)| usize::from(columns));
+    let terminal = || terminal_size_of(std::io::stdout()).map(|(columns, _)| usize::from(columns.0));
     asked.or_else(terminal).map_or(words::WIDTH, |columns: usize| columns.clamp(LEAST, words::WIDTH))
 }
 

@@ -1,5 +1,5 @@
-//! A local user with everything planted where a user can write, and root beside: nothing of the user's is run, and nothing of
-//! root's is written.
+//! A local user with everything planted where a user can write, and root beside: nothing of the
+//! user's is run, and nothing of root's is written.
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
@@ -87,7 +87,8 @@ impl Host {
         format!("run syscall -q -c 2 -i 1 --procedure quick --dir {}", self.place.scratch().display())
     }
 
-    /// Puts a program that leaves a trace in the place of every program in the user's cache, with sums that fit.
+    /// Puts a program that leaves a trace in the place of every program in the user's cache, with
+    /// sums that fit.
     fn plant_programs(&self) {
         let script = format!("#!/bin/sh\nid > '{}'\nexit 1\n", self.path("home/ran").display());
         let file = self.path("home/planted");

@@ -1,4 +1,5 @@
-//! The cache of builds. It is this user's alone, and nothing unfinished stays of a tool that was killed.
+//! The cache of builds. It is this user's alone, and nothing unfinished stays of a tool that was
+//! killed.
 
 use std::fs::{self, DirBuilder};
 use std::io::ErrorKind;
@@ -18,10 +19,10 @@ const LOCK: &str = "lock";
 /// The cache of root where the usual one is in a directory of another user's, as `sudo -E` has it.
 const ROOTS: &str = "/var/cache/unixmark";
 
-/// Where builds are kept.
+/// The place of the builds.
 struct Chosen {
     folder: PathBuf,
-    /// Why that is not the usual place.
+    /// A sentence that says why that is not the usual place.
     note: Option<String>,
 }
 
@@ -31,8 +32,8 @@ fn chosen() -> Result<&'static Chosen, String> {
     CHOSEN.get_or_init(choose).as_ref().map_err(Clone::clone)
 }
 
-/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home a temporary one; where
-/// others could put programs of theirs there, one that is this user's alone.
+/// Returns the directory for builds: $XDG_CACHE_HOME/unixmark, ~/.cache/unixmark, or without a home
+/// a temporary one; where others could put programs of theirs there, one that is this user's alone.
 ///
 /// # Errors
 /// There is no such place.
@@ -68,8 +69,8 @@ fn own() -> Result<PathBuf, String> {
     Ok(files::temporary()?.join("cache"))
 }
 
-/// Makes a directory that only this user can enter, unless it is there, and checks that nobody else can put another in its
-/// place.
+/// Makes a directory that only this user can enter, unless it is there, and checks that nobody else
+/// can put another in its place.
 ///
 /// # Errors
 /// It cannot be made, or is not this user's alone.
@@ -114,7 +115,7 @@ impl Gate {
         Ok(Gate { lock })
     }
 
-    /// Whether files can be locked here at all.
+    /// Returns whether files can be locked here at all.
     pub fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
@@ -131,8 +132,9 @@ pub(super) fn lockable(lock: std::io::Result<Lock>) -> std::io::Result<Option<Lo
     }
 }
 
-/// A directory in which files are made before they are renamed to their places. It goes when this does; if the tool is
-/// killed first, the next one removes it: the kernel releases a lock with its process, also on another host.
+/// A directory in which files are made before they are renamed to their places. It goes when this
+/// does; if the tool is killed first, the next one removes it: the kernel releases a lock with its
+/// process, also on another host.
 #[derive(Debug)]
 pub(super) struct Partial {
     folder: PathBuf,
@@ -146,7 +148,8 @@ impl Partial {
     /// # Errors
     /// It cannot be made.
     pub fn start(cache: &Path) -> Result<Partial> {
-        // Whoever holds the gate sees no directory without its lock. Where files cannot be locked, nothing is swept.
+        // Whoever holds the gate sees no directory without its lock. Where files cannot be locked,
+        // nothing is swept.
         let gate = Gate::pass(cache)?;
         if gate.is_locked() {
             sweep(cache);
@@ -158,7 +161,7 @@ impl Partial {
         Ok(Partial { folder, _lock: lock })
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -168,8 +171,8 @@ impl Partial {
         self.folder.join(format!("new-{name}"))
     }
 
-    /// Writes a file and puts it in its place when it is whole, so that two tools may do it at once; one that is there with
-    /// these bytes stays.
+    /// Writes a file and puts it in its place when it is whole, so that two tools may do it at
+    /// once; one that is there with these bytes stays.
     ///
     /// # Errors
     /// It cannot be written.
@@ -193,12 +196,13 @@ impl Drop for Partial {
     }
 }
 
-/// Whether a file is nobody else's and holds these bytes.
+/// Returns whether a file is nobody else's and holds these bytes.
 fn holds(file: &Path, bytes: &[u8], mode: u32) -> bool {
     is_own(file, mode) && fs::read(file).is_ok_and(|there| there == bytes)
 }
 
-/// Whether a file, which is no link, is one that nobody else can replace or write, with these permissions.
+/// Returns whether a file, which is no link, is one that nobody else can replace or write, with
+/// these permissions.
 pub(super) fn is_own(file: &Path, mode: u32) -> bool {
     let there = fs::symlink_metadata(file);
     there.is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o777 == mode)

@@ -1,5 +1,5 @@
-//! The SHA-256 of each program that was compiled, kept in the build beside it: one that was cut off, or is another file,
-//! shows before it runs.
+//! The SHA-256 of each program that was compiled, kept in the build beside it: one that was cut
+//! off, or is another file, shows before it runs.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -29,7 +29,7 @@ pub(super) fn install(file: &Path, build: &Path, name: &str) -> Result<()> {
         .with_context(why)
 }
 
-/// Whether a program of a build is there as it was made.
+/// Returns whether a program of a build is there as it was made.
 pub(super) fn is_sound(build: &Path, name: &str) -> bool {
     let program = program(build, name);
     is_own(&program, MODE)

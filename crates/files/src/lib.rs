@@ -1,4 +1,5 @@
-//! Where the tool's files belong, and how they are written so that they are whole and nobody else's.
+//! Where the tool's files belong, and how they are written so that they are whole and nobody
+//! else's.
 
 mod lock;
 mod place;

@@ -5,11 +5,12 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file that is locked as long as this lives. The kernel releases it with its process, however that ends, on network file
-/// systems also of another host.
+/// A file that is locked as long as this lives. The kernel releases it with its process, however
+/// that ends, on network file systems also of another host.
 ///
-/// The file is made if it is missing, for its owner alone, and stays. It is never cut or written, so nothing is lost where
-/// another file lies in its place; a link is not followed, and what is not a regular file is refused.
+/// The file is made if it is missing, for its owner alone, and stays. It is never cut or written,
+/// so nothing is lost where another file lies in its place; a link is not followed, and what is not
+/// a regular file is refused.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -19,7 +20,8 @@ impl Lock {
     /// Locks the file at `path`; `None` if another holds it.
     ///
     /// # Errors
-    /// It cannot be made or opened, or is a link or no file. `Unsupported`: files cannot be locked there.
+    /// It cannot be made or opened, or is a link or no file. `Unsupported`: files cannot be locked
+    /// there.
     pub fn try_take(path: &Path) -> Result<Option<Lock>> {
         let file = open(path)?;
         match file.try_lock() {
@@ -49,8 +51,8 @@ impl Lock {
         Ok(Lock { file })
     }
 
-    /// Whether anybody holds the file at `path`, alone or shared; nobody if it is missing or cannot be opened, and perhaps
-    /// somebody where files cannot be locked.
+    /// Returns whether anybody holds the file at `path`, alone or shared; nobody if it is missing
+    /// or cannot be opened, and perhaps somebody where files cannot be locked.
     #[must_use]
     pub fn is_held(path: &Path) -> bool {
         open_existing(path).is_ok_and(|file| file.try_lock().is_err())
@@ -90,7 +92,8 @@ fn open(path: &Path) -> Result<File> {
     }
 }
 
-/// Opens the file at `path`. Network file systems let only those lock it alone who may write it; elsewhere reading is enough.
+/// Opens the file at `path`. Network file systems let only those lock it alone who may write it;
+/// elsewhere reading is enough.
 fn open_existing(path: &Path) -> Result<File> {
     let writable = options().write(true).open(path);
     let file = match writable {

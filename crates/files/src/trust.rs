@@ -1,4 +1,4 @@
-//! Whose a path is: whether anybody else could put something in its place.
+//! The owners of a path: nobody else may put anything in its place.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 /// As many links as Linux follows.
 const MOST_LINKS: usize = 40;
 
-/// Checks that nobody but this user and root can put anything in the place of `path`, or of a directory above it, as OpenSSH
-/// does with the files that it obeys. The check ends where nothing exists yet.
+/// Checks that nobody but this user and root can put anything in the place of `path`, or of a
+/// directory above it, as OpenSSH does with the files that it obeys. The check ends where nothing
+/// exists yet.
 ///
-/// Each component, and each link that is followed, must belong to the user or to root, or to whoever owns `/`: in a user
-/// namespace that may be neither, and it decides about everything anyway. None may be writable by others, except a directory
-/// with the sticky bit, in which others cannot touch what is not theirs. Its group may write what is the user's own: many
-/// systems give each user a group and a umask of 002, and whom a user lets in beyond that is known to them. Root trusts no
-/// group, nor does a user the group of a directory of root's.
+/// Each component, and each link that is followed, must belong to the user or to root, or to
+/// whoever owns `/`: in a user namespace that may be neither, and it decides about everything
+/// anyway. None may be writable by others, except a directory with the sticky bit, in which others
+/// cannot touch what is not theirs. Its group may write what is the user's own: many systems give
+/// each user a group and a umask of 002, and whom a user lets in beyond that is known to them. Root
+/// trusts no group, nor does a user the group of a directory of root's.
 ///
 /// # Errors
 /// A sentence that says which component is whose, or who may write it.
@@ -105,7 +107,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, chown, symlink};
 
-    /// A stranger to the user as whom paths are checked: whoever runs the tests, or nobody if that is root.
+    /// A stranger to the user as whom paths are checked: whoever runs the tests, or nobody if that
+    /// is root.
     struct Stranger {
         folder: tempfile::TempDir,
         user: u32,

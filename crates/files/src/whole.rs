@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// Writes a file beside its place and puts it there when it is whole and on the disk: readers see the old one or the new one,
-/// also after a power cut; writers do not meet, be they threads, or on other hosts, and what a writer that was killed leaves
-/// behind begins with a dot. For what nobody can make again.
+/// Writes a file beside its place and puts it there when it is whole and on the disk: readers see
+/// the old one or the new one, also after a power cut; writers do not meet, be they threads, or on
+/// other hosts, and what a writer that was killed leaves behind begins with a dot. For what nobody
+/// can make again.
 ///
 /// # Errors
 /// It cannot be written; nothing is left behind.
@@ -17,8 +18,8 @@ pub fn write_whole(target: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(target.parent().unwrap_or(target))
 }
 
-/// Writes a file as [`write_whole`] does, but does not wait for the disk: after a power cut it may be empty. For what can be
-/// made again, where waiting for each of many files would be slow.
+/// Writes a file as [`write_whole`] does, but does not wait for the disk: after a power cut it may
+/// be empty. For what can be made again, where waiting for each of many files would be slow.
 ///
 /// # Errors
 /// It cannot be written; nothing is left behind.
@@ -29,7 +30,8 @@ pub fn write_atomically(target: &Path, bytes: &[u8]) -> io::Result<()> {
 fn replace(target: &Path, bytes: &[u8], finish: impl Fn(&File) -> io::Result<()>) -> io::Result<()> {
     let name = target.file_name().unwrap_or_default().display();
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
-    // Two hosts may have equal numbers of processes, but hardly at the same nanosecond; if so, the second is refused.
+    // Two hosts may have equal numbers of processes, but hardly at the same nanosecond; if so, the
+    // second is refused.
     let moment = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
     let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let partial = target.with_file_name(format!(".{name}.{}-{count}-{moment}", std::process::id()));

@@ -119,7 +119,7 @@ impl BurnInDisplay {
             let (screen, burn) = &mut **both;
             self.state.chart(burn);
             let (lines, done) = (self.state.lines(&self.plan), self.state.done(&self.plan));
-            screen.draw(|frame| burn.draw(frame, &lines, done));
+            screen.draw(|size| burn.draw(size, &lines, done));
             return;
         }
         if let Some(table) = &mut self.table {

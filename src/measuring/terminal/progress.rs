@@ -53,7 +53,7 @@ impl RunDisplay {
             RunDisplay::Screen(both) => {
                 let (screen, watch) = &mut **both;
                 watch.update(event);
-                screen.draw(|frame| watch.draw(frame));
+                screen.draw(|size| watch.draw(size));
             }
         }
     }

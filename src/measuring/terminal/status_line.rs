@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use ratatui::crossterm::terminal::size;
+use terminal_size::terminal_size_of;
 
 use super::say;
 
@@ -26,7 +26,7 @@ impl StatusLine {
 
     /// Shows these lines instead of the last ones.
     pub fn set(&mut self, lines: Vec<String>) {
-        let columns = size().map_or(COLUMNS, |(columns, _)| usize::from(columns));
+        let columns = terminal_size_of(std::io::stderr()).map_or(COLUMNS, |(columns, _)| usize::from(columns.0));
         let erase = self.erase();
         // A line that the terminal breaks would leave its rest behind.
         self.lines = lines
@@ -59,7 +59,7 @@ impl Drop for StatusLine {
 }
 
 /// A terminal that is gone does not matter.
-fn write(text: &str) {
+pub(super) fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }

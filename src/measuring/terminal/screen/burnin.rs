@@ -1,15 +1,12 @@
 //! A burn-in on the whole terminal: what is known by now, and clock and temperature over time.
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Stylize;
-use ratatui::text::Line;
-use ratatui::widgets::{Paragraph, Sparkline};
-
-use super::{Messages, heading};
+use super::{Line, Messages, Size, arrange, heading};
 
 /// Seconds that charts remember: more than a terminal has columns.
 const LONGEST: usize = 1000;
+
+/// A row of a chart, filled from nothing to the whole.
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// What is drawn during a burn-in.
 #[derive(Default)]
@@ -54,36 +51,18 @@ impl BurnInScreen {
     }
 
     /// Draws the whole screen: `lines` as they are, and a share of 0 to 1 that is done.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>, lines: &[String], done: f64) {
-        let text = u16::try_from(lines.len().saturating_sub(1)).unwrap_or(u16::MAX);
-        let parts = Layout::vertical([
-            Constraint::Length(2),
-            Constraint::Length(text),
-            Constraint::Min(0),
-            Constraint::Length(self.messages.height()),
-        ]);
-        let [head, table, charts, notes] = parts.areas(frame.area());
-        let label = lines.first().cloned().unwrap_or_default();
-        heading(frame, head, &self.title, done, label);
-        let rest: Vec<Line<'_>> = lines.iter().skip(1).map(|line| Line::from(line.as_str())).collect();
-        frame.render_widget(Paragraph::new(rest), table);
-        self.charts(frame, charts);
-        self.messages.draw(frame, notes);
+    pub(crate) fn draw(&self, size: Size, lines: &[String], done: f64) -> Vec<Line> {
+        let label = lines.first().map_or("", String::as_str);
+        let mut head = heading(&self.title, done, label);
+        head.extend(lines.iter().skip(1).map(|line| Line::plain(line.as_str())));
+        arrange(size.rows, head, |rows| self.charts(size.columns, rows), self.messages.lines())
     }
 
-    /// As many charts as there is room for, each with a line of its own above it.
-    fn charts(&self, frame: &mut Frame<'_>, area: Rect) {
-        let room = usize::from(area.height / 3).min(self.charts.len());
-        if room == 0 {
-            return;
-        }
-        let height = area.height / u16::try_from(room).unwrap_or(1);
-        for (number, chart) in (0..).zip(&self.charts[..room]) {
-            let own = Rect { y: area.y + number * height, height, ..area };
-            let [title, bars] = Layout::vertical([Constraint::Length(1), Constraint::Min(1)]).areas(own);
-            frame.render_widget(chart.title().dim(), title);
-            frame.render_widget(Sparkline::default().data(chart.bars(usize::from(area.width))).max(100), bars);
-        }
+    /// Returns as many charts as there is room for, each with a line of its own above it.
+    fn charts(&self, columns: usize, rows: usize) -> Vec<Line> {
+        let count = (rows / 3).min(self.charts.len());
+        let height = rows.checked_div(count).unwrap_or(0);
+        self.charts[..count].iter().flat_map(|chart| chart.lines(columns, height)).collect()
     }
 }
 
@@ -94,9 +73,17 @@ impl Chart {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
     }
 
-    fn title(&self) -> Line<'_> {
+    /// Returns a title, and below it a bar for each of the last seconds.
+    fn lines(&self, columns: usize, height: usize) -> Vec<Line> {
         let (low, high) = self.range();
-        Line::from(format!("{}: {low:.2} to {high:.2} {}", self.name, self.unit))
+        let title = format!("{}: {low:.2} to {high:.2} {}", self.name, self.unit);
+        let rows = height.saturating_sub(1);
+        let bars = self.bars(columns);
+        let row = |below: usize| {
+            let eighth = |bar: &u64| (*bar as usize * rows * 8 / 100).saturating_sub(below * 8).min(8);
+            Line::plain(bars.iter().map(|bar| EIGHTHS[eighth(bar)]).collect::<String>())
+        };
+        std::iter::once(Line::dim(title)).chain((0..rows).rev().map(row)).collect()
     }
 
     /// The last values, from 10 for the lowest to 100 for the highest. The range is at least a tenth
@@ -112,9 +99,7 @@ impl Chart {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-
+    use super::super::plain;
     use super::*;
 
     #[test]
@@ -126,8 +111,6 @@ mod tests {
         }
         burn.say("wrong: 1 on CPU 5 in the second to 11 s".to_owned());
         let lines = ["40 s of 5 min 0 s".to_owned(), "clock             3.10 GHz".to_owned()];
-        let mut terminal = Terminal::new(TestBackend::new(80, 14)).unwrap();
-        terminal.draw(|frame| burn.draw(frame, &lines, 0.13)).unwrap();
-        insta::assert_snapshot!(terminal.backend().to_string());
+        insta::assert_snapshot!(plain(&burn.draw(Size { columns: 80, rows: 14 }, &lines, 0.13)));
     }
 }

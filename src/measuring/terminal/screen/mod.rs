@@ -4,20 +4,15 @@ mod burnin;
 mod run;
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Stderr};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Stylize;
-use ratatui::text::Line;
-use ratatui::widgets::{Gauge, Paragraph};
-use ratatui::{Frame, Terminal};
+use terminal_size::terminal_size_of;
+
+use super::status_line::{bar, write};
 
 pub(super) use burnin::BurnInScreen;
 pub(super) use run::RunScreen;
@@ -25,11 +20,61 @@ pub(super) use run::RunScreen;
 /// Lines of what went wrong that stay on the screen.
 const MESSAGES: usize = 4;
 
+/// Columns of the bar that shows how much is done.
+const BAR: usize = 30;
+
+/// Takes the whole terminal, without its cursor.
+const TAKE: &str = "\x1b[?1049h\x1b[?25l";
+
+/// Gives it back.
+const GIVE_BACK: &str = "\x1b[?25h\x1b[?1049l";
+
 /// The terminal while it is ours; given back when this is dropped.
 pub(crate) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stderr>>,
     /// Set when a pause has given the terminal back.
     continued: Arc<AtomicBool>,
+}
+
+/// How large the terminal is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    columns: usize,
+    rows: usize,
+}
+
+/// A line of the screen, and how it is shown (ECMA-48, SGR).
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    text: String,
+    style: &'static str,
+}
+
+impl Line {
+    fn plain(text: impl Into<String>) -> Line {
+        Line { text: text.into(), style: "" }
+    }
+
+    fn bold(text: impl Into<String>) -> Line {
+        Line { text: text.into(), style: "\x1b[1m" }
+    }
+
+    fn dim(text: impl Into<String>) -> Line {
+        Line { text: text.into(), style: "\x1b[2m" }
+    }
+
+    fn red(text: impl Into<String>) -> Line {
+        Line { text: text.into(), style: "\x1b[31m" }
+    }
+
+    fn reversed(text: impl Into<String>) -> Line {
+        Line { text: text.into(), style: "\x1b[7m" }
+    }
+
+    /// Returns the line as it is shown in this many columns: a longer one is cut.
+    fn shown(&self, columns: usize) -> String {
+        let text: String = words::visible(&self.text).chars().take(columns).collect();
+        format!("{}{}\x1b[0m\x1b[K", self.style, super::shown(&text))
+    }
 }
 
 impl Screen {
@@ -47,28 +92,29 @@ impl Screen {
     /// Takes that terminal.
     ///
     /// # Errors
-    /// It cannot be drawn on.
+    /// It cannot be known when a pause has given it back.
     pub(crate) fn take() -> Result<Screen> {
-        let why = "the terminal cannot be drawn on; try without --watch";
-        execute!(std::io::stderr(), EnterAlternateScreen).context(why)?;
-        let terminal = Terminal::new(CrosstermBackend::new(std::io::stderr())).context(why)?;
-        Ok(Screen { terminal, continued: processes::continued()? })
+        let continued = processes::continued()?;
+        write(TAKE);
+        Ok(Screen { continued })
     }
 
-    /// Draws; that the terminal is gone does not matter.
-    pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) {
-        if self.continued.swap(false, Ordering::Relaxed) {
-            let _ = execute!(std::io::stderr(), EnterAlternateScreen);
-            let _ = self.terminal.clear();
-        }
-        let _ = self.terminal.draw(draw);
+    /// Draws the lines that `draw` returns for the terminal's size; that it is gone does not matter.
+    pub(crate) fn draw(&mut self, draw: impl FnOnce(Size) -> Vec<Line>) {
+        let size = terminal_size_of(std::io::stderr()).map_or(Size { columns: 80, rows: 24 }, |(columns, rows)| Size {
+            columns: usize::from(columns.0),
+            rows: usize::from(rows.0),
+        });
+        let lines = draw(size);
+        let shown: Vec<String> = lines.iter().take(size.rows).map(|line| line.shown(size.columns)).collect();
+        let taken = if self.continued.swap(false, Ordering::Relaxed) { TAKE } else { "" };
+        write(&format!("{taken}\x1b[H{}\x1b[J", shown.join("\r\n")));
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        let _ = self.terminal.show_cursor();
-        let _ = execute!(std::io::stderr(), LeaveAlternateScreen);
+        write(GIVE_BACK);
     }
 }
 
@@ -84,20 +130,26 @@ impl Messages {
         }
     }
 
-    /// Lines that they take.
-    fn height(&self) -> u16 {
-        u16::try_from(self.0.len()).unwrap_or(0)
-    }
-
-    fn draw(&self, frame: &mut Frame<'_>, area: Rect) {
-        let lines: Vec<Line<'_>> = self.0.iter().map(|text| Line::from(text.as_str()).red()).collect();
-        frame.render_widget(Paragraph::new(lines), area);
+    fn lines(&self) -> Vec<Line> {
+        self.0.iter().map(|text| Line::red(text.as_str())).collect()
     }
 }
 
 /// Two lines: a title, and how much is done.
-fn heading(frame: &mut Frame<'_>, area: Rect, title: &str, done: f64, left: String) {
-    let [head, bar] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(area);
-    frame.render_widget(Line::from(title).bold(), head);
-    frame.render_widget(Gauge::default().ratio(done.clamp(0.0, 1.0)).label(left).use_unicode(true), bar);
+fn heading(title: &str, done: f64, left: &str) -> Vec<Line> {
+    vec![Line::bold(title), Line::plain(format!("{} {left}", bar(done, BAR)))]
+}
+
+/// Returns `head` at the top, `foot` at the bottom, and between them what `body` returns for the rows that are left.
+fn arrange(rows: usize, head: Vec<Line>, body: impl FnOnce(usize) -> Vec<Line>, foot: Vec<Line>) -> Vec<Line> {
+    let room = rows.saturating_sub(head.len() + foot.len());
+    let mut body = body(room);
+    body.resize(room, Line::plain(""));
+    [head, body, foot].concat()
+}
+
+/// Returns what a terminal of 80 columns shows, without its styles.
+#[cfg(test)]
+fn plain(lines: &[Line]) -> String {
+    lines.iter().map(|line| format!("|{:<80}|\n", line.text.chars().take(80).collect::<String>())).collect()
 }

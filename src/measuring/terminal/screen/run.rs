@@ -2,13 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Style, Stylize};
-use ratatui::text::Line;
-use ratatui::widgets::{Row, Table, TableState};
-
-use super::{Messages, heading};
+use super::{Line, Messages, Size, arrange, heading};
 use catalogue::NONE;
 use journal::{Cell, Reading, Trial};
 use machine::{Machine, Sensors};
@@ -96,46 +90,48 @@ impl RunScreen {
     }
 
     /// Draws the whole screen.
-    pub(crate) fn draw(&self, frame: &mut Frame<'_>) {
-        let parts = Layout::vertical([
-            Constraint::Length(2),
-            Constraint::Length(1),
-            Constraint::Min(3),
-            Constraint::Length(self.messages.height()),
-            Constraint::Length(1),
-        ]);
-        let [head, now, table, notes, foot] = parts.areas(frame.area());
+    pub(crate) fn draw(&self, size: Size) -> Vec<Line> {
         let left = format!("{:.0} %, at most {} left", self.done * 100.0, clock(self.left));
-        heading(frame, head, &format!("{}  {}", self.title, clock(self.began.elapsed())), self.done, left);
-        frame.render_widget(self.running(), now);
-        self.table(frame, table);
-        self.messages.draw(frame, notes);
-        frame.render_widget(Line::from(self.reading.as_str()).dim(), foot);
+        let title = format!("{}  {}", self.title, clock(self.began.elapsed()));
+        let mut head = heading(&title, self.done, &left);
+        head.push(self.running());
+        let mut foot = self.messages.lines();
+        foot.push(Line::dim(self.reading.as_str()));
+        arrange(size.rows, head, |rows| self.table(size.columns, rows), foot)
     }
 
-    fn running(&self) -> Line<'_> {
+    fn running(&self) -> Line {
         match self.now {
-            Some(_) => Line::from(format!("block {}  {}", self.block + 1, self.command)),
-            None => Line::from("preparing"),
+            Some(_) => Line::plain(format!("block {}  {}", self.block + 1, self.command)),
+            None => Line::plain("preparing"),
         }
     }
 
-    fn table(&self, frame: &mut Frame<'_>, area: Rect) {
-        let rows = self.lines.iter().enumerate().map(|(number, line)| {
-            let row = line.row();
-            if self.now == Some(number) { row.style(Style::new().reversed()) } else { row }
-        });
+    /// Returns the table in as many rows; the one that is measured stays in sight.
+    fn table(&self, columns: usize, rows: usize) -> Vec<Line> {
         let loads = self.lines.iter().map(|line| line.cell.key.load.as_str()).filter(|load| *load != NONE);
         // No column for loads if there is none.
-        let load = loads.map(|load| load.len().clamp(4, 14)).max().unwrap_or(0);
-        let lengths = [6, load, 10, 7, 6, LAST];
-        let lengths = lengths.map(|length| Constraint::Length(u16::try_from(length).unwrap_or(0)));
-        let widths = std::iter::once(Constraint::Min(20)).chain(lengths);
-        let head = Row::new(["Test", "Copies", "Load", "Score", "Unit", "±", "Trials"]).bold();
-        // The row that is measured stays in sight.
-        let mut state = TableState::default().with_selected(self.now);
-        frame.render_stateful_widget(Table::new(rows, widths).header(head), area, &mut state);
+        let load = loads.map(|load| load.len().clamp(4, 14)).max();
+        let room = rows.saturating_sub(1);
+        let skipped = self.now.map_or(0, |now| (now + 1).saturating_sub(room));
+        let head = ["Test", "Copies", "Load", "Score", "Unit", "±", "Trials"].map(str::to_owned);
+        let shown = self.lines.iter().enumerate().skip(skipped).take(room).map(|(number, line)| {
+            let text = laid_out(&line.row(), columns, load);
+            if self.now == Some(number) { Line::reversed(text) } else { Line::plain(text) }
+        });
+        std::iter::once(Line::bold(laid_out(&head, columns, load))).chain(shown).collect()
     }
+}
+
+/// Returns the fields of a row side by side; the first gets the columns that the others leave.
+fn laid_out(fields: &[String; 7], columns: usize, load: Option<usize>) -> String {
+    let widths = [6, load.unwrap_or(0), 10, 7, 6, LAST];
+    let others: usize = widths.iter().filter(|width| **width > 0).map(|width| width + 1).sum();
+    let first = columns.saturating_sub(others).max(20);
+    let all = std::iter::once(first).chain(widths);
+    let shown = fields.iter().zip(all).filter(|(_, width)| *width > 0);
+    let cut = |(field, width): (&String, usize)| format!("{:<width$}", field.chars().take(width).collect::<String>());
+    shown.map(cut).collect::<Vec<String>>().join(" ")
 }
 
 impl Measured {
@@ -155,13 +151,13 @@ impl Measured {
         self.scores.push(alone.value);
     }
 
-    fn row(&self) -> Row<'_> {
+    fn row(&self) -> [String; 7] {
         let (value, half) = if self.trials.is_empty() {
             (String::new(), String::new())
         } else {
             (words::figure(self.score.value), words::plus_minus(self.score.spread()))
         };
-        Row::new([
+        [
             self.cell.label.clone(),
             format!("{:>6}", self.cell.key.copies),
             if self.cell.key.load == NONE { String::new() } else { self.cell.key.load.clone() },
@@ -169,7 +165,7 @@ impl Measured {
             self.cell.unit.clone(),
             half,
             bars(&self.scores),
-        ])
+        ]
     }
 }
 
@@ -199,9 +195,7 @@ fn shown(reading: &Reading) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-
+    use super::super::plain;
     use super::*;
     use catalogue::{Catalogue, Condition};
     use journal::Copy;
@@ -246,9 +240,10 @@ mod tests {
         let failed = Trial { cell: 1, error: Some("it crashed".to_owned()), ..Trial::default() };
         watch.update(&Event::Ended { cell: &plan.cells[1], trial: &failed });
         watch.update(&begin(2));
-        let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
-        terminal.draw(|frame| watch.draw(frame)).unwrap();
-        insta::assert_snapshot!(terminal.backend().to_string());
+        insta::assert_snapshot!(plain(&watch.draw(Size { columns: 80, rows: 12 })));
+        let small = watch.draw(Size { columns: 80, rows: 7 });
+        assert_eq!(small.len(), 7);
+        assert!(small[4].text.starts_with("Pipe Throughput"), "the one that is measured: {small:?}");
     }
 
     #[test]
