@@ -166,9 +166,18 @@ fn code_where(matches: impl Fn(&str) -> bool) -> BTreeSet<PathBuf> {
     let is_test = |path: &PathBuf| {
         path.file_stem().is_some_and(|name| name == "tests")
             || path.iter().any(|name| name == "tests" || name == "testing")
+            || is_declared_a_test(path)
     };
     let code_files = rust.filter(|path| !is_test(path));
     code_files.filter(|path| code(&std::fs::read_to_string(path).unwrap()).any(&matches)).collect()
+}
+
+/// Returns whether the module above a file has it for its tests alone.
+fn is_declared_a_test(path: &Path) -> bool {
+    let (folder, name) = (path.parent().unwrap(), path.file_stem().unwrap().to_str().unwrap());
+    let above = ["mod.rs", "lib.rs", "main.rs"].map(|above| folder.join(above));
+    let declared = format!("#[cfg(test)]\nmod {name};");
+    above.iter().any(|above| std::fs::read_to_string(above).is_ok_and(|text| text.contains(&declared)))
 }
 
 /// The lines of a Rust file before its tests, without comments.
