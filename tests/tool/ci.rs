@@ -192,6 +192,11 @@ fn a_site_checks_all_runs() {
     let checked = || job.run(&bash, check, &[("GITHUB_BASE_REF", "main")]);
     let output = checked();
     assert!(output.status.success() && stdout(&output).contains("runs/a.jsonl: fine"), "{}", stderr(&output));
+    // A link leads to what is not checked.
+    symlink("..", job.folder.join("runs/nodes")).unwrap();
+    let output = checked();
+    assert!(!output.status.success() && stderr(&output).contains("runs/nodes"), "{}", stderr(&output));
+    fs::remove_file(job.folder.join("runs/nodes")).unwrap();
     git(&["mv", "runs/a.jsonl", "runs/b.jsonl"]);
     let changed = good.replacen("\"scale\":1.0", "\"scale\":2.0", 1);
     assert_ne!(changed, good);

@@ -44,7 +44,7 @@ impl Gathered {
             return;
         }
         // Of a fleet run only the best attempt of each node counts.
-        if folder.join("nodes").is_dir()
+        if fs::symlink_metadata(folder.join("nodes")).is_ok_and(|nodes| nodes.is_dir())
             && let Ok(fleet) = fleet::journals(folder, catalogue)
         {
             self.journals.extend(fleet.counting);

@@ -147,6 +147,22 @@ fn a_fact_cannot_be_taken_for_another() {
     assert_eq!(facet["values"], json!(alike));
 }
 
+/// Links lead out of what was checked, also where a fleet's nodes should be.
+#[test]
+fn links_are_not_followed() {
+    let place = Place::new();
+    let folder = super::six(&place);
+    let (fleet, elsewhere) = (folder.join("fleet"), place.root.path().join("elsewhere"));
+    let mut collect = place.unixmark("collect");
+    let collected = collect.arg(testing::recorded("fleet")).arg("--into").arg(&fleet).output().unwrap();
+    assert!(collected.status.success(), "{}", testing::stderr(&collected));
+    let runs = |name: &str| super::site(&place, &folder, name, "").2.split(' ').next().unwrap().to_owned();
+    assert_eq!(runs("own"), "17");
+    std::fs::rename(fleet.join("nodes"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, fleet.join("nodes")).unwrap();
+    assert_eq!(runs("linked"), "7");
+}
+
 /// Whatever a site had under names of an earlier tool is gone when it is built again.
 #[test]
 fn names_are_long_and_shorter_ones_are_swept() {
