@@ -12,6 +12,7 @@ pub enum Undo {
     /// Write a text to a file.
     Write {
         /// The file.
+        #[serde(with = "text")]
         path: PathBuf,
         /// What it held.
         text: String,
@@ -35,21 +36,25 @@ pub enum Undo {
     /// Unmount a file system.
     Unmount {
         /// Where it is mounted.
+        #[serde(with = "text")]
         path: PathBuf,
     },
     /// Remove an empty directory (a control group, an instance of tracing).
     RemoveDirectory {
         /// The directory.
+        #[serde(with = "text")]
         path: PathBuf,
     },
     /// Remove a file.
     RemoveFile {
         /// The file.
+        #[serde(with = "text")]
         path: PathBuf,
     },
     /// Remove a run's scratch directory with all that is in it.
     RemoveScratch {
         /// The directory.
+        #[serde(with = "text")]
         path: PathBuf,
     },
     /// Set auditing as it was found, and delete the tool's own rules.
@@ -60,8 +65,10 @@ pub enum Undo {
     /// End whatever runs a program with an argument that nothing else has.
     End {
         /// The program's file.
+        #[serde(with = "text")]
         program: PathBuf,
         /// The argument.
+        #[serde(with = "text")]
         argument: PathBuf,
     },
 }
@@ -122,5 +129,56 @@ impl Undo {
     #[must_use]
     pub fn is_change(&self) -> bool {
         !matches!(self, Undo::RemoveScratch { .. })
+    }
+}
+
+/// Paths as texts: those that are no UTF-8, or look like one of these, as `hex:` and their bytes.
+mod text {
+    use std::ffi::OsString;
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const HEX: &str = "hex:";
+
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        if let Some(text) = path.to_str().filter(|text| !text.starts_with(HEX)) {
+            return serializer.serialize_str(text);
+        }
+        let text = path.as_os_str().as_bytes().iter().fold(HEX.to_owned(), |mut text, byte| {
+            // Writing to a String does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        serializer.serialize_str(&text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let Some(digits) = text.strip_prefix(HEX) else { return Ok(PathBuf::from(text)) };
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+        bytes.map(|bytes| OsString::from_vec(bytes).into()).ok_or_else(|| D::Error::custom("a path is damaged"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn a_path_of_any_bytes_is_kept() {
+        for bytes in [&b"/var/tmp/unixmark-1"[..], b"/var/tmp/\xff\xfe", b"hex:41", "/tmp/\u{e9}\n".as_bytes()] {
+            let step = Undo::RemoveScratch { path: OsString::from_vec(bytes.to_vec()).into() };
+            let json = serde_json::to_string(&step).unwrap();
+            assert_eq!(serde_json::from_str::<Undo>(&json).unwrap(), step, "{json}");
+        }
+        serde_json::from_str::<Undo>(r#"{"remove_file":{"path":"hex:4x"}}"#).unwrap_err();
     }
 }
