@@ -287,7 +287,8 @@ fn a_host_runs_one_fleet_s_measurement_at_a_time() {
         .spawn()
         .unwrap();
     let started = std::time::Instant::now();
-    while std::fs::read_dir(place.results()).is_err() {
+    // It measures once it has a scratch directory.
+    while std::fs::read_dir(place.scratch()).unwrap().count() == 0 {
         assert!(started.elapsed().as_secs() < 20);
         std::thread::sleep(std::time::Duration::from_millis(20));
     }

@@ -99,16 +99,20 @@ impl Drop for Guardian {
 }
 
 /// Returns how many other runs go on, by their guardians: those of this user and of root, whom nobody else can pass for.
+/// Containers are other machines, also where this one sees their processes.
 #[must_use]
 pub fn other_runs() -> usize {
     let users = [0, rustix::process::geteuid().as_raw()];
     let own = rustix::process::getpid();
+    let own_namespace = fs::read_link("/proc/self/ns/pid").ok();
     let is_guardian = |pid: rustix::process::Pid| {
         let folder = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
         let name = [NAME.as_bytes(), b"\0"].concat();
+        let is_in_a_container = fs::read_link(folder.join("ns/pid")).is_ok_and(|theirs| Some(theirs) != own_namespace);
         fs::read(folder.join("cmdline")).is_ok_and(|words| words.starts_with(&name))
             && fs::metadata(&folder).is_ok_and(|process| users.contains(&process.uid()))
             && processes::parent(pid) != Some(own)
+            && !is_in_a_container
     };
     processes::find(is_guardian).count()
 }
