@@ -63,9 +63,11 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Prints a message to stderr; that this is closed does not matter. Part of it may be what others wrote: lines after the
-/// first are indented, so that none looks like another message.
+/// first are indented, so that none looks like another message. A message may begin with an empty line.
 pub(crate) fn say(message: &str) {
-    say_lines(&message.replace('\n', "\n  "));
+    let text = message.trim_start_matches('\n');
+    let blank = &message[..message.len() - text.len()];
+    say_lines(&format!("{blank}{}", text.replace('\n', "\n  ")));
 }
 
 /// Prints what went wrong, after the name of what could not do its work.
