@@ -1,6 +1,8 @@
 //! What a machine whose speed wanders does to intervals: trials close in time are alike, and so are worth less than as many
 //! independent ones.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Measure, Row, Sample};
@@ -82,8 +84,12 @@ impl Widening {
 
 /// Returns how many rows were measured at the level of each, itself included.
 pub(super) fn together(rows: &[Row]) -> Vec<f64> {
-    let levels: Vec<Key> = rows.iter().map(|row| Key { test: String::new(), ..row.cell.key.clone() }).collect();
-    levels.iter().map(|level| levels.iter().filter(|other| *other == level).count() as f64).collect()
+    let level = |row: &Row| Key { test: String::new(), ..row.cell.key.clone() };
+    let mut counts: HashMap<Key, u32> = HashMap::new();
+    for row in rows {
+        *counts.entry(level(row)).or_default() += 1;
+    }
+    rows.iter().map(|row| counts.get(&level(row)).copied().map_or(0.0, f64::from)).collect()
 }
 
 /// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and long times.

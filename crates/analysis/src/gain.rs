@@ -1,5 +1,7 @@
 //! What more copies bring: scores and indexes at several copies over those at the fewest.
 
+use std::collections::HashMap;
+
 use super::{Index, Row};
 use catalogue::{Arithmetic, Metric};
 use journal::Key;
@@ -28,9 +30,10 @@ pub(super) fn gains(rows: &[Row], indexes: &[Index], classic: bool) -> Vec<Gain>
     let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
     let within_blocks = |more: ByBlock, less: ByBlock| if classic { None } else { quotient(&more, &less) };
     let mut gains = Vec::new();
+    // Of several the first, as everywhere.
+    let by_key: HashMap<&Key, &Row> = rows.iter().rev().map(|row| (&row.cell.key, row)).collect();
     for row in rows.iter().filter(|row| row.cell.key.copies > from && row.cell.metric == Metric::Rate) {
-        let same = |other: &&Row| other.cell.key == Key { copies: from, ..row.cell.key.clone() };
-        if let Some(one) = rows.iter().find(same) {
+        if let Some(one) = by_key.get(&Key { copies: from, ..row.cell.key.clone() }) {
             let gain = within_blocks(row.by_block(), one.by_block()).unwrap_or_else(|| row.score.over(&one.score));
             gains.push(Gain { label: row.cell.label.clone(), from, to: row.cell.key.copies, gain });
         }

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use catalogue::{Catalogue, Metric, NONE};
 use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
 use stats::{ByBlock, Drift, Estimate, Mean};
-use words::Unique;
+use words::Grouped;
 
 pub use another::{Another, FEWEST as FEWEST_EARLIER};
 pub use bill::{Bill, Spread};
@@ -446,19 +446,14 @@ fn notes(trials: &[&Trial]) -> Vec<Remark> {
     let of = trials.iter().filter(|trial| !trial.copies.is_empty()).count();
     let notes =
         |trial: &&Trial| trial.copies.iter().flat_map(|copy| &copy.notes).cloned().collect::<BTreeSet<String>>();
-    let all: Vec<String> = trials.iter().flat_map(notes).collect();
-    let remark = |note: &String| Remark::ProgramNote {
-        trials: all.iter().filter(|other| *other == note).count(),
-        note: note.clone(),
-        of,
-    };
-    all.iter().unique().into_iter().map(remark).collect()
+    let all = trials.iter().flat_map(notes).map(|note| (note, ())).grouped();
+    all.into_iter().map(|(note, told)| Remark::ProgramNote { trials: told.len(), note, of }).collect()
 }
 
 /// Cells by copies, then in catalogue order.
 fn ordered<'a>(cells: &'a [Cell], catalogue: &Catalogue) -> Vec<&'a Cell> {
     let place = |cell: &Cell| catalogue.tests.iter().position(|test| test.id == cell.key.test).unwrap_or(usize::MAX);
     let mut cells: Vec<&Cell> = cells.iter().collect();
-    cells.sort_by_key(|cell| (cell.key.copies, place(cell), cell.id));
+    cells.sort_by_cached_key(|cell| (cell.key.copies, place(cell), cell.id));
     cells
 }

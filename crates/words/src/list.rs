@@ -1,6 +1,9 @@
 //! Counts and lists.
 
 use std::fmt::Display;
+use std::hash::Hash;
+
+use indexmap::{IndexMap, IndexSet};
 
 /// Returns a count with its noun: `1 CPU`, `3 CPUs`; `copy` becomes `copies`, `day` `days`, `pass` `passes`.
 #[must_use]
@@ -38,36 +41,27 @@ pub trait Unique: Iterator + Sized {
     /// Returns the distinct values.
     fn unique(self) -> Vec<Self::Item>
     where
-        Self::Item: PartialEq,
+        Self::Item: Eq + Hash,
     {
-        let mut found = Vec::new();
-        for value in self {
-            if !found.contains(&value) {
-                found.push(value);
-            }
-        }
-        found
+        self.collect::<IndexSet<_>>().into_iter().collect()
     }
 }
 
 impl<I: Iterator> Unique for I {}
 
 /// Values by key, both in the order of their first appearance.
-pub trait Grouped<K: PartialEq, V>: Iterator<Item = (K, V)> + Sized {
+pub trait Grouped<K: Eq + Hash, V>: Iterator<Item = (K, V)> + Sized {
     /// Returns each key with its values.
     fn grouped(self) -> Vec<(K, Vec<V>)> {
-        let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+        let mut groups: IndexMap<K, Vec<V>> = IndexMap::new();
         for (key, value) in self {
-            match groups.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, values)) => values.push(value),
-                None => groups.push((key, vec![value])),
-            }
+            groups.entry(key).or_default().push(value);
         }
-        groups
+        groups.into_iter().collect()
     }
 }
 
-impl<K: PartialEq, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
+impl<K: Eq + Hash, V, I: Iterator<Item = (K, V)>> Grouped<K, V> for I {}
 
 /// Returns the names that a list with ranges stands for, as Slurm and ClusterShell write it: `n[01-03,7],login` is `n01`, `n02`,
 /// `n03`, `n7` and `login`.

@@ -10,7 +10,7 @@ use stats::Estimate;
 pub(crate) const LEAST: f64 = 1e-6;
 
 /// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
     /// The score of a test that has one.

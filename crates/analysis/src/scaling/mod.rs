@@ -232,7 +232,7 @@ fn scaling(run: &Run, group: &[&Measured<'_>], all: &[Measured<'_>]) -> Scaling 
     notes.extend(notes::of_law(law.as_ref(), &levels[..fitted]));
     notes.push(notes::of_clock(clock, cell, &levels));
     notes.extend(notes::of_fairness(&levels[..fitted]));
-    notes.extend(group.iter().flat_map(|measured| &measured.row.warnings).unique().into_iter().map(Remark::to_string));
+    notes.extend(group.iter().flat_map(|measured| &measured.row.warnings).map(Remark::to_string).unique());
     Scaling {
         key: cell.key.clone(),
         label: cell.label.clone(),

@@ -13,9 +13,9 @@ use maud::Markup;
 /// From this many times the fewest copies on, gains have a logarithmic axis.
 const MANY: u32 = 8;
 
-/// Returns the place of a level of copies among the run's: the series that it is in every chart.
-pub(crate) fn series(results: &Results, copies: u32) -> usize {
-    results.levels().iter().position(|level| *level == copies).unwrap_or(0)
+/// Returns the place of a level of copies among the run's, which are in order: the series that it is in every chart.
+pub(crate) fn series(levels: &[u32], copies: u32) -> usize {
+    levels.binary_search(&copies).unwrap_or(0)
 }
 
 /// Returns the heights of lanes for this many series.
@@ -30,17 +30,22 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
     let values: Vec<f64> = parts().map(|part| part.index.value).chain(wholes).collect();
     let ends: Vec<f64> = parts().flat_map(|part| [part.index.low, part.index.high]).collect();
     let name = &levels.first()?.name;
+    let all = results.levels();
     let scale = Scale::log(&values, &ends)?;
     let whole = |index: &&Index| {
         let Index { copies: level, score, .. } = index;
         let text = format!("{}: {} {}", copies(*level), number(score.value), plus_minus(score.spread()));
-        Guide { class: hue(series(results, *level)), at: *score, text }
+        Guide { class: hue(series(&all, *level)), at: *score, text }
     };
     let tests = merged(levels.iter().map(|level| level.parts.iter().map(|part| &*part.test).collect()));
     let row = |test: &str| Row {
         label: parts().find(|part| part.test == test).map_or(String::new(), |part| part.label.clone()),
         strong: false,
-        marks: levels.iter().enumerate().filter_map(|(lane, level)| index_mark(results, level, lane, test)).collect(),
+        marks: levels
+            .iter()
+            .enumerate()
+            .filter_map(|(lane, level)| index_mark(results, level, (series(&all, level.copies), lane), test))
+            .collect(),
     };
     let chart = Rows {
         label: format!(
@@ -57,8 +62,8 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
 }
 
 /// A test that has no result at this level has its reason in its lane.
-fn index_mark(results: &Results, index: &Index, lane: usize, test: &str) -> Option<Mark> {
-    let (level, series) = (copies(index.copies), series(results, index.copies));
+fn index_mark(results: &Results, index: &Index, (series, lane): (usize, usize), test: &str) -> Option<Mark> {
+    let level = copies(index.copies);
     // A run with loads has several parts of one test and level only where the index itself does.
     if let Some(part) = index.parts.iter().find(|part| part.test == test) {
         let at = part.index;
@@ -89,10 +94,11 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
     levels.sort_unstable();
     let ideals: Vec<f64> = levels.iter().map(|level| f64::from(*level) / f64::from(from.max(1))).collect();
     let scale = gain_scale(results, &ideals)?;
+    let all = results.levels();
     let guide =
         |class: String, at: f64, text: String| Guide { class: class + " dashed", at: Estimate::alone(at), text };
     let ideal = |(level, ideal): (&u32, &f64)| {
-        guide(hue(series(results, *level)), *ideal, format!("{}: every one as fast", copies(*level)))
+        guide(hue(series(&all, *level)), *ideal, format!("{}: every one as fast", copies(*level)))
     };
     let mut rows: Vec<Row> = Vec::new();
     for gain in gains {
@@ -104,7 +110,7 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
         };
         let (value, spread) = (times(at.value), plus_minus(at.spread()));
         let title = format!("{}, {from} to {}: {value} {spread} ({interval})", gain.label, gain.to);
-        let mark = Mark::new(series(results, gain.to), lane, at, value, title);
+        let mark = Mark::new(series(&all, gain.to), lane, at, value, title);
         let strong = results.indexes().iter().any(|index| index.title() == gain.label);
         let is_free = |row: &&mut Row| row.label == gain.label && row.marks.iter().all(|mark| mark.lane != lane);
         match rows.iter_mut().find(is_free) {

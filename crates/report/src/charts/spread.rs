@@ -85,8 +85,9 @@ fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usiz
     let own = beyond(common) as f64 > BEYOND * all.len() as f64;
     let limit = if own { step(all.iter().copied().fold(0.0, f64::max)) } else { common };
     let quota = ((PAGE / panels).min(PANEL) / test.len()).max(3);
+    let levels = results.levels();
     let series = |(row, points): &(&Row, Vec<Point>)| Series {
-        number: series(results, row.cell.key.copies),
+        number: series(&levels, row.cell.key.copies),
         marks: thinned(points, quota).iter().map(|point| mark(row, point)).collect(),
         ..Series::default()
     };

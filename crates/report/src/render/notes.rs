@@ -1,22 +1,19 @@
 //! Footnotes of a whole document.
 
+use indexmap::IndexSet;
+
 /// Numbered remarks: the same remark has the same number wherever it stands.
 #[derive(Debug, Default)]
 pub struct Notes {
     /// The remarks, by number from 1.
-    pub texts: Vec<String>,
+    pub texts: IndexSet<String>,
 }
 
 impl Notes {
     /// Returns the number of a remark, from 1.
     pub fn number(&mut self, text: &str) -> usize {
-        match self.texts.iter().position(|known| known == text) {
-            Some(place) => place + 1,
-            None => {
-                self.texts.push(text.to_owned());
-                self.texts.len()
-            }
-        }
+        let place = self.texts.get_index_of(text).unwrap_or_else(|| self.texts.insert_full(text.to_owned()).0);
+        place + 1
     }
 
     /// Returns the mark of several remarks in the order of their numbers, `[1,3]`; nothing for none.

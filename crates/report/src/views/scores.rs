@@ -317,9 +317,10 @@ fn gain_columns() -> Columns<'static, Gain> {
 
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.
 pub(super) fn figures(results: &Results) -> Vec<Block> {
+    let levels = results.levels();
     let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
         label: copies(level),
-        mark: key(drawing::series(results, level)),
+        mark: key(drawing::series(&levels, level)),
         value: score(estimate),
         unit: unit.to_owned(),
         spread: plus_minus(estimate.spread()),
