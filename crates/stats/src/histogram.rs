@@ -1,46 +1,64 @@
 //! Histograms of durations in ns: HdrHistogram's, within 0.1 % of every value.
 
-use std::borrow::Borrow;
+mod packed;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
+use std::borrow::{Borrow, Cow};
+
+use hdrhistogram::Histogram as Counters;
 use serde::{Deserialize, Serialize};
+
+use packed::Packed;
 
 /// Three figures of every value are kept.
 const FIGURES: u8 = 3;
 
 /// A histogram of durations in ns. In journals it is the text of HdrHistogram's logs: V2, deflated,
 /// in base64.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Histogram {
-    inner: hdrhistogram::Histogram<u64>,
+    form: Form,
+}
+
+/// As it is kept: one that was read stays packed, since its counters take a thousand times as much.
+#[derive(Debug, Clone)]
+enum Form {
+    Open(Counters<u64>),
+    Packed(Packed),
 }
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram {
-            inner: hdrhistogram::Histogram::new(FIGURES).unwrap_or_else(|_| unreachable!("3 figures are legal")),
-        }
+        Histogram { form: Form::Open(empty()) }
+    }
+}
+
+/// No durations yet, and room for any.
+fn empty() -> Counters<u64> {
+    Counters::new(FIGURES).unwrap_or_else(|_| unreachable!("3 figures are legal"))
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        self.counters() == other.counters()
     }
 }
 
 impl Histogram {
     /// Counts a duration once.
     pub fn record(&mut self, ns: u64) {
-        // It grows to whatever value comes; only memory could fail it.
-        let _ = self.inner.record(ns);
+        self.record_many(ns, 1);
     }
 
     /// Counts a duration `count` times.
     pub fn record_many(&mut self, ns: u64, count: u64) {
-        let _ = self.inner.record_n(ns, count);
+        // It grows to whatever value comes; only memory could fail it.
+        let _ = self.opened().record_n(ns, count);
     }
 
     /// Counts everything of another.
     pub fn add(&mut self, other: &Histogram) {
-        let _ = self.inner.add(&other.inner);
+        let _ = self.opened().add(&*other.counters());
     }
 
     /// Returns the histogram of everything in several.
@@ -54,7 +72,7 @@ impl Histogram {
     /// How many durations were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.inner.len()
+        self.counters().len()
     }
 
     /// Whether `share` (0.99 for p99) of the durations can be told: ten of them must lie beyond.
@@ -67,58 +85,93 @@ impl Histogram {
     /// Returns the duration in ns that `share` of the durations do not exceed.
     #[must_use]
     pub fn quantile(&self, share: f64) -> f64 {
-        self.inner.value_at_quantile(share) as f64
+        self.counters().value_at_quantile(share) as f64
     }
 
     /// Returns the mean in ns.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.inner.mean()
+        self.counters().mean()
     }
 
     /// Returns the standard deviation of a sample, in ns: √(Σ(x − mean)² ÷ (n − 1)).
     #[must_use]
     pub fn deviation(&self) -> f64 {
         let n = self.count() as f64;
-        if n < 2.0 { f64::NAN } else { self.inner.stdev() * (n / (n - 1.0)).sqrt() }
+        if n < 2.0 { f64::NAN } else { self.counters().stdev() * (n / (n - 1.0)).sqrt() }
     }
 
     /// Returns the largest duration in ns.
     #[must_use]
     pub fn max(&self) -> f64 {
-        self.inner.max() as f64
+        self.counters().max() as f64
     }
 
     /// Returns the smallest duration in ns.
     #[must_use]
     pub fn min(&self) -> f64 {
-        self.inner.min() as f64
+        self.counters().min() as f64
     }
 
     /// Returns (duration in ns, how often) for every duration that was counted, smallest first.
-    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.inner.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
+    pub fn counts(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let counters = self.counters();
+        let counts = counters.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        counts.collect::<Vec<_>>().into_iter()
+    }
+
+    /// Checks one that was read. Those of a stranger may be damaged, or declare more than they have.
+    ///
+    /// # Errors
+    /// It is not what this type writes: the message says why.
+    pub fn check(&self) -> Result<(), String> {
+        match &self.form {
+            Form::Open(_) => Ok(()),
+            Form::Packed(packed) => packed.open().map(|_| ()),
+        }
+    }
+
+    fn counters(&self) -> Cow<'_, Counters<u64>> {
+        match &self.form {
+            Form::Open(counters) => Cow::Borrowed(counters),
+            // Whoever reads strange ones checks them; a damaged one counts as empty.
+            Form::Packed(packed) => Cow::Owned(packed.open().unwrap_or_else(|_| empty())),
+        }
+    }
+
+    /// The counters, to count more.
+    fn opened(&mut self) -> &mut Counters<u64> {
+        if let Form::Packed(_) = &self.form {
+            let mut all = empty();
+            let _ = all.add(&*self.counters());
+            self.form = Form::Open(all);
+        }
+        match &mut self.form {
+            Form::Open(counters) => counters,
+            Form::Packed(_) => unreachable!("it was opened"),
+        }
     }
 }
 
 impl From<Histogram> for String {
     fn from(histogram: Histogram) -> String {
-        let mut bytes = Vec::new();
-        // Writing to memory cannot fail.
-        let _ = V2DeflateSerializer::new().serialize(&histogram.inner, &mut bytes);
-        STANDARD.encode(bytes)
+        match histogram.form {
+            Form::Open(counters) => packed::pack(&counters),
+            Form::Packed(packed) => packed.into_text(),
+        }
     }
 }
 
 impl TryFrom<String> for Histogram {
     type Error = String;
 
+    /// Returns the histogram of a text, of which only the beginning is looked at: [`Histogram::check`]
+    /// looks at the rest.
+    ///
+    /// # Errors
+    /// The text does not begin as this type writes it.
     fn try_from(text: String) -> Result<Histogram, String> {
-        let bytes = STANDARD.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
-        let inner = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| format!("a damaged histogram: {error}"))?;
-        Ok(Histogram { inner })
+        Ok(Histogram { form: Form::Packed(Packed::read(text)?) })
     }
 }
 
