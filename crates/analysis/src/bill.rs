@@ -14,6 +14,9 @@ const MOST: u32 = 20_000;
 /// Seconds over which nobody spreads a run: a week.
 const LONGEST: f64 = 7.0 * 86_400.0;
 
+/// Seconds of a block that no run is shorter than, unless it is a stranger's.
+const SHORTEST: f64 = 1e-3;
+
 /// What the widest interval of a run is made of, and what ±2 % would take.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bill {
@@ -132,7 +135,7 @@ impl<'a> Wide<'a> {
     fn over(&self, step: f64) -> Option<Spread> {
         let fewest = self.blocks(LONGEST)?;
         let blocks = fewest + fewest / 4;
-        let steps = std::iter::successors(Some(step), |step| Some(step * 1.2));
+        let steps = std::iter::successors(Some(step.max(SHORTEST)), |step| Some(step * 1.2));
         let enough = steps
             .take_while(|step| step * f64::from(blocks) <= LONGEST)
             .find(|step| self.half(blocks, *step) <= WANTED)?;

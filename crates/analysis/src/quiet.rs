@@ -39,7 +39,7 @@ const CORRECTORS: usize = 3;
 const LEVEL: f64 = 0.9;
 
 /// Parts of the run whose levels tell how sure that of the whole is: neighbours and drift are forgotten from one to the next.
-const PARTS: u32 = 6;
+const PARTS: u64 = 6;
 
 /// A trial is disturbed if it is expected to be slower than quiet ones by more than this, and by more than half as much as the
 /// slowest twentieth: those near the end of a calm spell have witnesses from both.
@@ -145,7 +145,11 @@ impl Neighbours {
         let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
         let slow = slowness(&calm);
         let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
-        let levels = calm.iter().zip(&slow).map(|(calm, slow)| calm.levels(slow.share(), last + 1)).collect::<Vec<_>>();
+        let levels = calm
+            .iter()
+            .zip(&slow)
+            .map(|(calm, slow)| calm.levels(slow.share(), u64::from(last) + 1))
+            .collect::<Vec<_>>();
         let quiet = quiet_levels(rows, &levels, catalogue);
         let mut found = Vec::new();
         for (((row, calm), slow), level) in rows.iter_mut().zip(&calm).zip(&slow).zip(quiet) {
@@ -195,14 +199,14 @@ impl Calm {
 
     /// What its slices reach in a run of `blocks` blocks, where hidden neighbours `disturbed` a share of its trials; `None` if
     /// too few trials were calm.
-    fn levels(&self, disturbed: f64, blocks: u32) -> Option<Levels> {
+    fn levels(&self, disturbed: f64, blocks: u64) -> Option<Levels> {
         let count = PARTS.min(blocks);
         let rates = |within: &dyn Fn(u32) -> bool| {
             let each = self.trials.iter().zip(&self.slices).filter(|(trial, _)| within(trial.block));
             each.flat_map(|(_, rates)| rates).copied().collect::<Vec<f64>>()
         };
         let whole = rates(&|_| true);
-        let parts: Vec<_> = (0..count).map(|part| rates(&|block| block * count / blocks == part)).collect();
+        let parts: Vec<_> = (0..count).map(|part| rates(&|block| u64::from(block) * count / blocks == part)).collect();
         let level = |share: f64| {
             let of = |rates: &[f64]| quantile(rates, share).natural_log();
             let whole = of(&whole);

@@ -214,7 +214,9 @@ fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
 fn done_within(slices: &[(u64, u64, u64)], from: u64, to: u64) -> f64 {
     let part = |(start, end, count): &(u64, u64, u64)| {
         let inside = (*end).min(to).saturating_sub((*start).max(from));
-        if inside == end - start { *count as f64 } else { *count as f64 * inside as f64 / (end - start) as f64 }
+        // A stranger's may end before it begins.
+        let length = end.saturating_sub(*start);
+        if inside == length { *count as f64 } else { *count as f64 * inside as f64 / length as f64 }
     };
     slices.iter().map(part).sum()
 }
