@@ -1,7 +1,6 @@
 //! `unixmark import FILE …`.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -14,7 +13,7 @@ use catalogue::Catalogue;
 use journal::{FORMAT, Journal, Store, Writer, today};
 
 /// Larger than any report; a log of a hundred thousand passes is smaller.
-const MOST_BYTES: u64 = 256 << 20;
+const MOST_BYTES: u64 = 32 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -34,12 +33,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     for file in &arguments.files {
         let why = || format!("{} cannot be read", file.display());
-        let mut bytes = Vec::new();
-        let open = File::open(file).with_context(why).map_err(usage)?;
-        let length = open.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(why).map_err(usage)?;
-        if length as u64 > MOST_BYTES {
-            bail!("{} is larger than any report of a benchmark; name the report itself", file.display());
-        }
+        let bytes = match files::read_regular(file, MOST_BYTES) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                bail!("{} is larger than any report of a benchmark; name the report itself", file.display());
+            }
+            read => read.with_context(why).map_err(usage)?,
+        };
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let journals = interop::import(&name, &String::from_utf8_lossy(&bytes), &catalogue)
             .with_context(|| format!("{} cannot be imported", file.display()))?;

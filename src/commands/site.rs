@@ -20,7 +20,8 @@ pub(super) struct Arguments {
     /// Directory of the site; an existing site is updated
     #[arg(long, value_name = "DIR", required_unless_present = "check")]
     into: Option<PathBuf>,
-    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and at most 5 MiB
+    /// Only check journals that others submit: each must be whole, consistent with its own counts, free of markup and within the
+    /// bounds of a journal
     #[arg(long, conflicts_with_all = ["into", "title", "anonymous", "url", "prices"])]
     check: bool,
     /// Title of the front page

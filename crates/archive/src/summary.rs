@@ -1,13 +1,15 @@
 //! The summary beside a journal: a cache that anyone may delete.
 
 use std::fs;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use analysis::{Results, Summary};
 use catalogue::Catalogue;
-use files::write_atomically;
+use files::{open_regular, read_regular, write_atomically};
+use journal::MOST_BYTES;
 
 /// How summaries begin.
 const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
@@ -18,7 +20,7 @@ const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
 /// The file cannot be read, or is not a journal. It is not an error if the summary cannot be kept.
 pub fn summary(journal: &Path, catalogue: &Catalogue) -> Result<Summary> {
     let bytes = length(journal)?;
-    let kept = fs::read(journal.with_extension("json")).ok();
+    let kept = read_regular(&journal.with_extension("json"), MOST_BYTES).ok();
     if let Some(summary) = kept.and_then(|kept| serde_json::from_slice::<Summary>(&kept).ok())
         && summary.is_of(bytes)
     {
@@ -41,12 +43,21 @@ pub fn keep(results: &Results, journal: &Path) -> Result<()> {
 /// Writes it, unless something else lies there: a journal may lie anywhere.
 fn write(summary: &Summary, journal: &Path) -> Result<()> {
     let target = journal.with_extension("json");
-    if fs::read(&target).is_ok_and(|there| !there.starts_with(BEGIN)) {
+    if !is_free(&target) {
         return Ok(());
     }
     let bytes = serde_json::to_vec(summary).context("a summary cannot be encoded")?;
     let why = || format!("{} cannot be written; make room or try another directory", target.display());
     write_atomically(&target, &bytes).with_context(why)
+}
+
+/// Whether nothing lies there but a summary.
+fn is_free(target: &Path) -> bool {
+    let mut start = Vec::new();
+    match open_regular(target) {
+        Ok(file) => file.take(BEGIN.len() as u64).read_to_end(&mut start).is_ok() && start == BEGIN,
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
 }
 
 fn length(journal: &Path) -> Result<u64> {

@@ -9,8 +9,8 @@ use super::state::{Fleet, State};
 use analysis::Results;
 use archive::{self, encoded, hash};
 use catalogue::Catalogue;
-use files::write_whole;
-use journal::{self, Attempt, Head, Journal, NodeId};
+use files::{read_regular, write_whole};
+use journal::{self, Attempt, Head, Journal, MOST_BYTES, NodeId};
 
 /// Where a fleet's directory has its journals.
 pub(super) const NODES: &str = "nodes";
@@ -158,7 +158,7 @@ type Delivered = (Vec<u8>, Journal);
 
 /// Reads a journal, and says which attempt it is of.
 fn delivered(path: &Path, redact: bool) -> Result<(Attempt, Delivered)> {
-    let mut bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut bytes = read_regular(path, MOST_BYTES).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut journal = journal::parse(&bytes[..], path)?;
     let mut attempt =
         journal.run.fleet.clone().context("it is not part of a fleet run: it was made without --fleet")?;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::collect::NODES;
 use analysis::Summary;
 use catalogue::Catalogue;
-use files::write_whole;
-use journal::{Attempt, Ended, Head, NodeId};
+use files::{read_text, write_whole};
+use journal::{Attempt, Ended, Head, MOST_BYTES, NodeId};
 
 /// The file that says which fleet run a directory is of.
 pub(super) const MANIFEST: &str = "fleet.json";
@@ -184,7 +184,7 @@ impl std::error::Error for NoFleet {}
 
 fn manifest(directory: &Path) -> Result<Option<Manifest>> {
     let path = directory.join(MANIFEST);
-    let text = match fs::read_to_string(&path) {
+    let text = match read_text(&path, MOST_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),

@@ -207,6 +207,11 @@ impl Recorder {
 }
 
 impl Frames {
+    /// Returns all its histograms.
+    pub(crate) fn histograms(&self) -> [&Histogram; 4] {
+        [&self.latency, &self.corrected, &self.response, &self.jitter]
+    }
+
     /// Frames that were planned and never done.
     #[must_use]
     pub fn dropped(&self) -> u64 {

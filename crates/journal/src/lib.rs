@@ -3,6 +3,7 @@
 //! The journal is the product: every count and clock that was measured is in it, and every score is
 //! computed from it when a report is made. `docs/format.md` is its specification.
 
+mod bounds;
 mod burnin;
 mod cell;
 mod energy;
@@ -11,7 +12,9 @@ mod facts;
 mod finding;
 mod frames;
 mod key;
+mod line;
 mod noise;
+mod numbers;
 mod reader;
 mod redact;
 mod run;
@@ -23,6 +26,7 @@ mod writer;
 
 use serde::{Deserialize, Serialize};
 
+pub use bounds::{MOST_BYTES, check_cells};
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use cell::{Cell, Scale};
 pub use energy::Energy;
@@ -31,6 +35,7 @@ pub use facts::{Fact, Facts, InCommon, Quantity};
 pub use finding::{Finding, Severity};
 pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
 pub use key::Key;
+pub use line::Line;
 pub use noise::Noise;
 pub use reader::{Head, has_trials, head, parse, read};
 pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, View};
@@ -46,8 +51,8 @@ pub const FORMAT: &str = "unixmark-run/1";
 /// The journal's file in the run's directory.
 pub const FILE: &str = "run.jsonl";
 
-/// One line of a journal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One line of a journal; [`Line::read`] reads it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Record {
     /// The first line: what was asked for.

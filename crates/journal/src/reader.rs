@@ -1,12 +1,14 @@
 //! Reading a journal: whole, cut short at any byte, or of a later minor version.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::bounds::{MOST_BYTES, Tally};
+use super::line::{Line, kind};
 use super::{FILE, FORMAT, Journal, Record, Run, Warning};
+use files::open_regular;
 
 /// Bytes before a journal that may be something else, such as a login banner.
 const BANNER: u64 = 256 << 10;
@@ -20,11 +22,14 @@ const QUOTED: usize = 60;
 /// and records of a type this version does not know are skipped with a warning.
 ///
 /// # Errors
-/// There is no journal, no line is a run, its format is a later one, or a line other than the last is damaged.
+/// There is no journal, no line is a run, its format is a later one, a line other than the last is damaged, or it has more
+/// than a journal may have.
 pub fn read(directory: &Path) -> Result<Journal> {
     let path = if directory.is_dir() { directory.join(FILE) } else { directory.to_path_buf() };
-    let file = File::open(&path)
-        .with_context(|| format!("there is no run at {}; `unixmark list runs` shows them", directory.display()))?;
+    let file = open_regular(&path).with_context(|| match path.exists() {
+        true => format!("the journal {} cannot be read", path.display()),
+        false => format!("there is no run at {}; `unixmark list runs` shows them", directory.display()),
+    })?;
     parse(BufReader::with_capacity(1 << 20, file), &path)
 }
 
@@ -34,32 +39,30 @@ pub fn read(directory: &Path) -> Result<Journal> {
 /// As [`read`].
 pub fn parse(mut input: impl BufRead, path: &Path) -> Result<Journal> {
     let mut journal = Journal::default();
+    let mut tally = Tally::default();
     let mut line = Vec::new();
     let (mut number, mut unknown) = (0_usize, 0_usize);
     let mut banner = Banner::default();
-    loop {
-        line.clear();
-        let length = input
-            .read_until(b'\n', &mut line)
-            .with_context(|| format!("the journal {} cannot be read", path.display()))?;
-        // A record counts once its line is complete: the writer appends lines whole.
-        if length == 0 || line.last() != Some(&b'\n') {
-            break;
-        }
+    // A record counts once its line is complete: the writer appends lines whole.
+    while next_line(&mut input, &mut line)
+        .with_context(|| format!("{}, line {}: it cannot be read", path.display(), number + 1))?
+    {
         number += 1;
         let begun = !journal.run.format.is_empty();
-        match serde_json::from_slice::<Record>(&line) {
-            Ok(record) => {
-                place(record, &mut journal).with_context(|| format!("{}, line {number}", path.display()))?;
+        match Line::read(&line) {
+            Ok(Line::Known(record)) => {
+                let placed = tally.add(&record).and_then(|()| place(record, &mut journal));
+                placed.with_context(|| format!("{}, line {number}", path.display()))?;
             }
-            Err(error) if !begun && !is_run(&line) => {
-                banner.add(&line, &error);
-                if banner.bytes > BANNER {
-                    break;
-                }
+            Ok(Line::Unknown) if begun => unknown += 1,
+            Err(error) if begun || is_run(&line) => {
+                bail!("{}, line {number}: a damaged line: {error}", path.display());
             }
-            Err(_) if begun && is_unknown(&line) => unknown += 1,
-            Err(error) => bail!("{}, line {number}: a damaged line: {error}", path.display()),
+            Ok(Line::Unknown) => banner.add(&line, "it is a line of a kind unknown to this version"),
+            Err(error) => banner.add(&line, &error.to_string()),
+        }
+        if banner.bytes > BANNER {
+            break;
         }
     }
     match (journal.run.format.is_empty(), banner.lines) {
@@ -92,10 +95,10 @@ struct Banner {
 }
 
 impl Banner {
-    fn add(&mut self, line: &[u8], error: &serde_json::Error) {
+    fn add(&mut self, line: &[u8], error: &str) {
         if self.lines == 0 {
             self.first = quoted(line);
-            self.error = error.to_string();
+            error.clone_into(&mut self.error);
         }
         self.lines += 1;
         self.bytes += line.len() as u64;
@@ -128,12 +131,12 @@ pub enum Head {
 /// # Errors
 /// It cannot be read.
 pub fn head(path: &Path) -> std::io::Result<Head> {
-    let mut input = BufReader::new(File::open(path)?.take(BANNER));
+    let mut input = BufReader::new(open_regular(path)?.take(BANNER));
     let mut line = Vec::new();
     let mut first = String::new();
     let mut lines = 0;
     while input.read_until(b'\n', &mut line)? > 0 {
-        if let Ok(Record::Run(run)) = serde_json::from_slice(&line) {
+        if let Ok(Line::Known(Record::Run(run))) = Line::read(&line) {
             return Ok(Head::Run(Some(run), lines));
         }
         if is_run(&line) {
@@ -151,24 +154,35 @@ pub fn head(path: &Path) -> std::io::Result<Head> {
 /// Whether a journal has a trial that ran, failed or not, or a second of a burn-in; not if it cannot be read.
 #[must_use]
 pub fn has_trials(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
-    lines.filter_map(|line| serde_json::from_slice(&line).ok()).any(|record| match record {
-        Record::Trial(trial) => trial.skip.is_none(),
-        Record::Sample(_) => true,
-        _ => false,
-    })
+    let Ok(file) = open_regular(path) else { return false };
+    let mut input = BufReader::new(file);
+    let mut line = Vec::new();
+    while next_line(&mut input, &mut line).is_ok_and(|is_whole| is_whole) {
+        match Line::read(&line) {
+            Ok(Line::Known(Record::Trial(trial))) if trial.skip.is_none() => return true,
+            Ok(Line::Known(Record::Sample(_))) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Reads the next line into `line`; returns whether there is a whole one.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    line.clear();
+    let length = input.take(MOST_BYTES + 1).read_until(b'\n', line)?;
+    let is_whole = line.last() == Some(&b'\n');
+    if length as u64 > MOST_BYTES && !is_whole {
+        let limit = words::bytes(MOST_BYTES);
+        return Err(Error::new(ErrorKind::InvalidData, format!("the line is longer than {limit}, the most for any")));
+    }
+    Ok(is_whole)
 }
 
 /// Whether a line begins as the first of a journal does, in any serialisation; it may be cut, or of a later version.
 fn is_run(line: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        #[serde(rename = "type")]
-        kind: String,
-    }
     let begins = |text: &[u8]| text.iter().filter(|c| !c.is_ascii_whitespace()).take(14).eq(br#"{"type":"run","#);
-    begins(line) || serde_json::from_slice::<Kind>(line).is_ok_and(|line| line.kind == "run")
+    begins(line) || kind(line).is_ok_and(|kind| kind == "run")
 }
 
 fn place(record: Record, journal: &mut Journal) -> Result<()> {
@@ -191,7 +205,9 @@ fn place(record: Record, journal: &mut Journal) -> Result<()> {
             }
             journal.cells.push(*cell);
         }
-        Record::Trial(trial) => {
+        Record::Trial(mut trial) => {
+            // Serde makes room for four, and most trials have one.
+            trial.copies.shrink_to_fit();
             if trial.cell >= journal.cells.len() {
                 bail!("a trial of cell {}, which is not in the journal", trial.cell);
             }
@@ -210,13 +226,4 @@ fn place(record: Record, journal: &mut Journal) -> Result<()> {
 /// Whether a condition is one that could only be measured first when journals did not say so.
 fn was_first(condition: &str) -> bool {
     condition.split('+').any(|part| part == "audit=never-on")
-}
-
-/// Whether the line is a JSON object with a `type` that this version does not know.
-fn is_unknown(line: &[u8]) -> bool {
-    const KNOWN: [&str; 10] = ["run", "fact", "cell", "trial", "burnin", "sample", "fault", "pass", "warning", "end"];
-    serde_json::from_slice::<serde_json::Value>(line)
-        .ok()
-        .and_then(|value| value.get("type").and_then(|kind| kind.as_str().map(str::to_owned)))
-        .is_some_and(|kind| !KNOWN.contains(&kind.as_str()))
 }

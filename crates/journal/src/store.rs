@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::{Ended, FILE, Head, Record, Run, has_trials, head};
+use super::{Ended, FILE, Head, Line, Record, Run, has_trials, head};
+use files::open_regular;
 use words::nearest;
 
 /// The least free space a run begins with: a long run's journal is a few megabytes.
@@ -179,14 +180,14 @@ fn back_from_latest(name: &str) -> Option<usize> {
 pub fn last_line(journal: &Path) -> Option<Ended> {
     // The last line is short.
     const TAIL: u64 = 4096;
-    let mut file = fs::File::open(journal).ok()?;
+    let mut file = open_regular(journal).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail).ok()?;
     let line = tail.strip_suffix(b"\n")?.rsplit(|byte| *byte == b'\n').next()?;
-    match serde_json::from_slice(line).ok()? {
-        Record::End(end) => Some(end.reason),
+    match Line::read(line).ok()? {
+        Line::Known(Record::End(end)) => Some(end.reason),
         _ => None,
     }
 }

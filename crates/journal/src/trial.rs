@@ -88,6 +88,13 @@ pub struct Copy {
     pub notes: Vec<String>,
 }
 
+impl Copy {
+    /// Returns all the histograms that it has.
+    pub(crate) fn histograms(&self) -> impl Iterator<Item = &Histogram> {
+        self.times.as_deref().into_iter().chain(self.frames.as_deref().into_iter().flat_map(Frames::histograms))
+    }
+}
+
 /// What a load did while it ran in the background.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Background {

@@ -14,13 +14,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
 use catalogue::{Catalogue, CgroupLimit, Condition, Copies, Means, Metric, NONE, Test};
 use journal::Topology;
+
+const TOO_MUCH: &str = "too much for one run; name fewer tests, copies, loads or conditions";
 
 pub use pin::{Border, Pin};
 pub use procedure::{Effort, Kind, Procedure, Window};
@@ -163,7 +165,7 @@ impl Plan {
     /// Expands a request for a machine with this topology.
     ///
     /// # Errors
-    /// An interactive test in the classic procedure, or nothing to measure.
+    /// An interactive test in the classic procedure, nothing to measure, or more cells than a journal may have.
     pub fn new(request: Request, catalogue: &Catalogue, topology: &Topology) -> Result<Plan> {
         if request.procedure.kind == Kind::Classic
             && let Some(test) = request.tests.iter().find(|test| test.metric == Metric::Latency)
@@ -176,6 +178,7 @@ impl Plan {
         if cells.is_empty() {
             bail!("there is nothing to measure: name a test or group; `unixmark list tests` shows them");
         }
+        journal::check_cells(cells.iter().map(|cell| cell.copies)).context(TOO_MUCH)?;
         let most = cells.iter().map(|cell| cell.copies).max().unwrap_or(1);
         Ok(Plan {
             named: named(&cells, catalogue),
@@ -396,6 +399,9 @@ mod tests {
         assert_eq!(cells.len(), 16);
         assert_eq!(cells[..3], ["pipe x1 none none", "spawn x1 none none", "pipe x2 none none"]);
         assert_eq!((&*cells[4], &*cells[8]), ("pipe x1 burn none", "pipe x1 none nice=5"));
+        let many = request(&["pipe"], &(1..=1001).collect::<Vec<u32>>(), &["none"], &["none"]);
+        let refused = Plan::new(many, &catalogue(), &Topology::default()).unwrap_err();
+        assert!(format!("{refused:#}").contains("1000 different numbers of copies"), "{refused:#}");
         let control = Request { control: true, ..request(&["pipe"], &[1], &["none"], &["none", "nice=5"]) };
         assert_eq!(shown(control), ["pipe x1 none none", "pipe x1 none nice=5", "pipe x1 none none again"]);
     }

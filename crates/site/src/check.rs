@@ -3,16 +3,9 @@
 
 use std::path::Path;
 
-use serde_json::Value;
-
+use crate::texts::unsafe_text;
 use catalogue::{Catalogue, Condition};
-use journal::{Cell, Ended, Journal, Procedure, Record, Trial};
-
-/// The largest file that is taken: the longest runs have a few megabytes.
-const MOST_BYTES: u64 = 5 << 20;
-
-/// The longest text in it; the longest facts have a few hundred characters.
-const MOST_LETTERS: usize = 4000;
+use journal::{Cell, Ended, Journal, Line, MOST_BYTES, Procedure, Trial};
 
 /// Complaints that are named of one file.
 const FEW: usize = 8;
@@ -20,14 +13,7 @@ const FEW: usize = 8;
 /// Returns what speaks against a submitted journal; nothing if it is good.
 #[must_use]
 pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
-    let length = match std::fs::metadata(path) {
-        Ok(metadata) => metadata.len(),
-        Err(error) => return vec![format!("it cannot be read: {error}")],
-    };
-    if length > MOST_BYTES {
-        return vec![format!("it has {} and may have {}", words::bytes(length), words::bytes(MOST_BYTES))];
-    }
-    let text = match std::fs::read_to_string(path) {
+    let text = match files::read_text(path, MOST_BYTES) {
         Ok(text) => text,
         Err(error) => return vec![format!("it cannot be read: {error}")],
     };
@@ -36,10 +22,11 @@ pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
         Err(error) => return vec![format!("{error:#}")],
     };
     let mut found = whole(&journal, &text);
-    found.extend(text.lines().enumerate().filter_map(|(number, line)| {
-        let value = serde_json::from_str(line).ok()?;
-        unsafe_text(&value).map(|why| format!("line {}: {why}", number + 1))
-    }));
+    found.extend(
+        text.lines()
+            .enumerate()
+            .filter_map(|(number, line)| unsafe_text(line).map(|why| format!("line {}: {why}", number + 1))),
+    );
     // What another suite printed has no counts to check.
     if journal.run.procedure != Procedure::Imported {
         found.extend(journal.cells.iter().filter_map(|cell| changed(cell, catalogue)));
@@ -62,35 +49,9 @@ fn whole(journal: &Journal, text: &str) -> Vec<String> {
         None => found.push("the run was cut short: its last line is missing".to_owned()),
     }
     // The reader passes over a banner, and over lines of kinds that it does not know.
-    let foreign = text.lines().position(|line| serde_json::from_str::<Record>(line).is_err());
+    let foreign = text.lines().position(|line| !matches!(Line::read(line.as_bytes()), Ok(Line::Known(_))));
     found.extend(foreign.map(|number| format!("line {} is not part of a journal", number + 1)));
     found
-}
-
-/// Why a text in a line could be more than text, if one could.
-fn unsafe_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => {
-            let opens = |(at, _): (usize, &str)| {
-                text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c))
-            };
-            let shown: String = words::visible(text).chars().take(40).collect();
-            if text.chars().count() > MOST_LETTERS {
-                Some(format!("a text of more than {MOST_LETTERS} characters: '{shown}…'"))
-            } else if text.match_indices('<').any(opens) {
-                Some(format!("a text that could be markup: '{shown}'"))
-            } else if words::clean(text) != *text {
-                Some(format!("a text with invisible characters: '{shown}'"))
-            } else {
-                None
-            }
-        }
-        Value::Array(items) => items.iter().find_map(unsafe_text),
-        Value::Object(items) => {
-            items.iter().find_map(|(key, item)| unsafe_text(&Value::String(key.clone())).or_else(|| unsafe_text(item)))
-        }
-        _ => None,
-    }
 }
 
 /// What of a cell is not as the catalogue has it, by which its scores would be others.

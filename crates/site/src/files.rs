@@ -7,6 +7,8 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, bail};
 
+use journal::MOST_BYTES;
+
 /// Where files are that this tool made and may remove.
 const OWN: [&str; 4] = ["r", "h", "e", "data"];
 
@@ -48,7 +50,7 @@ impl Files {
 
     /// Returns a file's text, if it is there.
     pub(crate) fn read(&self, name: &str) -> Option<String> {
-        fs::read_to_string(self.root.join(name)).ok()
+        files::read_text(&self.root.join(name), MOST_BYTES).ok()
     }
 
     /// Whether a file of an earlier build is there; it is then kept.
@@ -67,7 +69,7 @@ impl Files {
         self.keep(name);
         let path = self.root.join(name);
         let is_same = fs::metadata(&path).is_ok_and(|there| there.len() == bytes.len() as u64)
-            && fs::read(&path).is_ok_and(|there| there == bytes);
+            && files::read_regular(&path, bytes.len() as u64).is_ok_and(|there| there == bytes);
         if is_same {
             return Ok(false);
         }

@@ -36,6 +36,7 @@ mod price;
 mod reading;
 mod record;
 mod state;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

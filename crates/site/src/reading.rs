@@ -125,7 +125,8 @@ fn are_there(id: &str, has_chart: bool, url: &str, files: &Files) -> bool {
 
 /// Reads a journal; writes its run's files if they are not there.
 fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<Read> {
-    let mut bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut bytes =
+        files::read_regular(path, journal::MOST_BYTES).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut replaced = Replaced::new();
     if asked.anonymous {
         (bytes, replaced) = anonymous(journal::parse(&bytes[..], path)?)?;

@@ -2,8 +2,8 @@
 //! systems whose runs are the same are not made again. Without it everything is read, and the site is the same.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata};
-use std::io::{BufRead, BufReader};
+use std::fs::{self, Metadata};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,6 +16,9 @@ use archive::hash;
 /// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times of
 /// files are two seconds.
 const TOO_YOUNG: Duration = Duration::from_secs(2);
+
+/// More than the first line of the file has.
+const LONGEST: u64 = 64 << 10;
 
 /// The first line of the file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +90,7 @@ impl Keeper {
     /// Returns the state that was kept; an empty one if it was made by another tool or for other options, or is damaged.
     pub(crate) fn read(&self) -> State {
         let read = || {
-            let text = fs::read_to_string(&self.file).ok()?;
+            let text = files::read_text(&self.file, u64::MAX).ok()?;
             let (head, body) = text.split_once('\n')?;
             let head: Head = serde_json::from_str(head).ok()?;
             let is_own = head == self.head(body);
@@ -122,7 +125,7 @@ impl Keeper {
 
 fn head_of(path: &Path) -> Option<Head> {
     let mut line = String::new();
-    BufReader::new(File::open(path).ok()?).read_line(&mut line).ok()?;
+    BufReader::new(files::open_regular(path).ok()?.take(LONGEST)).read_line(&mut line).ok()?;
     serde_json::from_str(&line).ok()
 }
 

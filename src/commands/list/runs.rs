@@ -20,7 +20,9 @@ fn row(listed: &Listed) -> Row {
     );
     let row = |about: String, value| Row { id: id.clone(), about, doc: doc.clone(), value, ..Row::default() };
     let Some(run) = &listed.run else {
-        return row("cut short before its first line".to_owned(), json!({"name": listed.name}));
+        let why = journal::head(&listed.path.join(FILE)).err();
+        let why = why.map_or_else(|| "cut short before its first line".to_owned(), |error| error.to_string());
+        return row(why, json!({"name": listed.name}));
     };
     // A run in progress has no end either.
     let ended = journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name);

@@ -58,8 +58,8 @@ fn a_submitted_journal_is_whole_true_and_only_text() {
         let (status, said) = spoiled(spoil);
         assert!(status == 1 && said.contains(complaint), "{complaint}: {said}");
     }
-    let long = text(&good) + &"\n".repeat(6 << 20);
-    assert!(checked(&place, &long).1.contains("and may have 5 MiB"));
+    let long = text(&good) + &"\n".repeat(64 << 20);
+    assert!(checked(&place, &long).1.contains("it has more than 64 MiB"));
     let wrong = |lines: &mut Vec<Value>| {
         let has_check = |line: &&mut Value| !line["copies"][0]["checks"].is_null();
         let checks = &mut lines.iter_mut().find(has_check).unwrap()["copies"][0]["checks"];

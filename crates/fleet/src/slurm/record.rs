@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Request;
+use journal::MOST_BYTES;
 
 /// The file, one JSON object per line, to which is only appended.
 const FILE: &str = "slurm.jsonl";
@@ -95,7 +96,7 @@ impl Record {
     /// It cannot be read, is damaged, or of a later version.
     pub fn read(directory: &Path) -> Result<Option<Record>> {
         let path = directory.join(FILE);
-        let text = match fs::read_to_string(&path) {
+        let text = match files::read_text(&path, MOST_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),

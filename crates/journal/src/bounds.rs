@@ -1,0 +1,179 @@
+//! The most that a journal may have. It may be a stranger's: what is read of it, and what a report then takes, is bounded. Every
+//! bound is far beyond what can be measured in a day.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Error, Result, bail};
+
+use super::{Journal, Record, Trial, numbers};
+
+/// Bytes of a journal that comes from elsewhere, and of a line of any. A day on a machine with a hundred processors has fewer.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// Cells that a journal may have; a plan with more is refused before anything is measured.
+const MOST_CELLS: usize = 10_000;
+
+/// Different numbers of copies among them.
+const MOST_LEVELS: usize = 1000;
+
+const CELLS: &str = "cells";
+const LEVELS: &str = "different numbers of copies";
+
+/// What has been read of a journal.
+#[derive(Debug)]
+pub(super) struct Tally {
+    cells: Bounded,
+    levels: BTreeSet<u32>,
+    facts: Bounded,
+    warnings: Bounded,
+    trials: Bounded,
+    copies: Bounded,
+    notes: Bounded,
+    histograms: Bounded,
+    samples: Bounded,
+    faults: Bounded,
+    passes: Bounded,
+}
+
+/// A number of something.
+#[derive(Debug)]
+struct Bounded {
+    count: usize,
+    most: usize,
+    what: &'static str,
+}
+
+impl Default for Tally {
+    fn default() -> Tally {
+        let most = |most, what| Bounded { count: 0, most, what };
+        Tally {
+            cells: most(MOST_CELLS, CELLS),
+            levels: BTreeSet::new(),
+            facts: most(10_000, "facts"),
+            warnings: most(100_000, "warnings"),
+            trials: most(10_000_000, "trials"),
+            copies: most(10_000_000, "copies"),
+            notes: most(100_000, "notes of programs"),
+            histograms: most(100_000, "histograms"),
+            samples: most(10_000_000, "samples"),
+            faults: most(10_000, "faults"),
+            passes: most(1_000_000, "passes"),
+        }
+    }
+}
+
+impl Tally {
+    /// Counts what a line has.
+    ///
+    /// # Errors
+    /// That is more than a journal may have, or than can be measured: the message says what of, and how many it may have.
+    pub fn add(&mut self, record: &Record) -> Result<()> {
+        numbers::check(record)?;
+        match record {
+            Record::Fact(_) => self.facts.add(1),
+            Record::Cell(cell) => {
+                self.levels.insert(cell.key.copies);
+                check(self.levels.len(), MOST_LEVELS, LEVELS)?;
+                self.cells.add(1)
+            }
+            Record::Trial(trial) => self.add_trial(trial),
+            Record::Sample(_) => self.samples.add(1),
+            Record::Fault(_) => self.faults.add(1),
+            Record::Pass(_) => self.passes.add(1),
+            Record::Warning(_) => self.warnings.add(1),
+            Record::Run(_) | Record::BurnIn(_) | Record::End(_) => Ok(()),
+        }
+    }
+
+    fn add_trial(&mut self, trial: &Trial) -> Result<()> {
+        self.trials.add(1)?;
+        let load = trial.background.iter().map(|background| &background.copy);
+        for copy in trial.copies.iter().chain(load) {
+            self.copies.add(1)?;
+            self.notes.add(copy.notes.len())?;
+            for histogram in copy.histograms() {
+                // Looked at only now, since that takes a thousand times its length for a moment.
+                self.histograms.add(1)?;
+                histogram.check().map_err(Error::msg)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Bounded {
+    fn add(&mut self, count: usize) -> Result<()> {
+        self.count += count;
+        check(self.count, self.most, self.what)
+    }
+}
+
+impl Journal {
+    /// Checks that it can be read once it is written.
+    ///
+    /// # Errors
+    /// It has more of something than a journal may have.
+    pub fn check(&self) -> Result<()> {
+        let mut tally = Tally::default();
+        self.records().iter().try_for_each(|record| tally.add(record))
+    }
+}
+
+/// Checks that a journal may have cells with these numbers of copies.
+///
+/// # Errors
+/// There are too many, or too many different ones.
+pub fn check_cells(copies: impl ExactSizeIterator<Item = u32>) -> Result<()> {
+    check(copies.len(), MOST_CELLS, CELLS)?;
+    check(copies.collect::<BTreeSet<u32>>().len(), MOST_LEVELS, LEVELS)
+}
+
+fn check(count: usize, most: usize, what: &str) -> Result<()> {
+    if count > most {
+        bail!("it has more than {most} {what}, the most that a journal may have");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cell, Copy, Fact, Key, Warning};
+
+    fn first_refused(record: impl Fn(u32) -> Record) -> (usize, String) {
+        let mut tally = Tally::default();
+        let refused = |number| Some((number as usize, tally.add(&record(number)).err()?.to_string()));
+        (0..).find_map(refused).unwrap()
+    }
+
+    #[test]
+    fn what_is_beyond_a_bound_is_refused_by_its_name() {
+        let fact = |number: u32| {
+            Record::Fact(Fact::from_text(number.to_string(), String::new(), String::new(), String::new()))
+        };
+        let (number, why) = first_refused(fact);
+        assert_eq!((number, &*why), (10_000, "it has more than 10000 facts, the most that a journal may have"));
+        let cell = |copies| Record::Cell(Box::new(Cell { key: Key::plain("pipe", copies), ..Cell::default() }));
+        assert_eq!(first_refused(|_| cell(1)).0, 10_000);
+        let (number, why) = first_refused(cell);
+        assert!(number == 1000 && why.contains("different numbers of copies"), "{why}");
+        let warning = |_| Record::Warning(Warning { cell: None, text: String::new() });
+        assert!(first_refused(warning).1.contains("100000 warnings"));
+        let noted = Copy { notes: vec![String::new(); 60_000], ..Copy::default() };
+        let trial = |_| Record::Trial(Box::new(Trial { copies: vec![noted.clone()], ..Trial::default() }));
+        let (number, why) = first_refused(trial);
+        assert!(number == 1 && why.contains("100000 notes of programs"), "{why}");
+    }
+
+    #[test]
+    fn numbers_that_nothing_measured_are_refused() {
+        let late = |block, end| {
+            let copy = Copy { slices: vec![(0, end, u64::MAX)], ..Copy::default() };
+            Record::Trial(Box::new(Trial { block, copies: vec![copy], ..Trial::default() }))
+        };
+        let refused = |record| Tally::default().add(&record).err().map(|error| error.to_string());
+        assert_eq!(refused(late(10_000_000, 1 << 56)), None);
+        assert!(refused(late(u32::MAX, 1)).unwrap().contains("4294967295 blocks are more than can be measured"));
+        assert!(refused(late(0, u64::MAX)).unwrap().contains("18446744073709551615 ns"));
+    }
+}

@@ -1,0 +1,90 @@
+//! Numbers that nothing can have measured. Sums of those that remain fit their types.
+
+use anyhow::{Result, bail};
+
+use super::{Cell, Copy, Frames, Record, Sample, Trial};
+
+/// Two years in ns: what is timed by itself takes less.
+const MOST_NS: u64 = 1 << 56;
+
+/// More than anything is counted that is added up in whole numbers.
+const MOST_COUNT: u64 = 1 << 48;
+
+/// Blocks of a run: a trial of each would take a month.
+const MOST_BLOCKS: u32 = 10_000_000;
+
+/// Copies of a test, threads, processors: no machine has as many.
+const MOST_COPIES: u32 = 1 << 20;
+
+/// Checks the numbers of a line.
+///
+/// # Errors
+/// One is larger than anything that can be measured: the message has it.
+pub(super) fn check(record: &Record) -> Result<()> {
+    match record {
+        Record::Run(run) => most(run.cpus as u64, MOST_COPIES.into(), "processors"),
+        Record::Cell(cell) => check_cell(cell),
+        Record::Trial(trial) => check_trial(trial),
+        Record::BurnIn(burnin) => most(burnin.threads.into(), MOST_COPIES.into(), "threads"),
+        Record::Sample(sample) => check_sample(sample),
+        Record::Fault(fault) => most(fault.pass, MOST_COUNT, "passes"),
+        Record::Pass(pass) => {
+            [pass.pass, pass.faults, pass.bytes].into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a pass"))
+        }
+        Record::Fact(_) | Record::Warning(_) | Record::End(_) => Ok(()),
+    }
+}
+
+fn check_cell(cell: &Cell) -> Result<()> {
+    most(cell.key.copies.into(), MOST_COPIES.into(), "copies")?;
+    most(cell.slice, MOST_NS, "ns")
+}
+
+fn check_trial(trial: &Trial) -> Result<()> {
+    most(trial.block.into(), MOST_BLOCKS.into(), "blocks")?;
+    trial.late.iter().try_for_each(|ns| most(*ns, MOST_NS, "ns"))?;
+    trial.copies.iter().chain(trial.background.iter().map(|load| &load.copy)).try_for_each(check_copy)?;
+    let Some(trail) = trial.evidence.as_ref().and_then(|evidence| evidence.trail.as_ref()) else { return Ok(()) };
+    let counts =
+        [trail.events, trail.records, trail.bytes, trail.all_events, trail.all_bytes, trail.lost, trail.queued];
+    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a trail"))
+}
+
+fn check_copy(copy: &Copy) -> Result<()> {
+    // Counts are not added up in whole numbers.
+    let ends = copy.slices.iter().flat_map(|(start, end, _)| [*start, *end]);
+    ends.max().map_or(Ok(()), |ns| most(ns, MOST_NS, "ns"))?;
+    if let Some(usage) = &copy.usage {
+        let counts = [usage.minor_faults, usage.major_faults, usage.voluntary, usage.involuntary, usage.maxrss_kib];
+        counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a program's usage"))?;
+    }
+    copy.frames.as_deref().map_or(Ok(()), check_frames)
+}
+
+fn check_frames(frames: &Frames) -> Result<()> {
+    let Frames { schedule, done, late, .. } = frames;
+    [schedule.planned, *done, *late].into_iter().try_for_each(|count| most(count, MOST_COUNT, "frames"))?;
+    let of_frames = frames.worst.iter().chain(&frames.last);
+    let moments = of_frames.flat_map(|frame| [frame.planned, frame.sent, frame.woke, frame.done.unwrap_or(0)]);
+    let own = [schedule.period, schedule.deadline, schedule.work, frames.broke.unwrap_or(0)];
+    let mut all = moments.chain(own).chain(frames.seconds.iter().copied());
+    all.try_for_each(|ns| most(ns, MOST_NS, "ns"))
+}
+
+fn check_sample(sample: &Sample) -> Result<()> {
+    for beat in &sample.beats {
+        most(beat.thread.max(beat.cpu).into(), MOST_COPIES.into(), "threads or processors")?;
+        most(beat.count.max(beat.wrong), MOST_COUNT, "of a thread's work")?;
+    }
+    let stage = sample.stage.iter().flat_map(|stage| [stage.pass, stage.done, stage.total]);
+    let sensors = sample.sensors.count.values().chain(sample.sensors.cooling.values()).copied();
+    let mut all = stage.chain(sensors).chain([sample.faults]);
+    all.try_for_each(|count| most(count, MOST_COUNT, "of a sample"))
+}
+
+fn most(number: u64, most: u64, what: &str) -> Result<()> {
+    if number > most {
+        bail!("{number} {what} are more than can be measured ({most})");
+    }
+    Ok(())
+}
