@@ -17,6 +17,7 @@ mod runs;
 mod suites;
 mod text;
 mod wide;
+mod xml;
 
 #[cfg(test)]
 mod samples;
@@ -86,7 +87,9 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<
     let draft = Draft::new(file_name, catalogue);
     // Some writers of these put words where JSON has numbers.
     if let Some(table) = runs::table(&text) {
-        return runs::read(&table, &draft);
+        let journals = runs::read(&table, &draft)?;
+        journals.iter().try_for_each(Journal::check)?;
+        return Ok(journals);
     }
     if is_run(&text) {
         bail!("it is already a run of unixmark; give its directory to `unixmark report`");
@@ -98,6 +101,7 @@ pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<
     if journals.is_empty() {
         bail!("it has no result, although it looks like {}: it may be truncated; import the whole file", reader.what);
     }
+    journals.iter().try_for_each(Journal::check)?;
     Ok(journals)
 }
 

@@ -1,12 +1,13 @@
 //! Phoronix Test Suite's result files (`composite.xml`): every system of the file becomes a run.
 
-use anyhow::{Result, anyhow};
-use roxmltree::{Document, Node};
+use anyhow::{Result, anyhow, bail};
+use roxmltree::Node;
 
 use crate::date;
 use crate::draft::{Draft, Figure, cleaned};
 use crate::lines;
 use crate::text::Text;
+use crate::xml;
 use catalogue::Metric;
 use journal::Journal;
 
@@ -15,6 +16,9 @@ const TOOL: &str = "Phoronix Test Suite";
 
 /// The oldest and the newest version whose result files are known.
 const VERSIONS: std::ops::RangeInclusive<u32> = 5..=10;
+
+/// Systems of a file: each looks through all results.
+const MOST_SYSTEMS: usize = 256;
 
 /// Lists of the system's parts: the element, the fact and its title.
 const PARTS: [(&str, &str, &str); 2] =
@@ -25,10 +29,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 }
 
 pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let document = Document::parse(source.raw).map_err(|error| {
-        let line = error.pos().row;
-        anyhow!("it is XML that is damaged or truncated at line {line}: {error}; import the whole file")
-    })?;
+    let document = xml::document(source.raw)?;
     let root = document.root_element();
     let line = |node: Node<'_, '_>| document.text_pos_at(node.range().start).row as usize;
     let client = descendant(root, "TestClient");
@@ -38,6 +39,9 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
         return Err(source.unknown(client.map_or(1, line), TOOL, &version, "versions 5 to 10"));
     }
     let systems: Vec<Node<'_, '_>> = children(root, "System").collect();
+    if systems.len() > MOST_SYSTEMS {
+        bail!("it has more than {MOST_SYSTEMS} systems; no result file has as many");
+    }
     let mut journals = Vec::new();
     for system in systems {
         let mut draft = draft.clone();
