@@ -196,3 +196,45 @@ fn three_machines_of_which_some_fail() {
     wait_until("the end of all processes", || processes_with(&mark).is_empty());
     assert!(!Path::new(&mark).exists());
 }
+
+/// The command that keeps what a node sent, with what Ansible puts into it.
+fn keeping(fetched: &Path) -> String {
+    let most = journal::MOST_BYTES;
+    let limit = format!("unixmark_most_bytes: {most}\n");
+    assert!(std::fs::read_to_string(here("deploy/ansible/roles/unixmark/vars/main.yml")).unwrap().contains(&limit));
+    let tasks = std::fs::read_to_string(here("deploy/ansible/roles/unixmark/tasks/node.yml")).unwrap();
+    let (_, task) = tasks.split_once("- name: Keep the journal\n").unwrap();
+    let (_, command) = task.split_once("cmd: >-\n").unwrap();
+    let (command, _) = command.split_once("stdin:").unwrap();
+    let values = [
+        ("unixmark_fetched | quote", fetched.display().to_string()),
+        ("unixmark_most_bytes // 512", (most / 512).to_string()),
+        ("unixmark_most_bytes", most.to_string()),
+        ("unixmark_plain", "n1".to_owned()),
+        ("unixmark_words[1]", "7".to_owned()),
+    ];
+    let put = |text: String, (name, value): &(&str, String)| text.replace(&format!("{{{{ {name} }}}}"), value);
+    let command = values.iter().fold(command.lines().map(str::trim).collect::<Vec<&str>>().join(" "), put);
+    assert!(!command.contains("{{"), "{command}");
+    command
+}
+
+#[test]
+fn what_a_node_sends_is_bounded() {
+    let fetched = tempfile::tempdir().unwrap();
+    let keep = keeping(fetched.path());
+    for (sent, code, kept) in [
+        ("echo a journal | gzip", 0, &["n1-7.jsonl"][..]),
+        ("head -c 67108863 /dev/zero | gzip -1", 0, &["n1-7.jsonl"]),
+        ("head -c 67108865 /dev/zero | gzip -1", 3, &[]),
+        ("echo a journal | gzip | head -c 20", 1, &[]),
+        ("echo nothing", 1, &[]),
+    ] {
+        let script = format!("{sent} | base64 | sh -c '{keep}'");
+        let status = Command::new("sh").args(["-c", &script]).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(code), "{sent}");
+        let names = std::fs::read_dir(fetched.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), kept, "{sent}");
+        kept.iter().for_each(|name| std::fs::remove_file(fetched.path().join(name)).unwrap());
+    }
+}
