@@ -20,6 +20,7 @@ mod plan;
 mod resources;
 mod scaling;
 mod site;
+mod strangers;
 mod unixbench;
 mod wayland;
 mod words;

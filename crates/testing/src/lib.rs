@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::new_without_default, missing_docs, reason = "only tests use it")]
 
 pub mod browser;
+mod damage;
 pub mod page;
 mod place;
 mod skip;
@@ -12,6 +13,7 @@ use std::process::Command;
 
 use rand::RngExt;
 
+pub use damage::Damage;
 pub use place::{Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first};
 pub use skip::{all_must_run, has, is_root, skip};
 pub use turn::Machine;

@@ -1,0 +1,244 @@
+//! Thousands of damaged journals and imports in little memory: each is read or refused, and none ends the tool.
+//!
+//! They are read by this program itself, started again with a limit of memory: as many processes of the tool would take an hour.
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use analysis::{Asked, Comparisons, Results, Sorted, Summary};
+use catalogue::Catalogue;
+use journal::Journal;
+use report::Format;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use testing::Damage;
+
+/// Memory that the program may have, in bytes, its own code with it.
+const MEMORY: u64 = 256 << 20;
+
+/// Seconds of processor time for one file.
+const SECONDS: u64 = 10;
+
+/// Files of a process.
+const BATCH: u64 = 1000;
+
+/// Names the first file of a batch.
+const FIRST: &str = "UNIXMARK_TEST_DAMAGED";
+
+#[test]
+fn files_are_read_or_refused() {
+    if let Ok(first) = std::env::var(FIRST) {
+        return batch(first.parse().unwrap());
+    }
+    let batches = if testing::all_must_run() { 20 } else { 1 };
+    let failed: Vec<String> = (0..batches).filter_map(|number| failure(number * BATCH)).collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// Why the files from number `first` on were not all read or refused.
+fn failure(first: u64) -> Option<String> {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "strangers::damaged::files_are_read_or_refused", "--nocapture"])
+        .env(FIRST, first.to_string())
+        // An arena or a stack of each thread would be counted as memory, used or not.
+        .envs([("MALLOC_ARENA_MAX", "1"), ("RAYON_NUM_THREADS", "1")])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let last = String::from_utf8_lossy(&output.stderr).lines().rev().take(30).map(str::to_owned).collect::<Vec<_>>();
+    let last: Vec<String> = last.into_iter().rev().collect();
+    (!output.status.success()).then(|| format!("{}: {}", output.status, last.join("\n")))
+}
+
+fn batch(first: u64) {
+    let memory = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
+    setrlimit(Resource::As, memory).unwrap();
+    let seeds = seeds();
+    let folder = tempfile::tempdir().unwrap();
+    let mut failed = Vec::new();
+    for number in first..first + BATCH {
+        // What it dies of is said by the system; of which file, by the last line.
+        writeln!(std::io::stderr(), "file {number}").unwrap();
+        let spent = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec as u64;
+        setrlimit(Resource::Cpu, Rlimit { current: Some(spent + SECONDS + 1), maximum: None }).unwrap();
+        if catch_unwind(AssertUnwindSafe(|| read(number, &seeds, folder.path()))).is_err() {
+            failed.push(number);
+        }
+    }
+    assert!(failed.is_empty(), "these panicked: {failed:?}");
+}
+
+/// A file before it is damaged.
+struct Seed {
+    name: String,
+    text: String,
+}
+
+fn seeds() -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for run in
+        ["classic", "cooling", "cost", "energy", "graphics", "index", "latency", "memory", "power", "scaling", "zen4"]
+    {
+        let text = std::fs::read_to_string(testing::recorded(run).join("run.jsonl")).unwrap();
+        seeds.extend([short(&text, 3, 8), short(&text, 30, 1)].map(|text| Seed { name: "run.jsonl".to_owned(), text }));
+    }
+    let node = std::fs::read_to_string(testing::recorded("fleet").join("n1.jsonl")).unwrap();
+    seeds.push(Seed { name: "run.jsonl".to_owned(), text: node });
+    seeds.push(Seed { name: "composite.xml".to_owned(), text: PHORONIX.to_owned() });
+    let entries =
+        ["tests/vectors", "tests/vectors/imports"].map(|folder| std::fs::read_dir(testing::file(folder)).unwrap());
+    for path in entries.into_iter().flatten().map(|entry| entry.unwrap().path()) {
+        if path.is_file() && path.extension().is_none_or(|end| end != "md") {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            seeds.push(Seed { name, text: std::fs::read_to_string(&path).unwrap() });
+        }
+    }
+    seeds.sort_by(|a, b| (&a.name, &a.text).cmp(&(&b.name, &b.text)));
+    seeds
+}
+
+/// A result file of the Phoronix Test Suite, shortened to what is read of one.
+const PHORONIX: &str = r#"<?xml version="1.0"?>
+<PhoronixTestSuite>
+  <Generated><Title>A run</Title><TestClient>Phoronix Test Suite v10.8.4</TestClient></Generated>
+  <System><Identifier>one</Identifier><Hardware>Processor: X</Hardware><TimeStamp>2026-01-01 00:00:00</TimeStamp></System>
+  <Result><Title>A test</Title><Scale>MB/s</Scale><Proportion>HIB</Proportion>
+    <Data><Entry><Identifier>one</Identifier><Value>5.5</Value><RawString>5:6</RawString></Entry></Data></Result>
+</PhoronixTestSuite>
+"#;
+
+/// Returns a journal with some of its facts, its first cells, and as many trials of each, and a few other lines.
+fn short(text: &str, cells: u64, trials: usize) -> String {
+    let mut kept = std::collections::HashMap::new();
+    let mut keep = |line: &&str| {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let kind = value["type"].as_str().unwrap().to_owned();
+        let most = match kind.as_str() {
+            "fact" => 12,
+            "cell" => cells as usize,
+            "trial" => trials,
+            _ => 10,
+        };
+        let of = if kind == "trial" { value["cell"].as_u64().unwrap() } else { 0 };
+        let count: &mut usize = kept.entry((kind, of)).or_default();
+        *count += 1;
+        *count <= most && of < cells
+    };
+    text.lines().filter(&mut keep).map(|line| format!("{line}\n")).collect()
+}
+
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
+
+/// Damages a file, and does with it what the tool could.
+fn read(number: u64, seeds: &[Seed], folder: &Path) {
+    let mut damage = Damage::new(number);
+    let seed = &seeds[damage.below(seeds.len())];
+    let bytes = damage.damaged(&seed.text);
+    if seed.name == "run.jsonl" {
+        let path = folder.join("run.jsonl");
+        std::fs::write(&path, &bytes).unwrap();
+        listed(&path);
+        match number % 24 {
+            0 => built(&path, seed),
+            1 => collected(&path),
+            2..=5 => drop(site::check(&path, &CATALOGUE)),
+            _ => shown(journal::read(&path), &seed.text, number),
+        }
+    } else if let Ok(journals) = interop::import(&seed.name, &String::from_utf8_lossy(&bytes), &CATALOGUE) {
+        for journal in journals {
+            let again: Vec<u8> = journal
+                .records()
+                .iter()
+                .flat_map(|record| [serde_json::to_vec(record).unwrap(), b"\n".to_vec()].concat())
+                .collect();
+            if !journal.run.format.is_empty() {
+                assert_eq!(journal::parse(&again[..], Path::new("x")).unwrap().trials.len(), journal.trials.len());
+            }
+            shown(Ok(journal), "", number);
+        }
+    }
+}
+
+/// What lists of runs look at.
+fn listed(path: &Path) {
+    let _ = (journal::first_line(path), journal::last_line(path), journal::has_trials(path));
+}
+
+/// A report of a journal in one of the formats, and what else is computed of one.
+fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
+    let Ok(mut journal) = journal else { return };
+    let results = Results::new(&journal, &CATALOGUE, None);
+    let formats = [
+        Format::Text,
+        Format::Html,
+        Format::Json,
+        Format::Csv,
+        Format::Markdown,
+        Format::Bmf,
+        Format::Openmetrics,
+        Format::Commit,
+        Format::Lnt,
+    ];
+    match number / 24 % 12 {
+        9 => {
+            let summary = Summary::of(&results, 1);
+            let place = archive::Place::of(&summary.run);
+            let archive = tempfile::tempdir().unwrap();
+            for (name, make) in [
+                ("results", archive::results as fn(&str, &Summary) -> archive::Table),
+                ("samples", archive::samples),
+                ("facts", archive::facts),
+            ] {
+                place.write(archive.path(), name, &make(&place.id, &summary)).unwrap();
+            }
+            let name = summary.figures.first().map_or("index".to_owned(), |figure| figure.key.test.clone());
+            report::trend(&analysis::Trend::new(&name, &[summary]), Format::Text).unwrap();
+        }
+        10 => {
+            journal.redact();
+            let good = journal::parse(seed.as_bytes(), Path::new("seed")).unwrap_or_default();
+            let both = vec![Results::new(&good, &CATALOGUE, None), Results::new(&journal, &CATALOGUE, None)];
+            let mut comparisons = Comparisons::new(both, &Asked::default());
+            comparisons.ask_why(&CATALOGUE);
+            report::comparison(&comparisons, None, Format::Html).unwrap();
+            report::systems(&comparisons, Sorted::default(), Format::Text).unwrap();
+        }
+        11 => {
+            let heading: &report::unixbench::Heading = &[];
+            let _ = (report::unixbench::text(&results, heading), report::unixbench::page(&results, heading));
+            report::unixbench::csv(&results).unwrap();
+        }
+        format => drop(report::report(&results, formats[format as usize])),
+    }
+}
+
+/// A site of a good journal and this one: there is one of at least the former.
+fn built(path: &Path, seed: &Seed) {
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("good.jsonl");
+    std::fs::write(&good, &seed.text).unwrap();
+    let sources: Vec<PathBuf> = vec![good, path.to_path_buf()];
+    let built = site::build(
+        &site::Asked {
+            sources: &sources,
+            into: &folder.path().join("site"),
+            title: "x",
+            anonymous: true,
+            url: "",
+            prices: &site::Prices::default(),
+            cache: None,
+        },
+        &CATALOGUE,
+    );
+    assert!(built.unwrap().runs >= 1);
+}
+
+/// A fleet run of a good journal and this one.
+fn collected(path: &Path) {
+    let into = tempfile::tempdir().unwrap();
+    let sources = [testing::recorded("fleet").join("n2.jsonl"), path.to_path_buf()];
+    let collected = fleet::collect(&sources, into.path(), None, false, &CATALOGUE).unwrap();
+    assert_eq!(collected.taken + collected.known + collected.refused.len(), 2);
+}
