@@ -1,7 +1,7 @@
 //! `unixmark import FILE …`.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     for file in &arguments.files {
         let why = || format!("{} cannot be read", file.display());
-        let bytes = match files::read_regular(file, MOST_BYTES) {
+        let bytes = match read(file) {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 bail!("{} is larger than any report of a benchmark; name the report itself", file.display());
             }
@@ -50,6 +50,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         }
     }
     Ok(Status::Fine)
+}
+
+/// Returns what a file holds. Only a pipe that the shell has handed over is waited for.
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    let is_handed_over = ["/dev/fd", "/dev/stdin", "/proc/self/fd"].iter().any(|folder| file.starts_with(folder));
+    if is_handed_over {
+        return files::read_at_most(std::fs::File::open(file)?, MOST_BYTES);
+    }
+    files::read_regular(file, MOST_BYTES)
 }
 
 /// Writes a run, and prints where it is: where it was imported before, there.

@@ -55,3 +55,11 @@ fn what_cannot_be_read_is_refused_by_its_line() {
     }
     assert!(!place.results().exists() || std::fs::read_dir(place.results()).unwrap().next().is_none());
 }
+
+#[test]
+fn what_a_pipe_hands_over_is_imported() {
+    let place = Place::new();
+    let text = std::fs::read(testing::file("tests/vectors/imports/unixbench-6.0.0.txt")).unwrap();
+    let output = place.unixmark("import /dev/stdin").write_stdin(text).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+}

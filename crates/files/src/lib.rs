@@ -10,7 +10,7 @@ mod whole;
 
 pub use lock::Lock;
 pub use place::{Kind, directory, is_temporary, temporary};
-pub use regular::{open_regular, read_regular, read_text};
+pub use regular::{open_regular, read_at_most, read_regular, read_text};
 #[cfg(unix)]
 pub use trust::{check_trusted, other_owner};
 pub use whole::{write_atomically, write_whole};

@@ -28,15 +28,26 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open_regular`], or it has more than `most` bytes.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let too_large = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", words::bytes(most)));
     let file = open_regular(path)?;
     if file.metadata()?.len() > most {
-        return Err(too_large());
+        return Err(too_large(most));
     }
-    let mut bytes = Vec::new();
     // It may have grown.
-    let length = file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if length as u64 > most { Err(too_large()) } else { Ok(bytes) }
+    read_at_most(file, most)
+}
+
+/// Returns what can be read.
+///
+/// # Errors
+/// It cannot be read, or is more than `most` bytes.
+pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let length = source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if length as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {}", words::bytes(most)))
 }
 
 /// Returns what a regular file of text holds.
