@@ -7,7 +7,8 @@ use crate::examples;
 use crate::status::CODES;
 
 /// Files, each with the option whose verbs use it.
-const FILES: [(&str, &str, &str); 10] = [
+const FILES: [(&str, &str, &str); 11] = [
+    ("results", "/var/lib/unixmark/results/", "root's runs, where the usual place is another user's, as with sudo -E"),
     (
         "results",
         "~/.local/share/unixmark/",

@@ -236,6 +236,26 @@ fn root_works_in_no_directory_that_another_can_replace() {
     assert!(flat(&stderr(&output)).contains("the programs work in /var/tmp: "), "{}", stderr(&output));
 }
 
+/// With a HOME that sudo kept, and no directory named.
+#[test]
+fn root_keeps_its_runs_where_no_user_leads_it() {
+    let Some(host) = Host::new() else { return };
+    host.plant_link(&host.path("root"), &host.path("home/.local"));
+    let words = format!("HOME={} {} {}", host.path("home").display(), host.path("unixmark").display(), host.measure());
+    let mut command = Command::new("unshare");
+    let script = format!(
+        "mount --bind '{}' /var/lib/unixmark && env -u UNIXMARK_RESULTS {words}",
+        host.path("var-lib").display()
+    );
+    let output =
+        command.args(["-m", "sh", "-c", &script]).env("XDG_CACHE_HOME", host.path("root/cache")).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(host.path("var-lib/results")).unwrap().count(), 1);
+    let mut roots = Vec::new();
+    of_root(&host.path("home"), &mut roots);
+    assert!(roots.is_empty() && !host.path("root/share").exists(), "{roots:?}");
+}
+
 #[test]
 fn a_cache_with_files_of_roots_still_serves_its_user() {
     let Some(host) = Host::new() else { return };

@@ -39,6 +39,19 @@ impl Listed {
     }
 }
 
+/// Returns the directory itself, or root's where another user could lead root anywhere from it: `sudo -E` keeps that user's
+/// HOME.
+#[cfg(unix)]
+fn own(data: PathBuf) -> PathBuf {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root && files::check_trusted(&data).is_err() { PathBuf::from("/var/lib/unixmark") } else { data }
+}
+
+#[cfg(not(unix))]
+fn own(data: PathBuf) -> PathBuf {
+    data
+}
+
 impl Store {
     /// Returns the store at `root`, or at the user's data directory.
     ///
@@ -49,7 +62,7 @@ impl Store {
             return Ok(Store { root });
         }
         let data = files::directory(files::Kind::Data).map_err(|why| anyhow!("{why}, or try --results DIR"))?;
-        Ok(Store { root: data.join("results") })
+        Ok(Store { root: own(data).join("results") })
     }
 
     /// The results directory.
