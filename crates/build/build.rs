@@ -13,13 +13,16 @@ use rayon::prelude::*;
 /// The portable build's flags: UnixBench's, for the architecture's baseline.
 const FLAGS: &[&str] = &["-Wall", "-pedantic", "-O3", "-ffast-math", "-static"];
 
+mod includes;
 #[path = "../catalogue/src/tables.rs"]
 mod tables;
 
 fn main() {
     // Paths below are those of the repository.
     std::env::set_current_dir("../..").unwrap();
-    println!("cargo::rerun-if-changed=../../catalogue");
+    for (table, _) in tables::TABLES {
+        println!("cargo::rerun-if-changed=../../catalogue/{table}");
+    }
     println!("cargo::rerun-if-env-changed=CC");
     println!("cargo::rerun-if-env-changed=CROSS_COMPILE");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap());
@@ -93,9 +96,9 @@ fn binaries() -> BTreeMap<String, Sources> {
     found
 }
 
-/// One C file to compile.
+/// One C file to compile, below `programs/`.
 struct Unit {
-    source: PathBuf,
+    source: String,
     object: PathBuf,
     define: Vec<String>,
 }
@@ -111,22 +114,24 @@ struct Program {
 
 /// The catalogue's programs; their objects are put into `out`.
 fn programs(out: &Path) -> Vec<Program> {
-    let program = |(number, (name, Sources { units, define })): (usize, (String, Sources))| {
-        let symbol = format!("unixmark_main_{number}");
+    let program = |(name, Sources { units, define }): (String, Sources)| {
+        let symbol = format!("unixmark_main_{}", name.replace('-', "_"));
         let define: Vec<String> = define.into_iter().chain([format!("main={symbol}")]).collect();
         let unit = |(part, unit): (usize, &String)| Unit {
-            source: Path::new("programs").join(format!("{unit}.c")),
-            object: out.join(format!("{number}-{part}.o")),
+            source: format!("{unit}.c"),
+            object: out.join(format!("{name}-{part}.o")),
             define: define.clone(),
         };
         let units = units.iter().enumerate().map(unit).collect();
-        Program { name, symbol, units, object: out.join(format!("{number}.o")) }
+        let object = out.join(format!("{name}.joined.o"));
+        Program { name, symbol, units, object }
     };
-    binaries().into_iter().enumerate().map(program).collect()
+    binaries().into_iter().map(program).collect()
 }
 
-/// The tools that build for the target.
+/// The tools that build for the target, and the compiler's version.
 struct Tools {
+    version: String,
     cc: String,
     ld: String,
     objcopy: String,
@@ -160,8 +165,64 @@ impl Tools {
         } else {
             prefix.clone() + "gcc"
         };
-        Ok(Tools { cc, ld: prefix.clone() + "ld", objcopy: prefix + "objcopy", flags })
+        let version = Command::new(&cc).arg("--version").output().map_err(|error| format!("{cc}: {error}"))?;
+        let version = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
+        Ok(Tools { version, cc, ld: prefix.clone() + "ld", objcopy: prefix + "objcopy", flags })
     }
+
+    /// Compiles a unit, unless that was done with the same sources.
+    fn compile(&self, unit: &Unit) -> Result<(), String> {
+        let mut command = self.compiler();
+        command.args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(format!("programs/{}", unit.source));
+        command.args(unit.define.iter().map(|item| format!("-D{item}")));
+        make(&unit.object, &self.recipe(&command, unit), || run(&mut command))
+    }
+
+    fn compiler(&self) -> Command {
+        let mut command = Command::new(&self.cc);
+        command.args(&self.flags);
+        command
+    }
+
+    /// Returns all that the object of a unit depends on.
+    fn recipe(&self, command: &Command, unit: &Unit) -> Vec<u8> {
+        let mut recipe = format!("{}\n{command:?}\n", self.version).into_bytes();
+        for (path, bytes) in includes::sources(Path::new("programs"), &unit.source) {
+            recipe.extend(format!("{} {}\n", path.display(), bytes.len()).into_bytes());
+            recipe.extend(bytes);
+        }
+        recipe
+    }
+
+    /// Makes one object of a program's objects, in which every name but that of its `main` is its own.
+    fn join(&self, program: &Program) -> Result<(), String> {
+        let objects: Vec<&PathBuf> = program.units.iter().map(|unit| &unit.object).collect();
+        let (keep, recipe) = (format!("--keep-global-symbol={}", program.symbol), recipes(objects.iter().copied()));
+        make(&program.object, &recipe, || {
+            run(Command::new(&self.ld).arg("-r").arg("-o").arg(&program.object).args(&objects))?;
+            run(Command::new(&self.objcopy).arg(&keep).arg(&program.object))
+        })
+    }
+}
+
+/// Makes a file unless the one that is there was made by the same recipe, which is kept beside it.
+fn make(file: &Path, recipe: &[u8], make: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    let kept = recipe_path(file);
+    if file.exists() && fs::read(&kept).is_ok_and(|there| there == recipe) {
+        return Ok(());
+    }
+    let _ = fs::remove_file(&kept);
+    make()?;
+    fs::write(&kept, recipe).map_err(|error| format!("{}: {error}", kept.display()))
+}
+
+fn recipe_path(file: &Path) -> PathBuf {
+    file.with_extension("recipe")
+}
+
+/// Returns the recipes of files one after the other: that of what is made of them.
+fn recipes<'a>(files: impl Iterator<Item = &'a PathBuf>) -> Vec<u8> {
+    files.flat_map(|file| fs::read(recipe_path(file)).unwrap()).collect()
 }
 
 /// What was built: the compiler's version, its flags and the file.
@@ -169,35 +230,27 @@ type Portable = (String, String, PathBuf);
 
 /// Links all programs into one.
 fn portable(out: &Path) -> Result<Portable, String> {
-    let Tools { cc, ld, objcopy, flags } = Tools::of_target()?;
-    let version = Command::new(&cc).arg("--version").output().map_err(|error| format!("{cc}: {error}"))?;
-    let compiler = String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or("").to_owned();
+    let tools = Tools::of_target()?;
     let kit = kit().map(|source| {
-        let object = out.join(source.file_name().unwrap()).with_extension("o");
-        Unit { source, object, define: Vec::new() }
+        let name = source.file_name().unwrap().to_str().unwrap().to_owned();
+        Unit { object: out.join(format!("{name}.kit.o")), source: name, define: Vec::new() }
     });
     let (kit, programs) = (kit.collect::<Vec<_>>(), programs(out));
-    let compile = |unit: &Unit| {
-        let mut command = Command::new(&cc);
-        command.args(&flags).args(["-I", "programs", "-c", "-o"]).arg(&unit.object).arg(&unit.source);
-        run(command.args(unit.define.iter().map(|item| format!("-D{item}"))))
-    };
-    let join = |program: &Program| {
-        let objects = program.units.iter().map(|unit| &unit.object);
-        run(Command::new(&ld).arg("-r").arg("-o").arg(&program.object).args(objects))?;
-        run(Command::new(&objcopy).arg(format!("--keep-global-symbol={}", program.symbol)).arg(&program.object))
-    };
     let units: Vec<&Unit> = kit.iter().chain(programs.iter().flat_map(|program| &program.units)).collect();
-    units.par_iter().try_for_each(|unit| compile(unit))?;
-    programs.par_iter().try_for_each(join)?;
-    let source = out.join("multi.c");
-    fs::write(&source, dispatcher(&programs)).unwrap();
-    let binary = out.join("portable");
+    units.par_iter().try_for_each(|unit| tools.compile(unit))?;
+    programs.par_iter().try_for_each(|program| tools.join(program))?;
     let objects = kit.iter().map(|unit| &unit.object).chain(programs.iter().map(|program| &program.object));
-    run(Command::new(&cc).args(&flags).arg("-s").arg("-o").arg(&binary).arg(&source).args(objects).arg("-lm"))?;
-    let deflated = out.join("portable.deflated");
-    fs::write(&deflated, miniz_oxide::deflate::compress_to_vec(&fs::read(&binary).unwrap(), 9)).unwrap();
-    Ok((compiler, flags.join(" "), deflated))
+    let (objects, deflated) = (objects.collect::<Vec<_>>(), out.join("portable.deflated"));
+    let main = dispatcher(&programs);
+    let recipe = [main.as_bytes(), &recipes(objects.iter().copied())].concat();
+    make(&deflated, &recipe, || {
+        let (source, binary) = (out.join("multi.c"), out.join("portable"));
+        fs::write(&source, &main).unwrap();
+        run(tools.compiler().arg("-s").arg("-o").arg(&binary).arg(&source).args(&objects).arg("-lm"))?;
+        fs::write(&deflated, miniz_oxide::deflate::compress_to_vec(&fs::read(&binary).unwrap(), 9)).unwrap();
+        Ok(())
+    })?;
+    Ok((tools.version, tools.flags.join(" "), deflated))
 }
 
 /// A `main` that is the program it is called as.
