@@ -1,27 +1,24 @@
 //! The portable programs on architectures other than this machine's: compiled by Debian's cross compilers, run by qemu's emulation
-//! of user programs. Two architectures with a row per program; with `UNIXMARK_TEST_ARCH=1` (`make test-arch`) all of them with
-//! every row of the catalogue. What came of it is a table without a blank cell.
+//! of user programs, with every row of the catalogue; and on systems other than Linux. These tests are `make test-arch`'s alone
+//! (`UNIXMARK_TEST_ARCH=1`). What came of it is a table without a blank cell.
 
 mod elsewhere;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Read, Write as _};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use catalogue::{Catalogue, Need, Role, Test};
 use runner::{Conclusion, Parser};
+use testing::compiled::{Build, PORTABLE};
 
-use crate::builds::Build;
+use crate::builds;
 use crate::elf::Elf;
-use crate::hand::arguments;
+use crate::hand::{End, Hand, arguments};
 use crate::rates::each;
-
-/// As the portable build compiles (crates/build/build.rs).
-const PORTABLE: &[&str] = &["-O3", "-ffast-math", "-static"];
 
 /// An architecture, as `uname -m` names it, and what a program for it is.
 struct Architecture {
@@ -34,7 +31,6 @@ const fn architecture(name: &'static str, compiler: &'static str, bits: u32, big
     Architecture { name, compiler, elf: Elf { bits, big, machine, interpreted: false } }
 }
 
-/// The big-endian one and the most common one first: these two are always looked at.
 const ARCHITECTURES: [Architecture; 5] = [
     architecture("s390x", "s390x-linux-gnu-gcc", 64, true, 22),
     architecture("aarch64", "aarch64-linux-gnu-gcc", 64, false, 183),
@@ -62,30 +58,27 @@ enum Cell {
     Wrong(String),
 }
 
-fn all() -> bool {
+/// Whether these tests are asked for.
+fn asked_for() -> bool {
     std::env::var_os("UNIXMARK_TEST_ARCH").is_some_and(|value| value == "1")
 }
 
-/// The catalogue's rows of a program, the first alone unless all are wanted.
+/// The catalogue's rows by program.
 fn rows() -> BTreeMap<String, Vec<Arc<Test>>> {
     let mut programs: BTreeMap<String, Vec<Arc<Test>>> = BTreeMap::new();
     for test in Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_ours_in_c()) {
-        let rows = programs.entry(test.binary().to_owned()).or_default();
-        if rows.is_empty() || all() {
-            rows.push(test);
-        }
+        programs.entry(test.binary().to_owned()).or_default().push(test);
     }
     programs
 }
 
 #[test]
 fn every_program_does_the_same_on_every_architecture() {
-    let wanted = if all() { ARCHITECTURES.len() } else { 2 };
+    if !asked_for() {
+        return;
+    }
     let mut failures = Vec::new();
-    for architecture in &ARCHITECTURES[..wanted] {
-        if !testing::has(architecture.compiler) {
-            continue;
-        }
+    for architecture in ARCHITECTURES.iter().filter(|architecture| testing::has(architecture.compiler)) {
         if let Err(why) = emulates(architecture) {
             testing::skip(&why);
             continue;
@@ -99,10 +92,13 @@ fn every_program_does_the_same_on_every_architecture() {
 
 /// Whether programs of the architecture can be run here, or why not.
 fn emulates(architecture: &Architecture) -> Result<(), String> {
-    let program =
-        Build { cc: architecture.compiler, flags: PORTABLE }.of(Catalogue::load().unwrap().test("null").unwrap());
+    let program = built(architecture, Catalogue::load().unwrap().test("null").unwrap());
     let output = emulated(architecture, &program).stdin(Stdio::null()).output().unwrap();
     if output.status.code() == Some(77) { Err(testing::stdout(&output)) } else { Ok(()) }
+}
+
+fn built(architecture: &Architecture, test: &Test) -> PathBuf {
+    builds::program(Build { cc: architecture.compiler, flags: PORTABLE }, test)
 }
 
 fn emulated(architecture: &Architecture, program: &Path) -> Command {
@@ -159,7 +155,7 @@ fn note(notes: &mut Vec<String>, why: &str) -> usize {
 /// The cells of one program, in the order of `CHECKS`, each with the tests that were looked at.
 fn program(architecture: &Architecture, tests: &[Arc<Test>]) -> [Vec<(String, Cell)>; 3] {
     let first = &tests[0];
-    let binary = Build { cc: architecture.compiler, flags: PORTABLE }.of(first);
+    let binary = built(architecture, first);
     let elf = Elf::of(&std::fs::read(&binary).unwrap());
     let right = elf == Some(architecture.elf);
     let built = if right { Cell::Right } else { Cell::Wrong(format!("it is {elf:?}")) };
@@ -169,18 +165,10 @@ fn program(architecture: &Architecture, tests: &[Arc<Test>]) -> [Vec<(String, Ce
     [vec![(first.id.clone(), built)], answered, vec![(first.id.clone(), ends)]]
 }
 
-/// A program that runs under emulation, in a directory of its own.
-struct Emulated {
-    child: Child,
-    folder: tempfile::TempDir,
-}
-
-fn start(architecture: &Architecture, test: &Test, binary: &Path) -> Emulated {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+fn start(architecture: &Architecture, test: &Test, binary: &Path) -> Hand {
     let mut command = emulated(architecture, binary);
-    command.args(arguments(test, &small(test))).current_dir(folder.path());
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    Emulated { child, folder }
+    command.args(arguments(test, &small(test)));
+    Hand::start(command)
 }
 
 /// Sizes that suit an emulator.
@@ -226,27 +214,20 @@ fn impossible(test: &Test, why: &str) -> Option<Cell> {
 }
 
 fn window(architecture: &Architecture, test: &Test, binary: &Path, milliseconds: u64) -> Cell {
-    let Emulated { mut child, folder } = start(architecture, test, binary);
-    let mut stdin = child.stdin.take();
+    let mut hand = start(architecture, test, binary);
     // A program that watches others sees nothing here: it begins and ends, as a load does.
     let watches = test.roles.contains(&Role::Companion);
     let slices = if watches { 0 } else { 2 };
-    // One that skips has gone by now.
-    let _ = stdin.as_mut().unwrap().write_all(format!("go 0 {} {slices}\n", milliseconds * 1_000_000).as_bytes());
-    let (mut output, mut stdout) = (Vec::new(), BufReader::new(child.stdout.take().unwrap()));
+    hand.say(&format!("go 0 {} {slices}", milliseconds * 1_000_000));
     if watches {
-        stdout.read_until(b'\n', &mut output).unwrap();
-        std::thread::sleep(Duration::from_millis(4 * milliseconds));
-        drop(stdin.take());
+        // `ready` and three pulses.
+        (0..4).for_each(|_| _ = hand.next_line());
+        hand.close();
     }
-    stdout.read_to_end(&mut output).unwrap();
-    drop(stdin);
-    let mut complaint = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    let status = child.wait().unwrap();
+    let End { status, said, complaint } = hand.end(Duration::from_secs(120));
     let mut parser = Parser::default();
-    parser.feed(&output);
-    let wrong = |what: &str| Cell::Wrong(format!("{what}: {status} {}{complaint}", String::from_utf8_lossy(&output)));
+    parser.feed(said.as_bytes());
+    let wrong = |what: &str| Cell::Wrong(format!("{what}: {status} {said}{complaint}"));
     match parser.conclusion() {
         Conclusion::Done(copies) if status.success() => {
             let count: u64 = copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2).sum();
@@ -259,7 +240,7 @@ fn window(architecture: &Architecture, test: &Test, binary: &Path, milliseconds:
                 (_, false) => wrong("nothing was completed within the window"),
             }
         }
-        Conclusion::Skip(why) => Cell::Not(why.replace(&folder.path().display().to_string(), "its directory")),
+        Conclusion::Skip(why) => Cell::Not(why.replace(&hand.folder().display().to_string(), "its directory")),
         Conclusion::Error(why) => wrong(&why),
         _ => wrong("it broke the protocol"),
     }
@@ -267,19 +248,17 @@ fn window(architecture: &Architecture, test: &Test, binary: &Path, milliseconds:
 
 /// Whether it ends when stdin closes: before it was told to go, and in the middle of a long window.
 fn ends(architecture: &Architecture, test: &Test, binary: &Path) -> Cell {
-    for words in [&b""[..], b"go 0 1000000000 100\n"] {
-        let Emulated { mut child, folder: _kept } = start(architecture, test, binary);
-        let mut stdin = child.stdin.take().unwrap();
-        let _ = stdin.write_all(words);
-        std::thread::sleep(Duration::from_millis(200));
-        drop(stdin);
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while child.try_wait().unwrap().is_none() {
-            if Instant::now() > deadline {
-                let _ = child.kill();
-                return Cell::Wrong(format!("it goes on for half a minute after {words:?} and the end of stdin"));
-            }
-            std::thread::sleep(Duration::from_millis(20));
+    for words in [None, Some("go 0 1000000000 100")] {
+        let mut hand = start(architecture, test, binary);
+        // `ready`, or why it cannot run here.
+        hand.next_line();
+        if let Some(words) = words {
+            hand.say(words);
+            hand.heard();
+        }
+        hand.close();
+        if !hand.waits(Duration::from_secs(30), Hand::has_ended) {
+            return Cell::Wrong(format!("it goes on for half a minute after {words:?} and the end of stdin"));
         }
     }
     Cell::Right

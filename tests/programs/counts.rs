@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use catalogue::{Catalogue, Test};
 
-use crate::builds::MEASURED;
+use crate::builds::measured;
 use crate::hand::{Hand, verify};
+use crate::rates::each;
 
 /// What prepares a program, its first round and its end take at most, beside one call of each kind for each descriptor.
 const AROUND: u64 = 200;
@@ -60,17 +61,17 @@ fn each_count_is_a_call() {
         return testing::skip("strace is not installed");
     }
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
-    assert_eq!(counted().count(), 38);
-    for (test, calls) in counted() {
-        let binary = MEASURED.of(&test);
-        let table = place.path().join("table");
+    let counted: Vec<_> = counted().collect();
+    assert_eq!(counted.len(), 38);
+    each(&counted, |(test, calls)| {
+        let table = place.path().join(&test.id);
         let mut words: Vec<String> = ["-c", "-o"].map(str::to_owned).to_vec();
-        words.extend([table.display().to_string(), binary.display().to_string()]);
+        words.extend([&table, &measured(test)].map(|path| path.display().to_string()));
         words.extend(test.args.iter().cloned());
-        let count = verify(&test, &Hand::start(Path::new("strace"), &words).go(50, 1));
+        let count = verify(test, &Hand::with(Path::new("strace"), &words).go(50, 1));
         let counted = counts(&std::fs::read_to_string(&table).unwrap(), calls);
-        let number: u64 = argument(&test, "number").map_or(0, |number| number.parse().unwrap());
+        let number: u64 = argument(test, "number").map_or(0, |number| number.parse().unwrap());
         let most = count + AROUND + number;
         assert!((count..=most).contains(&counted), "{}: {count} counts, {counted} calls of {calls:?}", test.id);
-    }
+    });
 }

@@ -1,16 +1,15 @@
 //! Planted delays: a program that is stopped before its start or across the end of its window never moves the window.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::time::Duration;
 
 use catalogue::Catalogue;
 use journal::Copy;
 use runner::{Conclusion, Parser};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::builds::MEASURED;
-use crate::hand::Hand;
+use crate::builds::measured;
+use crate::hand::{Hand, SOON};
 use testing::Machine;
 
 const MS: u64 = 1_000_000;
@@ -32,25 +31,20 @@ fn stopped(id: &str, from: i64, to: u64) -> Copy {
     let _alone = Machine::alone();
     let test = Catalogue::load().unwrap().test(id).unwrap().clone();
     let mut hand = if test.is_rate() {
-        Hand::of(&test, &MEASURED.of(&test), &[])
+        Hand::test(&test, &measured(&test), &[])
     } else {
         // Their work's speed is measured by the tool, and by the program where it is not given.
-        let args: Vec<String> = test.args.iter().filter(|arg| !arg.starts_with("speed=")).cloned().collect();
-        Hand::start(&MEASURED.of(&test), &args)
+        Hand::with(&measured(&test), test.args.iter().filter(|arg| !arg.starts_with("speed=")))
     };
-    let mut stdin = hand.child.stdin.take().unwrap();
-    let mut stdout = BufReader::new(hand.child.stdout.take().unwrap());
-    let mut said = String::new();
-    stdout.read_line(&mut said).unwrap();
-    assert_eq!(said, "ready\n");
-    let pid = Pid::from_child(&hand.child);
+    assert_eq!(hand.line(), "ready");
+    let pid = hand.pid();
     let start = now() + LEAD * MS;
-    writeln!(stdin, "go {start} {} 5", 100 * MS).unwrap();
+    hand.say(&format!("go {start} {} 5", 100 * MS));
     sleep_until(start.saturating_add_signed(from * MS as i64));
     kill_process(pid, Signal::STOP).unwrap();
     sleep_until(start + to * MS);
     kill_process(pid, Signal::CONT).unwrap();
-    stdout.read_to_string(&mut said).unwrap();
+    let said = hand.end(SOON).said;
     let mut parser = Parser::default();
     parser.set_start(start);
     parser.feed(said.as_bytes());

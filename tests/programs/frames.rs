@@ -1,57 +1,30 @@
 //! The frame engine in a world where time goes only as the test says: known delays must show as what they are, and lose
 //! exactly the frames that each task's policy says.
 
-use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use catalogue::Catalogue;
 use journal::{Copy, Frame, Frames, Latency, Recorder, Schedule};
 use runner::{Conclusion, Parser};
+use testing::compiled::MEASURED;
+
+use crate::hand::Hand;
 
 /// The engine with the test's world.
-static DOUBLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
-    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
-    let binary = folder.path().join("task");
-    let output = Command::new("cc")
-        .current_dir(testing::file("programs"))
-        .args([
-            "-O2",
-            "-Wall",
-            "-Wextra",
-            "-Wpedantic",
-            "-Werror",
-            "-I",
-            ".",
-            "interactive/task.c",
-            "interactive/engine.c",
-        ])
-        .args(["interactive/frames.c", "../tests/programs/world.c"])
-        .args(testing::kit())
-        .arg("-o")
-        .arg(&binary)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    (folder, binary)
+static DOUBLE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let units = ["interactive/task.c", "interactive/engine.c", "interactive/frames.c", "../tests/programs/world.c"];
+    MEASURED.program("task", &units.map(str::to_owned), &[]).unwrap_or_else(|why| panic!("{why}"))
 });
 
 /// Runs a catalogue's task, or one of its own arguments, for `seconds`.
 fn run(args: &[String], seconds: u32) -> Copy {
-    let mut child = Command::new(&DOUBLE.1).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(format!("go 0 1000000000 {seconds}\n").as_bytes()).unwrap();
-    let mut said = Vec::new();
-    child.stdout.take().unwrap().read_to_end(&mut said).unwrap();
-    drop(stdin);
-    assert!(child.wait().unwrap().success());
+    let said = Hand::with(&DOUBLE, args).go(1000, seconds);
     // Times count from the first slice's start.
-    let text = String::from_utf8_lossy(&said).into_owned();
-    let start = text.lines().find_map(|line| line.strip_prefix("slice ")?.split(' ').next()?.parse().ok()).unwrap();
+    let start = said.lines().find_map(|line| line.strip_prefix("slice ")?.split(' ').next()?.parse().ok()).unwrap();
     let mut parser = Parser::default();
     parser.set_start(start);
-    parser.feed(&said);
+    parser.feed(said.as_bytes());
     match parser.conclusion() {
         Conclusion::Done(mut copies) => copies.swap_remove(0),
         other => panic!("{other:?}"),
@@ -185,25 +158,26 @@ fn a_limit_that_is_broken_ends_the_test_with_its_last_second() {
     assert!(frames("video", &["stall=20000", "at=300", "break_over=25000"]).broke.is_none());
 }
 
-/// An hour at 1 kHz: under 64 MB in the task's process and 5 MB in the journal.
+/// An hour at 1 kHz, or a tenth of it unless all must run: under 64 MB in the task's process and 5 MB in the journal.
 #[test]
 fn an_hour_at_one_kilohertz_fits() {
-    let copy = run(&["period=1000".to_owned(), "delay=70".to_owned()], 3600);
-    assert_eq!(copy.frames.as_ref().unwrap().done, 3_599_999);
+    let seconds: u32 = if testing::all_must_run() { 3600 } else { 360 };
+    let planned = u64::from(seconds) * 1000;
+    let copy = run(&["period=1000".to_owned(), "delay=70".to_owned()], seconds);
+    assert_eq!(copy.frames.as_ref().unwrap().done, planned - 1);
     assert!(copy.usage.unwrap().maxrss_kib < 64_000_000 / 1024);
 
-    let schedule =
-        Schedule { period: 1_000_000, deadline: 1_000_000, work: 0, planned: 3_600_000, latency: Latency::Wake };
+    let schedule = Schedule { period: 1_000_000, deadline: 1_000_000, work: 0, planned, latency: Latency::Wake };
     let mut recorder = Recorder::new(schedule);
     let mut random = 1_u64;
-    for number in 0..3_600_000_u64 {
+    for number in 0..planned {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         // From 20 us to some ms, as a busy machine has it.
         let woke = number * 1_000_000 + 20_000 + (1 << (random >> 60)) * ((random >> 40) & 0xff);
         recorder.add(Frame { planned: number * 1_000_000, sent: number * 1_000_000, woke, done: Some(woke) });
     }
     let line = serde_json::to_string(&recorder.finish(None)).unwrap();
-    // For docs/performance.md: cargo test --test frames an_hour -- --nocapture
-    eprintln!("an hour takes {} bytes of the journal", line.len());
+    // For docs/performance.md: UNIXMARK_TEST_ALL=1 cargo test --test programs an_hour -- --nocapture
+    eprintln!("{seconds} s take {} bytes of the journal", line.len());
     assert!(line.len() < 5_000_000, "{} bytes", line.len());
 }

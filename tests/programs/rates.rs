@@ -1,19 +1,19 @@
 //! The real programs: they compile clean, run clean under sanitizers, give right answers, do the work
 //! they claim, and keep to the protocol. Relations and counts, never speeds.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{Read, Write};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use catalogue::{Catalogue, Need, Processor, Test};
 
-use crate::builds::{Build, MEASURED, PLAIN, SANITIZED, UNIXBENCH};
-use crate::hand::{Hand, answers, verify};
 use testing::Machine;
+use testing::compiled::{Build, SANITIZED, UNIXBENCH};
+
+use crate::builds::{builds, measured, program};
+use crate::hand::{AT_ONCE, Hand, SOON, answers, verify};
 
 /// Every test whose program is in C; the others have tests/tool/graphics.rs.
 fn tests() -> impl Iterator<Item = Arc<Test>> {
@@ -58,55 +58,60 @@ fn holds(mut look: impl FnMut() -> Result<(), String>) -> Result<(), String> {
 }
 
 #[test]
-fn no_warnings_from_either_compiler() {
-    let mut items = Vec::new();
-    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
-        let build = Build { cc, flags: UNIXBENCH };
-        build.reads_as_gnu2x(&[], testing::kit());
-        items.extend(binaries().into_iter().map(|test| (build, test)));
+fn no_compiler_warns() {
+    let items: Vec<_> =
+        builds().into_iter().flat_map(|build| binaries().into_iter().map(move |test| (build, test))).collect();
+    each(&items, |(build, test)| drop(program(*build, test)));
+}
+
+/// Warnings that need the optimiser come with the usual standard; the next one is only read.
+#[test]
+fn the_next_c_standard_takes_every_program() {
+    for build in builds().into_iter().filter(|build| build.flags == UNIXBENCH) {
+        build.reads_as_gnu2x(&testing::kit(), &[]).unwrap();
+        each(&binaries(), |test| {
+            let units: Vec<String> = test.units().collect();
+            build.reads_as_gnu2x(&units, &test.define).unwrap_or_else(|why| panic!("{why}"));
+        });
     }
-    // Warnings that need the optimiser come with the usual standard; the next one is only read.
-    each(&items, |(build, test)| {
-        build.of(test);
-        build.reads_as_gnu2x(&test.define, test.units().collect());
-    });
 }
 
 #[test]
 fn every_test_gives_right_answers_under_sanitizers() {
-    let build = Build { cc: "gcc", flags: SANITIZED };
+    if !testing::all_must_run() {
+        return;
+    }
     let tests: Vec<_> = tests().filter(|test| test.is_rate()).collect();
     each(&tests, |test| {
-        let binary = build.of(test);
+        let binary = program(Build { cc: "gcc", flags: SANITIZED }, test);
         if runnable(test) {
             answers(test, &binary, 50);
         }
     });
 }
 
+/// A row of each program; where all must run every row, and those whose work is the processor's alone in other builds too.
 #[test]
 fn every_test_gives_right_answers_as_it_is_measured() {
-    let firsts: BTreeSet<String> = rates().map(|test| test.id.clone()).collect();
-    let mut items = Vec::new();
-    for (cc, flags) in [("gcc", UNIXBENCH), ("gcc", PLAIN), ("clang", UNIXBENCH), ("clang", PLAIN)] {
-        if !testing::has(cc) {
-            continue;
+    let all = testing::all_must_run();
+    let wanted = |build: &Build, test: &Test| {
+        let first = || rates().any(|first| first.id == test.id);
+        let is_processor_s = ["cpu", "memory"].contains(&test.category.as_str());
+        match build.flags {
+            UNIXBENCH if build.cc != "clang" => all || first(),
+            UNIXBENCH => is_processor_s || first(),
+            _ => is_processor_s,
         }
-        // Other compilers and flags than those that are measured with matter where the work is the processor's alone; of the other
-        // programs one row each is enough.
-        let build = Build { cc, flags };
-        let wanted = |test: &Test| {
-            let alone = ["cpu", "memory"].contains(&test.category.as_str());
-            build == MEASURED || alone || (flags == UNIXBENCH && firsts.contains(&test.id))
-        };
-        items.extend(tests().filter(|test| test.is_rate() && wanted(test)).map(|test| (build, test)));
-    }
+    };
+    let tests: Vec<_> = tests().filter(|test| test.is_rate()).collect();
+    let rows = |build: Build| tests.iter().filter(move |test| wanted(&build, test)).map(move |test| (build, test));
+    let items: Vec<_> = builds().into_iter().flat_map(rows).collect();
     let catalogue = Catalogue::load().unwrap();
     let processor = processor(&catalogue);
     each(&items, |(build, test)| {
-        let binary = build.of(test);
+        let binary = program(*build, test);
         if runnable(test) {
-            let said = answers(test, &binary, 100);
+            let said = answers(test, &binary, if all { 100 } else { 25 });
             bounded(test, &said, &format!("{build:?}"), (&catalogue, processor));
         }
     });
@@ -148,11 +153,12 @@ fn processor(catalogue: &Catalogue) -> Option<&Processor> {
 fn the_clock_is_by_what_an_addition_takes() {
     let catalogue = Catalogue::load().unwrap();
     let figure = |id: &str, more: &[&str]| {
-        let said = Hand::of(catalogue.test(id).unwrap(), &MEASURED.of(catalogue.test(id).unwrap()), more).go(20, 4);
+        let said = Hand::test(catalogue.test(id).unwrap(), &measured(catalogue.test(id).unwrap()), more).go(20, 4);
         let clock: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("value clock ")).collect();
         (verify(catalogue.test(id).unwrap(), &said) as f64, clock[0].split(' ').next().unwrap().parse::<f64>().unwrap())
     };
     let times = |now: f64, before: f64, wanted: f64| (wanted * 0.7..wanted * 1.4).contains(&(now / before));
+    let _alone = Machine::alone();
     let found = holds(|| {
         for (id, of_counts) in [("core-clock", 16.0), ("int-add-chain", 1.0)] {
             let (usual, fake) = (figure(id, &[]), figure(id, &["add_cycles=16"]));
@@ -172,9 +178,9 @@ fn a_planted_error_is_found() {
     for (id, check) in [("float-fma", "right"), ("sin", "sum"), ("copy-l1", "after"), ("disk-read-4k", "wrong_blocks")]
     {
         let test = catalogue.test(id).unwrap();
-        let binary = MEASURED.of(test);
+        let binary = measured(test);
         for (word, good) in [("wrong=0", true), ("wrong=1", false)] {
-            let said = Hand::of(test, &binary, &[word]).go(100, 2);
+            let said = Hand::test(test, &binary, &[word]).go(100, 2);
             if let Some(why) = said.lines().find(|line| line.starts_with("skip ")) {
                 testing::skip(&format!("{id}: {why}"));
                 continue;
@@ -192,8 +198,8 @@ fn a_planted_error_is_found() {
 #[test]
 fn threads_are_told_one_by_one() {
     let test = Catalogue::load().unwrap().test("atomic-shared").unwrap().clone();
-    let binary = MEASURED.of(&test);
-    let said = Hand::start(&binary, &["threads=3".to_owned(), "cpu=0".to_owned()]).go(100, 3);
+    let binary = measured(&test);
+    let said = Hand::with(&binary, ["threads=3", "cpu=0"]).go(100, 3);
     let copies: Vec<&str> = said.lines().filter(|line| line.starts_with("copy ")).collect();
     assert_eq!(copies, ["copy 0", "copy 1", "copy 2"], "{said}");
     assert_eq!(said.matches("slice ").count(), 9, "{said}");
@@ -203,21 +209,21 @@ fn threads_are_told_one_by_one() {
 fn the_end_of_stdin_ends_every_program() {
     let tests: Vec<_> = rates().filter(|test| runnable(test)).collect();
     each(&tests, |test| {
-        let binary = MEASURED.of(test);
+        let binary = measured(test);
         // While it waits for go.
-        let mut hand = Hand::of(test, &binary, &[]);
-        drop(hand.child.stdin.take());
-        assert!(hand.ends_within(Duration::from_secs(5)), "{} waits for ever", test.id);
+        let mut hand = Hand::test(test, &binary, &[]);
+        hand.close();
+        hand.end(AT_ONCE);
         // In the middle of a window of a hundred seconds.
-        let mut hand = Hand::of(test, &binary, &[]);
-        let mut stdin = hand.child.stdin.take().unwrap();
-        stdin.write_all(b"go 0 1000000000 100\n").unwrap();
-        std::thread::sleep(Duration::from_millis(100));
-        drop(stdin);
-        assert!(hand.ends_within(Duration::from_secs(5)), "{} goes on without its tool", test.id);
-        let mut said = String::new();
-        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(said.is_empty() || said == "ready\n", "{} reports an unfinished window: {said}", test.id);
+        let mut hand = Hand::test(test, &binary, &[]);
+        if hand.line() != "ready" {
+            return;
+        }
+        hand.say("go 0 1000000000 100");
+        hand.heard();
+        hand.close();
+        let said = hand.end(AT_ONCE).said;
+        assert!(said == "ready\n", "{} reports an unfinished window: {said}", test.id);
     });
 }
 
@@ -226,15 +232,13 @@ fn a_load_reports_what_it_achieved() {
     let catalogue = Catalogue::load().unwrap();
     for id in ["syscall", "execl", "shell1", "whetstone-double"] {
         let test = catalogue.test(id).unwrap();
-        let binary = MEASURED.of(test);
-        let mut hand = Hand::of(test, &binary, &[]);
-        let mut stdin = hand.child.stdin.take().unwrap();
-        stdin.write_all(b"go 0 250000000 0\n").unwrap();
-        std::thread::sleep(Duration::from_millis(400));
-        drop(stdin);
-        assert!(hand.ends_within(Duration::from_secs(5)), "{id}");
-        let mut said = String::new();
-        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let binary = measured(test);
+        let mut hand = Hand::test(test, &binary, &[]);
+        assert_eq!(hand.line(), "ready");
+        hand.say("go 0 250000000 0");
+        hand.works();
+        hand.close();
+        let said = hand.end(AT_ONCE).said;
         assert!(said.ends_with("done\n") && said.matches("slice ").count() == 1, "{id}: {said}");
         verify(test, &said);
     }
@@ -244,7 +248,7 @@ fn a_load_reports_what_it_achieved() {
 #[test]
 fn a_failing_script_is_noticed() {
     let test = Catalogue::load().unwrap().test("shell8").unwrap().clone();
-    let binary = MEASURED.of(&test);
+    let binary = measured(&test);
     let script = testing::file("programs/shell/multi.sh").display().to_string();
     // The scripts write to the current directory: on /proc they cannot, whoever runs them.
     let mut child = Command::new(binary);
@@ -265,16 +269,12 @@ fn wrong_arguments_are_named() {
         ("null", "nice=99", "nice"),
     ] {
         let test = catalogue.test(id).unwrap();
-        let binary = MEASURED.of(test);
-        let mut hand = Hand::start(&binary, &[word.to_owned()]);
-        let mut said = String::new();
-        hand.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        hand.child.wait().unwrap();
+        let binary = measured(test);
+        let said = Hand::with(&binary, [word]).end(SOON).said;
         assert!(said.starts_with("error ") && said.contains(mark), "{id} {word}: {said}");
     }
 }
 
-/// UnixBench's arithmetic tests are optimised away; ours take longer the more they have to do.
 /// `pgms/fstime -d /tmp` works where others may write, who know the names of its files.
 #[test]
 fn a_link_under_the_name_of_a_file_is_not_followed() {
@@ -284,29 +284,29 @@ fn a_link_under_the_name_of_a_file_is_not_followed() {
     let test = Catalogue::load().unwrap().test("fstime").cloned().unwrap();
     let script = "ln -s \"$1\" dummy0-$$ && shift && exec \"$@\"";
     let mut words = ["-c", script, "sh"].map(str::to_owned).to_vec();
-    words.extend([&victim, &MEASURED.of(&test)].map(|path| path.display().to_string()));
+    words.extend([&victim, &measured(&test)].map(|path| path.display().to_string()));
     words.extend(crate::hand::arguments(&test, &[]));
-    verify(&test, &Hand::start(Path::new("sh"), &words).go(50, 1));
+    verify(&test, &Hand::with(Path::new("sh"), &words).go(50, 1));
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "kept");
 }
 
+/// UnixBench's arithmetic tests are optimised away; ours take longer the more they have to do.
 #[test]
 fn arithmetic_takes_longer_the_more_steps_it_has() {
     let catalogue = Catalogue::load().unwrap();
-    for cc in ["gcc", "clang"].into_iter().filter(|cc| testing::has(cc)) {
-        let build = Build { cc, flags: UNIXBENCH };
+    for build in builds().into_iter().filter(|build| build.flags == UNIXBENCH) {
         let tests =
             ["arithoh", "short", "int", "long", "float", "double", "register"].map(|id| catalogue.test(id).unwrap());
-        each(&tests, |test| drop(build.of(test)));
+        each(&tests, |test| drop(program(build, test)));
         let _alone = Machine::alone();
         for test in tests {
-            let count = |steps: &str| verify(test, &Hand::of(test, &build.of(test), &[steps]).go(25, 2)) as f64;
+            let count = |steps: &str| verify(test, &Hand::test(test, &program(build, test), &[steps]).go(25, 2)) as f64;
             let relation = holds(|| {
                 let ratio = count("steps=17") / count("steps=170");
                 let right = (3.0..30.0).contains(&ratio);
                 right.then_some(()).ok_or_else(|| format!("ten times the steps take {ratio} times as long"))
             });
-            assert_eq!(relation, Ok(()), "{cc}, {}", test.id);
+            assert_eq!(relation, Ok(()), "{}, {}", build.cc, test.id);
         }
     }
 }
@@ -317,9 +317,9 @@ fn arithmetic_divides() {
     let catalogue = Catalogue::load().unwrap();
     let types = ["short", "int", "long", "float", "double", "register"].map(|id| catalogue.test(id).unwrap());
     let empty = catalogue.test("arithoh").unwrap();
-    each(&types, |test| drop((MEASURED.of(test), MEASURED.of(empty))));
+    each(&types, |test| drop((measured(test), measured(empty))));
     let _alone = Machine::alone();
-    let count = |test: &Test| verify(test, &Hand::of(test, &MEASURED.of(test), &[]).go(25, 2)) as f64;
+    let count = |test: &Test| verify(test, &Hand::test(test, &measured(test), &[]).go(25, 2)) as f64;
     for test in types {
         let relation = holds(|| {
             let ratio = count(empty) / count(test);
@@ -334,13 +334,13 @@ fn counts_grow_with_the_window() {
     let catalogue = Catalogue::load().unwrap();
     let mut tests = catalogue.expand(&["index".to_owned()]).unwrap();
     tests.retain(|test| test.value.is_none() && test.id != "shell8");
-    each(&tests, |test| drop(MEASURED.of(test)));
+    each(&tests, |test| drop(measured(test)));
     let _alone = Machine::alone();
     for test in &tests {
-        let count = |slices| verify(test, &Hand::of(test, &MEASURED.of(test), &[]).go(100, slices)) as f64;
+        let count = |slices| verify(test, &Hand::test(test, &measured(test), &[]).go(50, slices)) as f64;
         let relation = holds(|| {
             let (short, long) = (count(1), count(6));
-            (long / short > 3.0).then_some(()).ok_or_else(|| format!("{short} in 0.1 s, {long} in 0.6 s"))
+            (long / short > 3.0).then_some(()).ok_or_else(|| format!("{short} in 50 ms, {long} in 300 ms"))
         });
         assert_eq!(relation, Ok(()), "{}", test.id);
     }
@@ -370,11 +370,12 @@ fn the_shell_tests_data_has_unixbench_s_shape() {
     assert_eq!((od.lines().count(), od.len()), (536, 34_013));
 }
 
-/// The portable programs answer to every name, from a multi-call binary of less than 4 MB. Four runs at once, since a run waits most
+/// The portable programs answer to every name (where all must run, with every row's arguments), from a multi-call binary of less than 4 MB. Four runs at once, since a run waits most
 /// of its time; what was too slow beside others is run again alone.
 #[test]
 fn the_portable_build_has_every_program() {
-    let all: Vec<_> = Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate()).collect();
+    let every = || Catalogue::load().unwrap().tests.into_iter().filter(|test| test.is_rate());
+    let all: Vec<_> = if testing::all_must_run() { every().collect() } else { rates().collect() };
     let parts: Vec<Vec<String>> =
         (0..4).map(|part| all.iter().skip(part).step_by(4).map(|test| test.id.clone()).collect()).collect();
     let slow = Mutex::new(Vec::new());
@@ -413,7 +414,7 @@ fn what_is_wasted_counts_children() {
     let test = Catalogue::load().unwrap().test("spawn").unwrap().clone();
     // The program's own processor time, as a multiple of its children's.
     let own = |arguments: &[&str]| {
-        let said = Hand::of(&test, &MEASURED.of(&test), arguments).go(100, 5);
+        let said = Hand::test(&test, &measured(&test), arguments).go(100, 5);
         let usage = said.lines().find_map(|line| line.strip_prefix("usage ")).unwrap();
         let ns: Vec<f64> = usage.split(' ').take(4).map(|number| number.parse().unwrap()).collect();
         (ns[0] + ns[1]) / (ns[2] + ns[3])

@@ -3,6 +3,7 @@
 
 pub mod browser;
 mod damage;
+pub mod compiled;
 pub mod page;
 mod place;
 mod skip;

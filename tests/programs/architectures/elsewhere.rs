@@ -1,13 +1,15 @@
 //! What of the programs is Linux's alone: rows without `needs = ["linux"]` build and work without it, those with it do not.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use catalogue::{Catalogue, Need, Test};
 
-use super::{all, each};
-use crate::builds::Build;
+use testing::compiled::Build;
+
+use super::{asked_for, each};
+use crate::builds::program;
 use crate::hand::{Hand, answers, arguments};
 
 /// A C compiler with the headers and libraries of FreeBSD 14, as a Python package.
@@ -33,6 +35,9 @@ fn has_part(test: &Test) -> bool {
 
 #[test]
 fn rows_of_a_program_with_a_part_for_linux_need_it_or_work_without_that_part() {
+    if !asked_for() {
+        return;
+    }
     // Programs that hold rows of both kinds; the others are whole or not at all (below).
     let portable: Vec<String> = rows().filter(|test| !needs_linux(test)).map(|test| test.program.clone()).collect();
     let rows: Vec<_> = rows().filter(|test| has_part(test) && portable.contains(&test.program)).collect();
@@ -42,22 +47,25 @@ fn rows_of_a_program_with_a_part_for_linux_need_it_or_work_without_that_part() {
             let why = refusal(test, &[]);
             assert!(why.starts_with("error unknown op="), "{} does not need Linux: {why}", test.id);
         } else {
-            answers(test, &NO_LINUX.of(test), 20);
+            answers(test, &program(NO_LINUX, test), 20);
         }
     });
 }
 
 /// What a program says that does not become ready.
 fn refusal(test: &Test, more: &[&str]) -> String {
-    let mut program = Command::new(NO_LINUX.of(test));
+    let mut program = Command::new(program(NO_LINUX, test));
     testing::stdout(&program.args(arguments(test, more)).stdin(Stdio::null()).output().unwrap())
 }
 
 #[test]
 fn what_every_program_takes_is_posix_or_a_skip() {
+    if !asked_for() {
+        return;
+    }
     let null = Catalogue::load().unwrap().test("null").unwrap().clone();
     for argument in ["cpu=0", "nice=19", "policy=other", "session=1", "prove_nice=1", "slowed=10"] {
-        Hand::of(&null, &NO_LINUX.of(&null), &[argument]).go(20, 2);
+        Hand::test(&null, &program(NO_LINUX, &null), &[argument]).go(20, 2);
     }
     for argument in
         ["slack=1", "timeslice=1000", "uclamp_min=1", "idle_latency=1", "cgroup=/", "seccomp=allow", "landlock=1"]
@@ -72,14 +80,14 @@ fn what_every_program_takes_is_posix_or_a_skip() {
 /// FreeBSD's own headers and libraries: slow, and a download of 100 MB.
 #[test]
 fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
-    if !all() {
+    if !asked_for() {
         return;
     }
-    let zig = match testing::python(ZIG) {
-        Ok(place) => Zig::of(&place),
+    let place = match testing::python(ZIG) {
+        Ok(place) => place,
         Err(why) => return testing::skip(&why),
     };
-    let kit: Vec<PathBuf> = testing::kit().iter().map(|unit| zig.object(unit, &[]).unwrap()).collect();
+    let zig = zig(&place);
     let mut programs: Vec<Arc<Test>> = Vec::new();
     for test in rows() {
         let is_known = |known: &Arc<Test>| known.binary() == test.binary() && needs_linux(known) == needs_linux(&test);
@@ -87,10 +95,13 @@ fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
             programs.push(test);
         }
     }
-    let built: Vec<_> = programs.iter().map(|test| (test, zig.program(test, &kit))).collect();
+    let built: Vec<_> = programs
+        .iter()
+        .map(|test| (test, zig.program(test.binary(), &test.units().collect::<Vec<_>>(), &test.define)))
+        .collect();
     for (test, built) in &built {
         match built {
-            Ok(()) => {
+            Ok(_) => {
                 assert!(!needs_linux(test) || has_part(test), "{} builds for FreeBSD: it needs no Linux", test.id)
             }
             Err(why) => assert!(needs_linux(test), "{} needs Linux: {why}", test.id),
@@ -101,45 +112,15 @@ fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
     assert!(right > 20 && right < built.len());
 }
 
-/// The compiler, and where its objects go.
-struct Zig {
-    folder: tempfile::TempDir,
-    binary: PathBuf,
-}
-
-impl Zig {
-    fn of(place: &Path) -> Zig {
-        let find = "import os, ziglang; print(os.path.dirname(ziglang.__file__))";
-        let output = Command::new(place.join("bin/python")).args(["-c", find]).output().unwrap();
-        let binary = Path::new(testing::stdout(&output).trim()).join("zig");
-        Zig { folder: tempfile::tempdir().unwrap(), binary }
-    }
-
-    fn runs(&self, args: &[&str], more: &[String]) -> Result<(), String> {
-        let cache = self.folder.path().join("cache");
-        let output: Output = Command::new(&self.binary)
-            .args(["cc", "-target", "x86_64-freebsd", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I."])
-            .args(args)
-            .args(more)
-            .current_dir(testing::file("programs"))
-            .env("ZIG_GLOBAL_CACHE_DIR", &cache)
-            .env("ZIG_LOCAL_CACHE_DIR", &cache)
-            .output()
-            .unwrap();
-        if output.status.success() { Ok(()) } else { Err(testing::stderr(&output)) }
-    }
-
-    fn object(&self, unit: &str, define: &[String]) -> Result<PathBuf, String> {
-        let object = self.folder.path().join(format!("{}{}.o", unit.replace('/', "-"), define.concat()));
-        self.runs(&["-c", unit, "-o", object.to_str().unwrap()], define).map(|()| object)
-    }
-
-    /// Builds the program of a test, and links it.
-    fn program(&self, test: &Test, kit: &[PathBuf]) -> Result<(), String> {
-        let define: Vec<String> = test.define.iter().map(|item| format!("-D{item}")).collect();
-        let own = test.units().map(|unit| self.object(&unit, &define)).collect::<Result<Vec<_>, _>>()?;
-        let objects = own.iter().chain(kit).map(|object| object.display().to_string()).collect::<Vec<_>>();
-        let binary = self.folder.path().join(test.binary());
-        self.runs(&["-o", binary.to_str().unwrap(), "-lm", "-lrt", "-lpthread"], &objects)
-    }
+/// Returns the compiler for FreeBSD in a Python's directory, where its own files go too.
+fn zig(place: &Path) -> Build {
+    let find = "import os, ziglang; print(os.path.dirname(ziglang.__file__))";
+    let output = Command::new(place.join("bin/python")).args(["-c", find]).output().unwrap();
+    let binary = Path::new(testing::stdout(&output).trim()).join("zig");
+    let cache = place.join("cache");
+    let caches = ["GLOBAL", "LOCAL"].map(|which| format!("ZIG_{which}_CACHE_DIR={}", cache.display()));
+    let target = ["cc", "-target", "x86_64-freebsd", "-O1", "-lrt", "-lpthread", "-Wno-unused-command-line-argument"];
+    let words = caches.into_iter().chain([binary.display().to_string()]).chain(target.map(str::to_owned));
+    let words = words.map(|word| &*word.leak()).collect::<Vec<&str>>();
+    Build { cc: "env", flags: words.leak() }
 }
