@@ -332,7 +332,9 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
 /// what it said, after its form and its answers were checked.
 pub fn answers(test: &Test, binary: &Path, milliseconds: u64) -> String {
     let (good, mut said) = Hand::test(test, binary, &[]).window(milliseconds, 2);
-    if !good && said.contains("nothing was completed within the window") {
+    // One that slept through its window on a busy machine reports slices without work.
+    let slept = said.lines().filter(|line| line.starts_with("slice ")).all(|line| line.ends_with(" 0"));
+    if (!good && said.contains("nothing was completed within the window")) || (good && slept) {
         said = Hand::test(test, binary, &[]).go(milliseconds * 20, 2);
     } else {
         assert!(good, "{said}");
