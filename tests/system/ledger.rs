@@ -68,6 +68,24 @@ leave = "test -e ROOT/mended && rm -f ROOT/flag"
 doc = "x"
 
 [[condition]]
+id = "mounting"
+label = "mounts something in the trial's directory and does not unmount it"
+means = "command"
+enter = "mkdir -p b && mount --bind ROOT/precious b"
+verify = "test -e b/kept && echo verifying > ROOT/verifying"
+leave = "umount b"
+doc = "x"
+
+[[condition]]
+id = "forgetful"
+label = "leaves its mount to others"
+means = "command"
+enter = "mkdir -p b && mount --bind ROOT/precious b"
+verify = "test -e b/kept"
+leave = "true"
+doc = "x"
+
+[[condition]]
 id = "also-stuck"
 label = "cannot be left either"
 means = "command"
@@ -352,6 +370,34 @@ fn who_asks_twice_does_not_wait_for_a_condition_to_be_left() {
         room.ledgers().is_empty()
     });
     room.wait_until_clean();
+}
+
+/// What a condition has mounted in the scratch directory is not the run's to remove.
+#[test]
+fn nothing_is_removed_through_a_mount() {
+    let Some(room) = room() else { return };
+    let kept = room.file("precious/kept");
+    fs::create_dir(room.file("precious")).unwrap();
+    fs::write(&kept, "precious").unwrap();
+    for condition in ["mounting", "forgetful"] {
+        let output = room.run(&room.cost(&format!("{condition} -i 3 syscall")));
+        assert!(!output.status.success(), "{}", stderr(&output));
+        assert!(kept.exists(), "{condition}: {}", stderr(&output));
+    }
+    // With its guardian at work, too, and where what is left is forgotten.
+    fs::remove_file(room.file("verifying")).unwrap();
+    for forgotten in ["mounting", "forgetful"] {
+        room.run(&format!("restore --forget {forgotten}"));
+    }
+    restored(&room);
+    let mut tool = start(&room, "mounting");
+    room.wait_for_file("verifying");
+    tool.kill();
+    wait_for("a ledger that nobody holds", || !stdout(&room.run("restore --list")).contains("goes on"));
+    assert!(kept.exists());
+    room.run("restore --forget mounting");
+    restored(&room);
+    assert!(kept.exists());
 }
 
 #[test]

@@ -32,7 +32,9 @@ use processes::Signals;
 
 pub use ::audit::{Flush, Sink, TrailSettings};
 pub use command::Commands;
-pub use ledger::{Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, restore, survey};
+pub use ledger::{
+    Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch, remove_tree, restore, survey,
+};
 
 /// The name of the lock by which one experiment at a time may switch anything. It lies where nobody but
 /// this user can take it.

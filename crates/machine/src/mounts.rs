@@ -69,6 +69,14 @@ impl Mount {
     }
 }
 
+/// Returns where something is mounted at a directory of this machine or below it.
+#[must_use]
+pub fn mounted_below(folder: &Path) -> Option<PathBuf> {
+    let folder = std::fs::canonicalize(folder).ok()?;
+    let mut points = all(&Machine::here()).into_iter().map(|mount| PathBuf::from(mount.point));
+    points.find(|point| point.starts_with(&folder))
+}
+
 /// Everything that is mounted, in the order it was mounted.
 pub fn all(machine: &Machine) -> Vec<Mount> {
     let text = machine.read("/proc/self/mountinfo").unwrap_or_default();

@@ -71,28 +71,37 @@ impl Group {
     /// Sends SIGKILL to what is left of the group; returns false if nothing is.
     fn kill(&self) -> bool {
         let populated = self.cgroup.as_deref().is_some_and(kill_cgroup);
-        let members = self.members();
         let Some(leader) = Pid::from_raw(self.leader) else { return populated };
-        if Status::read(leader).is_some_and(|status| status.started == self.started) {
+        let members = self.members();
+        if self.has_its_leader(leader) == Some(true) {
             // Alive or a zombie, it keeps the number from others.
             let _ = kill_process_group(leader, Signal::KILL);
         } else {
             for member in &members {
-                signal_if(member.pid, Signal::KILL, || {
-                    Status::read(member.pid).is_some_and(|now| now.started == member.started)
-                });
+                let is_same = || Status::read(member.pid).is_some_and(|now| now.started == member.started);
+                signal_if(member.pid, Signal::KILL, is_same);
             }
         }
         populated || !members.is_empty()
     }
 
-    /// Returns the living processes of the group.
+    /// Returns true if the group's own leader has its number, false if another process has it, and nothing if none has. The
+    /// kernel does not give away a number that is still a group's, so where another has it the group is gone.
+    fn has_its_leader(&self, leader: Pid) -> Option<bool> {
+        Status::read(leader).map(|status| status.started == self.started)
+    }
+
+    /// Returns the living processes of the group. Without its leader it is known by its session: what begins a session of its
+    /// own may have taken the number since.
     fn members(&self) -> Vec<Status> {
+        let has_its_leader = Pid::from_raw(self.leader).and_then(|leader| self.has_its_leader(leader));
         let is_member = |status: &Status| {
             status.group == self.leader
-                && [self.session, self.leader].contains(&status.session)
-                && status.started >= self.started
                 && !status.is_dead
+                && match has_its_leader {
+                    Some(is_its_own) => is_its_own,
+                    None => status.session == self.session && status.started >= self.started,
+                }
         };
         find(|_| true).filter_map(Status::read).filter(is_member).collect()
     }
@@ -205,15 +214,42 @@ mod tests {
         assert!(group.members().is_empty());
     }
 
+    /// A number that came round: a daemon that leads a session, and then only its children.
+    #[test]
+    fn a_session_of_the_same_number_is_another() {
+        let mut child = shell("exec setsid -w sh -c 'sleep 1000 & echo $$; exec >&-; wait'");
+        let led = |status: &Status| status.group == status.session && status.pid.as_raw_nonzero().get() == status.group;
+        let is_daemon = |pid: &Pid| {
+            Status::read(*pid).is_some_and(|status| {
+                led(&status) && parent(*pid) == Some(Pid::from_raw(child.id().cast_signed()).unwrap())
+            })
+        };
+        let daemon = find(|_| true).find(is_daemon).unwrap();
+        let own = Status::read(rustix::process::getpid()).unwrap();
+        let status = Status::read(daemon).unwrap();
+        let stale = Group { leader: status.group, started: status.started - 1, session: own.session, cgroup: None };
+        stale.end(Duration::from_secs(20)).unwrap();
+        assert!(Status::read(daemon).is_some_and(|now| !now.is_dead), "it was killed");
+        let of_it =
+            || find(|_| true).filter_map(Status::read).filter(|now| now.group == status.group && !now.is_dead).count();
+        assert_eq!(of_it(), 2);
+        signal_if(daemon, Signal::KILL, || true);
+        child.wait().unwrap();
+        stale.end(Duration::from_secs(20)).unwrap();
+        assert_eq!(of_it(), 1, "a child of the daemon was killed");
+        let rest = find(|_| true).filter_map(Status::read).filter(|now| now.group == status.group);
+        rest.for_each(|now| signal_if(now.pid, Signal::KILL, || true));
+    }
+
     #[test]
     fn a_group_of_the_same_number_is_another() {
         let mut child = shell("echo x; exec sleep 1000");
         let group = Group::led_by(Pid::from_raw(child.id().cast_signed()).unwrap(), None);
-        let earlier = Group { started: group.started + 1, ..group.clone() };
-        earlier.end(Duration::from_secs(20)).unwrap();
-        assert!(crate::exit_status(Pid::from_raw(child.id().cast_signed()).unwrap()).is_none(), "it was killed");
-        let theirs = Group { session: group.session + 1, started: 0, ..group.clone() };
-        theirs.end(Duration::from_secs(20)).unwrap();
+        let lives = || crate::exit_status(Pid::from_raw(child.id().cast_signed()).unwrap()).is_none();
+        for started in [group.started + 1, group.started - 1, 0] {
+            Group { started, ..group.clone() }.end(Duration::from_secs(20)).unwrap();
+            assert!(lives(), "it was killed");
+        }
         assert_eq!(group.members().len(), 1);
         crate::reap(&mut child);
         assert!(group.members().is_empty());

@@ -12,12 +12,12 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rustix::process::setsid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use conditions::{Experiment, Ledger, SCRATCH};
-use processes::{Group, retry};
+use conditions::{Experiment, Ledger, SCRATCH, remove_scratch, remove_tree};
+use processes::Group;
 
 /// The name under which this executable is a guardian.
 pub const NAME: &str = "unixmark-guardian";
@@ -33,6 +33,8 @@ const DYING: Duration = Duration::from_secs(10);
 pub struct Guardian {
     child: Child,
     pipe: Option<ChildStdin>,
+    /// Whether the tool waits until the guardian has cleaned up.
+    pub is_awaited: bool,
 }
 
 impl Guardian {
@@ -57,7 +59,7 @@ impl Guardian {
             .spawn()
             .context(why)?;
         let pipe = child.stdin.take();
-        Ok(Guardian { child, pipe })
+        Ok(Guardian { child, pipe, is_awaited: true })
     }
 
     /// Registers a process group that must not outlive the tool.
@@ -94,7 +96,9 @@ impl Drop for Guardian {
     /// Closes the pipe: the guardian cleans up what is left.
     fn drop(&mut self) {
         self.pipe = None;
-        let _ = self.child.wait();
+        if self.is_awaited {
+            let _ = self.child.wait();
+        }
     }
 }
 
@@ -130,12 +134,15 @@ pub fn main(scratch: &Path, ledger: &Path) {
         // What does not die within that time hangs in the kernel, and changes nothing there.
         let _ = group.end(DYING);
     }
-    undo(ledger);
+    let is_undone = undo(ledger);
     for screen in screens {
         // Twice does no harm.
         let _ = fs::write(screen, SCREEN_BACK);
     }
-    remove(scratch);
+    // What could not be undone may be mounted there, or at work.
+    if is_undone {
+        let _ = remove_scratch(scratch);
+    }
 }
 
 /// Returns the groups and the terminals that the tool has left when it ends.
@@ -160,24 +167,14 @@ fn wait() -> (BTreeMap<i32, Group>, Vec<PathBuf>) {
 }
 
 /// Undoes the ledger that stdout is. A tool that ended well has left nothing in it; what fails stays there, and the next start
-/// says so.
-fn undo(path: &Path) {
+/// says so. Returns true if nothing is left, or there is no ledger.
+fn undo(path: &Path) -> bool {
+    if path.as_os_str().is_empty() {
+        return true;
+    }
     let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    if let (false, Ok(file)) = (path.as_os_str().is_empty(), file) {
-        let _ = Ledger::inherited(path, file).and_then(|mut ledger| ledger.close());
-    }
-}
-
-/// Removes a scratch directory in which dying processes may still be writing; anything that is not
-/// named as one is left alone.
-fn remove(scratch: &Path) {
-    if !scratch.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SCRATCH)) {
-        return;
-    }
-    let _ = retry(|| match fs::remove_dir_all(scratch) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    });
+    let ledger = file.map_err(anyhow::Error::from).and_then(|file| Ledger::inherited(path, file));
+    ledger.and_then(|mut ledger| ledger.close()).is_ok()
 }
 
 /// A directory of the run's own, for the files of the measured programs.
@@ -227,7 +224,7 @@ impl Scratch {
     /// It cannot be made, as when the file system is full.
     pub fn trial(&self) -> Result<PathBuf> {
         let path = self.path.join("trial");
-        let _ = fs::remove_dir_all(&path);
+        remove_tree(&path).map_err(|why| anyhow!("{} cannot be emptied: {why}", path.display()))?;
         fs::create_dir(&path)
             .with_context(|| format!("{} cannot be made; make room or try --dir DIR", path.display()))?;
         Ok(path)
@@ -236,6 +233,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        remove(&self.path);
+        // The ledger has what stays.
+        let _ = remove_scratch(&self.path);
     }
 }

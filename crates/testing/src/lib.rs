@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::new_without_default, missing_docs, reason = "only tests use it")]
 
 pub mod browser;
-mod damage;
 pub mod compiled;
+mod damage;
 pub mod page;
 mod place;
 mod skip;

@@ -14,7 +14,7 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::{SCRATCH, Undo};
 use crate::command;
-use machine::Machine;
+use machine::{Machine, mounted_below};
 
 /// The name of a ledger that is not whole yet.
 const PARTIAL: &str = ".undo.new";
@@ -279,11 +279,25 @@ fn remove_directory(path: &Path) -> io::Result<()> {
     retry(attempt).unwrap_or_else(Err)
 }
 
-/// Removes a scratch directory in which dying processes may still be writing.
-fn remove_scratch(path: &Path) -> Result<(), String> {
+/// Removes a scratch directory; anything that is not named as one is left alone.
+///
+/// # Errors
+/// As [`remove_tree`].
+pub fn remove_scratch(path: &Path) -> Result<(), String> {
     let is_one = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SCRATCH));
     if !is_one {
         return Err(format!("{} is not named like a scratch directory", path.display()));
+    }
+    remove_tree(path)
+}
+
+/// Removes a directory of the run's, in which dying processes may still be writing.
+///
+/// # Errors
+/// A sentence: it cannot be removed, or something is mounted in it, whose files are not the run's to remove.
+pub fn remove_tree(path: &Path) -> Result<(), String> {
+    if let Some(point) = mounted_below(path) {
+        return Err(format!("{} is still mounted; unmount it first", point.display()));
     }
     retry(|| unless_gone(fs::remove_dir_all(path)))
 }

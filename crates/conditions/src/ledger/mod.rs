@@ -19,7 +19,7 @@ use processes::{Group, Signals};
 use host::{Holding, Host};
 use log::{Entry, FORMAT, Head, Log};
 
-pub use host::Here;
+pub use host::{Here, remove_scratch, remove_tree};
 pub use undo::Undo;
 
 /// How the names of scratch directories begin.
@@ -281,6 +281,10 @@ impl<H: Host> Ledger<H> {
     fn forget(mut self, name: &str) -> Result<Vec<Undo>> {
         let named = self.log.pending().filter(|(_, step)| step.name() == name);
         let (numbers, steps): (Vec<usize>, Vec<Undo>) = named.map(|(number, step)| (number, step.clone())).unzip();
+        // A command that still runs could make a change that no ledger names.
+        for step in steps.iter().filter(|step| step.blocks_older()) {
+            self.take(step).map_err(|why| anyhow::anyhow!("{}: {why}", step.description()))?;
+        }
         if !numbers.is_empty() {
             self.done(numbers).with_context(|| format!("{} cannot be written; make room", self.name))?;
             self.remove_if_done()?;
