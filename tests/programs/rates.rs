@@ -347,10 +347,10 @@ fn counts_grow_with_the_window() {
     each(&tests, |test| drop(measured(test)));
     let _alone = Machine::alone();
     for test in &tests {
-        let count = |slices| verify(test, &Hand::test(test, &measured(test), &[]).go(50, slices)) as f64;
+        let count = |slices| verify(test, &Hand::test(test, &measured(test), &[]).go(100, slices)) as f64;
         let relation = holds(|| {
             let (short, long) = (count(1), count(6));
-            (long / short > 3.0).then_some(()).ok_or_else(|| format!("{short} in 50 ms, {long} in 300 ms"))
+            (long / short > 3.0).then_some(()).ok_or_else(|| format!("{short} in 100 ms, {long} in 600 ms"))
         });
         assert_eq!(relation, Ok(()), "{}", test.id);
     }
