@@ -27,7 +27,7 @@ use runner::{Event, Measured, Policy, Setting};
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
 const PRECISION: f64 = 0.01;
 
-/// How long a command that enters, proves or leaves a condition may take, unless `--patience` gives it more.
+/// The longest time that a command may take to enter, prove or leave a condition, unless `--patience` gives it more.
 const COMMANDS: Duration = Duration::from_secs(60);
 
 /// What is done at the end of a run in place of its report: with its journal, its results and its directory.

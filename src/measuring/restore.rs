@@ -7,7 +7,7 @@ use crate::status::Status;
 use crate::terminal::{print, print_words, say};
 use conditions::{Restored, Survey, Undo};
 
-/// What to do with it.
+/// The arguments of `restore`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Only show what is to be undone, and in which file that is written

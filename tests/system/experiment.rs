@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use testing::{Place, stderr, stdout};
 
-use crate::room::wait_for;
+use crate::room::{FLAG, wait_for};
 
 const STATE: &str = "/var/lib/unixmark";
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
@@ -29,7 +29,7 @@ impl Bench {
         }
         let place = Place::alone();
         let root = place.root.path().display().to_string();
-        let text = OWN.replace("ROOT", &root);
+        let text = [FLAG, OWN].concat().replace("ROOT", &root);
         fs::write(place.root.path().join("catalogue.toml"), text).unwrap();
         Some(Bench { place, swappiness: fs::read_to_string(SWAPPINESS).unwrap() })
     }
@@ -63,15 +63,6 @@ impl Bench {
 }
 
 const OWN: &str = r#"
-[[condition]]
-id = "flag"
-label = "a flag"
-means = "command"
-enter = "echo up > ROOT/flag"
-verify = "cat ROOT/flag"
-leave = "rm -f ROOT/flag"
-doc = "A file of the test's."
-
 [[condition]]
 id = "liar"
 label = "never on"

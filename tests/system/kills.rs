@@ -14,15 +14,6 @@ use crate::room::{Room, wait_for};
 /// Conditions whose steps take a while: much of a run passes while something enters or leaves.
 const CONDITIONS: &str = r#"
 [[condition]]
-id = "flag"
-label = "a flag"
-means = "command"
-enter = "echo up > ROOT/flag"
-verify = "cat ROOT/flag"
-leave = "rm -f ROOT/flag"
-doc = "x"
-
-[[condition]]
 id = "slow"
 label = "slow to enter and to leave"
 means = "command"

@@ -14,15 +14,6 @@ use crate::room::{Room, Tool, state, wait_for};
 /// Conditions that stop where a test wants it, at FIFOs.
 const CONDITIONS: &str = r#"
 [[condition]]
-id = "flag"
-label = "a flag"
-means = "command"
-enter = "echo up > ROOT/flag"
-verify = "cat ROOT/flag"
-leave = "rm -f ROOT/flag"
-doc = "A file of the test's."
-
-[[condition]]
 id = "entering"
 label = "takes its time to enter"
 means = "command"

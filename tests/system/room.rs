@@ -15,6 +15,18 @@ use testing::Place;
 /// Where root's ledgers are.
 const STATE: &str = "/var/lib/unixmark";
 
+/// A condition that is nothing but a file.
+pub const FLAG: &str = r#"
+[[condition]]
+id = "flag"
+label = "a flag"
+means = "command"
+enter = "echo up > ROOT/flag"
+verify = "cat ROOT/flag"
+leave = "rm -f ROOT/flag"
+doc = "A file of the test's."
+"#;
+
 /// Far more than anything here takes.
 const FOREVER: Duration = Duration::from_secs(60);
 
@@ -29,7 +41,7 @@ pub struct Tool {
 }
 
 impl Room {
-    /// Nothing without root. `catalogue` holds conditions, in which ROOT stands for the test's directory.
+    /// Nothing without root. `catalogue` holds conditions besides [`FLAG`], in which ROOT stands for the test's directory.
     pub fn new(catalogue: &str) -> Option<Room> {
         if !testing::is_root() || !testing::has("unshare") {
             return None;
@@ -38,7 +50,7 @@ impl Room {
         fs::create_dir(room.state()).unwrap();
         fs::create_dir_all(STATE).unwrap();
         let root = room.place.root.path().display().to_string();
-        fs::write(room.file("catalogue.toml"), catalogue.replace("ROOT", &root)).unwrap();
+        fs::write(room.file("catalogue.toml"), [FLAG, catalogue].concat().replace("ROOT", &root)).unwrap();
         Some(room)
     }
 

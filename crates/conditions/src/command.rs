@@ -12,13 +12,13 @@ use super::{Active, Context, FinishedTrial, Ledger, Refusal, Undo, scope};
 use catalogue::Switch;
 use journal::Evidence;
 
-/// What commands run with.
+/// The surroundings of commands.
 pub struct Commands<'a> {
     /// Has the processes of each while it runs.
     pub ledger: &'a mut Ledger,
     /// Signals that end them.
     pub signals: Option<&'a Signals>,
-    /// How long each may take.
+    /// The longest time that each may take.
     pub limit: Duration,
 }
 

@@ -106,7 +106,7 @@ pub struct Settings {
     pub scratch: PathBuf,
     /// How the trail of auditing is kept.
     pub trail: TrailSettings,
-    /// How long a command that enters, proves or leaves a condition may take.
+    /// The longest time that a command may take to enter, prove or leave a condition.
     pub patience: Duration,
 }
 
@@ -191,7 +191,7 @@ pub struct Entered {
     active: Vec<(Arc<Switch>, Box<dyn Active>)>,
 }
 
-/// What a run needs to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
+/// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
 /// experiment at a time.
 pub struct Experiment {
     settings: Settings,
@@ -201,7 +201,7 @@ pub struct Experiment {
     lock: Option<Lock>,
 }
 
-/// What holds an experiment's ledger and its lock in another process.
+/// Files by which another process holds an experiment's ledger and its lock.
 #[derive(Debug)]
 pub struct Handles {
     /// The ledger's path; empty without one.
@@ -312,7 +312,7 @@ impl Experiment {
     /// Proves that a condition was on during a trial, and returns what it produced; `None` if nothing was switched.
     ///
     /// # Errors
-    /// What is not proved, or a signal came.
+    /// It is not proved, or a signal came.
     pub fn prove(
         &mut self,
         entered: &mut Entered,
@@ -441,7 +441,7 @@ impl Entered {
     /// Proves that everything was on, and returns what it produced.
     ///
     /// # Errors
-    /// What is not proved, or a signal came.
+    /// It is not proved, or a signal came.
     pub fn prove(&mut self, finished: &mut FinishedTrial<'_>) -> Result<Evidence, Refusal> {
         let mut evidence = Evidence::default();
         for (switch, active) in &mut self.active {

@@ -26,7 +26,7 @@ pub(super) fn make(ledger: &mut Ledger, name: &str) -> Option<PathBuf> {
 /// Moves what its command left behind, a service perhaps, to the group above, and removes the group.
 pub(super) fn dissolve(group: &Path) {
     let Some(above) = group.parent() else { return };
-    // What still ends, or cannot be moved, keeps the group; the ledger removes it in the end.
+    // A process that is ending, or cannot be moved, keeps the group; the ledger removes it in the end.
     let _ = retry(|| {
         let members = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
         for member in members.lines() {

@@ -10,6 +10,8 @@ mod whole;
 
 pub use lock::Lock;
 pub use place::{Kind, directory, is_temporary, temporary};
+#[cfg(unix)]
+pub use regular::unfollowed;
 pub use regular::{open_regular, read_at_most, read_regular, read_text};
 #[cfg(unix)]
 pub use trust::{check_trusted, other_owner};

@@ -114,14 +114,12 @@ fn regular(file: File, path: &Path) -> Result<File> {
     Err(Error::new(ErrorKind::InvalidInput, format!("{} is no regular file", path.display())))
 }
 
-/// Reading, without following a link, waiting for a FIFO, or handing the file to children.
+/// Reading, without following a link or waiting for a FIFO.
 #[cfg(unix)]
 fn options() -> std::fs::OpenOptions {
-    use rustix::fs::OFlags;
     use std::os::unix::fs::OpenOptionsExt;
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut options = File::options();
-    options.read(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    let mut options = crate::unfollowed();
+    options.read(true).mode(0o600);
     options
 }
 
@@ -182,7 +180,8 @@ mod tests {
         Lock::take(&path).unwrap_err();
         assert!(!victim.exists() && !Lock::is_held(&path));
         fs::remove_file(&path).unwrap();
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        // Not by a command: a fork would hold the other tests' locks until its exec.
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
         assert!(Lock::try_take(&path).unwrap_err().to_string().contains("no regular file"));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();

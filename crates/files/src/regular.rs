@@ -1,5 +1,7 @@
 //! Files of others: only regular ones are read, and only so much of them.
 
+#[cfg(unix)]
+use std::fs::OpenOptions;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -21,6 +23,18 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = options.read(true).open(path)?;
     check_regular(&file.metadata()?)?;
     Ok(file)
+}
+
+/// Returns options that follow no link and wait for no named pipe: where others may write in a directory, a link leads
+/// anywhere.
+#[cfg(unix)]
+#[must_use]
+pub fn unfollowed() -> OpenOptions {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = File::options();
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    options
 }
 
 /// Returns what a regular file holds.

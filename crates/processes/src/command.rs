@@ -24,7 +24,7 @@ exec "$@" </dev/null"#;
 /// Bytes of what a command prints that are kept, the last ones.
 const MOST_OUTPUT: u64 = 64 << 10;
 
-/// How often a command is looked after where the kernel does not tell that it has ended (before Linux 5.3).
+/// The interval between looks at a command where the kernel does not tell that it has ended (before Linux 5.3).
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A command, and how long it may take.
@@ -78,7 +78,7 @@ impl Command<'_> {
         let ended = begun.and_then(|()| self.wait(&child, interrupt));
         match ended {
             Ok(status) => {
-                // What it left behind goes on, so its group is not ended.
+                // Processes that it left behind go on, so its group is not ended.
                 let _ = child.wait();
                 let (printed, errors) = (last_output(stdout), last_output(stderr));
                 if status.success() {
@@ -151,7 +151,7 @@ impl Command<'_> {
         let group = leader.map(|leader| Group::led_by(leader, self.cgroup));
         reap(child);
         if let Some(group) = group {
-            // What a condition did is undone in any case.
+            // The condition is undone in any case.
             let _ = group.end(Duration::from_secs(2));
         }
     }

@@ -21,7 +21,7 @@ pub struct Group {
     cgroup: Option<PathBuf>,
 }
 
-/// What `/proc/PID/stat` says of a process.
+/// A process as `/proc/PID/stat` describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Status {
     pid: Pid,

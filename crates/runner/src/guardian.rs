@@ -25,7 +25,7 @@ pub const NAME: &str = "unixmark-guardian";
 /// Gives a terminal back: the cursor, and what was on it before.
 pub(super) const SCREEN_BACK: &str = "\x1b[?25h\x1b[?1049l";
 
-/// How long processes may take to die before what they may have changed is undone.
+/// The longest time that processes may take to die before their changes are undone.
 const DYING: Duration = Duration::from_secs(10);
 
 /// The tool's end of the pipe.
@@ -33,7 +33,7 @@ const DYING: Duration = Duration::from_secs(10);
 pub struct Guardian {
     child: Child,
     pipe: Option<ChildStdin>,
-    /// Whether the tool waits until the guardian has cleaned up.
+    /// True if the tool waits until the guardian has cleaned up.
     pub is_awaited: bool,
 }
 
@@ -125,13 +125,13 @@ pub fn other_runs() -> usize {
 pub fn main(scratch: &Path, ledger: &Path) {
     // A session of its own: the terminal's Ctrl-C and hang-up are the tool's to handle.
     let _ = setsid();
-    // Whoever ends all of a service's processes ends this one by ending the tool.
+    // A signal to all of a service's processes ends this one by ending the tool.
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] {
         let _ = signal_hook::flag::register(signal, Arc::default());
     }
     let (groups, screens) = wait();
     for group in groups.into_values() {
-        // What does not die within that time hangs in the kernel, and changes nothing there.
+        // A process that does not die within that time hangs in the kernel, and changes nothing there.
         let _ = group.end(DYING);
     }
     let is_undone = undo(ledger);
@@ -139,7 +139,7 @@ pub fn main(scratch: &Path, ledger: &Path) {
         // Twice does no harm.
         let _ = fs::write(screen, SCREEN_BACK);
     }
-    // What could not be undone may be mounted there, or at work.
+    // Something that could not be undone may be mounted there, or at work.
     if is_undone {
         let _ = remove_scratch(scratch);
     }

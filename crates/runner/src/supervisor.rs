@@ -199,10 +199,10 @@ impl<'a> Supervisor<'a> {
 
 impl Drop for Supervisor<'_> {
     fn drop(&mut self) {
-        // Who has asked twice does not wait for what takes long; the guardian undoes it alone.
+        // A user who has asked twice does not wait any longer: the guardian undoes the rest alone.
         self.guardian.is_awaited = self.signals.stops() < 2;
         if self.guardian.is_awaited {
-            // What fails here stays in the ledger: the guardian tries it again, and the next start of the tool says what is left.
+            // A failure stays in the ledger: the guardian tries again, and the next start of the tool says what is left.
             let _ = self.experiment.end();
         }
     }

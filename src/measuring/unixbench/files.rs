@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -15,7 +14,6 @@ use analysis::Results;
 use journal::{Journal, today};
 use machine::Machine;
 use runner::Event;
-use rustix::fs::OFlags;
 
 /// What is added to a base name.
 const ENDINGS: [&str; 4] = ["", ".log", ".html", ".csv"];
@@ -111,8 +109,7 @@ fn free(directory: &Path, machine: &Machine) -> String {
 
 /// Opens a file, which grows if it is there. Where others may write in the directory, a link leads anywhere.
 fn open(path: &Path) -> Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = File::options().append(true).create(true).custom_flags(flags).open(path);
+    let file = ::files::unfollowed().append(true).create(true).open(path);
     file.with_context(|| format!("{} cannot be written; set UB_RESULTDIR to a directory that can", path.display()))
 }
 

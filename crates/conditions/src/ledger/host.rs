@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use processes::{Group, Signals, retry};
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
@@ -19,7 +18,7 @@ use machine::{Machine, mounted_below};
 /// The name of a ledger that is not whole yet.
 const PARTIAL: &str = ".undo.new";
 
-/// How long the processes of a command may take to die.
+/// The longest time that the processes of a command may take to die.
 const DYING: Duration = Duration::from_secs(10);
 
 /// Tells whoever starts a command which processes it is.
@@ -35,7 +34,7 @@ pub enum Holding<H> {
     Gone,
 }
 
-/// What ledgers stand on. What a process holds is released when it ends, however it does.
+/// The folder and the machine that ledgers need. A process releases what it holds when it ends, however that happens.
 pub trait Host {
     /// A ledger that is held.
     type Held;
@@ -110,9 +109,8 @@ impl Here {
 
 /// Opening for reading and appending, never through a link, never waiting for a FIFO.
 fn options() -> OpenOptions {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut options = File::options();
-    options.read(true).append(true).mode(0o600).custom_flags(flags.bits().cast_signed());
+    let mut options = files::unfollowed();
+    options.read(true).append(true).mode(0o600);
     options
 }
 
@@ -170,7 +168,7 @@ impl Host for Here {
         let mut file = loop {
             let file = options().create(true).open(&partial)?;
             file.lock()?;
-            // Whoever held it until now has given it the name of a ledger, or was killed before that.
+            // The process that held it has renamed it to a ledger, or was killed before that.
             if is_at(&file.metadata()?, &partial) {
                 break file;
             }
@@ -206,7 +204,7 @@ impl Host for Here {
             Err(TryLockError::WouldBlock) => return Ok(Holding::Busy),
             locked => locked?,
         }
-        // Whoever held it until now may have removed it.
+        // The process that held it may have removed it.
         Ok(if is_at(&found, &path) { Holding::Held(file) } else { Holding::Gone })
     }
 

@@ -28,13 +28,13 @@ pub(super) struct Head {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
-    /// How a change is undone that is about to be made.
+    /// The undo of a change that is about to be made.
     Step(Undo),
     /// The numbers of steps that need not be taken any more, from 0.
     Done(Vec<usize>),
 }
 
-/// What a ledger says.
+/// The contents of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Log {
     pub head: Head,

@@ -22,10 +22,10 @@ use log::{Entry, FORMAT, Head, Log};
 pub use host::{Here, remove_scratch, remove_tree};
 pub use undo::Undo;
 
-/// How the names of scratch directories begin.
+/// The beginning of the names of scratch directories.
 pub const SCRATCH: &str = "unixmark-";
 
-/// How to undo what is changed now.
+/// The undos of a run's changes.
 #[derive(Debug)]
 pub struct Ledger<H: Host = Here> {
     host: H,
@@ -39,7 +39,7 @@ pub struct Ledger<H: Host = Here> {
 pub struct Leftover {
     /// Its file.
     pub path: PathBuf,
-    /// What is to be done.
+    /// The steps to take.
     pub steps: Vec<Undo>,
 }
 
@@ -54,7 +54,7 @@ pub struct Survey {
     pub unreadable: Vec<String>,
 }
 
-/// What was undone.
+/// The outcome of `restore`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Steps that were taken, in order.
@@ -139,7 +139,8 @@ fn restore_at<H: Host + Clone>(host: &H) -> Result<Restored> {
     Ok(restored)
 }
 
-/// What came of undoing.
+/// The outcome of undoing.
+#[derive(Default)]
 struct Undone {
     steps: Vec<Undo>,
     failed: Vec<String>,
@@ -277,7 +278,7 @@ impl<H: Host> Ledger<H> {
     /// Drops the steps of a name; returns them.
     ///
     /// # Errors
-    /// That cannot be written.
+    /// The ledger cannot be written, or a command that still runs does not end.
     fn forget(mut self, name: &str) -> Result<Vec<Undo>> {
         let named = self.log.pending().filter(|(_, step)| step.name() == name);
         let (numbers, steps): (Vec<usize>, Vec<Undo>) = named.map(|(number, step)| (number, step.clone())).unzip();
@@ -294,16 +295,20 @@ impl<H: Host> Ledger<H> {
 
     /// Takes steps, newest first.
     fn undo(&mut self, is_wanted: impl Fn(&Undo) -> bool) -> Undone {
+        let wanted = self.log.pending().rev().filter(|(_, step)| is_wanted(step));
+        let wanted: Vec<(usize, Undo)> = wanted.map(|(number, step)| (number, step.clone())).collect();
+        let (mut done, mut undone) = (Vec::new(), Undone::default());
+        // Most trials change nothing.
+        if wanted.is_empty() {
+            return undone;
+        }
         let same_boot = self.log.head.boot == self.host.boot();
-        let pending: Vec<(usize, Undo)> =
-            self.log.pending().rev().map(|(number, step)| (number, step.clone())).collect();
-        let (mut done, mut undone) = (Vec::new(), Undone { steps: Vec::new(), failed: Vec::new() });
-        for (number, step) in pending.into_iter().filter(|(_, step)| is_wanted(step)) {
+        for (number, step) in wanted {
             if !same_boot && !step.survives_a_reboot() {
                 done.push(number);
                 continue;
             }
-            // What failed may still be at work in the scratch directory, or mounted there.
+            // A step that failed may leave something at work in the scratch directory, or mounted there.
             if !step.is_change() && !undone.failed.is_empty() {
                 continue;
             }

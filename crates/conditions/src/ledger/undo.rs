@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use processes::Group;
 use serde::{Deserialize, Serialize};
 
-/// How one change is undone. It may be done twice.
+/// The undo of one change. It may be done twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
@@ -14,7 +14,7 @@ pub enum Undo {
         /// The file.
         #[serde(with = "text")]
         path: PathBuf,
-        /// What it held.
+        /// The text that it held.
         text: String,
     },
     /// Run a command by /bin/sh.
@@ -35,7 +35,7 @@ pub enum Undo {
     },
     /// Unmount a file system.
     Unmount {
-        /// Where it is mounted.
+        /// The mount point.
         #[serde(with = "text")]
         path: PathBuf,
     },

@@ -35,7 +35,7 @@ pub(crate) struct Screen {
     continued: Arc<AtomicBool>,
 }
 
-/// How large the terminal is.
+/// The size of the terminal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     columns: usize,
