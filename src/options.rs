@@ -15,7 +15,7 @@ use journal::{Journal, Store};
 const RESULTS: &str = "UNIXMARK_RESULTS";
 
 /// Where runs are kept.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Results {
     // Read here: clap shows an option that has a variable in every usage line once that is set.
     /// Directory that holds the runs [env: UNIXMARK_RESULTS] [default: the user's data directory]

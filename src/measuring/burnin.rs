@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::measuring::job::{conclude, keep};
 use crate::measuring::options::{Measuring, bytes, duration, executable};
-use crate::measuring::recording::{Recording, Start};
 use crate::measuring::terminal::BurnInDisplay;
 use crate::options::name;
 use crate::status::{Status, usage};
 use crate::terminal::print_words;
 use catalogue::{Catalogue, Test};
-use journal::{BurnIn, Burned, Procedure, Run};
+use journal::{BurnIn, Burned};
 use machine::{self, Machine, Sensors};
-use runner::{BurnSetting, burn_in};
+use measure::burn_in;
 use words::{bytes as show_bytes, clock};
 
 #[derive(Debug, clap::Args)]
@@ -136,31 +136,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         print_words(&show(&plan, &test, &machine))?;
         return Ok(Status::Fine);
     }
-    burn(&common.measuring, plan, &test, &catalogue, &machine)
-}
-
-fn burn(options: &Measuring, plan: BurnIn, test: &Test, catalogue: &Catalogue, machine: &Machine) -> Result<Status> {
-    let (store, dir, loudness) = (options.results.store()?, options.dir()?, options.loudness());
-    let screen = options.screen()?;
-    let mut recording = Recording::start(Start {
-        machine,
-        store: &store,
-        options,
-        dir: &dir,
-        tests: if test.is_foreign() { Vec::new() } else { vec![test] },
-        facts: Vec::new(),
-        remarks: Vec::new(),
-        run: Run { procedure: Procedure::Burnin, comment: options.comment.comment.clone(), ..Run::default() },
-    })?;
-    let mut display = BurnInDisplay::new(&plan, loudness, screen.is_some(), &recording.name)?;
-    let programs = recording.programs.clone();
-    let patience = options.patience;
-    let add_cycles = super::add_cycles(catalogue, machine);
-    let programs = programs.as_ref();
-    let setting = BurnSetting { machine, test, programs, dir: &dir, add_cycles, patience, screen, plan };
-    let outcome = burn_in(&setting, &mut recording.writer, &mut |event| display.show(&event));
+    let options = &common.measuring;
+    let (setup, loudness) = (options.setup(&machine)?, options.loudness());
+    let mut display = BurnInDisplay::new(&plan, loudness, setup.screen.is_some());
+    let mut measured = burn_in(plan, &test, &setup, (&catalogue, &machine), &mut display)?;
     drop(display);
-    recording.conclude(outcome, catalogue, options, None, None)
+    let kept = keep(&mut measured, &catalogue);
+    conclude(&measured, &[kept], loudness, options.shown())
 }
 
 fn test(catalogue: &Catalogue, kind: Burned, common: &Common) -> Result<Arc<Test>> {

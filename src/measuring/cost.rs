@@ -1,19 +1,19 @@
 //! `unixmark cost`: what conditions cost, test by test. A preset of run.
 
-use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::measuring::job::Job;
-use crate::measuring::options::{Matrix, bytes, typed, with_default};
+use crate::measuring::job::carry_out;
+use crate::measuring::options::{MatrixOptions, bytes, with_default};
 use crate::options::percent;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
-use conditions::{Flush, Settings, Sink, TrailSettings};
+use conditions::{Flush, Sink, TrailSettings};
 use journal::View;
 use machine::{self, Machine};
-use plan::{Procedure, Request};
+use measure::Ask;
+use plan::{Arms, Matrix, Procedure, Purpose};
 
 /// What is measured by default.
 const GROUP: &str = "index";
@@ -58,38 +58,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
     #[command(flatten)]
-    options: Matrix,
+    options: MatrixOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    measure(arguments, View::Cost)
+    let options = &arguments.options;
+    carry_out(options, |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
 }
 
-/// Measures conditions that plant losses, and shows what was found of them; `words` are those of the command line.
-pub(super) fn power(words: Vec<OsString>) -> Result<Status> {
-    measure(&typed::<Arguments>(words)?, View::Power)
-}
-
-fn measure(arguments: &Arguments, view: View) -> Result<Status> {
-    let catalogue = Catalogue::load()?;
-    let machine = Machine::here();
-    let request = request(arguments, &catalogue, &machine).map_err(usage)?;
-    let trail = TrailSettings {
-        sink: arguments.sink,
-        flush: arguments.flush,
-        limit: arguments.trail_limit,
-        backlog: arguments.backlog,
-    };
-    let job = Job {
-        view,
-        conditions: Settings { trail, ..Settings::default() },
-        gate: arguments.fail_on,
-        ..Job::new(&arguments.options, request)
-    };
-    job.carry_out(&catalogue, &machine)
-}
-
-fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Request> {
+/// Returns what the arguments ask for.
+pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
     let tests = catalogue.expand(&names(arguments))?;
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
@@ -97,15 +75,21 @@ fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> R
     if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
         bail!("{} never has more than one copy; add 1 to --copies", test.id);
     }
-    Ok(Request {
+    let matrix = Matrix {
         tests,
         copies,
         loads: options.loads(catalogue)?,
-        conditions: conditions(arguments, catalogue)?,
-        control: true,
-        procedure: Procedure::cost(options.effort_in_blocks()?),
-        ..Request::default()
-    })
+        arms: arms(&arguments.condition, arguments.against.as_deref(), catalogue)?,
+        procedure: Procedure::new(Purpose::Cost, options.effort_in_blocks()?),
+        ..Matrix::default()
+    };
+    let trail = TrailSettings {
+        sink: arguments.sink,
+        flush: arguments.flush,
+        limit: arguments.trail_limit,
+        backlog: arguments.backlog,
+    };
+    Ok(Ask { view: View::Cost, trail, gate: arguments.fail_on, ..options.ask(matrix) })
 }
 
 fn names(arguments: &Arguments) -> Vec<String> {
@@ -114,27 +98,27 @@ fn names(arguments: &Arguments) -> Vec<String> {
     if names.is_empty() { vec![GROUP.to_owned()] } else { names }
 }
 
-/// The conditions, after the one that they are compared with.
-fn conditions(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Condition>>> {
-    let names: Vec<String> = arguments.condition.split(',').map(str::to_owned).collect();
-    let mut conditions = catalogue.expand_conditions(&names)?;
-    let against = match &arguments.against {
-        Some(name) => name.clone(),
-        None => reference(&conditions)?,
-    };
-    let [against] = &catalogue.expand_conditions(&[against])?[..] else {
+/// Returns conditions, and the one they are compared with: by default the one their rows name.
+///
+/// # Errors
+/// There is no such condition, or nothing to compare.
+pub(super) fn arms(names: &str, against: Option<&str>, catalogue: &Catalogue) -> Result<Arms> {
+    let names: Vec<String> = names.split(',').map(str::to_owned).collect();
+    let mut others = catalogue.expand_conditions(&names)?;
+    let against = against.map_or_else(|| usual_reference(&others), |name| Ok(name.to_owned()))?;
+    let [reference] = &catalogue.expand_conditions(&[against])?[..] else {
         bail!("--against takes one condition at one level");
     };
-    conditions.retain(|condition| condition.name != against.name);
-    if conditions.is_empty() {
-        bail!("there is nothing to compare {} with; name another condition or --against", against.name);
+    others.retain(|condition| condition.name != reference.name);
+    if others.is_empty() {
+        let name = &reference.name;
+        bail!("there is nothing to compare {name} with; name another condition or --against");
     }
-    conditions.insert(0, Arc::clone(against));
-    Ok(conditions)
+    Ok(Arms::compared(Arc::clone(reference), others))
 }
 
-/// What all of the conditions are compared with.
-fn reference(conditions: &[Arc<Condition>]) -> Result<String> {
+/// Returns what all of the conditions are compared with.
+fn usual_reference(conditions: &[Arc<Condition>]) -> Result<String> {
     let mut names: Vec<&str> = conditions.iter().map(|condition| condition.against()).collect();
     names.dedup();
     match names[..] {

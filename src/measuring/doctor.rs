@@ -1,31 +1,30 @@
 //! `unixmark doctor`.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow};
-use clap::ValueEnum;
 
 use super::clean::OLD;
-use crate::measuring::options::{check_workplace, workplace};
+use super::cost::arms;
+use crate::measuring::job::{check, conclude, measure};
+use crate::measuring::options::{check_workplace, new_seed, setup, workplace};
+use crate::measuring::terminal::Loudness;
 use crate::options::{Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use journal::{Finding, Severity};
+use catalogue::Catalogue;
+use journal::{Finding, Severity, View};
 use machine::{EnergySource, Machine, doctor};
+use measure::{Ask, Setup};
+use plan::{Effort, Matrix, Procedure, Purpose};
 use rustix::fs::Access;
 
-/// What `--power` measures: tests that compute, call the kernel and make processes, with an arm that is slowed by next to
-/// nothing and three that are slowed; its blocks take some four minutes.
-const POWER: [&str; 7] = [
-    "arg:slowed=0.01,arg:slowed=2,arg:slowed=5,arg:slowed=10",
-    "dhry2reg",
-    "pipe",
-    "spawn",
-    "-i",
-    "12",
-    "--comment=doctor --power",
-];
+/// The arms of `--power`: one is slowed by next to nothing, three are slowed.
+const SLOWED: &str = "arg:slowed=0.01,arg:slowed=2,arg:slowed=5,arg:slowed=10";
+
+/// Its tests compute, call the kernel and make processes; its blocks take some four minutes.
+const TESTS: [&str; 3] = ["dhry2reg", "pipe", "spawn"];
+const BLOCKS: u32 = 12;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
@@ -64,19 +63,29 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-/// Measures what comparisons find.
+/// Measures conditions that plant losses, and shows what was found of them.
 fn power(arguments: &Arguments) -> Result<Status> {
-    let mut words: Vec<OsString> = POWER.map(OsString::from).to_vec();
-    let mut with = |option: &str, path: &Path| words.extend([option.into(), path.into()]);
-    if let Some(results) = arguments.results.asked() {
-        with("--results", &results);
-    }
-    if let Some(dir) = &arguments.dir {
-        with("--dir", dir);
-    }
-    let format = arguments.form.format.to_possible_value();
-    words.extend(format.iter().flat_map(|format| ["--format".into(), format.get_name().into()]));
-    super::cost::power(words)
+    let (catalogue, machine) = (Catalogue::load()?, Machine::here());
+    let ask = planted(&catalogue)?;
+    let prepared = measure::prepare(ask, &catalogue, &machine)?;
+    check(&prepared)?;
+    let setup = setup(&arguments.results, arguments.dir.as_deref())?;
+    let setup = Setup { comment: "doctor --power".to_owned(), ..setup };
+    let (measured, kept) = measure(&prepared, &setup, Loudness::Normal)?;
+    conclude(&measured, &[kept], Loudness::Normal, Some(arguments.form.format))
+}
+
+/// Returns the ask for what conditions cost that plant losses.
+pub(super) fn planted(catalogue: &Catalogue) -> Result<Ask> {
+    let effort = Effort { blocks: Some(BLOCKS), ..Effort::default() };
+    let matrix = Matrix {
+        tests: catalogue.expand(&TESTS.map(str::to_owned))?,
+        arms: arms(SLOWED, None, catalogue)?,
+        procedure: Procedure::new(Purpose::Cost, effort),
+        seed: new_seed(),
+        ..Matrix::default()
+    };
+    Ok(Ask { matrix, view: View::Power, ..Ask::default() })
 }
 
 /// The places where a run writes and that cannot be written, all at once, each with what names another.

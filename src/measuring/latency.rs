@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::measuring::job::Job;
-use crate::measuring::options::{Matrix, duration, with_default};
+use crate::measuring::job::carry_out;
+use crate::measuring::options::{MatrixOptions, duration, with_default};
 use crate::options::name;
 use crate::status::{Status, usage};
-use catalogue::{Catalogue, Condition, Metric, NONE, Test};
+use catalogue::{Catalogue, Metric, NONE, Test};
 use machine::{self, Machine};
-use plan::{Pin, Procedure, Request};
+use measure::Ask;
+use plan::{Matrix, Pin, Procedure, Purpose};
 
 /// Interbench's name for the task or load that the user defines.
 const CUSTOM: &str = "custom";
@@ -77,7 +78,7 @@ pub(crate) struct Arguments {
     #[arg(short = 'I', long, value_name = "US", requires = "custom_cpu", value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     custom_interval: Option<u32>,
     #[command(flatten)]
-    options: Matrix,
+    options: MatrixOptions,
     #[command(flatten)]
     scheduling: Scheduling,
 }
@@ -182,15 +183,42 @@ fn placement(text: &str) -> Result<Placement> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let mut catalogue = Catalogue::load()?;
-    define_custom(&mut catalogue, arguments);
-    let machine = Machine::here();
-    let request = request(arguments, &catalogue, &machine).map_err(usage)?;
-    let mut job = Job { print_only: arguments.console, ..Job::new(&arguments.options, request) };
-    if arguments.one_cpu && job.request.pin == Pin::None {
-        job.request.pin = Pin::Cpu(machine::first_usable(&machine));
+    let options = &arguments.options;
+    carry_out(options, |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
+}
+
+/// Returns what the arguments ask for.
+pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Machine) -> Result<Ask> {
+    define_custom(catalogue, arguments);
+    let (options, scheduling) = (&arguments.options, &arguments.scheduling);
+    let real_time = matches!(scheduling.policy, Some(Policy::Fifo | Policy::Rr)) || arguments.real_time;
+    if scheduling.priority.is_some() && !real_time {
+        bail!("--priority is for real-time policies; add --policy fifo");
     }
-    job.carry_out(&catalogue, &machine)
+    let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
+    let procedure = Procedure::new(Purpose::Latency, options.effort_in_blocks()?);
+    let matrix = Matrix {
+        tests: tasks(arguments, catalogue)?,
+        copies: options.copies(cpus, || vec![1])?,
+        loads: loads(arguments, catalogue)?,
+        procedure: match arguments.time {
+            Some(time) => procedure.with_time(time),
+            None => procedure,
+        },
+        test_args: task_args(arguments),
+        load_args: load_args(arguments, machine::first_usable(machine)),
+        load_number: arguments.load_number,
+        load_weight: match scheduling.placement {
+            Placement::Cgroup(weight) => Some(weight),
+            Placement::Same | Placement::Session => None,
+        },
+        ..Matrix::default()
+    };
+    let mut ask = Ask { discard: arguments.console, ..options.ask(matrix) };
+    if arguments.one_cpu && ask.matrix.pin == Pin::None {
+        ask.matrix.pin = Pin::Cpu(machine::first_usable(machine));
+    }
+    Ok(ask)
 }
 
 /// Gives the custom task the numbers of -C and -I, and every task the speed of -l.
@@ -207,30 +235,6 @@ fn define_custom(catalogue: &mut Catalogue, arguments: &Arguments) {
             test.args.push(format!("speed={speed}"));
         }
     }
-}
-
-fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Request> {
-    let (options, scheduling) = (&arguments.options, &arguments.scheduling);
-    let real_time = matches!(scheduling.policy, Some(Policy::Fifo | Policy::Rr)) || arguments.real_time;
-    if scheduling.priority.is_some() && !real_time {
-        bail!("--priority is for real-time policies; add --policy fifo");
-    }
-    let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
-    Ok(Request {
-        tests: tasks(arguments, catalogue)?,
-        copies: options.copies(cpus, || vec![1])?,
-        loads: loads(arguments, catalogue)?,
-        conditions: vec![Condition::none()],
-        procedure: Procedure::latency(options.effort_in_blocks()?, arguments.time),
-        test_args: task_args(arguments),
-        load_args: load_args(arguments, machine::first_usable(machine)),
-        load_number: arguments.load_number,
-        load_weight: match scheduling.placement {
-            Placement::Cgroup(weight) => Some(weight),
-            Placement::Same | Placement::Session => None,
-        },
-        ..Request::default()
-    })
 }
 
 /// The tasks to measure. As in Interbench, a custom task is added once it is defined.

@@ -1,6 +1,5 @@
 //! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
 
-mod alone;
 mod build;
 mod burnin;
 mod card;
@@ -11,7 +10,6 @@ mod job;
 mod latency;
 mod new;
 mod options;
-mod recording;
 mod restore;
 mod run;
 mod scale;
@@ -29,7 +27,7 @@ use clap::Subcommand;
 
 use crate::status::Status;
 use crate::terminal::say;
-use catalogue::{Catalogue, Need, Switch};
+use catalogue::{Need, Switch};
 use machine::Machine;
 
 pub(crate) use restore::offer;
@@ -128,28 +126,4 @@ pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
 /// Returns why a level of a switch cannot be set here; `None` if it can.
 pub(crate) fn unavailable(switch: &Switch, level: &str) -> Option<String> {
     conditions::available(switch, level, &Machine::here()).err()
-}
-
-/// Returns how many cycles a dependent addition takes on this machine's cores: 1 where nothing else is known.
-pub(crate) fn add_cycles(catalogue: &Catalogue, machine: &Machine) -> u32 {
-    let latency = machine::core_id(machine).and_then(|core| catalogue.core(&core)?.limits.get("add_latency").copied());
-    latency.map_or(1, |cycles| cycles as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The clock of a core whose additions take two cycles would be half of what it is.
-    #[test]
-    fn an_addition_takes_what_the_core_needs_for_it() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("proc")).unwrap();
-        let (catalogue, machine) = (Catalogue::load().unwrap(), Machine::at(root.path()));
-        assert_eq!(add_cycles(&catalogue, &machine), 1, "unknown");
-        for (cpu, cycles) in [("POWER8 (raw), altivec supported", 1), ("POWER9, altivec supported", 2)] {
-            std::fs::write(root.path().join("proc/cpuinfo"), format!("cpu\t\t: {cpu}\n")).unwrap();
-            assert_eq!(add_cycles(&catalogue, &machine), cycles, "{cpu}");
-        }
-    }
 }

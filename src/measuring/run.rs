@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
-use crate::measuring::job::Job;
-use crate::measuring::options::{Matrix, caption, executable, with_default};
+use crate::measuring::job::carry_out;
+use crate::measuring::options::{MatrixOptions, caption, executable, with_default};
+use crate::reports::results;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
 use machine::{self, Machine};
-use plan::{Procedure, Request};
+use measure::Ask;
+use plan::{Arms, Matrix, Procedure, Purpose};
 use words::Unique;
 
 #[derive(Debug, clap::Args)]
@@ -39,39 +41,32 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     #[command(flatten)]
-    options: Matrix,
-}
-
-impl Arguments {
-    /// The names of tests and groups.
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
-    }
+    options: MatrixOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let catalogue = Catalogue::load()?;
-    let machine = Machine::here();
-    let request = request(arguments, &catalogue, &machine).map_err(usage)?;
-    let job = Job {
-        baseline: arguments.baseline.as_deref(),
-        indexes: indexes(&catalogue, &arguments.names),
-        ..Job::new(&arguments.options, request)
-    };
-    job.carry_out(&catalogue, &machine)
+    let options = &arguments.options;
+    carry_out(options, |catalogue, machine| {
+        let ask = ask(arguments, catalogue, machine).map_err(usage)?;
+        let Some(name) = &arguments.baseline else { return Ok(ask) };
+        let results = results(&options.measuring.results.store()?, catalogue, name, None)?;
+        Ok(Ask { baseline: Some(results.as_baseline()), ..ask })
+    })
 }
 
-fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Request> {
+/// Returns what the arguments ask for.
+pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
-    Ok(Request {
+    let matrix = Matrix {
         tests: tests(arguments, catalogue)?,
         copies: options.copies(cpus, || [1, cpus].into_iter().unique())?,
         loads: options.loads(catalogue)?,
-        conditions: catalogue.expand_conditions(&arguments.condition)?,
-        procedure: Procedure::new(options.effort()?),
-        ..Request::default()
-    })
+        arms: Arms::apart(catalogue.expand_conditions(&arguments.condition)?),
+        procedure: Procedure::new(Purpose::Scores, options.effort()?),
+        ..Matrix::default()
+    };
+    Ok(Ask { indexes: indexes(catalogue, &arguments.names), ..options.ask(matrix) })
 }
 
 fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {

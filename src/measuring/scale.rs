@@ -2,13 +2,14 @@
 
 use anyhow::{Result, bail};
 
-use crate::measuring::job::Job;
-use crate::measuring::options::{Matrix, with_default};
+use crate::measuring::job::carry_out;
+use crate::measuring::options::{MatrixOptions, with_default};
 use crate::status::{Status, usage};
-use catalogue::{Catalogue, Condition, Metric};
+use catalogue::{Catalogue, Metric};
 use journal::View;
 use machine::{self, Machine};
-use plan::{Procedure, Request};
+use measure::Ask;
+use plan::{Matrix, Procedure, Purpose};
 
 /// The group that is measured by default.
 const GROUP: &str = "scale";
@@ -28,18 +29,16 @@ pub(crate) struct Arguments {
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
     #[command(flatten)]
-    options: Matrix,
+    options: MatrixOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let catalogue = Catalogue::load()?;
-    let machine = Machine::here();
-    let request = request(arguments, &catalogue, &machine).map_err(usage)?;
-    let job = Job { view: View::Scaling, ..Job::new(&arguments.options, request) };
-    job.carry_out(&catalogue, &machine)
+    let options = &arguments.options;
+    carry_out(options, |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
 }
 
-fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Request> {
+/// Returns what the arguments ask for.
+pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
     let default = [GROUP.to_owned()];
     let tests = catalogue.expand(if arguments.names.is_empty() { &default } else { &arguments.names })?;
@@ -49,14 +48,14 @@ fn request(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> R
     let cpus = u32::try_from(machine::cpus_usable(machine)).unwrap_or(1);
     let copies = options.copies(cpus, || ladder(cpus))?;
     can_start(machine, &copies)?;
-    Ok(Request {
+    let matrix = Matrix {
         tests,
         copies,
         loads: options.loads(catalogue)?,
-        conditions: vec![Condition::none()],
-        procedure: Procedure::scale(options.effort_in_blocks()?),
-        ..Request::default()
-    })
+        procedure: Procedure::new(Purpose::Scaling, options.effort_in_blocks()?),
+        ..Matrix::default()
+    };
+    Ok(Ask { view: View::Scaling, ..options.ask(matrix) })
 }
 
 /// Returns the numbers of copies up to `most`: all of a few; of many, powers of two and one between each two.

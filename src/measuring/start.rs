@@ -2,8 +2,6 @@
 
 use std::ffi::OsString;
 
-use super::options::typed;
-use super::{cost, run};
 use crate::commands::command;
 use catalogue::Catalogue;
 
@@ -46,16 +44,18 @@ pub(crate) fn meant(words: &[OsString]) -> Option<String> {
         return None;
     }
     let catalogue = Catalogue::load().ok()?;
-    let after = |verb: &str| [verb.to_owned()].into_iter().chain(words.iter().cloned()).collect::<Vec<String>>();
-    let line = || words.iter().map(OsString::from).collect();
-    if let Ok(arguments) = typed::<run::Arguments>(line())
-        && catalogue.expand(arguments.names()).is_ok()
-    {
-        return Some(format!("unixmark {}", words::shell(&after("run"))));
+    let [run, cost] = ["run", "cost"].map(|verb| [&[verb.to_owned()], &words[..]].concat());
+    let named = |line: &[String]| {
+        let matches = command().try_get_matches_from([&["unixmark".to_owned()], line].concat()).ok()?;
+        let names = matches.subcommand()?.1.get_many::<String>("names");
+        Some(names.into_iter().flatten().cloned().collect::<Vec<String>>())
+    };
+    if named(&run).is_some_and(|names| catalogue.expand(&names).is_ok()) {
+        return Some(format!("unixmark {}", words::shell(&run)));
     }
     let conditions: Vec<String> = words.first()?.split(',').map(str::to_owned).collect();
-    (typed::<cost::Arguments>(line()).is_ok() && catalogue.expand_conditions(&conditions).is_ok())
-        .then(|| format!("unixmark {}", words::shell(&after("cost"))))
+    (named(&cost).is_some() && catalogue.expand_conditions(&conditions).is_ok())
+        .then(|| format!("unixmark {}", words::shell(&cost)))
 }
 
 /// Whether a word is a verb of the command line.

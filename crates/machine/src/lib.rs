@@ -77,6 +77,12 @@ impl Machine {
         text(&fs::read(self.path(path)).ok()?)
     }
 
+    /// Returns the host's name, `host` if it has none.
+    #[must_use]
+    pub fn host_name(&self) -> String {
+        self.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned())
+    }
+
     /// Whether the files are those of the running system, so that system calls describe it too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")

@@ -5,7 +5,10 @@
 //! a test next to each other, so that drift hits all cells alike and those that are compared most
 //! alike. In the classic one a round is one pass of one cell, in UnixBench's order.
 
+mod arms;
+mod matrix;
 mod pin;
+mod preset;
 mod procedure;
 mod show;
 
@@ -24,41 +27,15 @@ use journal::Topology;
 
 const TOO_MUCH: &str = "too much for one run; name fewer tests, copies, loads or conditions";
 
+pub use arms::Arms;
+pub use matrix::Matrix;
 pub use pin::{Border, Pin};
+pub use preset::{Preset, Purpose};
 pub use procedure::{Effort, Kind, Procedure, Window};
 pub use show::{show, to_json};
 
 /// The fewest blocks that give every test an interval, and every difference a verdict.
 const FEWEST: u32 = 6;
-
-/// What was asked for: the matrix, and how to measure it.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// The tests, in order.
-    pub tests: Vec<Arc<Test>>,
-    /// The numbers of copies, in order.
-    pub copies: Vec<u32>,
-    /// The loads, in order.
-    pub loads: Vec<Option<Arc<Test>>>,
-    /// The conditions, in order.
-    pub conditions: Vec<Arc<Condition>>,
-    /// Whether the first condition is measured twice in some blocks, as a control.
-    pub control: bool,
-    /// How to measure.
-    pub procedure: Procedure,
-    /// The seed of every random order.
-    pub seed: u64,
-    /// Arguments for every test, after its own.
-    pub test_args: Vec<String>,
-    /// Arguments for every load, after its own.
-    pub load_args: Vec<String>,
-    /// How many processes or groups a load has, if it has such a number.
-    pub load_number: Option<u32>,
-    /// The CPU weight of a cgroup of the load's own.
-    pub load_weight: Option<u32>,
-    /// Where copies run.
-    pub pin: Pin,
-}
 
 /// One cell of the matrix and how it is measured.
 #[derive(Debug, Clone)]
@@ -94,8 +71,12 @@ pub struct Cell {
 /// What will be measured.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What was asked for.
-    pub request: Request,
+    /// How to measure.
+    pub procedure: Procedure,
+    /// The seed of every random order.
+    pub seed: u64,
+    /// The conditions, and which of them the others are compared with.
+    pub arms: Arms,
     /// The cells: their place is their number.
     pub cells: Vec<Cell>,
     /// What conditions run beside the programs.
@@ -104,15 +85,6 @@ pub struct Plan {
     pub named: Vec<Arc<Test>>,
     /// What copies cross as they become more.
     pub borders: Vec<Border>,
-}
-
-/// One point of the matrix.
-struct Point<'a> {
-    test: &'a Arc<Test>,
-    copies: u32,
-    load: Option<&'a Arc<Test>>,
-    condition: &'a Arc<Condition>,
-    control: bool,
 }
 
 /// Trials that belong together: a block, or one pass of one cell.
@@ -124,87 +96,40 @@ pub struct Round {
     pub cells: Vec<usize>,
 }
 
-impl Request {
-    /// The points of the matrix: conditions outermost, then loads, copies and tests; the control last.
-    fn points(&self) -> impl Iterator<Item = Point<'_>> {
-        let arms = self.conditions.iter().map(|condition| (condition, false));
-        let control = self.conditions.first().filter(|_| self.control).map(|condition| (condition, true));
-        let points = product(product(product(arms.chain(control), &self.loads), &self.copies), &self.tests);
-        points.map(|((((condition, control), load), copies), test)| Point {
-            test,
-            copies: *copies,
-            load: load.as_ref(),
-            condition,
-            control,
-        })
-    }
-
-    /// Whether a point is measured.
-    fn is_measured(&self, point: &Point<'_>) -> bool {
-        // Interbench leaves these out too: a task that runs twice is not beside a load.
-        let beside_itself =
-            point.test.metric == Metric::Latency && point.load.is_some_and(|load| load.id == point.test.id);
-        // There is never more than one copy of these: they are measured once, at the first level.
-        let again = point.test.copies == Copies::One && point.copies != self.copies[0];
-        !beside_itself && !again
-    }
-
-    fn cell(&self, point: &Point<'_>, cpus: &[u32]) -> Cell {
-        let mut cell = self.procedure.cell(point);
-        cell.cpus = cpus.iter().cycle().take(cell.copies as usize).copied().collect();
-        cell.args.extend(self.test_args.iter().cloned());
-        cell.load_args.extend(self.load_args.iter().cloned());
-        let number = point.load.and_then(|load| load.number.as_ref()).zip(self.load_number);
-        cell.load_args.extend(number.map(|(name, number)| format!("{name}={number}")));
-        cell.load_cgroups.extend(point.load.and(self.load_weight).map(CgroupLimit::Weight));
-        cell
-    }
-}
-
 impl Plan {
-    /// Expands a request for a machine with this topology.
+    /// Expands a matrix for a machine with this topology.
     ///
     /// # Errors
     /// An interactive test in the classic procedure, nothing to measure, or more cells than a journal may have.
-    pub fn new(request: Request, catalogue: &Catalogue, topology: &Topology) -> Result<Plan> {
-        if request.procedure.kind == Kind::Classic
-            && let Some(test) = request.tests.iter().find(|test| test.metric == Metric::Latency)
+    pub fn new(matrix: &Matrix, catalogue: &Catalogue, topology: &Topology) -> Result<Plan> {
+        if matrix.procedure.effort.kind == Kind::Classic
+            && let Some(test) = matrix.tests.iter().find(|test| test.metric == Metric::Latency)
         {
             bail!("{} has no classic procedure: its frames are not passes; try the standard one", test.id);
         }
-        let cpus = request.pin.order(topology);
-        let points = request.points().filter(|point| request.is_measured(point));
-        let cells: Vec<Cell> = points.map(|point| request.cell(&point, &cpus)).collect();
+        let cpus = matrix.pin.order(topology);
+        let points = matrix.points().filter(|point| matrix.is_measured(point));
+        let cells: Vec<Cell> = points.map(|point| matrix.cell(&point, &cpus)).collect();
         if cells.is_empty() {
             bail!("there is nothing to measure: name a test or group; `unixmark list tests` shows them");
         }
         journal::check_cells(cells.iter().map(|cell| cell.copies)).context(TOO_MUCH)?;
         let most = cells.iter().map(|cell| cell.copies).max().unwrap_or(1);
         Ok(Plan {
+            procedure: matrix.procedure.clone(),
+            seed: matrix.seed,
+            arms: matrix.arms.clone(),
             named: named(&cells, catalogue),
-            companions: companions(&request.conditions, catalogue),
-            borders: request.pin.borders(topology, most),
+            companions: companions(&matrix.arms, catalogue),
+            borders: matrix.pin.borders(topology, most),
             cells,
-            request,
         })
-    }
-
-    /// How to measure.
-    #[must_use]
-    pub fn procedure(&self) -> &Procedure {
-        &self.request.procedure
     }
 
     /// Returns the largest number of copies.
     #[must_use]
     pub fn most_copies(&self) -> u32 {
         self.cells.iter().map(|cell| cell.copies).max().unwrap_or(1)
-    }
-
-    /// Returns the condition that others are compared with, if one is.
-    #[must_use]
-    pub fn reference(&self) -> Option<&Condition> {
-        self.request.conditions.first().filter(|_| self.request.control).map(|condition| &**condition)
     }
 
     /// Returns every test whose program is needed, some of them more than once.
@@ -230,7 +155,7 @@ impl Plan {
     /// Returns the rounds in order. The classic procedure's end; the others' go on, and the runner
     /// stops them when every interval is narrow enough or the budget is spent.
     pub fn rounds(&self) -> Box<dyn Iterator<Item = Round> + '_> {
-        if self.procedure().kind == Kind::Classic {
+        if self.procedure.effort.kind == Kind::Classic {
             return Box::new(
                 self.cells
                     .iter()
@@ -241,14 +166,14 @@ impl Plan {
         // What must be measured before anything is switched has blocks of its own.
         let (first, rest): (Vec<usize>, Vec<usize>) =
             (0..self.cells.len()).partition(|number| self.cells[*number].condition.is_first());
-        let least = if first.is_empty() { 0 } else { self.procedure().least };
-        let seed = self.request.seed;
-        Box::new(self.blocks(first, 0..least, seed ^ 1).chain(self.blocks(rest, 0..self.procedure().most, seed)))
+        let least = if first.is_empty() { 0 } else { self.procedure.least };
+        let seed = self.seed;
+        Box::new(self.blocks(first, 0..least, seed ^ 1).chain(self.blocks(rest, 0..self.procedure.most, seed)))
     }
 
     /// Returns the blocks of a second look at `cells`, numbered from `first`: as many as a first look has at least.
     pub fn second_look(&self, cells: Vec<usize>, first: u32) -> impl Iterator<Item = Round> {
-        self.blocks(cells, first..first + self.procedure().least, self.request.seed ^ 2)
+        self.blocks(cells, first..first + self.procedure.least, self.seed ^ 2)
     }
 
     /// Returns blocks of these cells: the tests in random order, and the arms of a test (conditions, copies, loads) next
@@ -275,8 +200,8 @@ impl Plan {
         let time = |trials: fn(&Cell) -> u32| {
             let time: f64 = self.cells.iter().map(|cell| cell.seconds() * f64::from(trials(cell))).sum();
             let time = Duration::from_secs_f64(time);
-            let time = self.procedure().over.map_or(time, |over| over.max(time));
-            self.procedure().budget.map_or(time, |budget| budget.min(time))
+            let time = self.procedure.effort.over.map_or(time, |over| over.max(time));
+            self.procedure.effort.budget.map_or(time, |budget| budget.min(time))
         };
         (time(|cell| cell.least), time(|cell| cell.most))
     }
@@ -284,7 +209,7 @@ impl Plan {
     /// Returns how many blocks fit into the budget, at least 1; `None` without a budget.
     #[must_use]
     pub fn affordable(&self) -> Option<u32> {
-        let budget = self.procedure().budget?.as_secs_f64();
+        let budget = self.procedure.effort.budget?.as_secs_f64();
         Some((budget / self.block_seconds()).max(1.0) as u32)
     }
 
@@ -302,7 +227,7 @@ impl Plan {
 
     /// The seconds of a block; cells that are not in all blocks count in part.
     fn block_seconds(&self) -> f64 {
-        let share = |cell: &Cell| f64::from(cell.most) / f64::from(self.procedure().most.max(1));
+        let share = |cell: &Cell| f64::from(cell.most) / f64::from(self.procedure.most.max(1));
         self.cells.iter().map(|cell| cell.seconds() * share(cell)).sum::<f64>().max(f64::MIN_POSITIVE)
     }
 }
@@ -336,19 +261,10 @@ impl Cell {
     }
 }
 
-/// Every pair of the two, the first outermost.
-fn product<A: Clone, B: Clone>(
-    first: impl Iterator<Item = A>,
-    second: impl IntoIterator<Item = B, IntoIter: Clone>,
-) -> impl Iterator<Item = (A, B)> {
-    let second = second.into_iter();
-    first.flat_map(move |a| second.clone().map(move |b| (a.clone(), b)))
-}
-
 /// What conditions run beside the programs.
-fn companions(conditions: &[Arc<Condition>], catalogue: &Catalogue) -> Vec<Arc<Test>> {
-    let ids =
-        conditions.iter().flat_map(|condition| &condition.parts).filter_map(|(switch, _)| switch.companion.as_ref());
+fn companions(arms: &Arms, catalogue: &Catalogue) -> Vec<Arc<Test>> {
+    let parts = arms.conditions().flat_map(|condition| &condition.parts);
+    let ids = parts.filter_map(|(switch, _)| switch.companion.as_ref());
     ids.filter_map(|id| catalogue.test(id)).cloned().collect()
 }
 
@@ -373,19 +289,23 @@ mod tests {
         list.iter().map(|word| (*word).to_owned()).collect()
     }
 
-    fn request(tests: &[&str], copies: &[u32], loads: &[&str], conditions: &[&str]) -> Request {
+    fn matrix(tests: &[&str], copies: &[u32], loads: &[&str], conditions: &[&str]) -> Matrix {
         let catalogue = catalogue();
-        Request {
+        Matrix {
             tests: catalogue.expand(&words(tests)).unwrap(),
             copies: copies.to_vec(),
             loads: catalogue.expand_loads(&words(loads)).unwrap(),
-            conditions: catalogue.expand_conditions(&words(conditions)).unwrap(),
-            ..Request::default()
+            arms: Arms::apart(catalogue.expand_conditions(&words(conditions)).unwrap()),
+            ..Matrix::default()
         }
     }
 
-    fn shown(request: Request) -> Vec<String> {
-        let plan = Plan::new(request, &catalogue(), &Topology::default()).unwrap();
+    fn compared(condition: &str) -> Arms {
+        Arms::compared(Condition::none(), catalogue().expand_conditions(&words(&[condition])).unwrap())
+    }
+
+    fn shown(matrix: Matrix) -> Vec<String> {
+        let plan = Plan::new(&matrix, &catalogue(), &Topology::default()).unwrap();
         let name = |cell: &Cell| {
             let again = if cell.control { " again" } else { "" };
             format!("{} x{} {} {}{again}", cell.test.id, cell.copies, cell.load_name(), cell.condition.name)
@@ -395,31 +315,31 @@ mod tests {
 
     #[test]
     fn the_matrix_has_conditions_outermost_and_tests_innermost() {
-        let cells = shown(request(&["pipe", "spawn"], &[1, 2], &["none", "burn"], &["none", "nice=5"]));
+        let cells = shown(matrix(&["pipe", "spawn"], &[1, 2], &["none", "burn"], &["none", "nice=5"]));
         assert_eq!(cells.len(), 16);
         assert_eq!(cells[..3], ["pipe x1 none none", "spawn x1 none none", "pipe x2 none none"]);
         assert_eq!((&*cells[4], &*cells[8]), ("pipe x1 burn none", "pipe x1 none nice=5"));
-        let many = request(&["pipe"], &(1..=1001).collect::<Vec<u32>>(), &["none"], &["none"]);
-        let refused = Plan::new(many, &catalogue(), &Topology::default()).unwrap_err();
+        let many = matrix(&["pipe"], &(1..=1001).collect::<Vec<u32>>(), &["none"], &["none"]);
+        let refused = Plan::new(&many, &catalogue(), &Topology::default()).unwrap_err();
         assert!(format!("{refused:#}").contains("1000 different numbers of copies"), "{refused:#}");
-        let control = Request { control: true, ..request(&["pipe"], &[1], &["none"], &["none", "nice=5"]) };
+        let control = Matrix { arms: compared("nice=5"), ..matrix(&["pipe"], &[1], &["none"], &[]) };
         assert_eq!(shown(control), ["pipe x1 none none", "pipe x1 none nice=5", "pipe x1 none none again"]);
     }
 
     #[test]
     fn tasks_do_not_run_beside_themselves_nor_single_tests_twice() {
-        assert_eq!(shown(request(&["audio", "video"], &[1], &["video"], &["none"])), ["audio x1 video none"]);
+        assert_eq!(shown(matrix(&["audio", "video"], &[1], &["video"], &["none"])), ["audio x1 video none"]);
         let single = catalogue().tests.iter().find(|test| test.copies == Copies::One).unwrap().id.clone();
-        assert_eq!(shown(request(&[&single], &[2, 4], &["none"], &["none"])), [format!("{single} x1 none none")]);
-        let none = Plan::new(request(&[], &[1], &["none"], &["none"]), &catalogue(), &Topology::default());
+        assert_eq!(shown(matrix(&[&single], &[2, 4], &["none"], &["none"])), [format!("{single} x1 none none")]);
+        let none = Plan::new(&matrix(&[], &[1], &["none"], &["none"]), &catalogue(), &Topology::default());
         assert!(none.unwrap_err().to_string().starts_with("there is nothing to measure"));
     }
 
     /// Arms 3 s apart share half of their noise, and arms 25 s apart none.
     #[test]
     fn a_block_shuffles_tests_and_then_the_arms_of_each() {
-        let asked = request(&["pipe", "spawn", "syscall"], &[1, 2], &["none", "burn"], &["none", "nice=5"]);
-        let plan = Plan::new(Request { seed: 5, ..asked }, &catalogue(), &Topology::default()).unwrap();
+        let asked = matrix(&["pipe", "spawn", "syscall"], &[1, 2], &["none", "burn"], &["none", "nice=5"]);
+        let plan = Plan::new(&Matrix { seed: 5, ..asked }, &catalogue(), &Topology::default()).unwrap();
         let blocks: Vec<Round> = plan.rounds().collect();
         assert_eq!(blocks.len(), 32);
         let (mut families, mut arms) = (BTreeSet::new(), BTreeSet::new());
@@ -443,38 +363,38 @@ mod tests {
 
     #[test]
     fn long_trials_are_in_every_third_block() {
-        let asked = request(&["pipe", "audio", "2d-rects"], &[1, 2], &["none"], &["none"]);
-        let plan = Plan::new(asked, &catalogue(), &Topology::default()).unwrap();
+        let asked = matrix(&["pipe", "audio", "2d-rects"], &[1, 2], &["none"], &["none"]);
+        let plan = Plan::new(&asked, &catalogue(), &Topology::default()).unwrap();
         let trials = |number: usize| plan.rounds().filter(|block| block.cells.contains(&number)).count();
         for (number, cell) in plan.cells.iter().enumerate() {
             let wanted = if cell.test.id == "pipe" { 32 } else { 11 };
             assert_eq!((trials(number), cell.most as usize), (wanted, wanted), "{}", cell.test.id);
         }
-        let cost = |effort| Request {
-            control: true,
-            procedure: Procedure::cost(effort),
-            ..request(&["pipe"], &[1], &["none"], &["none", "nice=5"])
+        let cost = |effort| Matrix {
+            arms: compared("nice=5"),
+            procedure: Procedure::new(Purpose::Cost, effort),
+            ..matrix(&["pipe"], &[1], &["none"], &[])
         };
         let control = |effort| {
-            let plan = Plan::new(cost(effort), &catalogue(), &Topology::default()).unwrap();
+            let plan = Plan::new(&cost(effort), &catalogue(), &Topology::default()).unwrap();
             plan.rounds().filter(|block| block.cells.iter().any(|number| plan.cells[*number].control)).count()
         };
         assert_eq!(control(Effort::default()), 12, "of 48");
         assert_eq!(control(Effort { blocks: Some(5), ..Effort::default() }), 5);
-        let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
-        let asked = Request { procedure: fixed, ..request(&["audio"], &[1], &["none"], &["none"]) };
-        let plan = Plan::new(asked, &catalogue(), &Topology::default()).unwrap();
+        let fixed = Procedure::new(Purpose::Scores, Effort { blocks: Some(4), ..Effort::default() });
+        let asked = Matrix { procedure: fixed, ..matrix(&["audio"], &[1], &["none"], &["none"]) };
+        let plan = Plan::new(&asked, &catalogue(), &Topology::default()).unwrap();
         assert!(plan.rounds().all(|block| block.cells == [0]), "blocks that the user counts have every cell");
     }
 
     #[test]
     fn a_warm_up_is_the_test_s_own_and_comes_before_what_is_counted() {
         let plan = |test: &str, procedure| {
-            let asked = Request { procedure, ..request(&[test], &[1], &["none"], &["none"]) };
-            Plan::new(asked, &catalogue(), &Topology::default()).unwrap().cells[0].window
+            let asked = Matrix { procedure, ..matrix(&[test], &[1], &["none"], &["none"]) };
+            Plan::new(&asked, &catalogue(), &Topology::default()).unwrap().cells[0].window
         };
         let window = |test: &str, effort: Effort| {
-            let Window { slice, slices, warmup, .. } = plan(test, Procedure::new(effort));
+            let Window { slice, slices, warmup, .. } = plan(test, Procedure::new(Purpose::Scores, effort));
             (slice.as_millis(), slices, warmup)
         };
         let standard = Effort::default();
@@ -483,14 +403,14 @@ mod tests {
         let (slice, slices, warmup) = window("context1", standard);
         assert!(warmup > 0 && (slice, slices) == (50, 5 + warmup), "{warmup}");
         assert_eq!(window("context1", Effort { kind: Kind::Classic, ..standard }), (1000, 10, 0));
-        let Window { slice, slices, warmup, .. } = plan("pipe", Procedure::cost(standard));
+        let Window { slice, slices, warmup, .. } = plan("pipe", Procedure::new(Purpose::Cost, standard));
         assert_eq!((slice.as_millis(), slices, warmup), (125, 8, 2), "auditing's queues are filled in any test");
     }
 
     #[test]
     fn copies_are_pinned_in_turn_and_borders_follow() {
-        let pinned = Request { pin: Pin::Cpu(3), ..request(&["pipe"], &[1, 2], &["none"], &["none"]) };
-        let plan = Plan::new(pinned, &catalogue(), &Topology::default()).unwrap();
+        let pinned = Matrix { pin: Pin::Cpu(3), ..matrix(&["pipe"], &[1, 2], &["none"], &["none"]) };
+        let plan = Plan::new(&pinned, &catalogue(), &Topology::default()).unwrap();
         assert_eq!((plan.most_copies(), &plan.cells[1].cpus[..]), (2, &[3, 3][..]));
         assert_eq!(plan.cells[1].pinned(0, 2).as_deref(), Some("cpu=3,3"));
         assert_eq!(plan.borders.last().unwrap().1, "more copies than processors");

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Cell, Point};
+use super::matrix::Point;
+use super::{Cell, Preset, Purpose};
 use catalogue::{CgroupLimit, Copies, Metric, Test};
 
 /// Which procedure.
@@ -36,36 +37,14 @@ pub struct Effort {
 /// How to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Procedure {
-    /// Which procedure.
-    pub kind: Kind,
+    /// How much the user wants to spend.
+    pub effort: Effort,
+    /// Lengths and looks.
+    pub preset: Preset,
     /// Trials of every cell, at least.
     pub least: u32,
     /// Trials of every cell, at most.
     pub most: u32,
-    /// Whether a cell is measured no more once its interval is narrow enough.
-    pub closes: bool,
-    /// The half-width that is narrow enough, as a share of the score, if the user set one.
-    pub precision: Option<f64>,
-    /// Time after which no further block begins.
-    pub budget: Option<Duration>,
-    /// Time over which the blocks are spread evenly: a machine whose speed wanders is then looked at more often
-    /// independently in the same measuring time.
-    pub over: Option<Duration>,
-    /// Length of an interactive test's window.
-    pub frames: Duration,
-    /// Length of the slices of other windows.
-    pub slice: Duration,
-    /// Whether cells whose trials are much longer than others are left out of most blocks.
-    pub sparse: bool,
-    /// After how many blocks it is asked whether they are enough; if this is empty, after the least
-    /// number of them and each half of that number from there on.
-    pub looks: &'static [u32],
-    /// Slices of a window that are counted.
-    pub slices: u32,
-    /// Time before them that is not counted, whatever the test's own warm-up.
-    pub warmup: Duration,
-    /// Passes of a long classic test, or blocks, if their number is set: such blocks have every cell.
-    pub passes: Option<u32>,
 }
 
 /// The window of a trial.
@@ -93,53 +72,21 @@ impl Window {
     }
 }
 
-/// Windows of a quarter of a second: longer ones spend time on noise that slices share, and shorter ones spend it on
-/// starting processes (docs/methodology.md).
-const SLICE: Duration = Duration::from_millis(50);
-const SLICES: u32 = 5;
-
-/// Blocks of `unixmark run`: from 16 on it is asked whether they are enough.
-const RUN_LOOKS: &[u32] = &[16, 24, 32];
-
-/// Blocks of a smoke run.
-const QUICK_BLOCKS: u32 = 3;
+/// Blocks go on while a budget lasts, but not for ever.
+const ENDLESS: u32 = 10_000;
 
 /// Most blocks where the user wants a precision: it must not run for ever on a noisy machine.
 const MOST_FOR_PRECISION: u32 = 160;
 
-/// The control of `unixmark cost` is in every fourth block: it proves the intervals over all cells together, which few trials
-/// of each do.
+/// The control of a comparison is in every fourth block: it proves the intervals over all cells
+/// together, which few trials of each do.
 const CONTROL: u32 = 4;
 
 /// Interactive tests are in every third block of a run, as are graphics tests by the catalogue.
 const SPARSE: u32 = 3;
 
-/// Window of an interactive test.
-const FRAMES: Duration = Duration::from_secs(8);
-const QUICK_FRAMES: Duration = Duration::from_millis(1500);
-
-/// Windows and blocks of `unixmark latency`: 240 pictures, 4000 wake-ups of a timer of 1 ms; the fewest trials whose
-/// interval holds where they are not alike, in Interbench's time.
-const LATENCY_FRAMES: Duration = Duration::from_secs(4);
-const LATENCY_BLOCKS: u32 = 6;
-
-/// Blocks of `unixmark scale`: its many levels make one estimate, so that each may have few trials.
-const SCALE_BLOCKS: u32 = 6;
-
-/// Looks of `unixmark cost`: twelve blocks are the fewest whose exact p value survives among thirty tests.
-const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
-const COST_QUICK: u32 = 8;
-
-/// Windows of `unixmark cost`: a second; its first quarter is a warm-up that fills the queues of auditing.
-const COST_SLICE: Duration = Duration::from_millis(125);
-const COST_SLICES: u32 = 6;
-const COST_WARMUP: Duration = Duration::from_millis(250);
-const COST_QUICK_SLICES: u32 = 2;
-const COST_QUICK_WARMUP: Duration = Duration::from_millis(125);
-const COST_FRAMES: Duration = Duration::from_secs(2);
-
-/// Blocks go on while a budget lasts, but not for ever.
-const ENDLESS: u32 = 10_000;
+/// The shortest window of an interactive test.
+const SHORTEST: Duration = Duration::from_millis(500);
 
 impl From<Kind> for journal::Procedure {
     fn from(kind: Kind) -> journal::Procedure {
@@ -151,134 +98,78 @@ impl From<Kind> for journal::Procedure {
     }
 }
 
-impl Effort {
-    /// Whether a number of blocks that is fixed otherwise is left open, for a precision or a budget to end.
-    fn is_open(&self) -> bool {
-        let wanted = self.precision.is_some() || self.budget.is_some();
-        self.blocks.is_none() && self.kind == Kind::Standard && wanted
-    }
-
-    /// Returns an effort of `usual` blocks, unless the user wants others or leaves them open.
-    fn or_blocks(self, usual: u32) -> Effort {
-        Effort { blocks: self.blocks.or((!self.is_open()).then_some(usual)), ..self }
-    }
-}
-
 impl Default for Procedure {
     fn default() -> Procedure {
-        Procedure::new(Effort::default())
+        Procedure::new(Purpose::Scores, Effort::default())
     }
 }
 
 impl Procedure {
-    /// Returns the procedure of `unixmark run`.
+    /// Returns the preset of a purpose with as many blocks as the user wants.
     #[must_use]
-    pub fn new(effort: Effort) -> Procedure {
-        let Effort { kind, precision, budget, over, blocks } = effort;
-        let first = RUN_LOOKS[0];
-        let (least, most) = match (kind, blocks) {
-            (Kind::Standard | Kind::Quick, Some(blocks)) => (blocks, blocks),
-            (Kind::Standard, None) if budget.is_some() => (first, ENDLESS),
-            (Kind::Standard, None) if precision.is_some() => (first, MOST_FOR_PRECISION),
-            (Kind::Standard, None) => (first, RUN_LOOKS[RUN_LOOKS.len() - 1]),
-            (Kind::Quick, None) => (QUICK_BLOCKS, QUICK_BLOCKS),
-            (Kind::Classic, _) => (0, 0),
+    pub fn new(purpose: Purpose, effort: Effort) -> Procedure {
+        let preset = Preset::new(purpose, effort.kind);
+        let (first, last) = (preset.looks[0], preset.looks[preset.looks.len() - 1]);
+        let (least, most) = match effort {
+            Effort { kind: Kind::Classic, .. } => (0, 0),
+            Effort { blocks: Some(blocks), .. } => (blocks, blocks),
+            Effort { budget: Some(_), .. } if preset.extends => (first, ENDLESS),
+            Effort { precision: Some(_), .. } if preset.extends => (first, MOST_FOR_PRECISION),
+            _ => (first, last),
         };
-        let is_open = Effort::is_open(&effort);
-        Procedure {
-            kind,
-            least,
-            most,
-            // Blocks that are spread over a time are all wanted.
-            closes: (kind == Kind::Standard && over.is_none()) || precision.is_some(),
-            precision,
-            budget,
-            over,
-            frames: if kind == Kind::Quick { QUICK_FRAMES } else { FRAMES },
-            // Slices of a second in the classic one, so that a program notices within one that the tool is gone.
-            slice: if kind == Kind::Classic { Duration::from_secs(1) } else { SLICE },
-            sparse: kind == Kind::Standard && blocks.is_none(),
-            looks: if kind == Kind::Standard && blocks.is_none() && !is_open { RUN_LOOKS } else { &[] },
-            slices: SLICES,
-            warmup: Duration::ZERO,
-            passes: blocks,
-        }
+        Procedure { effort, preset, least, most }
     }
 
-    /// Returns the procedure of `unixmark scale`: a few blocks of short windows.
+    /// Returns the procedure with a cell's interactive `time` shared by its blocks.
     #[must_use]
-    pub fn scale(effort: Effort) -> Procedure {
-        let usual = if effort.kind == Kind::Quick { QUICK_BLOCKS } else { SCALE_BLOCKS };
-        let mut procedure = Procedure::new(effort.or_blocks(usual));
-        procedure.least = procedure.least.min(usual).max(effort.blocks.unwrap_or(0));
-        procedure.sparse = false;
-        procedure
+    pub fn with_time(mut self, time: Duration) -> Procedure {
+        self.preset.frames = (time / self.least.max(1)).max(SHORTEST);
+        self
     }
 
-    /// Returns the procedure of `unixmark cost`: blocks until the intervals are narrow, which is asked at fixed looks only,
-    /// so that looking often does not widen what an interval claims; or a fixed number of blocks.
+    /// Returns true if a cell is measured no more once its interval is narrow enough. Blocks that
+    /// are counted, or spread over a time, are all wanted.
     #[must_use]
-    pub fn cost(effort: Effort) -> Procedure {
-        let fixed = effort.blocks.or((effort.kind == Kind::Quick).then_some(COST_QUICK));
-        let mut procedure = Procedure::new(Effort { blocks: fixed, ..effort });
-        procedure.frames = procedure.frames.min(COST_FRAMES);
-        procedure.slice = COST_SLICE;
-        (procedure.slices, procedure.warmup) = match effort.kind {
-            Kind::Quick => (COST_QUICK_SLICES, COST_QUICK_WARMUP),
-            Kind::Standard | Kind::Classic => (COST_SLICES, COST_WARMUP),
-        };
-        procedure.sparse = false;
-        procedure.closes = fixed.is_none() && effort.over.is_none();
-        if fixed.is_none() {
-            procedure.looks = LOOKS;
-            (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
-        }
-        procedure
-    }
-
-    /// Returns the procedure of `unixmark latency`: a few blocks, whose windows share the `time` of a cell.
-    #[must_use]
-    pub fn latency(effort: Effort, time: Option<Duration>) -> Procedure {
-        let usual = if effort.kind == Kind::Quick { 1 } else { LATENCY_BLOCKS };
-        let mut procedure = Procedure::new(effort.or_blocks(usual));
-        procedure.least = procedure.least.min(usual).max(effort.blocks.unwrap_or(0));
-        procedure.closes = effort.is_open();
-        procedure.sparse = false;
-        procedure.frames = procedure.frames.min(LATENCY_FRAMES);
-        if let Some(time) = time {
-            procedure.frames = (time / effort.blocks.unwrap_or(usual)).max(Duration::from_millis(500));
-        }
-        procedure
+    pub fn closes(&self) -> bool {
+        let spreads = self.effort.over.is_some() && self.effort.precision.is_none();
+        self.least < self.most && !spreads
     }
 
     /// Returns how long after the run's begin the block of this number, from 0, is due.
     #[must_use]
     pub fn due(&self, block: u32) -> Duration {
-        self.over.map_or(Duration::ZERO, |over| over.mul_f64(f64::from(block) / f64::from(self.most.max(1))).min(over))
+        let share = f64::from(block) / f64::from(self.most.max(1));
+        self.effort.over.map_or(Duration::ZERO, |over| over.mul_f64(share).min(over))
     }
 
-    /// Whether it is asked after the block of this number, from 0, whether what was measured is enough.
+    /// Returns true if, after the block of this number, from 0, it is asked whether what was
+    /// measured is enough: at the preset's looks, or where the number of blocks is open, after the
+    /// least and each half of that number from there on.
     #[must_use]
     pub fn looks_after(&self, block: u32) -> bool {
-        let asks = self.kind != Kind::Classic && self.closes && block + 1 >= self.least;
-        asks && match self.looks {
-            // Of many looks one finds a narrow interval by luck.
-            [] => (block + 1 - self.least).is_multiple_of((self.least / 2).max(1)),
-            looks => looks.contains(&(block + 1)),
+        let measured = block + 1;
+        if !self.closes() || measured < self.least {
+            return false;
         }
+        if self.preset.looks.last() == Some(&self.most) {
+            return self.preset.looks.contains(&measured);
+        }
+        // Of many looks one finds a narrow interval by luck.
+        (measured - self.least).is_multiple_of((self.least / 2).max(1))
     }
 
     /// Returns the cell at a point as this procedure measures it.
     pub(super) fn cell(&self, point: &Point<'_>) -> Cell {
         let Point { test, load, condition, control, .. } = *point;
         let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
-        let every = match (control && self.passes.is_none(), self.sparse) {
-            (true, _) => CONTROL,
-            (_, true) => test.standard.sparse.unwrap_or(usual),
+        let every = match (self.least < self.most, control) {
+            (true, true) => CONTROL,
+            (true, false) if self.preset.sparse => test.standard.sparse.unwrap_or(usual),
             _ => 1,
         };
-        let classic = (self.kind == Kind::Classic).then(|| self.classic_passes(test));
-        let extra = if self.kind == Kind::Classic { &test.classic.args } else { &test.standard.args };
+        let is_classic = self.effort.kind == Kind::Classic;
+        let classic = is_classic.then(|| self.classic_passes(test));
+        let extra = if is_classic { &test.classic.args } else { &test.standard.args };
         Cell {
             test: Arc::clone(test),
             copies: if test.copies == Copies::One { 1 } else { point.copies },
@@ -303,7 +194,7 @@ impl Procedure {
     /// UnixBench's two kinds of repetition: long tests (10 passes) take `-i` passes, short ones
     /// (3 passes) max(1, ⌊(i+1)/3⌋).
     fn classic_passes(&self, test: &Test) -> u32 {
-        match self.passes {
+        match self.effort.blocks {
             None => test.classic.passes,
             Some(passes) if test.classic.passes >= 10 => passes,
             Some(passes) => ((passes + 1) / 3).max(1),
@@ -311,21 +202,22 @@ impl Procedure {
     }
 
     fn window(&self, test: &Test) -> Window {
-        let settle = Duration::from_millis(if self.kind == Kind::Quick { 400 } else { 1000 });
-        match self.kind {
+        let preset = &self.preset;
+        let settle = Duration::from_millis(if self.effort.kind == Kind::Quick { 400 } else { 1000 });
+        match self.effort.kind {
             _ if test.metric == Metric::Latency => {
                 // Slices of about a second: the tool hears nothing in between, but reports show them.
-                let slices = (self.frames.as_secs_f64().round() as u32).clamp(1, 3600);
+                let slices = (preset.frames.as_secs_f64().round() as u32).clamp(1, 3600);
                 let around = Duration::from_millis(150);
-                Window { slice: self.frames / slices, slices, warmup: 0, around, rest: false, settle }
+                Window { slice: preset.frames / slices, slices, warmup: 0, around, rest: false, settle }
             }
             Kind::Standard | Kind::Quick => {
-                let number = |time: Duration| time.as_nanos().div_ceil(self.slice.as_nanos()) as u32;
+                let number = |time: Duration| time.as_nanos().div_ceil(preset.slice.as_nanos()) as u32;
                 let own = |ms: u32| number(Duration::from_millis(ms.into()));
-                let warmup = own(test.standard.warmup).max(number(self.warmup));
+                let warmup = own(test.standard.warmup).max(number(preset.warmup));
                 Window {
-                    slice: self.slice,
-                    slices: warmup + test.standard.window.map_or(0, own).max(self.slices),
+                    slice: preset.slice,
+                    slices: warmup + test.standard.window.map_or(0, own).max(preset.slices),
                     warmup,
                     around: Duration::from_millis(50) + Duration::from_secs(test.standard.around.into()),
                     rest: false,
@@ -333,7 +225,7 @@ impl Procedure {
                 }
             }
             Kind::Classic => Window {
-                slice: self.slice,
+                slice: preset.slice,
                 slices: test.classic.seconds,
                 warmup: 0,
                 around: Duration::from_millis(3100) + Duration::from_secs(test.classic.prepare.into()),
@@ -351,7 +243,7 @@ mod tests {
     const STANDARD: Effort = Effort { kind: Kind::Standard, precision: None, budget: None, over: None, blocks: None };
 
     fn trials(procedure: &Procedure) -> (u32, u32, bool) {
-        (procedure.least, procedure.most, procedure.closes)
+        (procedure.least, procedure.most, procedure.closes())
     }
 
     #[test]
@@ -361,34 +253,35 @@ mod tests {
         let minute = Effort { budget: Some(Duration::from_secs(60)), ..STANDARD };
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
         for (effort, run, scale, cost, latency) in [
-            (STANDARD, (16, 32, true), (6, 6, true), (12, 48, true), (6, 6, false)),
+            (STANDARD, (16, 32, true), (6, 6, false), (12, 48, true), (6, 6, false)),
             (quick, (3, 3, false), (3, 3, false), (8, 8, false), (1, 1, false)),
-            (four, (4, 4, true), (4, 4, true), (4, 4, false), (4, 4, false)),
+            (four, (4, 4, false), (4, 4, false), (4, 4, false), (4, 4, false)),
             (minute, (16, ENDLESS, true), (6, ENDLESS, true), (12, 48, true), (6, ENDLESS, true)),
             (narrow, (16, 160, true), (6, 160, true), (12, 48, true), (6, 160, true)),
         ] {
-            assert_eq!(trials(&Procedure::new(effort)), run, "run {effort:?}");
-            assert_eq!(trials(&Procedure::scale(effort)), scale, "scale {effort:?}");
-            assert_eq!(trials(&Procedure::cost(effort)), cost, "cost {effort:?}");
-            assert_eq!(trials(&Procedure::latency(effort, None)), latency, "latency {effort:?}");
+            assert_eq!(trials(&Procedure::new(Purpose::Scores, effort)), run, "run {effort:?}");
+            assert_eq!(trials(&Procedure::new(Purpose::Scaling, effort)), scale, "scale {effort:?}");
+            assert_eq!(trials(&Procedure::new(Purpose::Cost, effort)), cost, "cost {effort:?}");
+            assert_eq!(trials(&Procedure::new(Purpose::Latency, effort)), latency, "latency {effort:?}");
         }
     }
 
     #[test]
     fn the_time_of_a_cell_is_shared_by_its_blocks() {
-        let time = Some(Duration::from_secs(24));
-        assert_eq!(Procedure::latency(STANDARD, time).frames, Duration::from_secs(4));
-        assert_eq!(Procedure::latency(Effort { blocks: Some(4), ..STANDARD }, time).frames, Duration::from_secs(6));
-        assert_eq!(Procedure::latency(STANDARD, None).frames, LATENCY_FRAMES);
+        let time = Duration::from_secs(24);
+        let frames = |effort| Procedure::new(Purpose::Latency, effort).with_time(time).preset.frames;
+        assert_eq!(frames(STANDARD), Duration::from_secs(4));
+        assert_eq!(frames(Effort { blocks: Some(4), ..STANDARD }), Duration::from_secs(6));
+        assert_eq!(Procedure::new(Purpose::Latency, STANDARD).preset.frames, Duration::from_secs(4));
     }
 
     #[test]
     fn looks_come_from_the_least_on() {
         let asked = |procedure: &Procedure| (0..60).filter(|block| procedure.looks_after(*block)).collect::<Vec<_>>();
-        assert_eq!(asked(&Procedure::new(STANDARD)), [15, 23, 31]);
+        assert_eq!(asked(&Procedure::new(Purpose::Scores, STANDARD)), [15, 23, 31]);
         let narrow = Effort { precision: Some(0.02), ..STANDARD };
-        assert_eq!(asked(&Procedure::new(narrow)), [15, 23, 31, 39, 47, 55]);
-        assert_eq!(asked(&Procedure::cost(STANDARD)), [11, 15, 23, 31, 47]);
-        assert!(asked(&Procedure::new(Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
+        assert_eq!(asked(&Procedure::new(Purpose::Scores, narrow)), [15, 23, 31, 39, 47, 55]);
+        assert_eq!(asked(&Procedure::new(Purpose::Cost, STANDARD)), [11, 15, 23, 31, 47]);
+        assert!(asked(&Procedure::new(Purpose::Scores, Effort { kind: Kind::Classic, ..STANDARD })).is_empty());
     }
 }

@@ -14,13 +14,13 @@ pub fn show(plan: &Plan) -> String {
     let mut text = Wrapped::new(WIDTH);
     text.line(&format!(
         "{} procedure, seed {}",
-        journal::Procedure::from(plan.procedure().kind).name(),
-        plan.request.seed
+        journal::Procedure::from(plan.procedure.effort.kind).name(),
+        plan.seed
     ));
     text.line("");
     let rows = rows(plan);
     let wide = rows.iter().map(|cell| cell.test.id.len()).max().unwrap_or(0).max(18);
-    let of = if plan.request.conditions.len() > 1 { "each" } else { "trials" };
+    let of = if plan.arms.conditions().count() > 1 { "each" } else { "trials" };
     text.line(&format!("{:<wide$} copies  {:<8} {of:>6}  window", "test", "load"));
     for cell in rows {
         text.line(&row(cell, plan.affordable(), wide));
@@ -32,7 +32,7 @@ pub fn show(plan: &Plan) -> String {
         text.wrap("never more than one copy: ", &Vec::from_iter(one).join(", "));
     }
     conditions(plan, &mut text);
-    if plan.procedure().kind != Kind::Classic
+    if plan.procedure.effort.kind != Kind::Classic
         && let Some(first) = plan.rounds().next()
     {
         text.line("");
@@ -70,8 +70,8 @@ pub fn to_json(plan: &Plan) -> Value {
     };
     let (least, most) = plan.duration();
     json!({
-        "procedure": journal::Procedure::from(plan.procedure().kind).name(),
-        "seed": plan.request.seed,
+        "procedure": journal::Procedure::from(plan.procedure.effort.kind).name(),
+        "seed": plan.seed,
         "cells": plan.cells.iter().map(cell).collect::<Vec<Value>>(),
         "blocks_in_budget": plan.affordable(),
         "least_seconds": least.as_secs_f64(),
@@ -114,14 +114,14 @@ fn row(cell: &Cell, affordable: Option<u32>, wide: usize) -> String {
 
 /// What is switched, and what it is compared with.
 fn conditions(plan: &Plan, text: &mut Wrapped) {
-    let all = &plan.request.conditions;
+    let all: Vec<_> = plan.arms.conditions().collect();
     if all.iter().all(|condition| condition.parts.is_empty()) {
         return;
     }
     text.line("");
     text.line(if all.len() > 1 { "each under every condition, one after the other:" } else { "under this condition:" });
     for condition in all {
-        let is_reference = plan.reference().is_some_and(|reference| reference.name == condition.name);
+        let is_reference = plan.arms.reference.as_ref().is_some_and(|one| one.name == condition.name);
         let role = if is_reference { " (compared with; in some blocks twice, as a control)" } else { "" };
         text.wrap(&format!("  {}  ", condition.name), &format!("{}{role}", condition.switched()));
     }

@@ -5,7 +5,7 @@ use journal::Trial;
 
 /// Why there is no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The user stopped the run.
     Stopped,
     /// It could not be measured.

@@ -15,13 +15,12 @@ mod supervisor;
 mod trial;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
 
 use build::Builds;
-use conditions::Experiment;
 use display::Display;
 use journal::{self, Ended, Record, Trial, Warning, Writer};
 use machine::Machine;
@@ -32,10 +31,13 @@ pub use guardian::{NAME as GUARDIAN, main as guardian, other_runs};
 pub use processes::Signals;
 pub use protocol::{Conclusion, Parser};
 
-use rig::Rig;
-use rounds::{Bench, Rounds};
+pub use failure::Failure;
+pub use rig::Rig;
+pub use rounds::Bench;
 
-/// What a run needs.
+use rounds::Rounds;
+
+/// What a bench that spawns programs needs.
 pub struct Setting<'a> {
     /// The machine under test.
     pub machine: &'a Machine,
@@ -54,9 +56,7 @@ pub struct Setting<'a> {
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
-    pub screen: Option<PathBuf>,
-    /// When enough is measured.
-    pub policy: Policy<'a>,
+    pub screen: Option<&'a Path>,
 }
 
 /// What a run asks about its trials: the runner knows no statistics.
@@ -117,27 +117,27 @@ impl Outcome {
     }
 }
 
-/// Carries out the plan: cells and trials go to the journal, events to `watch`.
+/// Carries out the plan on a bench: cells and trials go to the journal, events to `watch`.
 ///
 /// # Errors
-/// The journal cannot be written, there is no scratch directory, or the meter gives no reading: the run cannot go on. Whatever
-/// goes wrong in one trial is an error trial in the journal instead.
+/// The journal cannot be written, or a condition not be undone: the run cannot go on. Whatever goes
+/// wrong in one trial is an error trial in the journal instead.
 pub fn run(
-    setting: &Setting<'_>,
-    experiment: Experiment,
+    plan: &Plan,
+    policy: Policy<'_>,
+    mut bench: impl Bench,
     writer: &mut Writer,
     watch: &mut dyn FnMut(Event<'_>),
 ) -> Result<Outcome> {
     let clock = WallClock::now();
-    let mut bench = Rig::new(setting, experiment)?;
-    for fact in bench.idle_power() {
+    for fact in bench.begin() {
         writer.append(&Record::Fact(fact))?;
     }
-    let mut rounds = Rounds::new(setting.plan, setting.policy, bench, writer, watch);
+    let mut rounds = Rounds::new(plan, policy, bench, writer, watch);
     let outcome = Outcome::new(rounds.run()?, rounds.bench.signal());
-    let of_meter = rounds.bench.end_energy();
+    let remark = rounds.bench.end();
     drop(rounds);
-    for text in of_meter.into_iter().chain(clock.jump()) {
+    for text in remark.into_iter().chain(clock.jump()) {
         writer.append(&Record::Warning(Warning { cell: None, text }))?;
     }
     Ok(outcome)

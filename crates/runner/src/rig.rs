@@ -30,7 +30,7 @@ pub(super) const NAMED_WINDOW: Window = Window {
 };
 
 /// Measures trials on this machine. What conditions changed is undone before the guardian is dismissed.
-pub(super) struct Rig<'a> {
+pub struct Rig<'a> {
     setting: &'a Setting<'a>,
     supervisor: Supervisor<'a>,
     /// Scores that arguments name as `{ID}`.
@@ -39,6 +39,15 @@ pub(super) struct Rig<'a> {
 }
 
 impl Bench for Rig<'_> {
+    /// Returns the power that the machine takes while nothing runs.
+    fn begin(&mut self) -> Vec<Fact> {
+        self.supervisor.idle_power()
+    }
+
+    fn end(&mut self) -> Option<String> {
+        self.supervisor.end_energy()
+    }
+
     fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Failure>> {
         let trial = self.folder(cell).and_then(|folder| self.under_condition(cell, &folder));
         self.supervisor.experiment.leave()?;
@@ -86,23 +95,15 @@ impl Bench for Rig<'_> {
 }
 
 impl<'a> Rig<'a> {
+    /// Returns a bench that is ready to measure.
+    ///
     /// # Errors
     /// There is no scratch directory or no guardian, or the meter gives no reading.
     pub fn new(setting: &'a Setting<'a>, experiment: Experiment) -> anyhow::Result<Rig<'a>> {
         let Setting { machine, patience, dir, .. } = *setting;
-        let mut supervisor = Supervisor::new(machine, patience, dir, setting.screen.as_deref(), experiment)?;
+        let mut supervisor = Supervisor::new(machine, patience, dir, setting.screen, experiment)?;
         supervisor.find_energy(setting.meter)?;
         Ok(Rig { setting, supervisor, named: BTreeMap::new(), began: Instant::now() })
-    }
-
-    /// Returns what the machine takes while nothing runs, as facts.
-    pub fn idle_power(&mut self) -> Vec<Fact> {
-        self.supervisor.idle_power()
-    }
-
-    /// Reads energy no more; returns what a reader must know of the meter.
-    pub fn end_energy(&mut self) -> Option<String> {
-        self.supervisor.end_energy()
     }
 
     /// Measures one copy of a test in a short window and returns its value.

@@ -22,7 +22,17 @@ const LATE_TRIES: usize = 3;
 const LATE: f64 = 0.05;
 
 /// What measures trials and knows the time. The real one spawns programs; that of the tests has a clock of its own.
-pub(super) trait Bench {
+pub trait Bench {
+    /// Returns facts that are found while nothing runs yet.
+    fn begin(&mut self) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    /// Ends what the bench keeps running; returns a remark for whoever reads the run.
+    fn end(&mut self) -> Option<String> {
+        None
+    }
+
     /// Measures one trial of a cell; number, block and time are the caller's to fill in.
     ///
     /// # Errors
@@ -133,7 +143,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             if !self.second && round.block > 0 && self.is_spent(&round) {
                 return Ok(Ended::Budget);
             }
-            if !self.second && !self.bench.sleep_until(self.plan.procedure().due(round.block)) {
+            if !self.second && !self.bench.sleep_until(self.plan.procedure.due(round.block)) {
                 return Ok(Ended::Interrupted);
             }
             for number in &round.cells {
@@ -144,7 +154,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
                     return Ok(end);
                 }
             }
-            if !self.second && self.plan.procedure().looks_after(round.block) {
+            if !self.second && self.plan.procedure.looks_after(round.block) {
                 self.close_what_is_enough();
             }
         }
@@ -264,7 +274,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let open = round.cells.iter().filter(|number| !self.closed.contains(number));
         let next: f64 = open.map(|number| self.plan.cells[*number].seconds()).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
-        self.plan.procedure().budget.is_some_and(|budget| elapsed + next > budget.as_secs_f64())
+        self.plan.procedure.effort.budget.is_some_and(|budget| elapsed + next > budget.as_secs_f64())
     }
 
     /// Returns the time left and the share done, if every open cell is measured as often as the plan allows.
@@ -275,10 +285,10 @@ impl<'a, B: Bench> Rounds<'a, B> {
         };
         let mut left: f64 = open.map(|(number, cell)| cell.seconds() * f64::from(trials_left(number, cell))).sum();
         let elapsed = self.bench.elapsed().as_secs_f64();
-        if let Some(over) = self.plan.procedure().over.filter(|_| left > 0.0) {
+        if let Some(over) = self.plan.procedure.effort.over.filter(|_| left > 0.0) {
             left = f64::max(left, over.as_secs_f64() - elapsed);
         }
-        if let Some(budget) = self.plan.procedure().budget {
+        if let Some(budget) = self.plan.procedure.effort.budget {
             left = f64::min(left, (budget.as_secs_f64() - elapsed).max(0.0));
         }
         (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))

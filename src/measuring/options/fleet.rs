@@ -20,11 +20,6 @@ pub(crate) struct FleetPart {
 }
 
 impl FleetPart {
-    /// Whether it is for a fleet run at all.
-    pub(crate) fn is_part(&self) -> bool {
-        self.fleet.is_some()
-    }
-
     /// Returns which attempt it is, on a machine called `host`; `None` if it is for no fleet run.
     pub(crate) fn attempt(&self, host: &str) -> Option<Attempt> {
         let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());

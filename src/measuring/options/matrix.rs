@@ -8,11 +8,12 @@ use anyhow::{Result, bail};
 use super::Measuring;
 use super::values::{Copies, caption, copies, duration, share};
 use catalogue::{Catalogue, Test};
-use plan::{Effort, Kind, Pin};
+use measure::Ask;
+use plan::{Effort, Kind, Matrix, Pin};
 
 /// The options of every command that measures cells of the matrix.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Matrix {
+pub(crate) struct MatrixOptions {
     /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
@@ -21,7 +22,7 @@ pub(crate) struct Matrix {
     pub(crate) load: Vec<String>,
     /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in turn, or on this CPU
     #[arg(long, value_name = "none|core|smt|node|CPU", default_value = "none", hide_default_value = true)]
-    pub(crate) pin: Pin,
+    pin: Pin,
     /// How to measure
     #[arg(long, value_enum, default_value_t = Kind::Standard)]
     procedure: Kind,
@@ -48,15 +49,22 @@ pub(crate) struct Matrix {
     pub(crate) yes: bool,
     /// Run graphics tests on a private Xvfb server that is stopped afterwards
     #[arg(long)]
-    pub(crate) xvfb: bool,
+    xvfb: bool,
     /// Read energy from this command, which prints a line per reading: the joules so far
     #[arg(long, value_name = "COMMAND", value_parser = caption)]
-    pub(crate) meter: Option<String>,
+    meter: Option<String>,
     #[command(flatten)]
     pub(crate) measuring: Measuring,
 }
 
-impl Matrix {
+impl MatrixOptions {
+    /// Returns the ask to measure a matrix as these options say.
+    pub(crate) fn ask(&self, matrix: Matrix) -> Ask {
+        let seed = self.seed.unwrap_or_else(new_seed);
+        let matrix = Matrix { seed, pin: self.pin, ..matrix };
+        Ask { matrix, meter: self.meter.clone(), xvfb: self.xvfb, ..Ask::default() }
+    }
+
     /// Returns the numbers of copies, `usual` unless some are asked for; `max` stands for `cpus`.
     ///
     /// # Errors
@@ -80,7 +88,7 @@ impl Matrix {
     /// The classic procedure is as long as it is.
     pub(crate) fn effort(&self) -> Result<Effort> {
         let kind = if self.quick { Kind::Quick } else { self.procedure };
-        let Matrix { precision, budget, over, iterations, .. } = *self;
+        let MatrixOptions { precision, budget, over, iterations, .. } = *self;
         if kind == Kind::Classic && (budget.is_some() || over.is_some() || precision.is_some()) {
             bail!(
                 "the classic procedure has a fixed length; --budget, --over and --precision go with the standard one"
@@ -102,11 +110,11 @@ impl Matrix {
             effort => Ok(effort),
         }
     }
+}
 
-    /// Returns the seed of every random order.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed.unwrap_or_else(|| u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs()))
-    }
+/// Returns the seed of a run whose user sets none.
+pub(crate) fn new_seed() -> u64 {
+    u64::from(jiff::Timestamp::now().subsec_nanosecond().unsigned_abs())
 }
 
 /// Adds a verb's own default to the help of a shared option.

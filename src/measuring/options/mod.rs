@@ -4,58 +4,44 @@ mod fleet;
 mod matrix;
 mod values;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use clap::Parser;
 
 use crate::measuring::terminal::{Loudness, Screen};
 use crate::options::{Comment, Results};
 use crate::status::usage;
 use ::report::Format;
 use build::BuildKind;
+use machine::Machine;
+use measure::Setup;
 
 pub(crate) use fleet::FleetPart;
-pub(crate) use matrix::{Matrix, with_default};
-pub(crate) use values::{bytes, caption, duration};
-
-/// Returns the arguments that `words` stand for, as if they had been typed behind a verb.
-///
-/// # Errors
-/// They are wrong usage.
-pub(crate) fn typed<A: clap::Args>(words: Vec<OsString>) -> Result<A, clap::Error> {
-    #[derive(clap::Parser)]
-    struct Line<A: clap::Args> {
-        #[command(flatten)]
-        arguments: A,
-    }
-    let line = Line::<A>::try_parse_from(std::iter::once(OsString::from("unixmark")).chain(words))?;
-    Ok(line.arguments)
-}
+pub(crate) use matrix::{MatrixOptions, new_seed, with_default};
+pub(crate) use values::{Copies, bytes, caption, copies, duration};
 
 /// The options of every measuring command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Measuring {
     /// How to build the programs [default: native if there is a compiler]
     #[arg(long, value_enum)]
-    pub(crate) build: Option<BuildKind>,
+    build: Option<BuildKind>,
     /// Where the measured programs work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// How long to wait for a program that stays silent
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
-    pub(crate) patience: Duration,
+    patience: Duration,
     /// Show the plan and its expected duration, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Keep the kernel's whole command line, which may hold addresses and keys, not only what can change a figure
     #[arg(long)]
-    pub(crate) all_facts: bool,
+    all_facts: bool,
     /// Exit with status 1 if a test was skipped
     #[arg(long)]
-    pub(crate) strict: bool,
+    strict: bool,
     /// Format of the report that is printed at the end [default: text]
     #[arg(long, value_enum, conflicts_with = "emit")]
     pub(crate) format: Option<Format>,
@@ -69,21 +55,17 @@ pub(crate) struct Measuring {
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     watch: bool,
     #[command(flatten)]
-    pub(crate) comment: Comment,
+    comment: Comment,
     #[command(flatten)]
     pub(crate) results: Results,
     #[command(flatten)]
-    pub(crate) fleet: FleetPart,
+    fleet: FleetPart,
 }
 
 impl Measuring {
     /// How much to print.
     pub(crate) fn loudness(&self) -> Loudness {
-        match (self.quiet || self.fleet.emit, self.verbose) {
-            (true, _) => Loudness::Quiet,
-            (_, true) => Loudness::Verbose,
-            _ => Loudness::Normal,
-        }
+        Loudness::new(self.quiet || self.fleet.emit, self.verbose)
     }
 
     /// The format of the report to print at the end; `None` if none is.
@@ -91,32 +73,52 @@ impl Measuring {
         self.format.or_else(|| (self.loudness() != Loudness::Quiet).then_some(Format::Text))
     }
 
-    /// Returns the terminal to draw on as a whole, if that is wanted.
+    /// Returns where and how a run is carried out and kept.
     ///
     /// # Errors
-    /// There is no terminal.
-    pub(crate) fn screen(&self) -> Result<Option<PathBuf>> {
-        self.watch.then(Screen::find).transpose().map_err(usage)
+    /// A directory cannot be used, or there is no terminal to draw on.
+    pub(crate) fn setup(&self, machine: &Machine) -> Result<Setup> {
+        let setup = setup(&self.results, self.dir.as_deref())?;
+        Ok(Setup {
+            build: self.build,
+            patience: self.patience,
+            all_facts: self.all_facts,
+            strict: self.strict,
+            comment: self.comment.comment.clone(),
+            fleet: self.fleet.attempt(&machine.host_name()),
+            emit: self.fleet.emit,
+            screen: self.watch.then(Screen::find).transpose().map_err(usage)?,
+            ..setup
+        })
     }
+}
 
-    /// Returns the directory the programs work in, as every process can name it.
-    ///
-    /// # Errors
-    /// There is no such directory.
-    pub(crate) fn dir(&self) -> Result<PathBuf> {
-        let dir = workplace(self.dir.as_deref());
-        let full = dir.canonicalize();
-        let full = full.with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()));
-        match full {
-            Ok(full) if full.is_dir() => {
-                let refused = |why| anyhow!("the directory {} cannot be used: {why}; try --dir DIR", full.display());
-                check_workplace(&full).map_err(|why| usage(refused(why)))?;
-                Ok(full)
-            }
-            Ok(full) => Err(usage(anyhow!("{} is not a directory; try --dir DIR", full.display()))),
-            Err(error) => Err(usage(error)),
-        }
+/// Returns the setup of a run of this command line.
+///
+/// # Errors
+/// A directory cannot be used.
+pub(crate) fn setup(results: &Results, dir: Option<&Path>) -> Result<Setup> {
+    let words = std::env::args_os().skip(1);
+    let arguments = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    Ok(Setup { arguments, ..Setup::new(results.store()?, scratch(dir)?) })
+}
+
+/// Returns the directory the programs work in, as every process can name it.
+///
+/// # Errors
+/// There is no such directory.
+fn scratch(dir: Option<&Path>) -> Result<PathBuf> {
+    let dir = workplace(dir);
+    let full = dir.canonicalize();
+    let full = full
+        .with_context(|| format!("the directory {} cannot be used; try --dir DIR", dir.display()))
+        .map_err(usage)?;
+    if !full.is_dir() {
+        return Err(usage(anyhow!("{} is not a directory; try --dir DIR", full.display())));
     }
+    check_workplace(&full)
+        .map_err(|why| usage(anyhow!("the directory {} cannot be used: {why}; try --dir DIR", full.display())))?;
+    Ok(full)
 }
 
 /// Where programs work unless the user says otherwise: on a file system that keeps files, if there is such a place.

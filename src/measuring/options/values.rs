@@ -8,7 +8,7 @@ use words::Unique;
 
 /// One `-c`: ranges of numbers of copies.
 #[derive(Debug, Clone)]
-pub(super) struct Copies(Vec<(Count, Count)>);
+pub(crate) struct Copies(Vec<(Count, Count)>);
 
 /// A number of copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Copies {
     ///
     /// # Errors
     /// A range ends before it begins, or is too long.
-    pub(super) fn all(lists: &[Copies], most: u32) -> Result<Vec<u32>> {
+    pub(crate) fn all(lists: &[Copies], most: u32) -> Result<Vec<u32>> {
         let number = |count: Count| match count {
             Count::Number(number) => number,
             Count::Max { copies, processors } => (most.saturating_mul(copies) / processors).max(1),
@@ -52,7 +52,7 @@ impl Copies {
 }
 
 /// Reads `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`.
-pub(super) fn copies(text: &str) -> Result<Copies> {
+pub(crate) fn copies(text: &str) -> Result<Copies> {
     let range = |part: &str| -> Result<(Count, Count)> {
         let Some((from, to)) = part.split_once("..") else {
             let count = count(part)?;

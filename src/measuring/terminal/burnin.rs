@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::screen::{BurnInScreen, Screen};
 use super::{Loudness, StatusLine, say};
 use journal::{BurnIn, Burned, Pass, Reading, Sample, SensorKind};
+use measure::Observer;
 use runner::BurnEvent;
 use words::bytes as show_bytes;
 use words::{bytes_per_second as speed, duration as time};
@@ -25,6 +26,8 @@ const SENSORS: usize = 8;
 pub(crate) struct BurnInDisplay {
     plan: BurnIn,
     loudness: Loudness,
+    /// Whether the whole terminal is drawn on.
+    whole: bool,
     /// Lines that are rewritten in place.
     table: Option<StatusLine>,
     /// The whole terminal, with --watch.
@@ -61,19 +64,30 @@ struct Thread {
 }
 
 impl BurnInDisplay {
-    /// Begins to show the run `title`, on the `whole` terminal or in lines.
-    ///
-    /// # Errors
-    /// There is no terminal.
-    pub(crate) fn new(plan: &BurnIn, loudness: Loudness, whole: bool, title: &str) -> Result<BurnInDisplay> {
-        let screen =
-            whole.then(|| Screen::take().map(|screen| Box::new((screen, BurnInScreen::new(title))))).transpose()?;
-        let table = if screen.is_none() && loudness != Loudness::Quiet { StatusLine::new() } else { None };
-        Ok(BurnInDisplay { plan: plan.clone(), loudness, table, screen, state: State::default(), printed: 0.0 })
+    /// Returns the display of a burn-in on the `whole` terminal or in lines.
+    pub(crate) fn new(plan: &BurnIn, loudness: Loudness, whole: bool) -> BurnInDisplay {
+        let state = State::default();
+        BurnInDisplay { plan: plan.clone(), loudness, whole, table: None, screen: None, state, printed: 0.0 }
+    }
+}
+
+impl Observer for BurnInDisplay {
+    fn began(&mut self, name: &str) -> Result<()> {
+        if self.whole {
+            self.screen = Some(Box::new((Screen::take()?, BurnInScreen::new(name))));
+        } else if self.loudness != Loudness::Quiet {
+            self.table = StatusLine::new();
+        }
+        Ok(())
     }
 
-    /// Shows what happened.
-    pub(crate) fn show(&mut self, event: &BurnEvent<'_>) {
+    fn warned(&mut self, text: &str) {
+        if self.loudness != Loudness::Quiet {
+            self.say(&format!("warning: {text}"));
+        }
+    }
+
+    fn burned(&mut self, event: &BurnEvent<'_>) {
         match event {
             BurnEvent::Begin(command) if self.loudness == Loudness::Verbose => self.say(command),
             BurnEvent::Begin(_) => {}
@@ -97,8 +111,7 @@ impl BurnInDisplay {
                     self.say(&summary(pass));
                 }
             }
-            BurnEvent::Warning(text) if self.loudness != Loudness::Quiet => self.say(&format!("warning: {text}")),
-            BurnEvent::Warning(_) => {}
+            BurnEvent::Warning(text) => self.warned(text),
             BurnEvent::Resting => {
                 self.state.resting = true;
                 if self.loudness != Loudness::Quiet && self.table.is_none() {
@@ -107,7 +120,9 @@ impl BurnInDisplay {
             }
         }
     }
+}
 
+impl BurnInDisplay {
     fn show_second(&mut self, sample: &Sample) {
         for message in self.state.update(sample) {
             self.say(&message);

@@ -9,7 +9,7 @@ mod status_line;
 use crate::terminal::{print, say, shown};
 
 pub(crate) use burnin::BurnInDisplay;
-pub(crate) use progress::RunDisplay;
+pub(crate) use progress::{Form, RunDisplay};
 pub(crate) use screen::Screen;
 use status_line::StatusLine;
 
@@ -22,4 +22,15 @@ pub(crate) enum Loudness {
     Normal,
     /// Each trial and its command.
     Verbose,
+}
+
+impl Loudness {
+    /// Returns how much the options -q and -v have printed.
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Loudness {
+        match (quiet, verbose) {
+            (true, _) => Loudness::Quiet,
+            (_, true) => Loudness::Verbose,
+            _ => Loudness::Normal,
+        }
+    }
 }

@@ -9,6 +9,7 @@ use super::screen::{RunScreen, Screen};
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
 use machine::Machine;
+use measure::Observer;
 use plan::{Cell, Kind, Plan};
 use runner::Event;
 use words::clock;
@@ -17,40 +18,63 @@ use words::clock;
 const BAR: usize = 16;
 
 /// The display of a run.
-pub(crate) enum RunDisplay {
+pub(crate) struct RunDisplay<'a> {
+    plan: &'a Plan,
+    machine: &'a Machine,
+    loudness: Loudness,
+    form: Form,
+    /// What is drawn, while the run goes on.
+    shown: Option<Shown>,
+}
+
+/// The forms that a run is shown in.
+pub(crate) enum Form {
+    Lines,
+    /// UnixBench's.
+    Passes,
+    Screen,
+}
+
+enum Shown {
     Lines(Progress),
     Passes(Passes),
     Screen(Box<(Screen, RunScreen)>),
 }
 
-impl RunDisplay {
-    /// Begins to show the run `title`, on the `whole` terminal or in lines.
-    ///
-    /// # Errors
-    /// There is no terminal.
-    pub(crate) fn new(plan: &Plan, loudness: Loudness, whole: bool, title: &str, machine: &Machine) -> Result<Self> {
-        Ok(if whole {
-            RunDisplay::Screen(Box::new((Screen::take()?, RunScreen::new(title, plan, machine))))
-        } else {
-            RunDisplay::Lines(Progress::new(plan, loudness))
-        })
+impl<'a> RunDisplay<'a> {
+    /// Returns the display of a run that has not begun.
+    pub(crate) fn new(plan: &'a Plan, machine: &'a Machine, loudness: Loudness, form: Form) -> Self {
+        RunDisplay { plan, machine, loudness, form, shown: None }
+    }
+}
+
+impl Observer for RunDisplay<'_> {
+    fn began(&mut self, name: &str) -> Result<()> {
+        self.shown = Some(match self.form {
+            Form::Lines => Shown::Lines(Progress::new(self.plan, self.loudness)),
+            Form::Passes => Shown::Passes(Passes::new(Progress::new(self.plan, Loudness::Quiet))),
+            Form::Screen => {
+                let watch = RunScreen::new(name, self.plan, self.machine);
+                Shown::Screen(Box::new((Screen::take()?, watch)))
+            }
+        });
+        Ok(())
     }
 
-    /// Begins to show a run as UnixBench does, if that is not too much or too little and its passes are in order.
-    pub(crate) fn as_unixbench(plan: &Plan, loudness: Loudness) -> Self {
-        let is_classic = plan.procedure().kind == Kind::Classic;
-        match loudness {
-            Loudness::Normal if is_classic => RunDisplay::Passes(Passes::new(Progress::new(plan, Loudness::Quiet))),
-            loudness => RunDisplay::Lines(Progress::new(plan, loudness)),
+    fn warned(&mut self, text: &str) {
+        // After the last trial the terminal is given back first.
+        self.shown = None;
+        if self.loudness != Loudness::Quiet {
+            say(&format!("warning: {text}"));
         }
     }
 
-    /// Shows what happened.
-    pub(crate) fn show(&mut self, event: &Event<'_>) {
-        match self {
-            RunDisplay::Lines(progress) => progress.show(event),
-            RunDisplay::Passes(passes) => passes.show(event),
-            RunDisplay::Screen(both) => {
+    fn happened(&mut self, event: &Event<'_>) {
+        match &mut self.shown {
+            None => {}
+            Some(Shown::Lines(progress)) => progress.show(event),
+            Some(Shown::Passes(passes)) => passes.show(event),
+            Some(Shown::Screen(both)) => {
                 let (screen, watch) = &mut **both;
                 watch.update(event);
                 screen.draw(|size| watch.draw(size));
@@ -74,7 +98,7 @@ impl Progress {
         if loudness == Loudness::Normal && line.is_none() {
             say(&format!("expected duration: {} at most", clock(plan.duration().1)));
         }
-        Progress { loudness, classic: plan.procedure().kind == Kind::Classic, line, printed: None }
+        Progress { loudness, classic: plan.procedure.effort.kind == Kind::Classic, line, printed: None }
     }
 
     pub(super) fn show(&mut self, event: &Event<'_>) {

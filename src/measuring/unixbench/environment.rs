@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 
 use super::directory;
 use crate::measuring::options::{check_workplace, workplace};
 use crate::terminal::say;
+use plan::Kind;
 
 /// What the variables ask for.
 pub(super) struct Environment {
@@ -22,7 +24,7 @@ pub(super) struct Environment {
     /// How many texts each shell script sorts.
     pub(super) work_factor: u32,
     /// The procedure, unless the command line has one.
-    pub(super) procedure: Option<String>,
+    pub(super) procedure: Option<Kind>,
 }
 
 impl Environment {
@@ -45,7 +47,7 @@ impl Environment {
             file_name: text("UB_OUTPUT_FILE_NAME")?,
             csv: text("UB_OUTPUT_CSV")?.is_some_and(|value| value == "true"),
             work_factor: work_factor()?,
-            procedure: text("UNIXMARK_PROCEDURE")?,
+            procedure: procedure()?,
         };
         if environment.file_name.as_ref().is_some_and(|name| name.contains('/')) {
             bail!("UB_OUTPUT_FILE_NAME has a '/': it is a name within UB_RESULTDIR; set that instead");
@@ -54,6 +56,17 @@ impl Environment {
         directory(&environment.tmp, "UB_TMPDIR")?;
         Ok(environment)
     }
+}
+
+/// Returns the procedure that the variable names, if it is set.
+///
+/// # Errors
+/// There is no such procedure.
+fn procedure() -> Result<Option<Kind>> {
+    let Some(name) = text("UNIXMARK_PROCEDURE")? else { return Ok(None) };
+    let kind = Kind::from_str(&name, false).ok();
+    let why = || format!("UNIXMARK_PROCEDURE is '{name}'; try standard, classic or quick");
+    kind.with_context(why).map(Some)
 }
 
 /// Returns where the programs work. Root's cannot do so in a directory of another user's, such as that user's ./tmp.

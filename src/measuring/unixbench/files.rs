@@ -1,6 +1,5 @@
 //! UnixBench's files in the results directory: BASE, BASE.log, BASE.html and BASE.csv.
 
-use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,11 +7,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::environment::Environment;
+use crate::measuring::terminal::RunDisplay;
 use crate::terminal::print;
 use ::report::unixbench::{self, Heading};
 use analysis::Results;
 use journal::{Journal, today};
 use machine::Machine;
+use measure::Observer;
 use runner::Event;
 
 /// What is added to a base name.
@@ -27,7 +28,7 @@ pub(super) struct Files {
     /// Length of the log before the run.
     begun: u64,
     /// The cell whose passes are being added to it.
-    current: Cell<Option<usize>>,
+    current: Option<usize>,
     /// Whether the text report is a new file, empty until the end.
     is_new: bool,
 }
@@ -49,15 +50,20 @@ impl Files {
         let begun = log.metadata().map_or(0, |log| log.len());
         let is_new = fs::symlink_metadata(&text).is_err();
         open(&text)?;
-        Ok(Files { directory, base, csv: environment.csv, log, begun, current: Cell::new(None), is_new })
+        Ok(Files { directory, base, csv: environment.csv, log, begun, current: None, is_new })
+    }
+
+    /// Returns the observer of a run that is shown by `display`, and logged.
+    pub(super) fn beside<'a>(&'a mut self, display: RunDisplay<'a>) -> Logged<'a> {
+        Logged { files: self, display }
     }
 
     /// Adds a pass to the log as it ends. If that fails, so does the whole log at the end.
-    pub(super) fn passed(&self, event: &Event<'_>) {
+    fn passed(&mut self, event: &Event<'_>) {
         let Event::Ended { cell, trial } = event else { return };
-        let is_first = self.current.replace(Some(trial.cell)) != Some(trial.cell);
+        let is_first = self.current.replace(trial.cell) != Some(trial.cell);
         let text = unixbench::passed(&runner::journal_cell(trial.cell, cell), trial, is_first);
-        let _ = (&self.log).write_all(text.as_bytes());
+        let _ = self.log.write_all(text.as_bytes());
     }
 
     fn path(&self, ending: &str) -> PathBuf {
@@ -87,6 +93,27 @@ impl Files {
     }
 }
 
+/// A run that is shown and logged.
+pub(super) struct Logged<'a> {
+    files: &'a mut Files,
+    display: RunDisplay<'a>,
+}
+
+impl Observer for Logged<'_> {
+    fn began(&mut self, name: &str) -> Result<()> {
+        self.display.began(name)
+    }
+
+    fn warned(&mut self, text: &str) {
+        self.display.warned(text);
+    }
+
+    fn happened(&mut self, event: &Event<'_>) {
+        self.files.passed(event);
+        self.display.happened(event);
+    }
+}
+
 impl Drop for Files {
     /// A report of nothing is none.
     fn drop(&mut self) {
@@ -99,7 +126,7 @@ impl Drop for Files {
 
 /// Returns the first base name of which no file is there today.
 fn free(directory: &Path, machine: &Machine) -> String {
-    let host = machine.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned());
+    let host = machine.host_name();
     let start = format!("{host}-{}", today());
     // A link that leads nowhere takes a name too.
     let is_taken = |name: String| fs::symlink_metadata(directory.join(name)).is_ok();

@@ -9,22 +9,21 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
-use crate::measuring::job::Job;
-use crate::measuring::options::{Matrix, typed};
-use crate::options::name;
+use crate::measuring::job::{check, conclude, measure_before};
+use crate::measuring::options::{Copies, copies, new_seed, setup};
+use crate::measuring::terminal::{Form, Loudness, RunDisplay};
+use crate::options::Results;
 use crate::status::{Status, usage};
 use crate::terminal::say;
-use analysis::Results;
-use catalogue::{Catalogue, Condition, Test};
+use catalogue::{Catalogue, Test};
 use environment::Environment;
 use files::Files;
-use journal::Journal;
 use machine::Machine;
-use plan::{Kind, Procedure, Request};
+use measure::{Ask, Setup};
+use plan::{Effort, Kind, Matrix, Procedure, Purpose};
 pub(super) use programs::called_as_program;
-use runner::Event;
 use words::Unique;
 
 /// The name that UnixBench's script has.
@@ -46,11 +45,11 @@ pub(crate) struct Arguments {
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
     /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable [default: 1 and one per processor]
-    #[arg(short, long, value_name = "N")]
-    copies: Vec<String>,
+    #[arg(short, long, value_name = "N", value_parser = copies)]
+    copies: Vec<Copies>,
     /// Number of blocks (classic: passes per long test; short tests get a third); 0 means the default, as in UnixBench
-    #[arg(short, long, value_name = "N")]
-    iterations: Option<String>,
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..10_000))]
+    iterations: Option<u32>,
     /// How to measure [env: UNIXMARK_PROCEDURE] [default: classic]
     #[arg(long, value_enum)]
     procedure: Option<Kind>,
@@ -97,36 +96,48 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let catalogue = Catalogue::load()?;
     let machine = Machine::here();
     let environment = Environment::read()?;
-    let tests = tests(&arguments.names, &catalogue, environment.work_factor)?;
-    let matrix = options(arguments, &environment)?;
-    let cpus = u32::try_from(machine::cpus_online(&machine)).unwrap_or(1);
-    let request = Request {
-        tests,
-        copies: matrix.copies(cpus, || [1, cpus].into_iter().unique())?,
-        loads: vec![None],
-        conditions: vec![Condition::none()],
-        procedure: Procedure::new(matrix.effort()?),
-        ..Request::default()
-    };
+    let ask = ask(arguments, &environment, &catalogue, &machine)?;
+    let prepared = measure::prepare(ask, &catalogue, &machine).map_err(usage)?;
+    check(&prepared)?;
     let heading = machine::greeting(&machine, arguments.brief);
-    let files = Files::claim(&environment, &machine)?;
-    let ending = |journal: &Journal, results: &Results, directory: &Path| {
-        files.write(journal, results, &heading)?;
-        if results.rows.is_empty() {
-            return Ok(());
-        }
+    let mut files = Files::claim(&environment, &machine)?;
+    let setup = setup(&Results::default(), Some(&environment.tmp))?;
+    let factor = Some(environment.work_factor).filter(|factor| *factor > 1);
+    let comment = factor.map(|factor| format!("MULTI_SH_WORK_FACTOR={factor}")).unwrap_or_default();
+    let setup = Setup { strict: true, comment, ..setup };
+    let loudness = Loudness::new(arguments.quiet, arguments.verbose);
+    let kind = prepared.ask.matrix.procedure.effort.kind;
+    let is_alike = kind == Kind::Classic && loudness == Loudness::Normal;
+    let form = if is_alike { Form::Passes } else { Form::Lines };
+    let display = RunDisplay::new(&prepared.plan, &machine, loudness, form);
+    let (measured, kept) = measure_before(files.beside(display), &prepared, &setup, loudness)?;
+    let written = files.write(&measured.journal, &measured.results, &heading);
+    if written.is_ok() && !measured.results.rows.is_empty() {
         say(&format!(
             "unixmark: measured by the {} procedure; {} has the same figures with intervals and warnings",
-            results.run.procedure,
-            directory.join("report.txt").display()
+            measured.results.run.procedure,
+            measured.directory.join("report.txt").display()
         ));
-        Ok(())
-    };
-    let watch = |event: &Event<'_>| files.passed(event);
-    let job = Job { ending: Some(&ending), watch: Some(&watch), ..Job::new(&matrix, request) };
-    let status = job.carry_out(&catalogue, &machine)?;
+    }
+    let status = conclude(&measured, &[kept, written], loudness, None)?;
     // UnixBench has one code for whatever went wrong.
     Ok(if status == Status::Nothing { Status::Failed } else { status })
+}
+
+/// Returns what the arguments and the variables ask for.
+fn ask(arguments: &Arguments, environment: &Environment, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
+    let tests = tests(&arguments.names, catalogue, environment.work_factor)?;
+    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
+    let copies = match &arguments.copies[..] {
+        [] => [1, cpus].into_iter().unique(),
+        counts => Copies::all(counts, cpus)?,
+    };
+    let kind = arguments.procedure.or(environment.procedure).unwrap_or(Kind::Classic);
+    let blocks = arguments.iterations.filter(|number| *number > 0);
+    let effort = Effort { kind, blocks, ..Effort::default() };
+    let procedure = Procedure::new(Purpose::Scores, effort);
+    let matrix = Matrix { tests, copies, procedure, seed: new_seed(), ..Matrix::default() };
+    Ok(Ask { matrix, ..Ask::default() })
 }
 
 /// Returns the tests of UnixBench's names.
@@ -146,32 +157,50 @@ fn with_factor(test: &Test, factor: u32) -> Test {
     Test { command: test.command.iter().cloned().chain(factor).collect(), ..test.clone() }
 }
 
-/// Returns the options of `unixmark run` that do what UnixBench's ask for.
-fn options(arguments: &Arguments, environment: &Environment) -> Result<Matrix> {
-    let asked = arguments.procedure.map(name).or_else(|| environment.procedure.clone());
-    let kind = asked.unwrap_or_else(|| name(Kind::Classic));
-    let mut words: Vec<OsString> = ["--strict", "--procedure"].map(OsString::from).to_vec();
-    words.extend([kind.into(), "--dir".into(), environment.tmp.clone().into_os_string()]);
-    let flags = [("--quiet", arguments.quiet), ("--verbose", arguments.verbose)];
-    words.extend(flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag.into()));
-    let numbers = arguments.copies.iter().map(|copies| ("--copies", copies));
-    for (name, value) in numbers.chain(arguments.iterations.iter().map(|number| ("--iterations", number))) {
-        words.push(format!("{name}={value}").into());
-    }
-    if environment.work_factor > 1 {
-        words.push(format!("--comment=MULTI_SH_WORK_FACTOR={}", environment.work_factor).into());
-    }
-    typed(words).map_err(|error| {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        usage(anyhow!("{}", first.trim_start_matches("error: ")))
-    })
-}
-
 /// Returns a directory that exists from now on.
 fn directory(path: &Path, variable: &str) -> Result<()> {
     if let Err(error) = std::fs::create_dir_all(path) {
         bail!("the directory {} cannot be made ({error}); set {variable} to one that can be written", path.display());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a command line and the variables ask for, where the variables name a procedure and a factor.
+    fn asked(words: &str, procedure: Option<Kind>, work_factor: u32) -> Ask {
+        let words = [VERB].into_iter().chain(words.split_whitespace());
+        let command = <Arguments as clap::Args>::augment_args(clap::Command::default());
+        let matches = command.try_get_matches_from(words).unwrap();
+        let arguments = <Arguments as clap::FromArgMatches>::from_arg_matches(&matches).unwrap();
+        let (results, tmp) = (PathBuf::from("results"), PathBuf::from("tmp"));
+        let environment = Environment { results, tmp, file_name: None, csv: false, work_factor, procedure };
+        ask(&arguments, &environment, &Catalogue::load().unwrap(), &Machine::here()).unwrap()
+    }
+
+    #[test]
+    fn what_unixbench_s_words_ask_for() {
+        let Matrix { tests, copies, loads, procedure, .. } = asked("", None, 1).matrix;
+        let cpus = u32::try_from(machine::cpus_online(&Machine::here())).unwrap();
+        assert_eq!((copies, loads.len()), ([1, cpus].into_iter().unique(), 1));
+        assert_eq!((procedure.effort.kind, procedure.effort.blocks), (Kind::Classic, None));
+        let names: Vec<&str> = tests.iter().map(|test| &*test.id).collect();
+        assert!(names.len() == 12 && names.contains(&"dhry2reg") && names.contains(&"shell8"), "{names:?}");
+        let Matrix { tests, copies, procedure, .. } = asked("-c 2 -c 1 -i 6 pipe", Some(Kind::Quick), 1).matrix;
+        assert_eq!((tests.len(), copies, procedure.least), (1, vec![2, 1], 6));
+        assert_eq!(procedure.effort.kind, Kind::Quick);
+        let named = asked("-i 0 --procedure standard all", Some(Kind::Quick), 1).matrix;
+        assert_eq!((named.procedure.effort.kind, named.procedure.effort.blocks), (Kind::Standard, None));
+        assert!(named.tests.len() > 40, "{}", named.tests.len());
+    }
+
+    #[test]
+    fn a_work_factor_has_scripts_sort_more_and_is_noted() {
+        let command = |factor| asked("shell8 pipe", None, factor).matrix.tests[0].command.clone();
+        let (one, three) = (command(1), command(3));
+        assert_eq!((three.len(), three.last().map(String::as_str)), (one.len() + 1, Some("3")));
+        assert_eq!(asked("pipe", None, 3).matrix.tests[0].command, asked("pipe", None, 1).matrix.tests[0].command);
+    }
 }

@@ -54,7 +54,7 @@ pub struct BurnSetting<'a> {
     /// How long to wait for a program that stays silent.
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
-    pub screen: Option<PathBuf>,
+    pub screen: Option<&'a Path>,
     /// What to do; the sensors' limits are filled in.
     pub plan: BurnIn,
 }
@@ -89,7 +89,7 @@ pub fn burn_in(
     watch: &mut dyn FnMut(BurnEvent<'_>),
 ) -> Result<Outcome> {
     let BurnSetting { machine, test, .. } = *setting;
-    let (patience, screen) = (setting.patience, setting.screen.as_deref());
+    let (patience, screen) = (setting.patience, setting.screen);
     let mut supervisor = Supervisor::new(machine, patience, setting.dir, screen, Experiment::passive())?;
     let sensors = Sensors::find(machine);
     let plan = BurnIn { limits: sensors.limits().clone(), ..setting.plan.clone() };

@@ -8,7 +8,7 @@ use crate::Suspects;
 use catalogue::{Catalogue, Condition};
 use journal::Topology;
 use journal::{Copy, Frames, Run};
-use plan::{Effort, Kind, Procedure, Request};
+use plan::{Arms, Effort, Kind, Matrix, Procedure, Purpose};
 
 type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a>;
 
@@ -103,23 +103,15 @@ fn failed(why: &str) -> Result<Trial, Failure> {
 fn plan(procedure: Procedure, tests: &[&str], conditions: &[&str], control: bool) -> Plan {
     let catalogue = Catalogue::load().unwrap();
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let conditions: Vec<Arc<Condition>> = catalogue.expand_conditions(&words(conditions)).unwrap();
+    let mut conditions: Vec<Arc<Condition>> = catalogue.expand_conditions(&words(conditions)).unwrap();
     let tests = catalogue.expand(&words(tests)).unwrap();
-    let request = Request {
-        tests,
-        copies: vec![1],
-        loads: vec![None],
-        conditions,
-        control,
-        procedure,
-        seed: 7,
-        ..Request::default()
-    };
-    Plan::new(request, &catalogue, &Topology::default()).unwrap()
+    let arms = if control { Arms::compared(conditions.remove(0), conditions) } else { Arms::apart(conditions) };
+    let matrix = Matrix { tests, arms, procedure, seed: 7, ..Matrix::default() };
+    Plan::new(&matrix, &catalogue, &Topology::default()).unwrap()
 }
 
 fn standard(budget: Option<f64>) -> Procedure {
-    Procedure::new(Effort { budget: budget.map(Duration::from_secs_f64), ..Effort::default() })
+    Procedure::new(Purpose::Scores, Effort { budget: budget.map(Duration::from_secs_f64), ..Effort::default() })
 }
 
 /// What a run left.
@@ -210,7 +202,7 @@ fn nothing_is_asked_before_the_least_or_measured_beyond_the_most() {
 
 #[test]
 fn costs_are_asked_at_fixed_looks_only() {
-    let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["none", "nice=5"], true);
+    let plan = plan(Procedure::new(Purpose::Cost, Effort::default()), &["pipe"], &["none", "nice=5"], true);
     let asked = RefCell::new(BTreeSet::new());
     let enough = each(|family: &[Measured<'_>]| {
         let conditions = family.iter().map(|(cell, _)| (cell.key.condition.clone(), cell.control));
@@ -274,7 +266,7 @@ fn plan_with_budget(seconds: f64) -> Plan {
 #[test]
 fn a_second_look_has_fresh_blocks_of_the_suspects() {
     let plan = plan(
-        Procedure::cost(Effort { kind: Kind::Quick, ..Effort::default() }),
+        Procedure::new(Purpose::Cost, Effort { kind: Kind::Quick, ..Effort::default() }),
         &["pipe", "syscall"],
         &["none", "nice=5"],
         true,
@@ -337,7 +329,7 @@ fn begun(late: &[u64]) -> Result<Trial, Failure> {
 
 #[test]
 fn a_trial_whose_copies_share_too_little_of_the_window_is_repeated_and_says_so() {
-    let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
+    let fixed = Procedure::new(Purpose::Scores, Effort { blocks: Some(4), ..Effort::default() });
     let plan = plan(fixed, &["pipe"], &["none"], false);
     // 5 % of 250 ms are 12.5.
     let script = |_: &Cell, trial: u32| begun(if trial == 1 { &[0, 13] } else { &[0, 12] });
@@ -350,7 +342,7 @@ fn a_trial_whose_copies_share_too_little_of_the_window_is_repeated_and_says_so()
 
 #[test]
 fn a_trial_that_is_always_late_is_kept_and_not_repeated_for_ever() {
-    let fixed = Procedure::new(Effort { blocks: Some(4), ..Effort::default() });
+    let fixed = Procedure::new(Purpose::Scores, Effort { blocks: Some(4), ..Effort::default() });
     let plan = plan(fixed, &["pipe"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::new(|_, _| begun(&[0, 100])));
     assert_eq!((ran.counts(), ran.order.len()), (vec![4], 3 + 1 + 1 + 1), "repeating did not help the first time");
@@ -365,7 +357,7 @@ fn a_trial_that_is_always_late_is_kept_and_not_repeated_for_ever() {
 /// What an interactive test misses by a late start is dropped frames, which are in its figures.
 #[test]
 fn an_interactive_trial_is_not_repeated() {
-    let latency = Procedure::latency(Effort { kind: Kind::Quick, ..Effort::default() }, None);
+    let latency = Procedure::new(Purpose::Latency, Effort { kind: Kind::Quick, ..Effort::default() });
     let plan = plan(latency, &["video"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::new(|_, _| begun(&[1000])));
     assert_eq!((ran.order.len(), ran.journal.trials[0].late.len()), (1, 0));
@@ -375,12 +367,13 @@ fn an_interactive_trial_is_not_repeated() {
 fn blocks_are_spread_over_a_time() {
     let over = |blocks| Effort { over: Some(Duration::from_secs(3200)), blocks, ..Effort::default() };
     let began = |ran: &Ran| ran.journal.trials.iter().map(|trial| trial.at).collect::<Vec<f64>>();
-    let hour = run(&plan(Procedure::new(over(None)), &["pipe"], &["none"], false), NEVER, Fake::good());
+    let hour =
+        run(&plan(Procedure::new(Purpose::Scores, over(None)), &["pipe"], &["none"], false), NEVER, Fake::good());
     assert_eq!((hour.ended, hour.counts()), (Ended::Complete, vec![32]));
     assert!(began(&hour).windows(2).all(|two| (two[1] - two[0] - 100.0).abs() < 1.0), "{:?}", began(&hour));
     assert!((hour.progress[0].0 - 3200.0).abs() < 1.0 && hour.progress[31].0 <= 100.0, "{:?}", hour.progress);
     // However narrow, all of them are wanted; a signal ends the sleep.
-    let plan = plan(Procedure::new(over(Some(4))), &["pipe"], &["none"], false);
+    let plan = plan(Procedure::new(Purpose::Scores, over(Some(4))), &["pipe"], &["none"], false);
     let four = run(&plan, Policy { enough: &each(|_| true), ..NEVER }, Fake::good());
     assert!((began(&four)[3] - 2400.0).abs() < 1.0, "{:?}", began(&four));
     let ran = run(&plan, NEVER, Fake { signal: Some((1000.0, 15)), ..Fake::good() });
@@ -456,7 +449,8 @@ fn what_cannot_be_undone_is_an_error_of_the_run() {
 
 #[test]
 fn classic_passes_come_one_test_after_the_other_each_after_a_rest() {
-    let procedure = Procedure::new(Effort { blocks: Some(3), kind: Kind::Classic, ..Effort::default() });
+    let procedure =
+        Procedure::new(Purpose::Scores, Effort { blocks: Some(3), kind: Kind::Classic, ..Effort::default() });
     let plan = plan(procedure, &["pipe", "shell1"], &["none"], false);
     let ran = run(&plan, NEVER, Fake::good());
     assert_eq!((ran.ended, ran.rests), (Ended::Complete, 4));
@@ -471,7 +465,7 @@ fn classic_passes_come_one_test_after_the_other_each_after_a_rest() {
 
 #[test]
 fn what_must_come_before_any_switching_comes_first_and_is_no_ones_family() {
-    let plan = plan(Procedure::cost(Effort::default()), &["pipe"], &["audit=never-on", "nice=5"], false);
+    let plan = plan(Procedure::new(Purpose::Cost, Effort::default()), &["pipe"], &["audit=never-on", "nice=5"], false);
     let enough = each(|family: &[Measured<'_>]| {
         assert!(family.iter().all(|(cell, _)| cell.key.condition == "nice=5"), "{family:?}");
         family.iter().all(|(_, trials)| trials.len() >= 16)
@@ -484,8 +478,12 @@ fn what_must_come_before_any_switching_comes_first_and_is_no_ones_family() {
 
 #[test]
 fn scores_that_arguments_name_are_facts_or_remarks() {
-    let plan =
-        plan(Procedure::latency(Effort { kind: Kind::Quick, ..Effort::default() }, None), &["audio"], &["none"], false);
+    let plan = plan(
+        Procedure::new(Purpose::Latency, Effort { kind: Kind::Quick, ..Effort::default() }),
+        &["audio"],
+        &["none"],
+        false,
+    );
     assert_eq!(plan.named.len(), 1, "audio's work is counted by the speed of work");
     let ran = run(&plan, NEVER, Fake { named: Ok(1234.4), ..Fake::good() });
     assert!(ran.journal.facts[0].value.starts_with("1234 "), "{:?}", ran.journal.facts);

@@ -197,22 +197,20 @@ fn shown(reading: &Reading) -> String {
 mod tests {
     use super::super::plain;
     use super::*;
-    use catalogue::{Catalogue, Condition};
+    use catalogue::Catalogue;
     use journal::Copy;
     use journal::Topology;
-    use plan::Request;
+    use plan::Matrix;
 
     fn plan() -> Plan {
         let catalogue = Catalogue::load().unwrap();
-        let request = Request {
+        let matrix = Matrix {
             tests: catalogue.expand(&["pipe".to_owned(), "syscall".to_owned()]).unwrap(),
             copies: vec![1, 2],
-            loads: vec![None],
-            conditions: vec![Condition::none()],
             seed: 1,
-            ..Request::default()
+            ..Matrix::default()
         };
-        Plan::new(request, &catalogue, &Topology::default()).unwrap()
+        Plan::new(&matrix, &catalogue, &Topology::default()).unwrap()
     }
 
     fn trial(cell: usize, count: u64) -> Trial {

@@ -1,0 +1,42 @@
+//! A burn-in: one program without a window, into a journal of its own.
+
+use anyhow::Result;
+
+use super::recording::{Head, Recording};
+use super::{Measured, Observer, Setup, add_cycles};
+use catalogue::{Catalogue, Test};
+use journal::{BurnIn, Procedure, Run};
+use machine::Machine;
+use runner::BurnSetting;
+
+/// Carries out a burn-in.
+///
+/// # Errors
+/// Its program cannot be made ready, or the journal cannot be begun or read.
+pub fn burn_in(
+    plan: BurnIn,
+    test: &Test,
+    setup: &Setup,
+    (catalogue, machine): (&Catalogue, &Machine),
+    observer: &mut dyn Observer,
+) -> Result<Measured> {
+    let tests = if test.is_foreign() { Vec::new() } else { vec![test] };
+    let run = Run { procedure: Procedure::Burnin, ..Run::default() };
+    let head = Head { tests, run, ..Head::default() };
+    let mut recording = Recording::begin(machine, setup, head, observer)?;
+    let programs = recording.programs.clone();
+    let setting = BurnSetting {
+        machine,
+        test,
+        programs: programs.as_ref(),
+        dir: &setup.dir,
+        add_cycles: add_cycles(catalogue, machine),
+        patience: setup.patience,
+        screen: setup.screen.as_deref(),
+        plan,
+    };
+    let outcome = runner::burn_in(&setting, &mut recording.writer, &mut |event| {
+        observer.burned(&event);
+    });
+    recording.end(outcome, catalogue, setup.strict, None)
+}
