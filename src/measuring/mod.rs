@@ -127,3 +127,6 @@ pub(crate) fn unmet(needs: &[Need]) -> Option<String> {
 pub(crate) fn unavailable(switch: &Switch, level: &str) -> Option<String> {
     conditions::available(switch, level, &Machine::here()).err()
 }
+
+#[cfg(test)]
+mod asked;

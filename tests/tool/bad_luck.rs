@@ -66,17 +66,6 @@ fn reasons_of_its_own() {
 }
 
 #[test]
-fn one_of_two_trials_fails() {
-    let place = Place::new();
-    let state = place.root.path().join("state");
-    let output = place.fake("flaky", &format!("-i 4 state={}", state.display()));
-    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let report = place.json("latest");
-    assert_eq!(report["results"][0]["n"], 2);
-    assert_eq!(report["results"][0]["warnings"][1], "2 of 4 trials failed: one of two");
-}
-
-#[test]
 fn children_are_ended() {
     let place = Place::new();
     let output = place.fake("family", "");

@@ -59,22 +59,6 @@ fn what_ends_with_a_number_has_a_word() {
     let report: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
     assert_eq!(report["run"]["comment"], "why=not");
     assert!(stdout(&place.unixmark("list runs").output().unwrap()).contains("\"why=not\" run"));
-    // A test that is skipped beside one that is measured fails under --strict only.
-    let both = |more: &str| {
-        place
-            .unixmark(&format!("run --quick -c 1 -i 1 -q syscall 2d-rects {more}"))
-            .env_remove("DISPLAY")
-            .output()
-            .unwrap()
-    };
-    let output = both("");
-    if output.status.code() == Some(0)
-        && place.json("latest")["skipped"].as_array().is_some_and(|list| !list.is_empty())
-    {
-        let strict = both("--strict");
-        assert_eq!(strict.status.code(), Some(1), "{}", stderr(&strict));
-        assert!(stderr(&strict).contains("2d-rects: skipped, which --strict does not allow"), "{}", stderr(&strict));
-    }
 }
 
 #[test]
@@ -108,21 +92,6 @@ fn lists_for_people_and_programs() {
     assert!(refused("list runs --group memory").contains("--group is for lists of tests"));
 }
 
-#[test]
-fn numbers_out_of_range() {
-    assert!(refused("run -c 0").contains("nothing to measure with 0 copies"));
-    assert!(refused("run -c x").contains("'x' is not a number of copies"));
-    assert!(refused("run -c 9..1").contains("not a range"));
-    assert!(refused("run -c -1").contains("-1"));
-    assert!(refused("run -i x").contains("invalid digit"));
-    assert!(refused("run --budget 0s").contains("not a duration"));
-    assert!(refused("run --budget soon").contains("try 90, 90s, 3m or 1h"));
-    assert!(refused("run --precision 0%").contains("try 1%"));
-    assert!(refused("run --precision 200%").contains("not a share"));
-    assert!(refused("run -q -v").contains("cannot be used with"));
-    assert!(refused("run --program /nonexistent/x").contains("/nonexistent/x cannot be run"));
-}
-
 /// What could only be skipped, or was stopped before its first trial, is listed but neither `latest` nor a comment's run.
 #[test]
 fn a_run_that_measured_nothing_is_not_the_latest() {
@@ -152,16 +121,6 @@ fn a_run_that_measured_nothing_is_not_the_latest() {
     assert_eq!(list.matches("complete, measured nothing").count(), 2, "{list}");
 }
 
-/// A typo writes no file that is not the kernel's.
-#[test]
-fn settings_are_files_of_the_kernel() {
-    for word in ["file:/etc/hostname=x", "file:/sys/../etc/hostname=x", "sysctl:../../etc/hostname=x"] {
-        let why = refused(&format!("cost {word} syscall --dry-run"));
-        assert!(why.contains("is not in /proc or /sys") && why.contains("your own catalogue"), "{why}");
-    }
-    assert!(refused("cost sysctl:vm.swappiness syscall").contains("try sysctl:vm.swappiness=VALUE"));
-}
-
 #[test]
 fn a_comment_stands_for_its_newest_run() {
     let place = Place::new();
@@ -171,34 +130,6 @@ fn a_comment_stands_for_its_newest_run() {
     assert_eq!(place.json("before")["run"]["name"], place.json("latest")["run"]["name"]);
     let output = place.unixmark("report befor").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-}
-
-#[test]
-fn every_verb_has_the_same_options() {
-    let place = Place::new();
-    let shared =
-        "--copies 1,2 --load none --pin 1 --quick -i 2 --budget 9m --precision 2% --seed 3 -m x --xvfb --dry-run";
-    for verb in ["run pipe", "scale pipe", "cost nice=5 pipe", "latency audio"] {
-        let output = place.unixmark(&format!("{verb} {shared}")).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{verb}: {}", stderr(&output));
-        let plan = stdout(&output);
-        assert!(plan.starts_with("quick procedure, seed 3") && plan.contains(" cpu=1,1"), "{verb}: {plan}");
-        let both = refused(&format!("{verb} --quick --procedure standard"));
-        assert!(both.contains("cannot be used with"), "{verb}: {both}");
-        if verb != "run pipe" {
-            assert!(refused(&format!("{verb} --procedure classic")).contains("only `unixmark run` has it"), "{verb}");
-        }
-    }
-    // Interbench's -c has no number.
-    let kept = place.unixmark("latency audio -c -w none,burn -t 1 --dry-run -c 2").output().unwrap();
-    assert!(stdout(&kept).contains("burn") && kept.status.success(), "{}", stderr(&kept));
-    for verb in ["run pipe", "scale pipe", "latency audio", "cost nice=5 pipe"] {
-        let plan = |time: &str| {
-            stdout(&place.unixmark(&format!("{verb} --dry-run --seed 1 --budget {time}")).output().unwrap())
-        };
-        assert_eq!(plan("120"), plan("2m"), "{verb}");
-    }
-    assert!(refused("run pipe --precision 1% --procedure classic").contains("fixed length"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testing::{Place, stderr, stdout};
+use testing::{Place, stderr};
 
 /// `unixmark run` with a private X server, in short windows; extra variables for its environment.
 fn run(place: &Place, words: &str, environment: &[(&str, &str)]) -> Value {
@@ -195,18 +195,6 @@ fn what_is_missing_is_a_row_with_what_would_help() {
     let output = place.unixmark("run 2d-text --xvfb").env("PATH", "/nowhere").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(stderr(&output).contains("install the package xvfb"), "{}", stderr(&output));
-}
-
-#[test]
-fn the_plan_says_that_there_is_one_copy() {
-    let place = Place::new();
-    let output = place.unixmark("run gindex -c 1,4 --dry-run").output().unwrap();
-    let text = stdout(&output);
-    // Not the order of the first block, whose lines may begin with any name.
-    let rows = || text.lines().filter(|line| line.contains(" ms "));
-    let copies = |test: &str| rows().filter(|line| line.split_whitespace().next() == Some(test)).count();
-    assert_eq!((copies("syscall"), copies("ubgears"), copies("2d-blit")), (2, 1, 1), "{text}");
-    assert!(text.contains("never more than one copy: 2d-aashapes"), "{text}");
 }
 
 /// The tool with an x11perf that takes a minute, and its X server.

@@ -228,44 +228,6 @@ fn a_broken_limit_ends_the_run() {
     assert!(!row["worst"].as_array().unwrap().is_empty());
 }
 
-#[test]
-fn interbench_s_words() {
-    let place = Place::new();
-    let dry = |words: &str| {
-        let output = place.unixmark(&format!("latency --dry-run {words}")).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        stdout(&output)
-    };
-    let cells = |words: &str| dry(words).lines().filter(|line| line.contains(" ms ")).count();
-    assert_eq!(cells(""), 34, "Interbench's matrix");
-    assert!(dry("").contains("expected duration: 17 min"), "{}", dry(""));
-    assert!(dry("--quick").contains("expected duration: 1 min"));
-    assert_eq!(cells("-r"), 17);
-    assert!(dry("-r -W audio").contains("policy=fifo priority=80 lock=1"));
-    assert_eq!(cells("-w None -w BURN -W Video"), 2);
-    assert_eq!(cells("-x memload -X gaming"), 22);
-    assert!(dry("-C 25 -I 8000 -W custom -w none").contains("period=8000 work=2000"));
-    assert_eq!(cells("-C 25 -I 8000"), 34 + 9 + 4);
-    assert!(dry("-L 7 -N 3 -w burn").contains("beside nice=3 count=7"));
-    assert!(dry("-u -b -B 5 -N 10 -W audio -w none").contains("nice=5 cpu=0"));
-    for wrong in ["-C 5", "-W burn", "-w nothing", "-t 0", "--placement moon", "-W audio -X audio"] {
-        let output = place.unixmark(&format!("latency --dry-run {wrong}")).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{wrong}: {}", stdout(&output));
-        let helps = ["try", "required", "unixmark list"].iter().any(|word| stderr(&output).contains(word));
-        assert!(helps, "{}", stderr(&output));
-    }
-}
-
-#[test]
-fn a_run_for_the_console_is_not_kept() {
-    let place = Place::new();
-    let output = latency(&place, "-c -W audio -w none");
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(stdout(&output).contains("Audio: wake-up latency"));
-    assert!(!place.results().exists());
-    place.assert_clean();
-}
-
 /// Tasks and loads of the user's own, among them ones that crash and hang.
 #[test]
 fn tables_of_the_user_s_own() {

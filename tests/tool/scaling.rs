@@ -64,18 +64,6 @@ fn copies_take_processors_in_turn() {
     assert!(run.get("pin").is_none(), "{run}");
 }
 
-/// The processors that a thread or a process was pinned to are in the plan too.
-#[test]
-fn the_plan_says_where_copies_run() {
-    let place = Place::new();
-    let plan = |words: &str| stdout(&place.unixmark(words).output().unwrap());
-    let shown = plan("scale syscall-floor --copies 1,2 --pin smt --dry-run --seed 1");
-    assert!(shown.contains("cpu=") && shown.contains("5 x 50 ms"), "{shown}");
-    assert!(!plan("scale syscall-floor --copies 1,2 --dry-run").contains("cpu="));
-    assert!(plan("run syscall -c 1 --pin node --dry-run").contains("cpu="));
-    assert!(plan("scale syscall-floor --copies 1..max --dry-run").contains("\nsyscall-floor "));
-}
-
 #[test]
 fn a_processor_that_does_not_exist_is_refused() {
     let place = Place::new();
@@ -83,14 +71,6 @@ fn a_processor_that_does_not_exist_is_refused() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let reason = place.json("latest")["errors"][0]["reason"].as_str().unwrap().to_owned();
     assert!(reason.contains("cannot run on cpu 999"), "{reason}");
-    let refused = |words: &str| {
-        let output = place.unixmark(words).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{words}");
-        stderr(&output)
-    };
-    assert!(refused("scale syscall --pin here").contains("try none, core, smt, node or a processor's number"));
-    assert!(refused("scale audio").contains("audio is an interactive task"));
-    assert!(refused("scale --copies 4..2").contains("not a range of copies; try 1..9 or 1..max"));
 }
 
 /// Real threads and processes: that it works, and no speed.
