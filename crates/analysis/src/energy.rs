@@ -82,7 +82,7 @@ mod tests {
 
     /// Two copies that each count so much in half a second, in which the machine takes 20 J.
     fn trial(count: u64) -> Trial {
-        let copy = Copy { slices: vec![(0, 500_000_000, count)], ..Copy::default() };
+        let copy = Copy { slices: vec![[0, 500_000_000, count].into()], ..Copy::default() };
         let energy = Some(journal::Energy::new(20.0, 0.5));
         Trial { copies: vec![copy.clone(), copy], energy, ..Trial::default() }
     }

@@ -183,7 +183,7 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)
     let all: Vec<_> = trials.iter().filter_map(|trial| trial.background.as_deref()).collect();
     let rate = |copy: &Copy| {
         let slice = copy.slices.last().copied().unwrap_or_default();
-        slice.2 as f64 / ((slice.1.saturating_sub(slice.0)) as f64 / 1e9).max(1e-9)
+        slice.count as f64 / (slice.length() as f64 / 1e9).max(1e-9)
     };
     let ratios: Vec<f64> =
         all.iter().filter(|load| load.alone > 0.0).map(|load| 100.0 * rate(&load.copy) / load.alone).collect();

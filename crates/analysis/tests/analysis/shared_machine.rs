@@ -93,7 +93,7 @@ fn journal(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: b
 
 /// What a copy reports of a window of a second, at 10⁶ an s times e to the power of `log`.
 pub fn copy(log: f64) -> Copy {
-    Copy { slices: vec![(0, 1_000_000_000, (1e6 * log.exp()) as u64)], ..Copy::default() }
+    Copy { slices: vec![[0, 1_000_000_000, (1e6 * log.exp()) as u64].into()], ..Copy::default() }
 }
 
 /// A journal of the system index in random blocks, whose trials `measure` makes up.
@@ -344,7 +344,7 @@ fn classic(machine: &mut Machine, catalogue: &Catalogue) -> Results {
         journal.cells.push(Cell { id, key, unit: "lps".to_owned(), timebase: 1.0, scale: 1.0, ..Cell::default() });
         for block in 0..10 {
             let rate = 1e6 * machine.trial(13.0).exp();
-            let copy = Copy { slices: vec![(0, 1_000_000_000, rate as u64)], ..Copy::default() };
+            let copy = Copy { slices: vec![[0, 1_000_000_000, rate as u64].into()], ..Copy::default() };
             journal.trials.push(Trial { cell: id, block, at: machine.at, copies: vec![copy], ..Trial::default() });
         }
     }

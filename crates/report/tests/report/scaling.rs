@@ -128,7 +128,7 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
         for block in 0..6_u32 {
             let noise = 1.0 + 0.001 * f64::from((block * 7 + copies * 3) % 11);
             let each = law.at(f64::from(*copies)) / f64::from(*copies) * 1e6 * noise;
-            let copy = Copy { slices: vec![(0, 1_000_000_000, each as u64)], ..Copy::default() };
+            let copy = Copy { slices: vec![[0, 1_000_000_000, each as u64].into()], ..Copy::default() };
             journal.trials.push(Trial { cell: id, block, copies: vec![copy; *copies as usize], ..Trial::default() });
         }
     }
