@@ -13,7 +13,7 @@ use crate::measuring::options::{Matrix, typed, workplace};
 use crate::options::{Comment, Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use ::report::Card;
+use ::report::{Card, Subject};
 use analysis::Results as Found;
 use catalogue::{Catalogue, Condition, Test};
 use journal::{Finding, Journal};
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (journal, index) = index.context("the card has no scores: nothing could be measured")?;
     let (_, disk) = disk.context("the card has no disk figures: nothing could be measured")?;
     let card = Card { index: &index, disk: &disk, steal: analysis::steal(&journal), findings: &findings };
-    print(&::report::card(&card, arguments.form.layout())?)?;
+    print(&::report::render(Subject::Card(&card), arguments.form.layout())?)?;
     say(
         "\nNothing was sent anywhere. A network is not measured: what it does depends on the other end (iperf3 measures it).",
     );

@@ -12,7 +12,7 @@ use crate::measuring::terminal::Loudness;
 use crate::reports::{place, write_all};
 use crate::status::Status;
 use crate::terminal::{layout, print, say, say_error};
-use ::report::Format;
+use ::report::{Format, Subject};
 use analysis::{BurnIn, Comparison, Effect, Results};
 use build::Programs;
 use catalogue::{Catalogue, Test};
@@ -172,7 +172,7 @@ impl Recording {
 
     /// Shows the result.
     fn publish(&self, results: &Results, format: Format, loudness: Loudness) -> Result<()> {
-        let shown = print(&::report::report(results, layout(format))?);
+        let shown = print(&::report::render(Subject::Run(results), layout(format))?);
         if loudness != Loudness::Quiet {
             say(&format!(
                 "\nThe run and its reports are in {}: report.html is a page with charts, run.jsonl the journal of \

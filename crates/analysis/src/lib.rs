@@ -37,8 +37,8 @@ pub use another::{Another, FEWEST as FEWEST_EARLIER};
 pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
-    Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
-    Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
+    Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared,
+    Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
 };
 pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,
@@ -58,7 +58,7 @@ pub use scaling::{Clock, Level, Scaling};
 pub use score::steal;
 pub use score::{Reported, reported};
 pub use summary::{Composite, Figure, Summary};
-pub use systems::{Across, Mark, Sorted, Standing, sort as sort_systems};
+pub use systems::{Across, Mark, Sorted, Standing};
 pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
 pub use why::{Hint, Reach, System, Why};
 

@@ -129,6 +129,14 @@ impl Comparisons {
         known.iter().flat_map(all).collect()
     }
 
+    /// Returns the same in another order; rows alike keep theirs.
+    #[must_use]
+    pub fn sorted_side_by_side(&self, by: Sorted) -> Vec<Across> {
+        let mut rows = self.side_by_side();
+        sort(&mut rows, by);
+        rows
+    }
+
     /// Returns the indexes of the runs likewise: of each that of the same tests.
     #[must_use]
     pub fn indexes_side_by_side(&self) -> Vec<Across> {
@@ -152,7 +160,7 @@ impl Comparisons {
 }
 
 /// Sorts rows; those alike keep their order.
-pub fn sort(rows: &mut [Across], by: Sorted) {
+fn sort(rows: &mut [Across], by: Sorted) {
     match by {
         Sorted::AsMeasured => {}
         Sorted::Test => rows.sort_by(|a, b| a.key.test.cmp(&b.key.test)),

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use ::report::Layout;
+use ::report::{Layout, Subject};
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
 use journal::{FILE, Store};
@@ -58,7 +58,7 @@ pub(super) fn run(
             None => anyhow!("{what}; --host all shows all hosts"),
         }));
     }
-    print(&::report::trend(&Trend::new(test, &with), layout)?)?;
+    print(&::report::render(Subject::Trend(&Trend::new(test, &with)), layout)?)?;
     Ok(status)
 }
 

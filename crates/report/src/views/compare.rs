@@ -1,8 +1,8 @@
 //! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
 
 use analysis::{
-    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Second,
-    Suspect, Thesis, ThesisRow, Total, Verdict,
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, Outcome, RATE,
+    Second, Suspect, Thesis, ThesisRow, Total, Verdict,
 };
 use journal::{Key, Run};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
 
 /// One table of all systems, where there are more than two.
 fn several(all: &Comparisons) -> Value {
-    if all.asked.is_paired() || all.runs.len() < 3 {
+    if !all.is_of_several() {
         return Value::Array(Vec::new());
     }
     let columns = systems::data(all);
@@ -190,7 +190,8 @@ fn line<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> Line<'a> {
     Line { comparison, effect: None, against, shown: key.clone(), key: key.under(all.condition(&key.condition)) }
 }
 
-fn lines(all: &Comparisons) -> Vec<Line<'_>> {
+/// Returns the comparisons, each at its place in the matrix.
+pub(crate) fn lines(all: &Comparisons) -> Vec<Line<'_>> {
     all.comparisons.iter().map(|one| line(one, all)).collect()
 }
 
@@ -252,8 +253,13 @@ fn missing_columns<'a>() -> Columns<'a, (Key, &'a NotCompared)> {
     )
 }
 
+/// Returns the place in the matrix of what could not be compared.
+pub(crate) fn place(gap: &NotCompared, all: &Comparisons) -> Key {
+    gap.cell.key.under(all.condition(&gap.cell.key.condition))
+}
+
 fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
-    (gap.cell.key.under(all.condition(&gap.cell.key.condition)), gap)
+    (place(gap, all), gap)
 }
 
 fn missing(all: &Comparisons) -> Table {
@@ -262,7 +268,7 @@ fn missing(all: &Comparisons) -> Table {
 }
 
 fn not_compared(all: &Comparisons) -> Vec<Block> {
-    let several = !all.asked.is_paired() && all.runs.len() > 2;
+    let several = all.is_of_several();
     let item = |gap: &NotCompared| {
         let measure = gap.measure.map_or(String::new(), |measure| format!(", {}", measure.name()));
         let run = if several { format!(" ({})", gap.run) } else { String::new() };
@@ -353,7 +359,7 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     };
     let lost = gate.lost.iter().map(|lost| Value::Object(missing_columns().object(&gap(lost, all))));
     json!({
-        "open": gate.is_open(),
+        "open": gate.outcome() != Outcome::Failed,
         "suspects": gate.suspects.iter().map(suspect).collect::<Vec<Value>>(),
         "lost": lost.collect::<Vec<Value>>(),
     })

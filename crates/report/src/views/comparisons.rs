@@ -17,14 +17,15 @@ const LARGE: f64 = 2.0;
 const DIFFERS: &str = "differs between the runs";
 
 /// A comparison, and what it is between.
-pub(super) struct Line<'a> {
-    pub(super) comparison: &'a Comparison,
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) comparison: &'a Comparison,
     /// The rest of it in a run about cost.
     pub(super) effect: Option<&'a Effect>,
     /// The run or the condition that it is compared with.
-    pub(super) against: &'a str,
+    pub(crate) against: &'a str,
     /// Where in the matrix it is, for programs.
-    pub(super) key: Key,
+    pub(crate) key: Key,
     /// The same without what stands above the table.
     pub(super) shown: Key,
 }
@@ -35,6 +36,12 @@ impl<'a> Line<'a> {
         let comparison = &effect.comparison;
         let key = comparison.cell.key.clone();
         Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key }
+    }
+
+    /// Returns the values before and after: where the run compared with is B, that of A is the later.
+    pub(crate) fn sides(&self) -> [f64; 2] {
+        let Comparison { a, b, .. } = *self.comparison;
+        if self.against == "B" { [b, a] } else { [a, b] }
     }
 
     /// Returns the name at a terminal: `syscall x2, load compile p99`.
@@ -98,7 +105,7 @@ pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
 }
 
 /// Returns how a figure of a measure is written.
-pub(super) fn words_of(measure: Measure) -> fn(f64) -> String {
+pub(crate) fn words_of(measure: Measure) -> fn(f64) -> String {
     if measure == Measure::Energy { words::joules } else { words::compact }
 }
 
@@ -128,7 +135,7 @@ fn in_full(one: &Comparison) -> String {
 }
 
 /// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the time)`.
-fn in_words(one: &Comparison) -> String {
+pub(crate) fn verdict_in_words(one: &Comparison) -> String {
     let large = one.time_factor().filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
     large.map_or_else(|| in_full(one), |large| format!("{} ({} the time)", in_full(one), factor(large)))
 }
@@ -162,7 +169,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::words("", "verdict").main().shown(Show::Narrow), |line| Field::text(line.verdict()))
         .with(Column::data("verdict"), |line| Field::text(line.comparison.verdict.word()))
         .with(Column::words("verdict_text", "verdict").main().shown(Show::Wide), |line| {
-            Field::Worded(line.verdict_in_full(), in_words(line.comparison).into())
+            Field::Worded(line.verdict_in_full(), verdict_in_words(line.comparison).into())
         })
         .data(|line| behind(line.comparison))
 }

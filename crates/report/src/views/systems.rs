@@ -1,6 +1,6 @@
 //! Several systems in one table: a column each, best and worst marked, ranks as ranges.
 
-use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing, sort_systems};
+use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing};
 use serde_json::{Map, Value, json};
 
 use super::comparisons::{measured, words_of};
@@ -21,8 +21,7 @@ const READING: &str = "* marks the best and ! the worst, only where the 95 % int
 
 /// Returns the table of all systems, its rows in the order asked for.
 pub fn systems(all: &Comparisons, by: Sorted) -> Document {
-    let mut rows = all.side_by_side();
-    sort_systems(&mut rows, by);
+    let rows = all.sorted_side_by_side(by);
     let indexes = all.indexes_side_by_side();
     let mut document = Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
     document.extend([Block::Lead(vec![lead(all, &rows)]), compare::runs(all, false)]);

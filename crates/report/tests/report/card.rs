@@ -3,7 +3,7 @@
 use analysis::Results;
 use catalogue::Catalogue;
 use journal::{Finding, Severity};
-use report::{Card, Format};
+use report::{Card, Format, Subject};
 use serde_json::Value;
 
 fn recorded(run: &str) -> Results {
@@ -36,7 +36,8 @@ fn findings() -> Vec<Finding> {
 
 fn card(format: Format) -> String {
     let (index, disk, findings) = (recorded("years"), disk(), findings());
-    report::card(&Card { index: &index, disk: &disk, steal: Some(0.025), findings: &findings }, format).unwrap()
+    report::render(Subject::Card(&Card { index: &index, disk: &disk, steal: Some(0.025), findings: &findings }), format)
+        .unwrap()
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn power_is_on_it_where_it_is_known() {
     let scores = |run: &str| -> Vec<Value> {
         let (index, disk) = (recorded(run), disk());
         let card = Card { index: &index, disk: &disk, steal: None, findings: &[] };
-        let json: Value = serde_json::from_str(&report::card(&card, Format::Json).unwrap()).unwrap();
+        let json: Value = serde_json::from_str(&report::render(Subject::Card(&card), Format::Json).unwrap()).unwrap();
         json["scores"].as_array().unwrap().clone()
     };
     let known = scores("energy");

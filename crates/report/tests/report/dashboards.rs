@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use analysis::{Asked, Comparisons, Design, Results};
 use catalogue::Catalogue;
-use report::Format;
+use report::{Format, Subject};
 use serde_json::Value;
 
 fn results(run: &str) -> Results {
@@ -14,7 +14,7 @@ fn results(run: &str) -> Results {
 }
 
 fn report(run: &str, format: Format) -> String {
-    report::report(&results(run), format).unwrap()
+    report::render(Subject::Run(&results(run)), format).unwrap()
 }
 
 /// A recorded run and a later one that is twice as fast at everything.
@@ -29,7 +29,7 @@ fn comparison(run: &str) -> Comparisons {
 }
 
 fn compared(run: &str, format: Format) -> String {
-    report::comparison(&comparison(run), None, format).unwrap()
+    report::render(Subject::Comparison(&comparison(run), None), format).unwrap()
 }
 
 fn parsed(text: &str) -> Value {
@@ -246,8 +246,9 @@ fn lnt_reads_each_figure() {
 fn what_lnt_has_no_place_for_is_named() {
     let mut journal = journal::read(&testing::recorded("latency")).unwrap();
     let catalogue = Catalogue::load().unwrap();
-    let left =
-        |journal: &journal::Journal| report::not_in(Format::Lnt, &Results::new(journal, &catalogue, None)).unwrap();
+    let left = |journal: &journal::Journal| {
+        report::left_out(Subject::Run(&Results::new(journal, &catalogue, None)), Format::Lnt).unwrap()
+    };
     assert_eq!(left(&journal), Vec::<String>::new());
     let renamed = journal.cells[0].key.test.clone();
     journal.cells[0].unit = "cycles".to_owned();
@@ -258,7 +259,7 @@ fn what_lnt_has_no_place_for_is_named() {
 #[test]
 fn what_has_no_figures_says_so() {
     for format in [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
-        let refused = report::doctor(&[], format).unwrap_err().to_string();
+        let refused = report::render(Subject::Doctor(&[]), format).unwrap_err().to_string();
         assert!(refused.contains("no figure"), "{refused}");
     }
 }

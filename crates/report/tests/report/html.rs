@@ -8,7 +8,7 @@ mod latency;
 use analysis::{Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Row, Sample};
 use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
-use report::Format;
+use report::{Format, Subject};
 use stats::Estimate;
 use testing::page::{check, text};
 
@@ -258,7 +258,7 @@ fn byte3() -> Results {
 }
 
 fn html(results: &Results) -> String {
-    report::report(results, Format::Html).unwrap()
+    report::render(Subject::Run(results), Format::Html).unwrap()
 }
 
 #[test]

@@ -59,6 +59,11 @@ fn effects(cost: &Cost) -> impl Iterator<Item = &Effect> {
     cost.conditions.iter().flat_map(|condition| &condition.effects)
 }
 
+/// Returns the effects of all conditions.
+pub(crate) fn changes(cost: &Cost) -> Vec<Line<'_>> {
+    lines(effects(cost), cost)
+}
+
 fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> Vec<Line<'a>> {
     effects.into_iter().map(|effect| Line::of(effect, &cost.against)).collect()
 }

@@ -6,7 +6,7 @@ use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 use rand::{RngExt, SeedableRng};
-use report::Format;
+use report::{Format, Subject};
 use testing::page::check;
 
 /// What a recorded run came to on a node whose figures are `factor` times those, give or take 1 %.
@@ -68,7 +68,7 @@ pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: 
         summary: None,
     };
     let fleet = Fleet { run: "night".to_owned(), entries: vec![gone] };
-    report::fleet(&fleet, &report, format).unwrap()
+    report::render(Subject::Fleet(&fleet, &report), format).unwrap()
 }
 
 pub fn names(count: usize) -> Vec<String> {

@@ -4,7 +4,7 @@ use super::{cell, empty, html, noise, row, typical};
 use analysis::{Attribution, Latency, Load, Missing, Remark, Results, Row, TrialFigures};
 use catalogue::{Catalogue, Metric};
 use journal::{Key, Latency as Kind, read};
-use report::Format;
+use report::{Format, Subject};
 use stats::{Estimate, Histogram};
 use testing::page::{check, text};
 
@@ -206,7 +206,7 @@ fn hostile_tasks_and_loads_are_text() {
     let page = html(&results);
     check(&page);
     assert!(text(&page).matches("<script>alert(1)</script>").count() > 50);
-    let table = report::report(&results, Format::Markdown).unwrap();
+    let table = report::render(Subject::Run(&results), Format::Markdown).unwrap();
     assert!(!table.contains("<script") && !table.contains('\u{1b}'));
 }
 
@@ -234,7 +234,7 @@ fn odd_latencies_are_drawn_or_left_out() {
             };
         }
         check(&html(&results));
-        report::report(&results, Format::Markdown).unwrap();
+        report::render(Subject::Run(&results), Format::Markdown).unwrap();
     }
 }
 
