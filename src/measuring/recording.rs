@@ -193,7 +193,7 @@ fn verdict(results: &Results, journal: &Journal, gate: Option<f64>) -> Status {
     }
     let losses = gate.zip(results.cost()).map_or_else(Vec::new, |(size, cost)| cost.losses(size));
     losses.iter().for_each(|loss| say(&format!("unixmark: {}", sentence(loss))));
-    if results.rows.is_empty() && !burnin.is_some_and(BurnIn::has_worked) {
+    if results.figures.is_empty() && !burnin.is_some_and(BurnIn::has_worked) {
         reasons(results, "not measured");
         return Status::Nothing;
     }

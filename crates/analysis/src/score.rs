@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::quiet::neighbour;
-use super::{Remark, Row, Sample};
+use super::{Figure, Remark, Sample};
 use catalogue::Metric;
 use journal::{Cell, Copy, Journal, Run, Score, Slice, Trial};
 use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
@@ -60,7 +60,7 @@ pub(super) fn of_rates(rates: &[f64]) -> Estimate {
 }
 
 /// Returns the row of a cell, unless no trial has a result.
-pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
+pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     let classic = run.is_classic();
     if trials.iter().any(|trial| trial.score.is_some()) {
         return Some(imported(cell, trials));
@@ -99,16 +99,16 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
         .collect();
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
-    Some(Row { samples, slices, warnings, within, ..Row::new(cell, score, n, seconds) })
+    Some(Figure { samples, slices, warnings, within, ..Figure::new(cell, score, n, seconds) })
 }
 
 /// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their median.
-fn imported(cell: &Cell, trials: &[&Trial]) -> Row {
+fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
     let scores: Vec<(&Trial, &Score)> =
         trials.iter().filter_map(|trial| Some((*trial, trial.score.as_ref()?))).collect();
     if let [(_, score)] = scores[..] {
-        let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
-        return Row { warnings: vec![Remark::ImportedScore], ..row };
+        let row = Figure::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
+        return Figure { warnings: vec![Remark::ImportedScore], ..row };
     }
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
     let sample = |(trial, score): &(&Trial, &Score)| Sample {
@@ -118,9 +118,9 @@ fn imported(cell: &Cell, trials: &[&Trial]) -> Row {
         neighbour: None,
     };
     let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
-    let row = Row::new(cell, of_rates(&values), values.len(), seconds);
+    let row = Figure::new(cell, of_rates(&values), values.len(), seconds);
     let warnings = if values.len() < 6 { vec![Remark::LogNormal { trials: values.len() }] } else { Vec::new() };
-    Row { samples: scores.iter().map(sample).collect(), warnings, ..row }
+    Figure { samples: scores.iter().map(sample).collect(), warnings, ..row }
 }
 
 /// Returns the values of a trial's slices, its own being `value`: what all copies did in each of those that all have. A

@@ -103,7 +103,7 @@ impl Comparisons {
     /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
     #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
-        let rows = || self.runs.iter().flat_map(|run| &run.results.rows);
+        let rows = || self.runs.iter().flat_map(|run| &run.results.figures);
         let mut known: Vec<&journal::Cell> = Vec::new();
         for row in rows() {
             if !known.iter().any(|cell| cell.key == row.cell.key) {
@@ -112,9 +112,9 @@ impl Comparisons {
         }
         let mut sources: Vec<&str> = self.runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
         sources.dedup();
-        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Row) -> Option<Estimate>| {
-            let same = |row: &&super::Row| row.cell.key == cell.key && row.cell.unit == cell.unit;
-            let figure = |run: &Compared| run.results.rows.iter().find(same).and_then(of);
+        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Figure) -> Option<Estimate>| {
+            let same = |row: &&super::Figure| row.cell.key == cell.key && row.cell.unit == cell.unit;
+            let figure = |run: &Compared| run.results.figures.iter().find(same).and_then(of);
             let figures: Vec<Option<Estimate>> = self.runs.iter().map(figure).collect();
             let (unit, lower) = (measure.unit(&cell.unit), measure.lower_is_better(cell.metric));
             let key = cell.key.under(self.condition(&cell.key.condition));

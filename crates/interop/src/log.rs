@@ -59,7 +59,7 @@ fn read(text: &str, mut draft: Draft<'_>) -> Journal {
     let mut journal = reader.draft.finish();
     let results = Results::new(&journal, catalogue, None);
     for (cell, printed) in reader.printed {
-        let row = results.rows.iter().find(|row| row.cell.id == cell);
+        let row = results.figures.iter().find(|row| row.cell.id == cell);
         if let Some(row) = row.filter(|row| (row.score.value - printed).abs() > SAME * printed.max(1.0)) {
             let text = format!("the log has {printed:.1} as its score, and its passes give {:.1}", row.score.value);
             journal.warnings.push(Warning { cell: Some(cell), text });
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(slices(&journal.trials[0]), [[0, 10_000_000_000, 1000], [0, 30_000_000_000, 2000]]);
         assert_eq!(slices(&journal.trials[1]), [[0, 20_000_000_000, 1100], [0, 20_000_000_000, 2000]]);
         assert_eq!((journal.trials[1].block, journal.trials[1].at), (1, 30.0));
-        let row = &Results::new(&journal, &catalogue(), None).rows[0];
+        let row = &Results::new(&journal, &catalogue(), None).figures[0];
         assert!((row.score.value - (150.0_f64 * 155.0).sqrt()).abs() < 1e-9);
         assert_eq!((row.n, row.seconds), (2, 20.0));
         // A log always has these two.
@@ -307,7 +307,7 @@ mod tests {
         let journal = journal(&text);
         let value = |copy: &Copy| copy.values.values().map(|value| value.0).sum::<f64>();
         assert_eq!(journal.trials[1].copies.iter().map(value).collect::<Vec<_>>(), [1100.25, 2000.0]);
-        let row = &Results::new(&journal, &catalogue(), None).rows[0];
+        let row = &Results::new(&journal, &catalogue(), None).figures[0];
         assert!((row.score.value - (3000.0_f64 * 3100.25).sqrt()).abs() < 1e-9);
     }
 

@@ -2,7 +2,7 @@
 
 use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
-use analysis::{Comparisons, Gate, Measure, Results, Row, Sorted, Trend};
+use analysis::{Comparisons, Figure, Gate, Measure, Results, Sorted, Trend};
 use anyhow::{Result, bail};
 use journal::{Finding, Key};
 use stats::Estimate;
@@ -75,8 +75,8 @@ impl<'a> Subject<'a> {
     /// # Errors
     /// There is none.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>> {
-        let rows = if let Subject::Run(results) = self { &results.rows[..] } else { &[] };
-        let energy = |row: &'a Row| Some((row, row.energy.as_deref()?));
+        let rows = if let Subject::Run(results) = self { &results.figures[..] } else { &[] };
+        let energy = |row: &'a Figure| Some((row, row.energy.as_deref()?));
         let energies = || rows.iter().filter_map(energy);
         let watts = energies().map(|(row, energy)| Entry::energy(row, "power", "W", energy.watts));
         let joules = energies().filter_map(|(row, energy)| Some((row, energy.per_operation?)));
@@ -101,12 +101,12 @@ impl Entry {
         Entry { name, labels, unit, value, lower_is_better, is_change: false }
     }
 
-    fn score(row: &Row) -> Entry {
+    fn score(row: &Figure) -> Entry {
         let lower_is_better = Measure::Score.lower_is_better(row.cell.metric);
         Entry::new(&row.cell.key, Measure::Score.name(), &row.cell.unit, row.score, lower_is_better)
     }
 
-    fn energy(row: &Row, measure: &str, unit: &str, value: Estimate) -> Entry {
+    fn energy(row: &Figure, measure: &str, unit: &str, value: Estimate) -> Entry {
         Entry::new(&row.cell.key, measure, unit, value, true)
     }
 

@@ -108,7 +108,7 @@ fn trends(
         let indexes = summary.indexes.iter().filter(|index| index.complete);
         let named = |id: &str| catalogue.index(id).map_or(id, |index| &index.name).to_owned();
         let indexes = indexes.map(|index| (index.id.clone(), named(&index.id)));
-        let figures = summary.figures.iter().map(|figure| (figure.key.test.clone(), figure.label.clone()));
+        let figures = summary.figures.iter().map(|figure| (figure.cell.key.test.clone(), figure.cell.label.clone()));
         for test in indexes.chain(figures) {
             if !tests.iter().any(|(known, _)| *known == test.0) {
                 tests.push(test);

@@ -79,7 +79,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
 
 /// The result in a line.
 fn description(record: &Record) -> String {
-    let index = |index: &analysis::Composite| {
+    let index = |index: &analysis::Index| {
         let copies = words::copies(index.copies);
         format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
     };

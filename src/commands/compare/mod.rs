@@ -185,7 +185,7 @@ fn check_conditions(results: &[analysis::Results], names: &[String], runs: usize
     for (place, (run, name)) in results.iter().zip(names).enumerate() {
         let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
         let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.key.condition);
-        let mut known: Vec<&String> = run.rows.iter().map(|row| &row.cell.key.condition).chain(gaps).collect();
+        let mut known: Vec<&String> = run.figures.iter().map(|row| &row.cell.key.condition).chain(gaps).collect();
         known.sort_unstable();
         known.dedup();
         if !known.contains(&wanted) {
@@ -225,14 +225,14 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
 fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
     let [first, second] = &comparisons.runs[..] else { return String::new() };
     let condition = |run: &analysis::Compared| {
-        let mut names: Vec<String> = run.results.rows.iter().map(|row| row.cell.key.condition.clone()).collect();
+        let mut names: Vec<String> = run.results.figures.iter().map(|row| row.cell.key.condition.clone()).collect();
         names.dedup();
         <[String; 1]>::try_from(names).ok()
     };
     let (Some([one]), Some([other])) = (condition(first), condition(second)) else { return String::new() };
-    let cell = |row: &analysis::Row| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
-    let has = |row: &analysis::Row| second.results.rows.iter().any(|there| cell(there) == cell(row));
-    if one == other || arguments.conditions.is_some() || !first.results.rows.iter().any(has) {
+    let cell = |row: &analysis::Figure| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
+    let has = |row: &analysis::Figure| second.results.figures.iter().any(|there| cell(there) == cell(row));
+    if one == other || arguments.conditions.is_some() || !first.results.figures.iter().any(has) {
         return String::new();
     }
     let runs = words::shell(&arguments.sides().0);

@@ -64,7 +64,7 @@ pub(super) fn run(
 
 /// The tests and indexes that a run has figures for.
 fn tests(summary: &Summary) -> impl Iterator<Item = &str> {
-    let figures = summary.figures.iter().map(|figure| figure.key.test.as_str());
+    let figures = summary.figures.iter().map(|figure| figure.cell.key.test.as_str());
     figures.chain(summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str()))
 }
 

@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let files = Files::claim(&environment, &machine)?;
     let ending = |journal: &Journal, results: &Results, directory: &Path| {
         files.write(journal, results, &heading)?;
-        if results.rows.is_empty() {
+        if results.figures.is_empty() {
             return Ok(());
         }
         say(&format!(

@@ -193,7 +193,7 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
             ] {
                 place.write(archive.path(), name, &make(&place.id, &summary)).unwrap();
             }
-            let name = summary.figures.first().map_or("index".to_owned(), |figure| figure.key.test.clone());
+            let name = summary.figures.first().map_or("index".to_owned(), |figure| figure.cell.key.test.clone());
             report::render(Subject::Trend(&analysis::Trend::new(&name, &[summary])), Format::Text).unwrap();
         }
         10 => {

@@ -231,14 +231,14 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
     let cells: Vec<Vec<Option<Cell>>> =
         families.iter().map(|family| family.nodes.iter().map(|node| all[*node]).collect()).collect();
     let typical_of =
-        |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.metric, judged.centre, judged.error));
+        |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.cell.metric, judged.centre, judged.error));
     Column {
-        key: about.key.clone(),
-        label: about.label.clone(),
-        unit: about.unit.clone(),
-        metric: about.metric,
+        key: about.cell.key.clone(),
+        label: about.cell.label.clone(),
+        unit: about.cell.unit.clone(),
+        metric: about.cell.metric,
         nodes: all.iter().flatten().count(),
-        typical: figure(about.metric, centre, error),
+        typical: figure(about.cell.metric, centre, error),
         typical_of: judged.iter().map(typical_of).collect(),
         spread: spread::spread(&cells, &judged),
     }

@@ -79,7 +79,7 @@ pub enum Block {
     /// A paragraph, after a few words that say what it is.
     Text(Show, String, String),
     /// The result in large numbers, for pages.
-    Figures(String, Vec<Figure>),
+    Headlines(String, Vec<Headline>),
     /// Names and values.
     Pairs(Pairs),
     /// A table.
@@ -91,8 +91,9 @@ pub enum Block {
     Data(&'static str, Value),
 }
 
+/// A number to be read first.
 #[derive(Debug, Clone, Default)]
-pub struct Figure {
+pub struct Headline {
     /// What it is of: `2 copies`.
     pub label: String,
     /// The mark that stands for it in charts; may be empty.
@@ -422,7 +423,7 @@ impl Block {
             Block::Table(table) => table.show.is_for(reader) && (reader == Reader::Program || !table.rows.is_empty()),
             Block::List(list) => list.show.is_for(reader) && !list.items.is_empty(),
             Block::Pairs(pairs) => !pairs.items.is_empty(),
-            Block::Figures(_, figures) => reader == Reader::Page && !figures.is_empty(),
+            Block::Headlines(_, figures) => reader == Reader::Page && !figures.is_empty(),
             Block::Chart(chart) => reader == Reader::Page && !chart.panels.is_empty(),
             Block::Data(..) => reader == Reader::Program,
             Block::Section(_) | Block::Lead(_) => true,

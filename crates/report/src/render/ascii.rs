@@ -29,7 +29,7 @@ fn block(block: &mut Block) {
             list.items.iter_mut().for_each(simplify);
         }
         Block::Table(table) => self::table(table),
-        Block::Figures(..) | Block::Chart(_) | Block::Data(..) => {}
+        Block::Headlines(..) | Block::Chart(_) | Block::Data(..) => {}
     }
 }
 

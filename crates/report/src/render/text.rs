@@ -96,7 +96,7 @@ impl Page {
             Block::Pairs(pairs) => self.pairs(pairs),
             Block::Table(table) => self.table(table),
             Block::List(list) => self.list(list),
-            Block::Figures(..) | Block::Chart(_) | Block::Data(..) => {}
+            Block::Headlines(..) | Block::Chart(_) | Block::Data(..) => {}
         }
     }
 

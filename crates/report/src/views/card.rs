@@ -1,6 +1,6 @@
 //! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
 
-use analysis::{Index, Neighbours, Results, Row};
+use analysis::{Figure, Index, Neighbours, Results};
 use journal::{Finding, Severity};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
@@ -68,7 +68,7 @@ pub fn card(card: &Card<'_>) -> Document {
     document.table(
         disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s"),
     );
-    let wake_up = card.disk.rows.iter().find(|row| row.cell.key.test == WAKE_UP);
+    let wake_up = card.disk.figures.iter().find(|row| row.cell.key.test == WAKE_UP);
     let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
     let text = |lead: &str, text: String| Block::Text(Show::People, format!("{lead}: "), text);
     document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
@@ -155,10 +155,11 @@ fn index(results: &Results, most: u32) -> Option<Line<'static>> {
 }
 
 fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
-    let at = |copies: u32| results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
+    let at =
+        |copies: u32| results.figures.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
     let known = one.or(all)?;
-    let quiet = |row: Option<&Row>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
+    let quiet = |row: Option<&Figure>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
     Some(Line {
         label: known.cell.label.clone(),
         unit: &known.cell.unit,
@@ -179,7 +180,7 @@ fn power(results: &Results, most: u32) -> Option<Line<'static>> {
 }
 
 fn disk(results: &Results) -> crate::document::Table {
-    let row = |name: &str| results.rows.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
+    let row = |name: &str| results.figures.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
     let line = |(name, block, bytes): &(&str, &'static str, f64)| Disk {
         block,
         read: row(&format!("disk-mix-{name}:op=read")),

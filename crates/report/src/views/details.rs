@@ -1,6 +1,6 @@
 //! What tests report beside their scores: times of single operations, the undisturbed figure, limits, other values.
 
-use analysis::{Best, Details, Limit, Results, Row, Times, Value};
+use analysis::{Best, Details, Figure, Limit, Results, Times, Value};
 use catalogue::Metric;
 use serde_json::{Map, Value as Json, json};
 
@@ -41,7 +41,7 @@ fn values_json(values: &[Value]) -> Json {
 }
 
 /// One line of a table: a cell, with a piece of its details.
-type Line<'a, T> = (&'a Row, &'a T);
+type Line<'a, T> = (&'a Figure, &'a T);
 
 /// Returns the tables that have any row.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
@@ -49,11 +49,11 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 }
 
 fn lines<'a, T>(results: &'a Results, of: impl Fn(&'a Details) -> Vec<&'a T>) -> Vec<Line<'a, T>> {
-    let line = |row: &'a Row| {
+    let line = |row: &'a Figure| {
         let found = row.details.as_deref().map(&of).unwrap_or_default();
         found.into_iter().map(move |piece| (row, piece)).collect::<Vec<_>>()
     };
-    results.rows.iter().flat_map(line).collect()
+    results.figures.iter().flat_map(line).collect()
 }
 
 /// The columns that every such table begins with.

@@ -1,6 +1,6 @@
 //! What the machine drew while tests were measured: shown where any of it is known.
 
-use analysis::{Energy, Index, Results, Row};
+use analysis::{Energy, Figure, Index, Results};
 use journal::Fact;
 use serde_json::{Value, json};
 use stats::Estimate;
@@ -40,10 +40,12 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 }
 
 fn tests(results: &Results) -> Table {
-    let known: Vec<(&Row, &Energy)> =
-        results.rows.iter().filter_map(|row| Some((row, row.energy.as_deref()?))).collect();
+    let known: Vec<(&Figure, &Energy)> =
+        results.figures.iter().filter_map(|row| Some((row, row.energy.as_deref()?))).collect();
     Columns::new()
-        .with(Column::words("", "Test"), |(row, _): &(&Row, &Energy)| Field::text(name(&row.cell.label, &row.cell.key)))
+        .with(Column::words("", "Test"), |(row, _): &(&Figure, &Energy)| {
+            Field::text(name(&row.cell.label, &row.cell.key))
+        })
         .with(Column::number("", "copies").wide(7), |(row, _)| Field::Count(u64::from(row.cell.key.copies)))
         .with(Column::number("", "watts").main().wide(8), |(_, energy)| Field::Estimate(energy.watts, words::figure))
         .with(Column::number("", "±").wide(7), |(_, energy)| Field::Spread(energy.watts))

@@ -1,7 +1,7 @@
 //! Interactive tasks: how late they are beside each load. People see a table per task with a row per load, as Interbench
 //! has it.
 
-use analysis::{Latency, Missing, PERCENTILES, Results, Row};
+use analysis::{Figure, Latency, Missing, PERCENTILES, Results};
 use catalogue::NONE;
 use journal::{Key, Latency as Kind};
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Option<f64> {
 }
 
 /// A row with its latency.
-type Beside<'a> = (&'a Row, &'a Latency);
+type Beside<'a> = (&'a Figure, &'a Latency);
 
 /// A task with a number of copies under a condition, beside every load.
 struct Task<'a> {
@@ -142,7 +142,7 @@ pub(super) fn beside(load: &str) -> String {
 
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
 fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
-    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
+    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
     let mut gaps = gaps(results);
     gaps.retain(|(_, gap)| gap.latency);
     let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
@@ -294,11 +294,11 @@ fn rates(task: &Task<'_>) -> Option<Block> {
 }
 
 /// Seconds and ms.
-type Points = fn(&Row, &Latency) -> Vec<(f64, f64)>;
+type Points = fn(&Figure, &Latency) -> Vec<(f64, f64)>;
 
 /// Percentiles, and latencies over the run.
 fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
-    let number = |row: &Row| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
+    let number = |row: &Figure| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
     let curve = |(row, latency): &Beside<'_>| {
         let (number, name) = (number(row), beside(&row.cell.key.load));
         percentiles::curve(number, &name, &latency.histogram, &PERCENTILES)

@@ -1,6 +1,6 @@
 //! What the loads did beside the tests, as a share of what they do alone: their own cost.
 
-use analysis::{Load, Results, Row};
+use analysis::{Figure, Load, Results};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Unique, figure, share};
@@ -22,7 +22,7 @@ with the 95 % interval. If a test was quick only because the load got little don
 mean no interval; an arrow points beyond the axis.";
 
 /// A row of the run beside a load.
-type Beside<'a> = (&'a Row, &'a Load);
+type Beside<'a> = (&'a Figure, &'a Load);
 
 /// Returns what programs have of a load.
 pub(super) fn data(load: &Load) -> Value {
@@ -34,7 +34,7 @@ pub(super) fn data(load: &Load) -> Value {
 
 /// Returns the chart, and a table with the intervals; nothing without loads.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
+    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
     if rows.is_empty() {
         return Vec::new();
     }

@@ -38,7 +38,7 @@ pub fn run(results: &Results) -> Document {
         Block::Data("facts", facts_by_name(results)),
         Block::Data("fact_table", json!(results.facts)),
     ]);
-    document.table(scores::data(&results.rows, results.controls()));
+    document.table(scores::data(&results.figures, results.controls()));
     document.table(scores::index_data(results.indexes()));
     document.table(scores::gain_data(results.gains()));
     document.extend(about(results));
@@ -98,7 +98,7 @@ fn states(results: &Results) -> Vec<String> {
     if results.indexes().iter().any(|index| !index.complete && index.arithmetic == Arithmetic::Geometric) {
         states.push("Partial index: not every test of the index is in it.");
     }
-    if results.rows.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
+    if results.figures.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
         states.push("Nothing was measured: the reasons are below.");
     }
     if matches!(results.findings, Findings::Scores { .. }) && results.listed().next().is_some() {

@@ -1,6 +1,8 @@
 //! Scores per level of copies, indexes and gains.
 
-use analysis::{Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Gain, Index, Missing, Part, Results, Row, Spread};
+use analysis::{
+    Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Part, Results, Spread,
+};
 use catalogue::Arithmetic;
 use journal::Key;
 use serde_json::{Value, json};
@@ -10,7 +12,7 @@ use words::{Grouped, Unique, copies, plus_minus};
 use super::shared::{gaps, name, sentences};
 use super::{details, energy, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table, known};
+use crate::document::{Block, Chart, Column, Columns, Field, Headline, Row as Line, RowKind, Show, Table, known};
 use maud::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -20,9 +22,9 @@ const NAME: usize = 38;
 const FEW: usize = 3;
 
 /// Adds the columns of a score: the list that every report of scores is made from.
-fn columns() -> Columns<'static, Row> {
+fn columns() -> Columns<'static, Figure> {
     Columns::new()
-        .keyed(|row: &Row| &row.cell.key)
+        .keyed(|row: &Figure| &row.cell.key)
         .with(Column::words("label", "Test").wide(NAME), |row| {
             Field::Worded(name(&row.cell.label, &row.cell.key), row.cell.label.as_str().into())
         })
@@ -64,7 +66,7 @@ fn columns() -> Columns<'static, Row> {
 }
 
 /// Returns every row of a run, the controls of a cost run last, for programs.
-pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
+pub(super) fn data(rows: &[Figure], controls: &[Figure]) -> Table {
     let all = columns()
         .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
         .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
@@ -150,8 +152,9 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     let lacks = |part: &&Part| {
         let key = Key::plain(&part.test, index.copies);
         // Of a run of fewer trials it is no news.
-        let disturbed = |row: &Row| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
-        results.rows.iter().any(|row| row.cell.key == key && disturbed(row))
+        let disturbed =
+            |row: &Figure| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
+        results.figures.iter().any(|row| row.cell.key == key && disturbed(row))
     };
     let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
     (wanted && !tests.is_empty()).then(|| {
@@ -318,7 +321,7 @@ fn gain_columns() -> Columns<'static, Gain> {
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.
 pub(super) fn figures(results: &Results) -> Vec<Block> {
     let levels = results.levels();
-    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
+    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Headline {
         label: copies(level),
         mark: key(drawing::series(&levels, level)),
         value: score(estimate),
@@ -338,7 +341,7 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         };
         (title, of(index.copies, &index.score, "", more))
     };
-    let of_row = |row: &Row| {
+    let of_row = |row: &Figure| {
         let figure = of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
         (name(&row.cell.label, &row.cell.key), figure)
     };
@@ -346,7 +349,7 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         [] => Some(results.listed().map(of_row).grouped()).filter(|names| names.len() <= FEW).unwrap_or_default(),
         indexes => indexes.iter().map(of_index).grouped(),
     };
-    figures.into_iter().map(|(title, figures)| Block::Figures(title, figures)).collect()
+    figures.into_iter().map(|(title, figures)| Block::Headlines(title, figures)).collect()
 }
 
 /// Returns the ends of an interval in words.

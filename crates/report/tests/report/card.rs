@@ -13,13 +13,13 @@ fn recorded(run: &str) -> Results {
 /// Rows of a recorded run under the names of the disk's tests, at 1000 operations a second each.
 fn disk() -> Results {
     let mut disk = recorded("latency");
-    let mut row = recorded("index").rows.remove(0);
+    let mut row = recorded("index").figures.remove(0);
     row.score = stats::Estimate { value: 1000.0, low: 900.0, high: 1100.0 };
     for name in ["disk-mix-4k:op=read", "disk-mix-4k:op=write", "disk-mix-4k", "disk-mix-1m"] {
         row.cell.key.test = name.to_owned();
-        disk.rows.push(row.clone());
+        disk.figures.push(row.clone());
     }
-    let latency = disk.rows.iter_mut().find(|row| row.latency.is_some()).unwrap();
+    let latency = disk.figures.iter_mut().find(|row| row.latency.is_some()).unwrap();
     latency.cell.key.test = "cyclic".to_owned();
     disk
 }

@@ -100,7 +100,7 @@ fn every_subject_in_every_format() {
     for (format, _) in Format::FILES {
         for run in runs {
             let results = results(&journal(run));
-            let label = match results.rows.first() {
+            let label = match results.figures.first() {
                 Some(row) => row.cell.label.clone(),
                 // Programs know a burn-in by its test.
                 None => results.burnin().unwrap().verdict.split(':').next().unwrap().to_owned(),
@@ -153,7 +153,7 @@ fn footnotes_without_room_share_a_line() {
     let mut results = results(&journal("index"));
     let remark = |number: u64| analysis::Remark::SomeRounds { rounds: 1, of: 2, reason: number.to_string() };
     let remarks: Vec<analysis::Remark> = (0..12).map(remark).collect();
-    for row in &mut results.rows {
+    for row in &mut results.figures {
         row.warnings.clone_from(&remarks);
     }
     let text = report::render(Subject::Run(&results), Format::Text).unwrap();

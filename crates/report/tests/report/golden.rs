@@ -164,7 +164,7 @@ fn no_form_loses_digits() {
     let results = Results::new(&journal, &Catalogue::load().unwrap(), None);
     for format in [Format::Text, Format::Html, Format::Markdown] {
         let text = report::render(Subject::Run(&results), format).unwrap();
-        for row in &results.rows {
+        for row in &results.figures {
             let shown = format!("{:.4}", row.score.value);
             assert!(row.score.value < 1.0 && text.contains(&shown), "{format:?}: {shown}");
         }

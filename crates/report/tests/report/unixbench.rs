@@ -35,7 +35,7 @@ fn files_of_recorded_runs() {
         insta::assert_snapshot!(format!("unixbench_{run}_text"), text(&results, &heading()));
         insta::assert_snapshot!(format!("unixbench_{run}_csv"), csv(&results).unwrap());
         let page = page(&results, &heading());
-        assert!(page.contains("Old &lt;One&gt;") && results.rows.iter().all(|row| page.contains(&row.cell.label)));
+        assert!(page.contains("Old &lt;One&gt;") && results.figures.iter().all(|row| page.contains(&row.cell.label)));
     }
 }
 
@@ -43,7 +43,7 @@ fn files_of_recorded_runs() {
 #[test]
 fn there_and_back() {
     let shown = |results: &Results| -> Vec<String> {
-        let shown = results.rows.iter().map(|row| {
+        let shown = results.figures.iter().map(|row| {
             let key = &row.cell.key;
             let score = row.score.value;
             format!("{} {} {score:.1} {} {:.1} {}", key.test, key.copies, row.cell.unit, row.seconds, row.n)
@@ -52,7 +52,7 @@ fn there_and_back() {
     };
     for run in ["classic", "index"] {
         let first = results(&journal::read(&testing::recorded(run)).unwrap());
-        assert!(!first.rows.is_empty());
+        assert!(!first.figures.is_empty());
         assert_eq!(shown(&results(&imported(&text(&first, &heading())))), shown(&first));
     }
     let journal = journal::read(&testing::recorded("classic")).unwrap();
@@ -62,8 +62,8 @@ fn there_and_back() {
     let heads = log.matches(&format!("\n\n\n{}\n", "#".repeat(56))).count();
     assert!(log.starts_with(&format!("\n{}\n", "#".repeat(56))) && heads == journal.cells.len() - 1, "{log}");
     let again = results(&imported(&log));
-    assert_eq!(again.rows.len(), first.rows.len());
-    for (again, first) in again.rows.iter().zip(&first.rows) {
+    assert_eq!(again.figures.len(), first.figures.len());
+    for (again, first) in again.figures.iter().zip(&first.figures) {
         let (again, first) = (again.score.value, first.score.value);
         assert!((again / first - 1.0).abs() < 1e-6, "{again} is not {first}");
     }

@@ -89,7 +89,7 @@ fn catalogue() -> Catalogue {
 fn what_costs_is_told_with_its_size() {
     let results = Results::new(&run(12).journal, &catalogue(), None);
     assert!(results.indexes().is_empty() && results.gains().is_empty());
-    assert_eq!((results.rows.len(), results.controls().len()), (12, 4));
+    assert_eq!((results.figures.len(), results.controls().len()), (12, 4));
     let cost = results.cost().unwrap();
     assert_eq!((cost.against.as_str(), cost.threshold), ("audit=off", 1.0));
     let names: Vec<&str> = cost.conditions.iter().map(|condition| condition.name.as_str()).collect();

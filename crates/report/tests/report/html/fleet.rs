@@ -19,7 +19,7 @@ fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Sum
         for number in [&mut figure.score.value, &mut figure.score.low, &mut figure.score.high] {
             *number *= times;
         }
-        figure.samples.iter_mut().for_each(|sample| sample.2 *= times);
+        figure.samples.iter_mut().for_each(|sample| sample.value *= times);
     }
     summary
 }
