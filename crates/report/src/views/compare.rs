@@ -12,7 +12,7 @@ use super::shared::{coordinates, to_post};
 use super::totals::{self, Mean};
 use super::{systems, why};
 use crate::charts::forest::Forest;
-use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-comparison/3";
@@ -23,13 +23,13 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let mut document = Document::new(FORMAT, "unixmark compare", "Comparison", &["comparisons", "missing"]);
     let lead = letters.iter().map(|letter| sentence(all, letter)).collect();
     document.extend([Block::Lead(lead), runs(all, true)]);
-    let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);
+    let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, lead.to_owned(), text);
     document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
     document.extend(differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend(data(all, gate));
-    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Show::Data));
+    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Readers::PROGRAM));
     document.extend(letters.iter().flat_map(|letter| of_run(all, letter)));
     document.table(missing(all));
     document.extend(not_compared(all));
@@ -220,7 +220,7 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         return Vec::new();
     }
     let other = if all.asked.is_paired() { "B" } else { letter };
-    let table = comparisons::columns(["A", other]).of(&own).shown(Show::People);
+    let table = comparisons::columns(["A", other]).of(&own).shown(Readers::PEOPLE);
     let label = format!(
         "{}: difference of each test with its interval, a loss to the left; the table has the figures",
         contest(letter, all)
@@ -264,7 +264,7 @@ fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
 
 fn missing(all: &Comparisons) -> Table {
     let gaps: Vec<(Key, &NotCompared)> = all.missing.iter().map(|one| gap(one, all)).collect();
-    missing_columns().of(&gaps).keyed("missing").shown(Show::Data)
+    missing_columns().of(&gaps).keyed("missing").shown(Readers::PROGRAM)
 }
 
 fn not_compared(all: &Comparisons) -> Vec<Block> {
@@ -300,9 +300,9 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
         let measure = if measure == Measure::Score { String::new() } else { format!(", {}", measure.name()) };
         Field::Text(format!("{}{}{measure}", cell.label, coordinates(&cell.key)))
     };
-    let mut columns = Columns::new().with(Column::words("", "test"), |row: &ThesisRow| name(&row.cell, row.measure));
+    let mut columns = Columns::new().with(Column::words("test"), |row: &ThesisRow| name(&row.cell, row.measure));
     for (place, heading) in headings(tables.rounds).iter().enumerate() {
-        columns = columns.with(Column::number("", heading).main().wide(12), move |row: &ThesisRow| {
+        columns = columns.with(Column::number(heading).main().wide(12), move |row: &ThesisRow| {
             match (deltas(row).get(place).copied().flatten(), row.resolution) {
                 // A change that the digits cannot show is not shown to be none.
                 (Some(0.0), Some(resolution)) if place < row.deltas.len() => {
@@ -312,17 +312,15 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
             }
         });
     }
-    let rows = columns.of(&tables.rows).shown(Show::People);
+    let rows = columns.of(&tables.rows).shown(Readers::PEOPLE);
     let largest = tables.figure4.first().map_or(f64::NAN, |bar| bar.loss);
     let bars = Columns::new()
-        .with(Column::words("", "test"), |bar: &Bar| name(&bar.cell, bar.measure))
-        .with(Column::number("", "loss of rate, %").narrow("loss").main(), |bar| {
-            Field::Number(bar.loss, words::millionths)
-        })
-        .with(Column::number("", "time"), |bar| Field::Number(bar.time_factor, words::factor))
-        .with(Column::words("", ""), move |bar| Field::Bar(bar.loss / largest))
+        .with(Column::words("test"), |bar: &Bar| name(&bar.cell, bar.measure))
+        .with(Column::number("loss of rate, %").narrow("loss").main(), |bar| Field::Number(bar.loss, words::millionths))
+        .with(Column::number("time"), |bar| Field::Number(bar.time_factor, words::factor))
+        .with(Column::words(""), move |bar| Field::Bar(bar.loss / largest))
         .of(&tables.figure4)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("", "by the largest loss; loss of rate in %, and how many times as long the same work takes");
     let beyond = tables.beyond;
     let figure = match tables.figure4.is_empty() {

@@ -8,7 +8,7 @@ use words::{Unique, figure, share};
 use super::latency::{self, beside, title};
 use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
 
 /// Most marks of the chart with a lane each; more share the lane of their load.
 const LANES: usize = 160;
@@ -43,15 +43,15 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 
 fn table(rows: &[Beside<'_>]) -> Table {
     Columns::new()
-        .with(Column::words("", "Test").wide(30), |(row, _): &Beside<'_>| {
+        .with(Column::words("Test").wide(30), |(row, _): &Beside<'_>| {
             Field::Text(title(&row.cell.label, &row.cell.key))
         })
-        .with(Column::words("", "Load"), |(row, _)| Field::text(&row.cell.key.load))
-        .with(Column::number("", "Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
-        .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
-        .with(Column::number("", "95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
+        .with(Column::words("Load"), |(row, _)| Field::text(&row.cell.key.load))
+        .with(Column::number("Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
+        .with(Column::number("% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
+        .with(Column::number("95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
         .of(rows)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
 }
 
 /// Returns what a load did, with its unit.

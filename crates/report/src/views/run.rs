@@ -10,7 +10,7 @@ use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
 use super::{burnin, cost, details, energy, latency, loads, power, scaling, scores};
 use crate::charts::spread;
-use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
+use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-report/3";
@@ -25,7 +25,7 @@ pub fn run(results: &Results) -> Document {
     let mut document = Document::new(FORMAT, &run.tool, &run.name, &LINES);
     document.run.clone_from(&run.name);
     document.extend(lead(results));
-    document.extend(states(results).into_iter().map(|state| Block::Text(Show::Pages, String::new(), state)));
+    document.extend(states(results).into_iter().map(|state| Block::Text(Readers::PAGE, String::new(), state)));
     document.extend(scores::figures(results));
     document.blocks.push(heading(results));
     document.extend([

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use stats::Estimate;
 use words::{count, duration, figure, percentage, whole};
 
-use crate::document::{Block, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// Returns the verdict.
 pub(super) fn lead(burnin: &BurnIn) -> Block {
@@ -119,9 +119,9 @@ fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
     figures.extend(burnin.sensors.iter().map(of_sensor));
     figures.extend(burnin.faults.iter().map(of_fault));
     let people = Columns::new()
-        .with(Column::words("", "Figure").wide(34), |figure: &Item| Field::text(&figure.name))
-        .with(Column::number("", "Value").main().wide(12), |figure| Field::text(&figure.shown))
-        .with(Column::number("", "±").wide(8), |figure| match figure.measured {
+        .with(Column::words("Figure").wide(34), |figure: &Item| Field::text(&figure.name))
+        .with(Column::number("Value").main().wide(12), |figure| Field::text(&figure.shown))
+        .with(Column::number("±").wide(8), |figure| match figure.measured {
             true => Field::Spread(figure.value),
             false => Field::Nothing,
         });
@@ -133,8 +133,8 @@ fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
             "status": if figure.bad { "error" } else { "ok" }, "reason": figure.reason,
         })
     });
-    let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Show::People);
-    let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Show::Data);
+    let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Readers::PEOPLE);
+    let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Readers::PROGRAM);
     [Block::Table(Table { headed: false, ..people }), Block::Table(programs.keyed("burnin_figures"))]
 }
 

@@ -8,7 +8,7 @@ use super::{overall, short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
 use crate::charts::scale::Scale;
 use crate::charts::{key, svg::hue};
-use crate::document::{Chart, Column, Columns, Field, RowKind, Show, Table, Tone};
+use crate::document::{Chart, Column, Columns, Field, Readers, RowKind, Table, Tone};
 
 /// Nodes that the map of a large fleet shows.
 const MAP: usize = 48;
@@ -34,15 +34,15 @@ pub(super) fn table(report: &FleetReport) -> Table {
         d if d > 2.0 => Tone(1),
         _ => Tone(0),
     };
-    let mut columns = Columns::new().with(Column::words("", "Node"), |node: &&Node| Field::text(short(node))).with(
-        Column::number("", "all together"),
+    let mut columns = Columns::new().with(Column::words("Node"), |node: &&Node| Field::text(short(node))).with(
+        Column::number("all together"),
         move |node| {
             let value = overall(node).value;
             Field::Toned(Box::new(Field::Number(value, words::signed)), tone(value), String::new())
         },
     );
     for (place, test) in report.columns.iter().enumerate() {
-        columns = columns.with(Column::number("", &title(test)), move |node: &&Node| {
+        columns = columns.with(Column::number(&title(test)), move |node: &&Node| {
             let Some(value) = node.values[place] else { return Field::Missing };
             let more = format!(
                 "{} {}, {} % from its group's typical",
@@ -58,7 +58,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
         });
     }
     let nodes: Vec<&Node> = places.iter().map(|place| &report.nodes[*place]).collect();
-    let mut table = columns.of(&nodes).shown(Show::Pages).titled(
+    let mut table = columns.of(&nodes).shown(Readers::PAGE).titled(
         "Nodes and tests",
         "each figure in per cent from its group's typical node, worst nodes first; flagged nodes are bold",
     );
