@@ -4,7 +4,7 @@ use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
 use analysis::{Comparisons, Figure, Gate, Measure, Results, Sorted, Trend};
 use anyhow::{Result, bail};
-use journal::{Finding, Key};
+use journal::{Finding, Key, Run};
 use stats::Estimate;
 
 use crate::document::Document;
@@ -56,8 +56,17 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Returns the run; of several, the last.
+    pub(crate) fn last_run(&self) -> Option<&'a Run> {
+        match self {
+            Subject::Run(results) => Some(&results.run),
+            Subject::Comparison(all, _) => all.runs.last().map(|last| &last.results.run),
+            _ => None,
+        }
+    }
+
     /// Returns the name of the run, if it is a single one.
-    pub(crate) fn run(&self) -> Option<&'a str> {
+    pub(crate) fn run_name(&self) -> Option<&'a str> {
         if let Subject::Run(results) = self { Some(&results.run.name) } else { None }
     }
 

@@ -40,7 +40,7 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     };
     let mut lines = match all {
         Some(all) => [runs_of_sides(all), warnings(all)].concat(),
-        None => wrap("before: ", &format!("{}, in {}", first.against, subject.run().unwrap_or_default()), ROOM),
+        None => wrap("before: ", &format!("{}, in {}", first.against, subject.run_name().unwrap_or_default()), ROOM),
     };
     lines.push(String::new());
     lines.extend(placed("", &figures(["before", "after", "delta", "95 %", "verdict"])));

@@ -23,10 +23,10 @@ const MOMENT: &str = "%Y-%m-%dT%H:%M:%S";
 pub(super) fn render(subject: Subject<'_>) -> Result<String> {
     let tests: Vec<Value> = entries(subject)?.iter().filter_map(test).collect();
     let (nothing, unknown) = (Facts::default(), Run::default());
-    let (run, facts, seconds) = match subject {
-        Subject::Run(results) => (&results.run, &results.facts, results.seconds),
-        Subject::Comparison(all, _) => (all.runs.last().map_or(&unknown, |last| &last.results.run), &nothing, 0.0),
-        _ => (&unknown, &nothing, 0.0),
+    let run = subject.last_run().unwrap_or(&unknown);
+    let (facts, seconds) = match subject {
+        Subject::Run(results) => (&results.facts, results.seconds),
+        _ => (&nothing, 0.0),
     };
     let host = if run.host.is_empty() { "unknown" } else { &run.host };
     let mut machine = Map::from_iter([("name".to_owned(), json!(host))]);

@@ -44,7 +44,7 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
                 let _ = writeln!(text, "# UNIT {name} {unit}");
             }
             for (entry, value) in samples {
-                let _ = writeln!(text, "{name}{{{}}} {value}", labels(entry, subject.run()));
+                let _ = writeln!(text, "{name}{{{}}} {value}", labels(entry, subject.run_name()));
             }
         }
     }
