@@ -5,6 +5,7 @@ mod commit;
 mod csv;
 mod dashboards;
 mod html;
+mod influx;
 mod json;
 mod junit;
 mod lnt;
@@ -38,6 +39,8 @@ pub enum Format {
     GithubBigger,
     /// github-action-benchmark's customSmallerIsBetter
     GithubSmaller,
+    /// InfluxDB's line protocol
+    Influx,
     /// OpenMetrics text, for node_exporter's textfile collector too
     Openmetrics,
     /// A table of 78 columns for a commit message: what changed, or a column for each of several systems
@@ -102,6 +105,7 @@ pub fn render(subject: Subject<'_>, layout: impl Into<Layout>) -> Result<String>
         Format::Bmf => dashboards::bmf(subject),
         Format::GithubBigger => dashboards::github_bigger(subject),
         Format::GithubSmaller => dashboards::github_smaller(subject),
+        Format::Influx => influx::render(subject),
         Format::Openmetrics => openmetrics::render(subject),
         Format::Commit => commit::render(subject),
         Format::Lnt => lnt::render(subject),

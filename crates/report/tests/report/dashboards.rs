@@ -198,6 +198,41 @@ print(json.dumps([of(strict), of(plain)]))";
     }
 }
 
+/// The name, the tags and the fields of a line, split where the protocol splits it.
+fn influx_line(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => parts.last_mut().unwrap().extend(letters.next()),
+            ',' | ' ' => parts.push(String::new()),
+            letter => parts.last_mut().unwrap().push(letter),
+        }
+    }
+    parts
+}
+
+#[test]
+fn influx_has_each_figure_and_each_change() {
+    for (subject, json, text) in subjects(Format::Influx) {
+        let lines: Vec<Vec<String>> = text.lines().map(influx_line).collect();
+        let rows = rows(&json);
+        assert_eq!(lines.len(), rows.len(), "{subject}");
+        for (row, value, [low, high], is_change) in rows {
+            let name = if is_change { "unixmark_delta" } else { "unixmark_figure" };
+            let tags = ["test", "load", "condition"].map(|axis| format!("{axis}={}", row[axis].as_str().unwrap()));
+            let mut parts = vec![name.to_owned(), format!("value={value}"), format!("copies={}", row["copies"])];
+            parts.extend(tags);
+            if let (Some(low), Some(high)) = (low.as_f64(), high.as_f64()) {
+                parts.extend([format!("low={low}"), format!("high={high}")]);
+            }
+            let own = lines.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
+            assert_eq!(own.count(), 1, "{subject}: {parts:?} in {text}");
+        }
+        assert!(lines.iter().all(|line| line.last().unwrap().parse::<i64>().is_ok()), "{subject}: {text}");
+    }
+}
+
 /// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON has.
 #[test]
 fn lnt_reads_each_figure() {
@@ -258,7 +293,9 @@ fn what_lnt_has_no_place_for_is_named() {
 
 #[test]
 fn what_has_no_figures_says_so() {
-    for format in [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
+    for format in
+        [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Influx, Format::Openmetrics]
+    {
         let refused = report::render(Subject::Doctor(&[]), format).unwrap_err().to_string();
         assert!(refused.contains("no figure"), "{refused}");
     }

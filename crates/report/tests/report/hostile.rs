@@ -62,7 +62,14 @@ fn a_strangers_words_stay_words_in_every_format() {
         for run in ["index", "cost"] {
             let results = || Results::new(&hostile(run, text), &catalogue, None);
             let files = Format::FILES.map(|(format, _)| format);
-            let programs = [Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics, Format::Lnt];
+            let programs = [
+                Format::Bmf,
+                Format::GithubBigger,
+                Format::GithubSmaller,
+                Format::Openmetrics,
+                Format::Influx,
+                Format::Lnt,
+            ];
             for format in files.into_iter().chain(programs) {
                 check(format, &report::render(Subject::Run(&results()), format).unwrap());
             }
