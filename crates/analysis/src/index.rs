@@ -2,7 +2,7 @@
 
 use super::{Another, Energy, Figure, Quiet, score};
 use catalogue::{self, Arithmetic, Catalogue};
-use journal::{Baseline, Run};
+use journal::{Baseline, Facts, Run};
 use serde::{Deserialize, Serialize};
 use stats::Exact;
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
@@ -72,6 +72,15 @@ impl Index {
     pub fn title(&self) -> String {
         let part = if self.complete { "" } else { " (Partial Only)" };
         format!("{} Index Score{part}", self.name)
+    }
+
+    /// Returns what an imported report prints for it, if that is among the facts: scores with one decimal cannot always
+    /// give it to the last digit.
+    #[must_use]
+    pub fn printed(&self, facts: &Facts) -> Option<f64> {
+        let (name, title) = (format!("imported.index.{}.", self.copies), format!("{} Index Score", self.name));
+        let line = facts.iter().find(|fact| fact.name.starts_with(&name) && fact.value.starts_with(&title))?;
+        line.value.split_whitespace().last()?.parse().ok()
     }
 
     /// Returns it without its parts, and what is told of them.

@@ -4,7 +4,7 @@ use analysis::{
     Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Part, Results, Spread,
 };
 use catalogue::Arithmetic;
-use journal::Key;
+use journal::{Facts, Key};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
@@ -84,7 +84,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     for level in results.lists() {
         blocks.extend([Block::Section(heading(results, level)), Block::Table(scores(results, level))]);
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
-        blocks.extend(indexes.map(|index| Block::Table(index_table(index))));
+        blocks.extend(indexes.map(|index| Block::Table(index_table(index, &results.facts))));
     }
     [blocks, index_charts(results), gains(results), certainty(results)].concat()
 }
@@ -212,7 +212,7 @@ fn scores(results: &Results, level: u32) -> Table {
 }
 
 /// UnixBench's block of an index: baseline, result and index of each test, and the whole; of BYTE's also the sum.
-fn index_table(index: &Index) -> Table {
+fn index_table(index: &Index, facts: &Facts) -> Table {
     let kind = if index.complete { "Index Values" } else { "Partial Index" };
     let heading = match index.arithmetic {
         Arithmetic::Geometric => format!("{} {kind}", index.name),
@@ -242,6 +242,10 @@ fn index_table(index: &Index) -> Table {
             total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
             total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
         }
+    }
+    if let Some(printed) = index.printed(facts).filter(|printed| score(&index.score) != words::tenth(*printed)) {
+        let value = Field::Number(printed, words::tenth);
+        total("Index Score as printed".to_owned(), value, Field::Nothing, RowKind::Strong);
     }
     if let Some(quiet) = index.quiet {
         let value = Field::Estimate(quiet, words::tenth);
