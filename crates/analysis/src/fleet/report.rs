@@ -210,7 +210,7 @@ fn family(name: String, nodes: Vec<usize>, table: &Table<'_>) -> Family {
 
 fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
     let logs: Vec<f64> = (family.verdicts.columns.iter().zip(columns))
-        .map(|(judged, column)| judged.centre - turned(column.metric, column.typical.value))
+        .map(|(judged, column)| judged.centre - turned(column.cell.metric, column.typical.value))
         .filter(|log| log.is_finite())
         .collect();
     let overall = (families.len() > 1 && !logs.is_empty()).then(|| mean(logs).exponential());
@@ -233,10 +233,7 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
     let typical_of =
         |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.cell.metric, judged.centre, judged.error));
     Column {
-        key: about.cell.key.clone(),
-        label: about.cell.label.clone(),
-        unit: about.cell.unit.clone(),
-        metric: about.cell.metric,
+        cell: about.cell.clone(),
         nodes: all.iter().flatten().count(),
         typical: figure(about.cell.metric, centre, error),
         typical_of: judged.iter().map(typical_of).collect(),

@@ -47,7 +47,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
             let more = format!(
                 "{} {}, {} % from its group's typical",
                 words::compact(value.value.value),
-                test.unit,
+                test.cell.unit,
                 words::signed(value.deviation.value)
             );
             Field::Toned(
@@ -98,7 +98,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
         let mark = |node: &Node| {
             let value = node.values[place]?;
             let ratio = value.value.value / test.typical.value;
-            let at = 100.0 * (if test.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
+            let at = 100.0 * (if test.cell.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
             let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
             let lane = node.group.min(LANES - 1);
             let flagged = value.named.is_some();
@@ -109,7 +109,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
                 form: if flagged { Form::Flag } else { Form::Point },
                 at: Estimate::alone(at),
                 words: vec![short(node)],
-                title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.unit),
+                title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.cell.unit),
             })
         };
         Row { label: title(test), strong: false, marks: report.nodes.iter().filter_map(mark).collect() }

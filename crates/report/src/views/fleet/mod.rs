@@ -144,13 +144,14 @@ fn short(node: &Node) -> String {
 
 /// A column's name in few letters.
 fn id(test: &Test) -> String {
-    format!("{}{}", test.key.test, coordinates(&test.key))
+    format!("{}{}", test.cell.key.test, coordinates(&test.cell.key))
 }
 
 /// A column's name on pages.
 fn title(test: &Test) -> String {
-    let copies = if test.key.copies == 1 { String::new() } else { format!(", {}", words::copies(test.key.copies)) };
-    format!("{}{copies}", labelled(&test.label, &test.key))
+    let copies =
+        if test.cell.key.copies == 1 { String::new() } else { format!(", {}", words::copies(test.cell.key.copies)) };
+    format!("{}{copies}", labelled(&test.cell.label, &test.cell.key))
 }
 
 /// A column's name where none is all of them together.
@@ -164,7 +165,7 @@ fn any(report: &FleetReport, column: Option<usize>) -> Field {
 /// The columns that name a test: short at a terminal, its label on pages, its id for programs.
 fn of_test<'a, T>(report: &'a FleetReport, column: impl Fn(&T) -> Option<usize> + Copy + 'a) -> Columns<'a, T> {
     Columns::new().with(Column::words("Test").narrow("test"), move |row| any(report, column(row))).data(move |row| {
-        let test = column(row).map(|place| &report.columns[place].key.test);
+        let test = column(row).map(|place| &report.columns[place].cell.key.test);
         json!({"column": column(row), "test": test})
     })
 }
@@ -312,14 +313,14 @@ fn groups(report: &FleetReport) -> Vec<Block> {
 fn tests(report: &FleetReport) -> Vec<Block> {
     let spread = |key: &str, head: &str, of: fn(&Test) -> f64| (Column::number(head).keyed(key), of);
     let mut columns = Columns::new()
-        .keyed(|test: &Test| &test.key)
+        .keyed(|test: &Test| &test.cell.key)
         .with(Column::words("Test").narrow("test"), |test| {
-            Field::text(title(test)).narrow(format!("{}, {}", id(test), test.unit))
+            Field::text(title(test)).narrow(format!("{}, {}", id(test), test.cell.unit))
         })
-        .data(|test| json!({"label": test.label, "metric": test.metric}))
+        .data(|test| json!({"label": test.cell.label, "metric": test.cell.metric}))
         .with(Column::number("Nodes").keyed("nodes").shown(Readers::PAGE), |test| Field::Count(test.nodes as u64))
         .with(Column::number("typical").keyed("typical").main(), |test| Field::Estimate(test.typical, words::compact))
-        .with(Column::words("Unit").keyed("unit").shown(Readers::PAGE), |test| Field::text(&test.unit))
+        .with(Column::words("Unit").keyed("unit").shown(Readers::PAGE), |test| Field::text(&test.cell.unit))
         .with(Column::data("typical_of"), |test| Field::data(&test.typical_of));
     for (column, of) in [
         spread("within", "within %", |test| test.spread.within),
@@ -391,7 +392,7 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
 fn figures(report: &FleetReport) -> Table {
     let figure = |(node, column, value): &(&Node, Option<usize>, Option<FigureValue>)| {
         let place = column.map(|column| &report.columns[column]);
-        let key = place.map(|test| &test.key);
+        let key = place.map(|test| &test.cell.key);
         let score = value.map(|value| value.value);
         let all =
             FigureValue { value: node.overall, deviation: overall(node), p: node.p, q: node.q, named: node.named };
@@ -400,7 +401,7 @@ fn figures(report: &FleetReport) -> Table {
             "node": node.name, "group": report.groups[node.group].name, "column": column,
             "test": key.map(|key| &key.test), "copies": key.map(|key| key.copies),
             "load": key.map(|key| &key.load), "condition": key.map(|key| &key.condition),
-            "unit": place.map(|test| &test.unit), "value": score.map(|score| score.value),
+            "unit": place.map(|test| &test.cell.unit), "value": score.map(|score| score.value),
             "low": score.map(|score| score.low), "high": score.map(|score| score.high),
             "deviation": deviation.value, "deviation_low": deviation.low, "deviation_high": deviation.high,
             "p": p, "q": q, "named": named.map(Named::name),
