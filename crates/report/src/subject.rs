@@ -130,7 +130,7 @@ impl Entry {
     pub(crate) fn compared(line: &Line<'_>, unit: &str, value: Estimate) -> Entry {
         let one = line.comparison;
         let mut entry = Entry::new(&line.key, one.measure.name(), unit, value, one.lower_is_better());
-        entry.name += &of_run(&one.run, &line.key);
+        entry.name += &run_suffix(&one.run, &line.key);
         // The conditions of one run are called after themselves.
         entry.labels.extend((one.run != line.key.condition).then(|| ("run", one.run.clone())));
         entry
@@ -144,6 +144,6 @@ pub(crate) fn name(key: &Key, measure: &str) -> String {
 }
 
 /// Returns `, run C`, where others than A and B are compared.
-pub(crate) fn of_run(run: &str, key: &Key) -> String {
+pub(crate) fn run_suffix(run: &str, key: &Key) -> String {
     if ["A", "B", &key.condition].contains(&run) { String::new() } else { format!(", run {run}") }
 }

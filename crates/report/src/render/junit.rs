@@ -7,7 +7,7 @@ use analysis::{Comparison, Comparisons, Gate, Measure, NotCompared, Outcome};
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Severity};
 
-use crate::subject::{Subject, name, of_run};
+use crate::subject::{Subject, name, run_suffix};
 use crate::views::{Line, lines, place, sentences, verdict_in_words};
 
 struct Case {
@@ -70,12 +70,12 @@ fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
 }
 
 fn comparison(Line { comparison: one, key, .. }: &Line<'_>, gate: &Gate) -> Case {
-    let name = name(key, one.measure.name()) + &of_run(&one.run, key);
+    let name = name(key, one.measure.name()) + &run_suffix(&one.run, key);
     Case { name, outcome: gate.outcome_of(one), message: change(one), body: sentences(&one.warnings).join("\n") }
 }
 
 fn missing(gap: &NotCompared, key: &Key) -> Case {
-    let name = name(key, gap.measure.unwrap_or(Measure::Score).name()) + &of_run(&gap.run, key);
+    let name = name(key, gap.measure.unwrap_or(Measure::Score).name()) + &run_suffix(&gap.run, key);
     Case { name, outcome: gap.outcome(), message: format!("missing: {}", gap.reason), body: String::new() }
 }
 
