@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::options::Redact;
 use crate::status::usage;
 use crate::terminal::say;
-use ::report::Format;
+use ::report::{Format, Subject};
 use analysis::{Findings, Results, Summary};
 use catalogue::Catalogue;
 use journal::{Baseline, FILE, Listed, Run, Store, View};
@@ -120,12 +120,14 @@ pub(crate) fn write_all(results: &Results, directory: &Path) -> Result<()> {
     archive::keep(results, &directory.join(FILE))?;
     for (format, file) in Format::FILES {
         let path = directory.join(file);
-        files::write_atomically(&path, ::report::report(results, format)?.as_bytes()).with_context(|| {
-            format!(
-                "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
-                path.display()
-            )
-        })?;
+        files::write_atomically(&path, ::report::render(Subject::Run(results), format)?.as_bytes()).with_context(
+            || {
+                format!(
+                    "the report {} cannot be written; the journal is whole: make room, then `unixmark report`",
+                    path.display()
+                )
+            },
+        )?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use analysis::Results;
 use catalogue::Catalogue;
 use libfuzzer_sys::fuzz_target;
-use report::Format;
+use report::{Format, Subject};
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::load().unwrap());
 
@@ -15,7 +15,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(journal) = journal::parse(bytes, Path::new("journal")) {
         let results = Results::new(&journal, &CATALOGUE, None);
         for format in [Format::Text, Format::Html, Format::Json] {
-            report::report(&results, format).unwrap();
+            report::render(Subject::Run(&results), format).unwrap();
         }
     }
 });

@@ -11,7 +11,7 @@ use crate::measuring::terminal::Loudness;
 use crate::options::{Comment, Form, Results};
 use crate::status::Status;
 use crate::terminal::{print, say};
-use ::report::Card;
+use ::report::{Card, Subject};
 use build::BuildKind;
 use catalogue::Catalogue;
 use journal::Finding;
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let steal = analysis::steal(&index.journal);
     let card = Card { index: &index.results, disk: &disk.results, steal, findings: &findings };
-    print(&::report::card(&card, arguments.form.layout())?)?;
+    print(&::report::render(Subject::Card(&card), arguments.form.layout())?)?;
     say(
         "\nNothing was sent anywhere. A network is not measured: what it does depends on the other end (iperf3 measures it).",
     );

@@ -12,6 +12,7 @@ use crate::measuring::terminal::Loudness;
 use crate::options::{Form, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
+use ::report::Subject;
 use catalogue::Catalogue;
 use journal::{Finding, Severity, View};
 use machine::{EnergySource, Machine, doctor};
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     findings.extend(doctor(&machine, dir));
     findings.push(energy(&machine));
     findings.sort_by_key(|finding| finding.severity);
-    print(&::report::doctor(&findings, arguments.form.layout())?)?;
+    print(&::report::render(Subject::Doctor(&findings), arguments.form.layout())?)?;
     let spoils = findings.iter().filter(|finding| finding.severity == Severity::Spoils).count();
     if spoils > 0 {
         say(&format!("unixmark: {} will spoil a run here", words::count(spoils, "finding")));

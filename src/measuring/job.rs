@@ -10,7 +10,7 @@ use crate::measuring::terminal::{Form, Loudness, RunDisplay};
 use crate::reports::{place, write_all};
 use crate::status::{Status, usage};
 use crate::terminal::{layout, print, print_json, print_words, say, say_error};
-use ::report::Format;
+use ::report::{Format, Subject};
 use catalogue::Catalogue;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
@@ -154,7 +154,7 @@ pub(super) fn conclude(
 
 /// Prints the report.
 fn publish(measured: &Measured, format: Format, loudness: Loudness) -> Result<()> {
-    let shown = print(&::report::report(&measured.results, layout(format))?);
+    let shown = print(&::report::render(Subject::Run(&measured.results), layout(format))?);
     if loudness != Loudness::Quiet {
         say(&format!(
             "\nThe run and its reports are in {}: report.html is a page with charts, run.jsonl the journal of \

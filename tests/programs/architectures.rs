@@ -230,7 +230,7 @@ fn window(architecture: &Architecture, test: &Test, binary: &Path, milliseconds:
     let wrong = |what: &str| Cell::Wrong(format!("{what}: {status} {said}{complaint}"));
     match parser.conclusion() {
         Conclusion::Done(copies) if status.success() => {
-            let count: u64 = copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2).sum();
+            let count: u64 = copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.count).sum();
             let answered = test.checks.iter().all(|(name, right)| {
                 copies.iter().any(|copy| copy.checks.get(name).is_some_and(|number| right.accepts(*number)))
             });

@@ -57,7 +57,7 @@ fn stopped(id: &str, from: i64, to: u64) -> Copy {
 /// When the first slice began and the last ended, in ms since the planned start.
 fn window(copy: &Copy) -> (u64, u64) {
     assert_eq!(copy.slices.len(), 5, "{:?}", copy.slices);
-    (copy.slices[0].0 / MS, copy.slices[4].1 / MS)
+    (copy.slices[0].start / MS, copy.slices[4].end / MS)
 }
 
 /// The counter that the timer reads, completions, and a program that watches the window itself.
@@ -69,7 +69,7 @@ fn a_rate_that_begins_late_ends_when_it_was_planned_to() {
         let copy = stopped(id, -50, 250);
         let (from, to) = window(&copy);
         assert!(from >= 250 && (from < to || id == "shell1") && to < 600, "{id}: {from}..{to}: {:?}", copy.slices);
-        assert!(copy.slices.iter().all(|slice| slice.1 / MS >= 250), "{id}: {:?}", copy.slices);
+        assert!(copy.slices.iter().all(|slice| slice.end / MS >= 250), "{id}: {:?}", copy.slices);
     }
 }
 
@@ -87,8 +87,8 @@ fn a_stall_across_the_end_of_the_window_is_in_the_rate() {
         let (from, to) = window(&copy);
         assert!(from < 100 && to >= 900, "{id}: {:?}", copy.slices);
         // The work of 350 ms took 900.
-        let before: u64 = copy.slices[..3].iter().map(|slice| slice.2).sum();
-        let all: u64 = copy.slices.iter().map(|slice| slice.2).sum();
+        let before: u64 = copy.slices[..3].iter().map(|slice| slice.count).sum();
+        let all: u64 = copy.slices.iter().map(|slice| slice.count).sum();
         assert!((all as f64) < before as f64 * 2.0 + 2.0, "{id}: {:?}", copy.slices);
     }
 }
@@ -98,7 +98,11 @@ fn a_stall_between_the_edges_is_in_the_rate() {
     let copy = stopped("arithoh", 120, 380);
     let (from, to) = window(&copy);
     assert!(from < 50 && (500..600).contains(&to), "{:?}", copy.slices);
-    assert!(copy.slices[2].0 == copy.slices[2].1 && copy.slices[2].2 == 0, "slept through: {:?}", copy.slices);
+    assert!(
+        copy.slices[2].start == copy.slices[2].end && copy.slices[2].count == 0,
+        "slept through: {:?}",
+        copy.slices
+    );
 }
 
 /// Frames of 60 Hz: one period after the start the first, so that 29 fit into 500 ms.

@@ -277,7 +277,7 @@ fn wrong_words() {
 /// A burn-in's journal is a shorter run wherever it is cut.
 #[test]
 fn cut_at_any_line() {
-    use report::{Format, report as render};
+    use report::{Format, Subject, render};
     let catalogue = catalogue::Catalogue::load().unwrap();
     for run in ["cooling", "memory"] {
         let path = testing::file(format!("tests/runs/{run}/run.jsonl"));
@@ -291,7 +291,7 @@ fn cut_at_any_line() {
             let journal = journal::read(folder.path()).unwrap();
             let results = analysis::Results::new(&journal, &catalogue, None);
             for (format, _) in Format::FILES.into_iter().filter(|_| number % 9 == 0 || number < 12) {
-                let report = render(&results, format).unwrap();
+                let report = render(Subject::Run(&results), format).unwrap();
                 assert!(!report.contains("NaN"), "{number} lines, {format:?}: {report}");
             }
         }

@@ -290,7 +290,7 @@ fn an_unblocked_comparison_says_how_weak_it_is() {
             for trial in &mut journal.trials {
                 let drift = 0.3 * (f64::from(trial.block) * 0.8 + seed as f64).sin();
                 let slice = &mut trial.copies[0].slices[0];
-                slice.2 = (slice.2 as f64 * drift.exp()) as u64;
+                slice.count = (slice.count as f64 * drift.exp()) as u64;
             }
         })
     };

@@ -57,22 +57,23 @@ impl Results {
     /// Adds to every score and index where another run would come out, by those of `others` that began before this one and are
     /// like it: the same machine, kernel, build, procedure and whatever else a trend watches.
     pub fn place_among(&mut self, others: &[Summary]) {
-        let own = Summary::of(self, 0);
-        let kind = watched(&own);
-        let like =
-            |other: &&Summary| began(&other.run) < began(&own.run) && other.end.is_some() && watched(other) == kind;
+        let kind = watched(&self.run, &self.facts);
+        let like = |other: &&Summary| {
+            let is_whole = began(&other.run) < began(&self.run) && other.end.is_some();
+            is_whole && watched(&other.run, &other.facts) == kind
+        };
         let earlier: Vec<&Summary> = others.iter().filter(like).collect();
         let with = |value: f64, earlier: Vec<f64>| Another::after(&[earlier, vec![value]].concat());
-        for row in &mut self.rows {
+        for row in &mut self.figures {
             let known = |run: &&Summary| {
-                let same = |one: &&super::Figure| !one.control && one.key == row.cell.key;
+                let same = |one: &&super::Figure| !one.cell.control && one.cell.key == row.cell.key;
                 run.figures.iter().find(same).map(|one| one.score.value)
             };
             row.another = with(row.score.value, earlier.iter().filter_map(known).collect());
         }
         for index in self.indexes_mut() {
             let known = |run: &&Summary| {
-                let same = |one: &&super::Composite| {
+                let same = |one: &&super::Index| {
                     (&one.id, one.copies, one.complete) == (&index.id, index.copies, index.complete)
                 };
                 run.indexes.iter().find(same).map(|one| one.score.value)

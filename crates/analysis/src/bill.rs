@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Index, Row};
+use super::{Figure, Index};
 use stats::{Drift, Estimate, mean, unit_half_width};
 
 /// The half-width that is asked for, as a share of the score.
@@ -50,11 +50,11 @@ pub struct Spread {
 impl Bill {
     /// Returns the bill of the index whose interval is widest, or of the only test; `None` if there is neither, or its interval is
     /// unknown or narrower than ±2 %.
-    pub(super) fn of(drift: &Drift, rows: &[Row], indexes: &[Index], seconds: f64) -> Option<Bill> {
+    pub(super) fn of(drift: &Drift, rows: &[Figure], indexes: &[Index], seconds: f64) -> Option<Bill> {
         let widest = indexes.iter().max_by(|a, b| a.score.spread().total_cmp(&b.score.spread()));
-        let (label, copies, score, rows): (String, u32, Estimate, Vec<&Row>) = match (widest, rows) {
+        let (label, copies, score, rows): (String, u32, Estimate, Vec<&Figure>) = match (widest, rows) {
             (Some(index), rows) => {
-                let part = |row: &&Row| {
+                let part = |row: &&Figure| {
                     let key = &row.cell.key;
                     key.is_plain() && key.copies == index.copies && index.parts.iter().any(|part| part.test == key.test)
                 };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Row, score};
-use catalogue::{Catalogue, Figure, Metric, Processor};
+use super::{Figure, score};
+use catalogue::{Catalogue, Metric, Processor};
 use journal::{Cell, Journal, Quantity, Trial};
 use stats::{Estimate, Histogram, log_interval, mean};
 
@@ -143,7 +143,7 @@ fn values(cell: &Cell, measured: &[&Trial]) -> Vec<Value> {
 }
 
 /// Finds what bounds every row.
-pub(super) fn limits(rows: &mut [Row], journal: &Journal, catalogue: &Catalogue) {
+pub(super) fn limits(rows: &mut [Figure], journal: &Journal, catalogue: &Catalogue) {
     let found: Vec<Option<Limit>> = rows.iter().map(|row| limit(row, rows, journal, catalogue)).collect();
     for (row, limit) in rows.iter_mut().zip(found) {
         if let Some(details) = &mut row.details {
@@ -152,7 +152,7 @@ pub(super) fn limits(rows: &mut [Row], journal: &Journal, catalogue: &Catalogue)
     }
 }
 
-fn limit(row: &Row, rows: &[Row], journal: &Journal, catalogue: &Catalogue) -> Option<Limit> {
+fn limit(row: &Figure, rows: &[Figure], journal: &Journal, catalogue: &Catalogue) -> Option<Limit> {
     let name = row.cell.limit.as_deref()?;
     if let Some(id) = name.strip_prefix("test:") {
         return by_test(row, rows, id);
@@ -187,13 +187,13 @@ fn processor<'c>(journal: &Journal, catalogue: &'c Catalogue) -> Option<&'c Proc
 }
 
 /// A row's undisturbed figure: work per cycle, or cycles per piece of work.
-fn of_figure(row: &Row, figure: &Figure) -> Option<f64> {
+fn of_figure(row: &Figure, figure: &catalogue::Figure) -> Option<f64> {
     let cycles = row.details.as_ref()?.best?.cycles.value;
     Some(if figure.is_cycles() { cycles } else { 1.0 / cycles })
 }
 
 /// What cannot be faster than another test is bounded by that, measured at as many copies. Both by their least times.
-fn by_test(row: &Row, rows: &[Row], id: &str) -> Option<Limit> {
+fn by_test(row: &Figure, rows: &[Figure], id: &str) -> Option<Limit> {
     let floor = rows.iter().find(|other| {
         other.cell.key.test == id
             && other.cell.key.copies == row.cell.key.copies
@@ -205,7 +205,7 @@ fn by_test(row: &Row, rows: &[Row], id: &str) -> Option<Limit> {
 }
 
 /// ns per operation when undisturbed; of rates without samples, the mean.
-fn least(row: &Row) -> Option<f64> {
+fn least(row: &Figure) -> Option<f64> {
     let details = row.details.as_ref();
     let best = details.and_then(|details| details.best).map(|best| best.ns.value);
     let shortest = details.and_then(|details| details.times.as_ref()).map(|times| times.least);
@@ -218,7 +218,7 @@ fn least(row: &Row) -> Option<f64> {
 }
 
 /// The link of the storage under test, where the machine reports its speed.
-fn by_link(row: &Row, journal: &Journal) -> Option<Limit> {
+fn by_link(row: &Figure, journal: &Journal) -> Option<Limit> {
     let fact = journal.facts.get("storage.link")?;
     let Quantity { number: limit, unit } = fact.quantity.clone().filter(|speed| speed.unit == "MB/s")?;
     let reached = row.score.value;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Row, Sample};
+use super::{Figure, Measure, Sample};
 use journal::Key;
 use stats::{Drift, Estimate, Exact, Timed, median};
 
@@ -22,7 +22,7 @@ pub struct Drifting {
 
 impl Drifting {
     /// Widens the intervals of the rows by `drift`; returns what it did.
-    pub(super) fn widen(drift: &Drift, rows: &mut [Row]) -> Drifting {
+    pub(super) fn widen(drift: &Drift, rows: &mut [Figure]) -> Drifting {
         let together = together(rows);
         let mut found = Vec::new();
         for (row, together) in rows.iter_mut().zip(together).filter(|(row, _)| row.samples.len() > 1) {
@@ -83,8 +83,8 @@ impl Widening {
 }
 
 /// Returns how many rows were measured at the level of each, itself included.
-pub(super) fn together(rows: &[Row]) -> Vec<f64> {
-    let level = |row: &Row| Key { test: String::new(), ..row.cell.key.clone() };
+pub(super) fn together(rows: &[Figure]) -> Vec<f64> {
+    let level = |row: &Figure| Key { test: String::new(), ..row.cell.key.clone() };
     let mut counts: HashMap<Key, u32> = HashMap::new();
     for row in rows {
         *counts.entry(level(row)).or_default() += 1;
@@ -93,8 +93,8 @@ pub(super) fn together(rows: &[Row]) -> Vec<f64> {
 }
 
 /// Returns the drift that the trials of the rows show; `None` if they are too few. A slow machine has low rates and long times.
-pub(super) fn of(rows: &[Row]) -> Option<Drift> {
-    let series = |row: &Row| -> Vec<Timed> {
+pub(super) fn of(rows: &[Figure]) -> Option<Drift> {
+    let series = |row: &Figure| -> Vec<Timed> {
         let value = |value: f64| Measure::Score.goodness(row.cell.metric, value);
         row.samples.iter().map(|sample| Timed { at: sample.at, value: value(sample.value) }).collect()
     };

@@ -1,21 +1,25 @@
 //! The power while a cell is measured, and the energy of an operation.
 
+use serde::{Deserialize, Serialize};
+
 use super::score;
 use catalogue::Metric;
 use journal::{Cell, Trial};
 use stats::{ByBlock, Estimate};
 
 /// Power and energy of a cell. Both are of all that the source sees, idle parts and other programs included.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Energy {
     /// The mean power of a window in W: the median over trials.
     pub watts: Estimate,
     /// J per operation, which is what the score's unit counts; `None` of a latency, and of values without a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_operation: Option<Estimate>,
     /// Trials behind them.
     pub n: usize,
-    /// Each trial's power, and what an operation took in it.
-    pub(crate) trials: Vec<(u32, f64, Option<f64>)>,
+    /// Each trial's block, power in W, and what an operation took in it in J.
+    #[serde(skip)]
+    pub trials: Vec<(u32, f64, Option<f64>)>,
 }
 
 impl Energy {
@@ -82,7 +86,7 @@ mod tests {
 
     /// Two copies that each count so much in half a second, in which the machine takes 20 J.
     fn trial(count: u64) -> Trial {
-        let copy = Copy { slices: vec![(0, 500_000_000, count)], ..Copy::default() };
+        let copy = Copy { slices: vec![[0, 500_000_000, count].into()], ..Copy::default() };
         let energy = Some(journal::Energy::new(20.0, 0.5));
         Trial { copies: vec![copy.clone(), copy], energy, ..Trial::default() }
     }

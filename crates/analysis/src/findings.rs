@@ -1,6 +1,6 @@
 //! What a run comes to beyond its rows.
 
-use super::{BurnIn, Cost, Gain, Index, Power, Results, Row, Scaling};
+use super::{BurnIn, Cost, Figure, Gain, Index, Power, Results, Scaling};
 
 /// What a run comes to beyond its rows, by what it is about.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ impl Results {
 
     /// Returns the second arms of the condition that others are compared with.
     #[must_use]
-    pub fn controls(&self) -> &[Row] {
+    pub fn controls(&self) -> &[Figure] {
         self.cost().map_or(&[], |cost| &cost.controls)
     }
 }

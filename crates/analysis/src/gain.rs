@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Index, Row};
+use super::{Figure, Index};
 use catalogue::{Arithmetic, Metric};
 use journal::Key;
 use stats::Exact;
@@ -26,12 +26,12 @@ pub struct Gain {
 
 /// Returns the gains of every rate and index that was measured at the fewest copies and at more. Passes of the `classic`
 /// procedure are not blocks: there a gain is the quotient of two independent scores.
-pub(super) fn gains(rows: &[Row], indexes: &[Index], classic: bool) -> Vec<Gain> {
+pub(super) fn gains(rows: &[Figure], indexes: &[Index], classic: bool) -> Vec<Gain> {
     let Some(from) = rows.iter().map(|row| row.cell.key.copies).min() else { return Vec::new() };
     let within_blocks = |more: ByBlock, less: ByBlock| if classic { None } else { quotient(&more, &less) };
     let mut gains = Vec::new();
     // Of several the first, as everywhere.
-    let by_key: HashMap<&Key, &Row> = rows.iter().rev().map(|row| (&row.cell.key, row)).collect();
+    let by_key: HashMap<&Key, &Figure> = rows.iter().rev().map(|row| (&row.cell.key, row)).collect();
     for row in rows.iter().filter(|row| row.cell.key.copies > from && row.cell.metric == Metric::Rate) {
         if let Some(one) = by_key.get(&Key { copies: from, ..row.cell.key.clone() }) {
             let gain = within_blocks(row.by_block(), one.by_block()).unwrap_or_else(|| row.score.over(&one.score));
@@ -66,10 +66,10 @@ pub(super) fn quotient(more: &[(u32, f64)], less: &[(u32, f64)]) -> Option<Estim
 }
 
 /// Returns what an index comes to in each block that has all of its tests.
-fn by_block(index: &Index, rows: &[Row]) -> ByBlock {
+fn by_block(index: &Index, rows: &[Figure]) -> ByBlock {
     let test = |part: &super::Part| {
         let plain = Key::plain(&part.test, index.copies);
-        let values = rows.iter().find(|row| row.cell.key == plain).map(Row::by_block)?;
+        let values = rows.iter().find(|row| row.cell.key == plain).map(Figure::by_block)?;
         Some(values.into_iter().map(|(block, value)| (block, value / part.baseline)).collect())
     };
     let Some(tests) = index.parts.iter().map(test).collect::<Option<Vec<ByBlock>>>() else { return Vec::new() };

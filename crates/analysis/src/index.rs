@@ -1,13 +1,14 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Another, Energy, Quiet, Row, score};
+use super::{Another, Energy, Figure, Quiet, score};
 use catalogue::{self, Arithmetic, Catalogue};
-use journal::{Baseline, Run};
+use journal::{Baseline, Facts, Run};
+use serde::{Deserialize, Serialize};
 use stats::Exact;
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
 
-/// One index at one level of copies.
-#[derive(Debug, Clone)]
+/// One index at one level of copies. A summary keeps it without its parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Index {
     /// Its row in the catalogue.
     pub id: String,
@@ -20,23 +21,29 @@ pub struct Index {
     /// The index; of BYTE 3.11's the average.
     pub score: Estimate,
     /// Where another run's would lie; `None` before enough runs are known.
+    #[serde(skip)]
     pub another: Option<Another>,
     /// What it is while the neighbours are quiet; `None` unless all of its tests have such a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Estimate>,
     /// The geometric mean of the power of its tests in W; `None` unless that of all is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watts: Option<Estimate>,
     /// The sum of the parts, which BYTE 3.11 prints.
+    #[serde(skip)]
     pub sum: f64,
     /// Whether every test of the index is in it.
     pub complete: bool,
     /// The tests in it, in order.
+    #[serde(skip)]
     pub parts: Vec<Part>,
     /// Tests of the category that have no baseline.
+    #[serde(skip)]
     pub others: Vec<(String, f64)>,
 }
 
 /// One test of an index.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     /// The test.
     pub test: String,
@@ -67,6 +74,20 @@ impl Index {
         format!("{} Index Score{part}", self.name)
     }
 
+    /// Returns what an imported report prints for it, if that is among the facts: scores with one decimal cannot always
+    /// give it to the last digit.
+    #[must_use]
+    pub fn printed(&self, facts: &Facts) -> Option<f64> {
+        let (name, title) = (format!("imported.index.{}.", self.copies), format!("{} Index Score", self.name));
+        let line = facts.iter().find(|fact| fact.name.starts_with(&name) && fact.value.starts_with(&title))?;
+        line.value.split_whitespace().last()?.parse().ok()
+    }
+
+    /// Returns it without its parts, and what is told of them.
+    pub(crate) fn outline(&self) -> Index {
+        Index { another: None, sum: 0.0, parts: Vec::new(), others: Vec::new(), ..self.clone() }
+    }
+
     /// Returns the index for each W, if that is known.
     #[must_use]
     pub fn per_watt(&self) -> Option<Estimate> {
@@ -80,7 +101,7 @@ impl Index {
 }
 
 /// Computes the indexes that the run shows, for every level of copies.
-pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
+pub(super) fn indexes(rows: &[Figure], run: &Run, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
     let mut levels: Vec<(u32, &str, &str)> = rows
         .iter()
         .map(|row| (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str()))
@@ -91,7 +112,7 @@ pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Optio
     levels.retain(|level| level.1 == "none" && level.2 == "none");
     let mut found = Vec::new();
     for (copies, load, condition) in levels {
-        let level: Vec<&Row> = rows
+        let level: Vec<&Figure> = rows
             .iter()
             .filter(|row| {
                 (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str())
@@ -111,7 +132,7 @@ pub(super) fn indexes(rows: &[Row], run: &Run, catalogue: &Catalogue, own: Optio
 fn index(
     kind: &catalogue::Index,
     copies: u32,
-    rows: &[&Row],
+    rows: &[&Figure],
     run: &Run,
     catalogue: &Catalogue,
     own: Option<&Baseline>,
@@ -167,7 +188,7 @@ fn index(
     })
 }
 
-fn part(row: &Row, score: Estimate, baseline: f64, factor: f64) -> Part {
+fn part(row: &Figure, score: Estimate, baseline: f64, factor: f64) -> Part {
     let times = |value: f64| value * factor / baseline;
     Part {
         test: row.cell.key.test.clone(),
@@ -179,7 +200,7 @@ fn part(row: &Row, score: Estimate, baseline: f64, factor: f64) -> Part {
 }
 
 /// The index of scores, whose interval resamples blocks.
-fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
+fn geometric(parts: &[Part], rows: &[&Figure], classic: bool) -> Estimate {
     let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
     let together = mean(rows.iter().map(|row| row.widening.together));
@@ -187,7 +208,7 @@ fn geometric(parts: &[Part], rows: &[&Row], classic: bool) -> Estimate {
 }
 
 /// The same of quiet scores; `None` unless all rows have one.
-fn while_quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
+fn while_quiet(rows: &[&Figure], parts: &[Part]) -> Option<Estimate> {
     let quiet: Vec<&Quiet> = rows.iter().map(|row| row.quiet.as_ref()).collect::<Option<_>>()?;
     let each = rows.iter().zip(&quiet).zip(parts);
     let parts: Vec<Part> = each.map(|((row, quiet), own)| part(row, quiet.score, own.baseline, 10.0)).collect();
@@ -195,7 +216,7 @@ fn while_quiet(rows: &[&Row], parts: &[Part]) -> Option<Estimate> {
 }
 
 /// The geometric mean of the rows' power, whose interval resamples blocks; `None` unless all rows have one.
-fn power(rows: &[&Row]) -> Option<Estimate> {
+fn power(rows: &[&Figure]) -> Option<Estimate> {
     let known: Vec<&Energy> = rows.iter().map(|row| row.energy.as_deref()).collect::<Option<_>>()?;
     if let [only] = known[..] {
         return Some(only.watts);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use stats::Exact;
 
-use super::{Remark, Row, Sample};
+use super::{Figure, Remark, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
 
@@ -128,7 +128,7 @@ impl Latency {
 }
 
 /// Returns the row of an interactive test's cell, unless no trial has a result.
-pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
+pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
     let measured: Vec<&Trial> = trials.iter().copied().filter(|trial| frames(trial).next().is_some()).collect();
     let first = frames(measured.first()?).next()?;
     let all = || measured.iter().flat_map(|trial| frames(trial));
@@ -150,7 +150,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
     let window = mean(measured.iter().map(|trial| super::score::length(&trial.copies[0].slices)));
     let broke = all().filter_map(|frames| frames.broke);
     warnings.extend(broke.map(|delay| Remark::FrameBroke { late_ms: delay as f64 / MS }));
-    Some(Row {
+    Some(Figure {
         samples: samples.filter(|sample| sample.value.is_finite()).collect(),
         warnings,
         latency: Some(Box::new(Latency {
@@ -173,7 +173,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Row> {
             trials: measured.iter().map(|trial| figures(trial)).collect(),
             histogram,
         })),
-        ..Row::new(cell, score, measured.len(), window)
+        ..Figure::new(cell, score, measured.len(), window)
     })
 }
 
@@ -183,7 +183,7 @@ pub(super) fn load(cell: &Cell, trials: &[&Trial]) -> Option<(Load, Vec<Remark>)
     let all: Vec<_> = trials.iter().filter_map(|trial| trial.background.as_deref()).collect();
     let rate = |copy: &Copy| {
         let slice = copy.slices.last().copied().unwrap_or_default();
-        slice.2 as f64 / ((slice.1.saturating_sub(slice.0)) as f64 / 1e9).max(1e-9)
+        slice.count as f64 / (slice.length() as f64 / 1e9).max(1e-9)
     };
     let ratios: Vec<f64> =
         all.iter().filter(|load| load.alone > 0.0).map(|load| 100.0 * rate(&load.copy) / load.alone).collect();

@@ -9,6 +9,7 @@ mod cost;
 mod details;
 mod drift;
 mod energy;
+mod figure;
 mod findings;
 pub mod fleet;
 mod gain;
@@ -30,15 +31,15 @@ use serde::{Deserialize, Serialize};
 
 use catalogue::{Catalogue, Metric, NONE};
 use journal::{Baseline, Cell, Ended, Facts, Journal, Key, Procedure, Run, Trial, View};
-use stats::{ByBlock, Drift, Estimate, Mean};
+use stats::Drift;
 use words::Grouped;
 
 pub use another::{Another, FEWEST as FEWEST_EARLIER};
 pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
-    Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared, Pair,
-    Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
+    Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared,
+    Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
 };
 pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,
@@ -47,6 +48,7 @@ pub use cost::{
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
 pub use energy::Energy;
+pub use figure::{Figure, Sample};
 pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
@@ -57,8 +59,8 @@ pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use score::steal;
 pub use score::{Reported, reported};
-pub use summary::{Composite, Figure, Summary};
-pub use systems::{Across, Mark, Sorted, Standing, sort as sort_systems};
+pub use summary::Summary;
+pub use systems::{Across, Mark, Sorted, Standing};
 pub use trend::{Change, Common, Latest, Others, Point, Series, Step, Trend};
 pub use why::{Hint, Reach, System, Why};
 
@@ -87,8 +89,8 @@ pub struct Results {
     pub end: Option<Ended>,
     /// What is known of the system.
     pub facts: Facts,
-    /// One row per cell with a result, in catalogue order within each level of copies.
-    pub rows: Vec<Row>,
+    /// One per cell with a result, in catalogue order within each level of copies.
+    pub figures: Vec<Figure>,
     /// What the run is about.
     pub findings: Findings,
     /// Cells that cannot run here.
@@ -105,73 +107,6 @@ pub struct Results {
     pub warnings: Vec<Remark>,
 }
 
-/// The result of one cell.
-#[derive(Debug, Clone)]
-pub struct Row {
-    /// The cell.
-    pub cell: Cell,
-    /// The score with its interval, in the cell's unit.
-    pub score: Estimate,
-    /// Where another run's would lie; `None` before enough runs are known ([`Results::place_among`]).
-    pub another: Option<Another>,
-    /// What it is while the neighbours are quiet; `None` of a latency, of passes, if too few trials were undisturbed, and for a
-    /// lucky test if too few other tests were.
-    pub quiet: Option<Quiet>,
-    /// Trials behind the score.
-    pub n: usize,
-    /// Mean length of a trial's window in seconds.
-    pub seconds: f64,
-    /// The share of the trials' variance that is noise within them; 0 if that is not known.
-    pub within: f64,
-    /// How much wider that interval is for the drift of the machine.
-    pub widening: Widening,
-    /// Every trial that measured, in order.
-    pub samples: Vec<Sample>,
-    /// The values of each one's slices, in the cell's unit.
-    pub slices: Vec<Vec<f64>>,
-    /// What a reader must know of this number.
-    pub warnings: Vec<Remark>,
-    /// What ran in the background did.
-    pub load: Option<Load>,
-    /// What the machine drew; `None` where that is not known.
-    pub energy: Option<Box<Energy>>,
-    /// What its program told beside the score.
-    pub details: Option<Box<Details>>,
-    /// The whole of an interactive test's latency; the score is one percentile of it.
-    pub latency: Option<Box<Latency>>,
-}
-
-impl Row {
-    /// Returns the coefficient of variation of the trials: their standard deviation over their mean, as a share; NaN of
-    /// fewer than two.
-    #[must_use]
-    pub fn variation(&self) -> f64 {
-        let values: Vec<f64> = self.samples.iter().map(|sample| sample.value).collect();
-        let mean = Mean::of(&values);
-        mean.error * (values.len() as f64).sqrt() / mean.value
-    }
-
-    /// Returns how many trials nobody disturbed whom the kernel knows of.
-    #[must_use]
-    pub fn undisturbed(&self) -> usize {
-        self.samples.iter().filter(|sample| sample.neighbour.is_none()).count()
-    }
-}
-
-/// One trial's score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Sample {
-    /// Seconds since the run began.
-    pub at: f64,
-    /// The block or pass.
-    pub block: u32,
-    /// In the cell's unit.
-    pub value: f64,
-    /// Who disturbed it, if anyone that the kernel knows of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub neighbour: Option<Neighbour>,
-}
-
 /// A cell without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
@@ -185,49 +120,6 @@ pub struct Missing {
     pub latency: bool,
     /// Why.
     pub reason: String,
-}
-
-impl Row {
-    /// Returns the row of a cell with a score of `n` trials, whose windows took `seconds` on average.
-    fn new(cell: &Cell, score: Estimate, n: usize, seconds: f64) -> Row {
-        Row {
-            cell: cell.clone(),
-            score,
-            another: None,
-            quiet: None,
-            n,
-            seconds,
-            within: 0.0,
-            widening: Widening::default(),
-            samples: Vec::new(),
-            slices: Vec::new(),
-            warnings: Vec::new(),
-            load: None,
-            energy: None,
-            details: None,
-            latency: None,
-        }
-    }
-
-    /// Returns the row of a cell's trials; `None` if none has a result.
-    fn of(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
-        match cell.metric {
-            Metric::Rate | Metric::Time => score::row(cell, trials, run),
-            Metric::Latency => latency::row(cell, trials),
-        }
-    }
-
-    /// Returns the trials' values by block, in its order.
-    pub(crate) fn by_block(&self) -> ByBlock {
-        by_block(&self.samples)
-    }
-}
-
-/// The trials' values by block, in its order.
-fn by_block(samples: &[Sample]) -> ByBlock {
-    let mut values: ByBlock = samples.iter().map(|sample| (sample.block, sample.value)).collect();
-    values.sort_by_key(|(block, _)| *block);
-    values
 }
 
 impl Missing {
@@ -256,7 +148,8 @@ impl Results {
             results.warnings.extend(how_it_went(journal));
             results.warnings.extend(results.drift.filter(Drifting::shows).map(Remark::Drift));
             results.findings = results.find(journal, controls, &by_cell, catalogue, baseline);
-            results.bill = drift.and_then(|drift| Bill::of(&drift, &results.rows, results.indexes(), results.seconds));
+            results.bill =
+                drift.and_then(|drift| Bill::of(&drift, &results.figures, results.indexes(), results.seconds));
             return results;
         };
         results.add_burnin(journal);
@@ -273,7 +166,7 @@ impl Results {
             trials: journal.trials.len(),
             end: journal.end.as_ref().map(|end| end.reason),
             facts: journal.facts.clone(),
-            rows: Vec::new(),
+            figures: Vec::new(),
             findings: Findings::Scaling(Vec::new()),
             skipped: Vec::new(),
             errors: Vec::new(),
@@ -288,24 +181,24 @@ impl Results {
     fn find(
         &self,
         journal: &Journal,
-        controls: Vec<Row>,
+        controls: Vec<Figure>,
         trials: &[Vec<&Trial>],
         catalogue: &Catalogue,
         baseline: Option<&Baseline>,
     ) -> Findings {
         match journal.run.view {
-            View::Scaling => Findings::Scaling(scaling::scalings(&journal.run, &self.rows, trials)),
+            View::Scaling => Findings::Scaling(scaling::scalings(&journal.run, &self.figures, trials)),
             // Indexes would be of the machine as it was found, which a run about cost may not have measured: their
             // differences are among what conditions cost.
             View::Cost => {
                 let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
-                Findings::Cost(Box::new(Cost::new(journal, &self.rows, controls, &gaps, trials, catalogue)))
+                Findings::Cost(Box::new(Cost::new(journal, &self.figures, controls, &gaps, trials, catalogue)))
             }
             View::Power => Findings::Power(Power::of(journal, trials).map(Box::new)),
             View::Scores => {
                 let baseline = baseline.or(journal.run.baseline.as_ref());
-                let indexes = index::indexes(&self.rows, &journal.run, catalogue, baseline);
-                Findings::Scores { gains: gain::gains(&self.rows, &indexes, journal.run.is_classic()), indexes }
+                let indexes = index::indexes(&self.figures, &journal.run, catalogue, baseline);
+                Findings::Scores { gains: gain::gains(&self.figures, &indexes, journal.run.is_classic()), indexes }
             }
         }
     }
@@ -326,24 +219,24 @@ impl Results {
         journal: &Journal,
         trials: &[Vec<&Trial>],
         catalogue: &Catalogue,
-    ) -> (Vec<Row>, Option<Drift>) {
+    ) -> (Vec<Figure>, Option<Drift>) {
         for cell in ordered(&journal.cells, catalogue) {
             self.add(cell, &trials[cell.id], journal);
         }
-        let drift = drift::of(&self.rows);
-        self.drift = drift.as_ref().map(|drift| Drifting::widen(drift, &mut self.rows));
+        let drift = drift::of(&self.figures);
+        self.drift = drift.as_ref().map(|drift| Drifting::widen(drift, &mut self.figures));
         if !journal.run.is_classic() {
-            self.neighbours = Neighbours::find(&mut self.rows, catalogue);
+            self.neighbours = Neighbours::find(&mut self.figures, catalogue);
         }
-        details::limits(&mut self.rows, journal, catalogue);
-        let (controls, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| row.cell.control);
-        self.rows = rows;
+        details::limits(&mut self.figures, journal, catalogue);
+        let (controls, rows) = std::mem::take(&mut self.figures).into_iter().partition(|row| row.cell.control);
+        self.figures = rows;
         (controls, drift)
     }
 
     fn add(&mut self, cell: &Cell, trials: &[&Trial], journal: &Journal) {
         let missing = |reason: &str| Missing::of(cell, reason);
-        if let Some(mut row) = Row::of(cell, trials, &journal.run) {
+        if let Some(mut row) = Figure::of(cell, trials, &journal.run) {
             if let Some((load, warnings)) = latency::load(cell, trials) {
                 row.load = Some(load);
                 row.warnings.extend(warnings);
@@ -362,7 +255,7 @@ impl Results {
             let own = journal.warnings.iter().filter(|warning| warning.cell == Some(cell.id));
             row.warnings.extend(own.map(|warning| Remark::Journal(warning.text.clone())));
             row.warnings.extend(score::disturbances(cell, trials, journal.run.cpus));
-            self.rows.push(row);
+            self.figures.push(row);
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.skip.as_deref()) {
             self.skipped.push(missing(reason));
         } else if let Some(reason) = trials.iter().find_map(|trial| trial.error.as_deref()) {
@@ -373,9 +266,9 @@ impl Results {
     }
 
     /// Returns the rows that stand in lists of scores: neither latencies nor those that a table of scaling has.
-    pub fn listed(&self) -> impl Iterator<Item = &Row> {
-        let scaled = |row: &&Row| self.scaling().iter().any(|scaling| scaling.has(&row.cell));
-        self.rows.iter().filter(move |row| row.latency.is_none() && !scaled(row))
+    pub fn listed(&self) -> impl Iterator<Item = &Figure> {
+        let scaled = |row: &&Figure| self.scaling().iter().any(|scaling| scaling.has(&row.cell));
+        self.figures.iter().filter(move |row| row.latency.is_none() && !scaled(row))
     }
 
     /// Returns the levels of copies at which rates were measured, that have anything to show, in order.
@@ -385,7 +278,7 @@ impl Results {
             return Vec::new();
         }
         let missing = self.errors.iter().chain(&self.skipped).filter(|missing| !missing.latency);
-        let rows = self.rows.iter().filter(|row| row.latency.is_none());
+        let rows = self.figures.iter().filter(|row| row.latency.is_none());
         let mut levels: Vec<u32> =
             rows.map(|row| row.cell.key.copies).chain(missing.map(|missing| missing.key.copies)).collect();
         levels.sort_unstable();
@@ -407,8 +300,8 @@ impl Results {
     #[must_use]
     pub fn as_baseline(&self) -> Baseline {
         let fewest = self.levels().first().copied().unwrap_or(1);
-        let plain = |row: &&Row| row.cell.key.copies == fewest && row.cell.key.is_plain();
-        let rows = self.rows.iter().filter(plain).filter(|row| row.score.value.is_finite() && row.score.value > 0.0);
+        let plain = |row: &&Figure| row.cell.key.copies == fewest && row.cell.key.is_plain();
+        let rows = self.figures.iter().filter(plain).filter(|row| row.score.value.is_finite() && row.score.value > 0.0);
         Baseline {
             name: self.run.name.clone(),
             scores: rows.map(|row| (row.cell.key.test.clone(), row.score.value)).collect(),

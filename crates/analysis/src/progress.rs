@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::drift::{self, Drifting};
-use super::{Row, latency, score};
+use super::{Figure, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Run, Trial};
 use stats::Estimate;
@@ -20,8 +20,8 @@ pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
 /// Returns the values of several cells' trials so far by the cells' numbers, with the drift that the trials of all of them show;
 /// none of cells without a trial that worked.
 pub fn estimates<'a>(cells: impl IntoIterator<Item = (&'a Cell, &'a [Trial])>) -> BTreeMap<usize, Estimate> {
-    let row = |(cell, trials): (&Cell, &[Trial])| Row::of(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
-    let mut rows: Vec<Row> = cells.into_iter().filter_map(row).collect();
+    let row = |(cell, trials): (&Cell, &[Trial])| Figure::of(cell, &trials.iter().collect::<Vec<_>>(), &Run::default());
+    let mut rows: Vec<Figure> = cells.into_iter().filter_map(row).collect();
     if let Some(drift) = drift::of(&rows) {
         Drifting::widen(&drift, &mut rows);
     }

@@ -7,10 +7,10 @@
 //! The best slices of some tests are luck: where the scheduler placed their processes, or which memory they got. For
 //! these the median slice counts, raised by as much as the best slices of the other tests exceed those tests' medians.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stats::Exact;
 
-use super::{Row, Sample, score};
+use super::{Figure, Sample, score};
 use catalogue::{Catalogue, Metric};
 use journal::{Cell, Key, Trial};
 use stats::{Estimate, Mean, Standard, mean, quantile};
@@ -46,7 +46,7 @@ const PARTS: u64 = 6;
 const SLOWER: f64 = 0.05;
 
 /// Who else used the machine while a trial was measured, from the kernel's accounts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Neighbour {
     /// Other programs competed with the test for processors.
@@ -59,7 +59,7 @@ pub enum Neighbour {
 
 /// The score of a test while its neighbours are quiet: what its best tenth of slices reaches; for a lucky test, its median
 /// slice, raised by as much as other tests' best slices exceed their medians.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Quiet {
     /// The score, with its interval in this run.
     #[serde(flatten)]
@@ -87,7 +87,7 @@ impl Quiet {
 }
 
 /// A level of rates, in logarithms.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Level {
     /// Over the whole run.
     whole: f64,
@@ -141,7 +141,7 @@ impl Neighbours {
     }
 
     /// Adds the quiet score to every row that has one; returns the shares, unless no row has.
-    pub(super) fn find(rows: &mut [Row], catalogue: &Catalogue) -> Option<Neighbours> {
+    pub(super) fn find(rows: &mut [Figure], catalogue: &Catalogue) -> Option<Neighbours> {
         let calm: Vec<Calm> = rows.iter().map(Calm::of).collect();
         let slow = slowness(&calm);
         let last = rows.iter().flat_map(|row| &row.samples).map(|sample| sample.block).max().unwrap_or(0);
@@ -186,7 +186,7 @@ struct Calm {
 
 impl Calm {
     /// Nothing of a latency, which is judged by its worst moments.
-    fn of(row: &Row) -> Calm {
+    fn of(row: &Figure) -> Calm {
         let usable = row.latency.is_none() && row.samples.iter().all(|sample| sample.value > 0.0);
         let each = row.samples.iter().zip(&row.slices);
         let each = each.filter(|(sample, _)| usable && sample.neighbour.is_none());
@@ -227,19 +227,19 @@ struct Levels {
 
 /// Returns the level of each row while its neighbours are quiet. A lucky test needs at least [`CORRECTORS`] other tests with the
 /// same copies, load and condition, in the same arm: neighbours are assumed to slow it by as much as those.
-fn quiet_levels(rows: &[Row], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
-    let is_lucky = |row: &Row| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
-    let alike = |one: &Row, other: &Row| {
+fn quiet_levels(rows: &[Figure], levels: &[Option<Levels>], catalogue: &Catalogue) -> Vec<Option<Level>> {
+    let is_lucky = |row: &Figure| catalogue.test(&row.cell.key.test).is_some_and(|test| test.lucky);
+    let alike = |one: &Figure, other: &Figure| {
         let Key { copies, load, condition, .. } = &one.cell.key;
         let key = &other.cell.key;
         (copies, load, condition) == (&key.copies, &key.load, &key.condition) && one.cell.control == other.cell.control
     };
-    let raises = |row: &Row| -> Vec<Level> {
+    let raises = |row: &Figure| -> Vec<Level> {
         let beside = rows.iter().zip(levels).filter(|(other, _)| !is_lucky(other) && alike(row, other));
         let known = beside.filter_map(|(_, levels)| levels.as_ref());
         known.map(|levels| levels.best.with(&levels.median, |best, median| best - median)).collect()
     };
-    let level = |(row, levels): (&Row, &Option<Levels>)| {
+    let level = |(row, levels): (&Figure, &Option<Levels>)| {
         let own = levels.as_ref()?;
         if !is_lucky(row) {
             return Some(own.best.clone());
@@ -341,7 +341,7 @@ fn moments(pairs: &[(f64, f64)]) -> [f64; 3] {
 }
 
 /// The shares of a row's trials; `None` if it has none.
-fn shares(row: &Row, slow: &Slowness) -> Option<Neighbours> {
+fn shares(row: &Figure, slow: &Slowness) -> Option<Neighbours> {
     let count = row.samples.len() as f64;
     let share =
         |kind: Neighbour| row.samples.iter().filter(|sample| sample.neighbour == Some(kind)).count() as f64 / count;

@@ -5,9 +5,9 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::quiet::neighbour;
-use super::{Remark, Row, Sample};
+use super::{Figure, Remark, Sample};
 use catalogue::Metric;
-use journal::{Cell, Copy, Journal, Run, Score, Trial};
+use journal::{Cell, Copy, Journal, Run, Score, Slice, Trial};
 use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
 
 /// Shares of a window from which on a disturbance is told.
@@ -60,7 +60,7 @@ pub(super) fn of_rates(rates: &[f64]) -> Estimate {
 }
 
 /// Returns the row of a cell, unless no trial has a result.
-pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
+pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
     let classic = run.is_classic();
     if trials.iter().any(|trial| trial.score.is_some()) {
         return Some(imported(cell, trials));
@@ -99,16 +99,16 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Row> {
         .collect();
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
-    Some(Row { samples, slices, warnings, within, ..Row::new(cell, score, n, seconds) })
+    Some(Figure { samples, slices, warnings, within, ..Figure::new(cell, score, n, seconds) })
 }
 
 /// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their median.
-fn imported(cell: &Cell, trials: &[&Trial]) -> Row {
+fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
     let scores: Vec<(&Trial, &Score)> =
         trials.iter().filter_map(|trial| Some((*trial, trial.score.as_ref()?))).collect();
     if let [(_, score)] = scores[..] {
-        let row = Row::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
-        return Row { warnings: vec![Remark::ImportedScore], ..row };
+        let row = Figure::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
+        return Figure { warnings: vec![Remark::ImportedScore], ..row };
     }
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
     let sample = |(trial, score): &(&Trial, &Score)| Sample {
@@ -118,15 +118,15 @@ fn imported(cell: &Cell, trials: &[&Trial]) -> Row {
         neighbour: None,
     };
     let seconds = mean(scores.iter().map(|(_, score)| score.seconds));
-    let row = Row::new(cell, of_rates(&values), values.len(), seconds);
+    let row = Figure::new(cell, of_rates(&values), values.len(), seconds);
     let warnings = if values.len() < 6 { vec![Remark::LogNormal { trials: values.len() }] } else { Vec::new() };
-    Row { samples: scores.iter().map(sample).collect(), warnings, ..row }
+    Figure { samples: scores.iter().map(sample).collect(), warnings, ..row }
 }
 
 /// Returns the values of a trial's slices, its own being `value`: what all copies did in each of those that all have. A
 /// slice in which nothing was done has none; a value that programs report is that of the whole trial.
 fn slices(cell: &Cell, trial: &Trial, value: f64) -> Vec<f64> {
-    let copies: Vec<&[(u64, u64, u64)]> = trial.copies.iter().map(|copy| counted(cell, copy)).collect();
+    let copies: Vec<&[Slice]> = trial.copies.iter().map(|copy| counted(cell, copy)).collect();
     let shared = copies.iter().map(|slices| slices.len()).min().unwrap_or(0);
     let sum = |part: Range<usize>| -> f64 {
         copies.iter().map(|copy| &copy[part.clone()]).map(|part| count(part) / length(part)).sum()
@@ -144,8 +144,8 @@ fn slices(cell: &Cell, trial: &Trial, value: f64) -> Vec<f64> {
 /// The share of the trials' variance that the noise of their slices explains, from 0 to 1; 0 if it is not known.
 fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
     let of_copy = |copy: &Copy| {
-        let slices = counted(cell, copy).iter().filter(|slice| slice.2 > 0 && slice.1 > slice.0);
-        let logs: Vec<f64> = slices.map(|slice| (slice.2 as f64 / (slice.1 - slice.0) as f64).natural_log()).collect();
+        let slices = counted(cell, copy).iter().filter(|slice| slice.count > 0 && slice.length() > 0);
+        let logs: Vec<f64> = slices.map(|slice| (slice.count as f64 / slice.length() as f64).natural_log()).collect();
         (logs.len() > 2).then(|| Mean::of(&logs).error.powi(2))
     };
     let of_trial = |trial: &&Trial| {
@@ -159,21 +159,21 @@ fn within(cell: &Cell, trials: &[&Trial], values: &[f64]) -> f64 {
 }
 
 /// The slices that count: those after the warm-up, unless nothing was completed in them.
-pub(super) fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [(u64, u64, u64)] {
+pub(super) fn counted<'a>(cell: &Cell, copy: &'a Copy) -> &'a [Slice] {
     let after = copy.slices.get(cell.warmup as usize..).unwrap_or_default();
     if length(after) > 0.0 && count(after) > 0.0 { after } else { &copy.slices }
 }
 
 /// Seconds from the first slice's start to the last one's end.
-pub(super) fn length(slices: &[(u64, u64, u64)]) -> f64 {
+pub(super) fn length(slices: &[Slice]) -> f64 {
     match (slices.first(), slices.last()) {
-        (Some(first), Some(last)) => last.1.saturating_sub(first.0) as f64 / 1e9,
+        (Some(first), Some(last)) => last.end.saturating_sub(first.start) as f64 / 1e9,
         _ => 0.0,
     }
 }
 
-pub(super) fn count(slices: &[(u64, u64, u64)]) -> f64 {
-    slices.iter().map(|slice| slice.2 as f64).sum()
+pub(super) fn count(slices: &[Slice]) -> f64 {
+    slices.iter().map(|slice| slice.count as f64).sum()
 }
 
 /// Returns the sum of the copies' rates in the cell's unit over the interval that all of them share, or the mean of their
@@ -195,12 +195,12 @@ fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
     if cell.value.is_some() {
         return None;
     }
-    let counted: Vec<&[(u64, u64, u64)]> = copies.iter().map(|copy| counted(cell, copy)).collect();
+    let counted: Vec<&[Slice]> = copies.iter().map(|copy| counted(cell, copy)).collect();
     // By the plan, where the journal says it: a slice that a stall makes longer may begin in the warm-up.
     let opening = u64::from(cell.warmup).saturating_mul(cell.slice);
     let first = if cell.slice > 0 { copies.iter().map(|copy| &copy.slices[..]).collect() } else { counted.clone() };
-    let from = first.iter().filter_map(|slices| Some(slices.first()?.0)).max()?.max(opening);
-    let to = counted.iter().filter_map(|slices| Some(slices.last()?.1)).min()?;
+    let from = first.iter().filter_map(|slices| Some(slices.first()?.start)).max()?.max(opening);
+    let to = counted.iter().filter_map(|slices| Some(slices.last()?.end)).min()?;
     let seconds = to.checked_sub(from).filter(|ns| *ns > 0)? as f64 / 1e9;
     let worth = |copy: &Copy| match cell.metric {
         Metric::Time => seconds * cell.scale / done_within(&copy.slices, from, to),
@@ -211,12 +211,11 @@ fn shared_rates(cell: &Cell, copies: &[Copy]) -> Option<Vec<f64>> {
 }
 
 /// What was done between two moments, where a slice that lies across one of them counts by its share.
-fn done_within(slices: &[(u64, u64, u64)], from: u64, to: u64) -> f64 {
-    let part = |(start, end, count): &(u64, u64, u64)| {
-        let inside = (*end).min(to).saturating_sub((*start).max(from));
-        // A stranger's may end before it begins.
-        let length = end.saturating_sub(*start);
-        if inside == length { *count as f64 } else { *count as f64 * inside as f64 / length as f64 }
+fn done_within(slices: &[Slice], from: u64, to: u64) -> f64 {
+    let part = |slice: &Slice| {
+        let inside = slice.end.min(to).saturating_sub(slice.start.max(from));
+        let (count, length) = (slice.count as f64, slice.length());
+        if inside == length { count } else { count * inside as f64 / length as f64 }
     };
     slices.iter().map(part).sum()
 }
@@ -373,8 +372,11 @@ mod tests {
         assert!((kept.iter().map(|pass| pass.seconds).sum::<f64>() / 2.0 - 30.002_925_5).abs() < 1e-9);
     }
 
-    fn of_copies(copies: &[&[(u64, u64, u64)]], cell: &Cell) -> Option<f64> {
-        let copy = |slices: &&[(u64, u64, u64)]| Copy { slices: slices.to_vec(), ..Copy::default() };
+    fn of_copies(copies: &[&[[u64; 3]]], cell: &Cell) -> Option<f64> {
+        let copy = |slices: &&[[u64; 3]]| {
+            let slices = slices.iter().copied().map(Slice::from).collect();
+            Copy { slices, ..Copy::default() }
+        };
         rate(cell, &Trial { copies: copies.iter().map(copy).collect(), ..Trial::default() })
     }
 
@@ -384,15 +386,15 @@ mod tests {
     #[test]
     fn a_rate_is_that_of_the_interval_which_all_copies_share() {
         let cell = Cell { timebase: 1.0, scale: 1.0, ..Cell::default() };
-        let prompt = [(0, 50 * MS, 50), (50 * MS, 100 * MS, 50)];
+        let prompt = [[0, 50 * MS, 50], [50 * MS, 100 * MS, 50]];
         assert_eq!(of_copies(&[&prompt], &cell), Some(1000.0));
         assert_eq!(of_copies(&[&prompt, &prompt], &cell), Some(2000.0));
         // The first copy is twice as fast while it is alone, for 50 ms; what it does then was in the sum.
-        let alone = [(0, 50 * MS, 100), (50 * MS, 100 * MS, 50)];
-        let late = [(50 * MS, 50 * MS, 0), (50 * MS, 100 * MS, 50)];
+        let alone = [[0, 50 * MS, 100], [50 * MS, 100 * MS, 50]];
+        let late = [[50 * MS, 50 * MS, 0], [50 * MS, 100 * MS, 50]];
         assert_eq!(of_copies(&[&alone, &late], &cell), Some(2000.0));
         // The second is stopped across the closing edge, from 75 ms to 125 ms: a third of its last slice is a stall.
-        let stalled = [(0, 50 * MS, 50), (50 * MS, 125 * MS, 25)];
+        let stalled = [[0, 50 * MS, 50], [50 * MS, 125 * MS, 25]];
         let found = of_copies(&[&prompt, &stalled], &cell).unwrap();
         assert!((found - (1000.0 + (50.0 + 25.0 * 50.0 / 75.0) / 0.1)).abs() < 1e-9, "{found}");
         assert!((of_copies(&[&stalled], &cell).unwrap() - 75.0 / 0.125).abs() < 1e-9);
@@ -400,13 +402,13 @@ mod tests {
         let times = Cell { metric: Metric::Time, ..cell.clone() };
         assert!((of_copies(&[&alone, &late], &times).unwrap() - 0.001).abs() < 1e-12);
         // Copies that share nothing are what they are; the runner repeats such trials.
-        assert_eq!(of_copies(&[&[(0, 50 * MS, 50)], &[(50 * MS, 100 * MS, 50)]], &cell), Some(2000.0));
+        assert_eq!(of_copies(&[&[[0, 50 * MS, 50]], &[[50 * MS, 100 * MS, 50]]], &cell), Some(2000.0));
     }
 
     /// A stall from the warm-up into what is counted is in the score, from the planned end of the warm-up on.
     #[test]
     fn a_stall_across_the_end_of_the_warm_up_counts_from_there() {
-        let slices = [(0, 150 * MS, 30), (150 * MS, 150 * MS, 0), (150 * MS, 200 * MS, 50)];
+        let slices = [[0, 150 * MS, 30], [150 * MS, 150 * MS, 0], [150 * MS, 200 * MS, 50]];
         let cell = Cell { timebase: 1.0, scale: 1.0, warmup: 1, slice: 50 * MS, ..Cell::default() };
         let found = of_copies(&[&slices], &cell).unwrap();
         assert!((found - (30.0 * 100.0 / 150.0 + 50.0) / 0.15).abs() < 1e-9, "{found}");
@@ -418,7 +420,7 @@ mod tests {
     #[test]
     fn equal_counts_are_known_to_a_count() {
         let cell = Cell { timebase: 1.0, scale: 1.0, ..Cell::default() };
-        let copy = Copy { slices: vec![(0, 1000 * MS, 7)], ..Copy::default() };
+        let copy = Copy { slices: vec![[0, 1000 * MS, 7].into()], ..Copy::default() };
         let trials = vec![Trial { copies: vec![copy], ..Trial::default() }; 16];
         let found = estimate(&cell, &trials);
         assert!((found.high.ln() - (7.0_f64.ln() + 1.0 / 7.0)).abs() < 1e-12 && found.spread() > 0.1, "{found:?}");

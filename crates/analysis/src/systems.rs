@@ -103,7 +103,7 @@ impl Comparisons {
     /// by their judged percentile; and after it an operation's energy, if all that know it have it from one kind of source.
     #[must_use]
     pub fn side_by_side(&self) -> Vec<Across> {
-        let rows = || self.runs.iter().flat_map(|run| &run.results.rows);
+        let rows = || self.runs.iter().flat_map(|run| &run.results.figures);
         let mut known: Vec<&journal::Cell> = Vec::new();
         for row in rows() {
             if !known.iter().any(|cell| cell.key == row.cell.key) {
@@ -112,9 +112,9 @@ impl Comparisons {
         }
         let mut sources: Vec<&str> = self.runs.iter().filter_map(|run| run.results.facts.energy_source()).collect();
         sources.dedup();
-        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Row) -> Option<Estimate>| {
-            let same = |row: &&super::Row| row.cell.key == cell.key && row.cell.unit == cell.unit;
-            let figure = |run: &Compared| run.results.rows.iter().find(same).and_then(of);
+        let across = |measure: Measure, cell: &&journal::Cell, of: fn(&super::Figure) -> Option<Estimate>| {
+            let same = |row: &&super::Figure| row.cell.key == cell.key && row.cell.unit == cell.unit;
+            let figure = |run: &Compared| run.results.figures.iter().find(same).and_then(of);
             let figures: Vec<Option<Estimate>> = self.runs.iter().map(figure).collect();
             let (unit, lower) = (measure.unit(&cell.unit), measure.lower_is_better(cell.metric));
             let key = cell.key.under(self.condition(&cell.key.condition));
@@ -127,6 +127,14 @@ impl Comparisons {
             [Some(score), has_energy.then_some(energy)].into_iter().flatten()
         };
         known.iter().flat_map(all).collect()
+    }
+
+    /// Returns the same in another order; rows alike keep theirs.
+    #[must_use]
+    pub fn sorted_side_by_side(&self, by: Sorted) -> Vec<Across> {
+        let mut rows = self.side_by_side();
+        sort(&mut rows, by);
+        rows
     }
 
     /// Returns the indexes of the runs likewise: of each that of the same tests.
@@ -152,7 +160,7 @@ impl Comparisons {
 }
 
 /// Sorts rows; those alike keep their order.
-pub fn sort(rows: &mut [Across], by: Sorted) {
+fn sort(rows: &mut [Across], by: Sorted) {
     match by {
         Sorted::AsMeasured => {}
         Sorted::Test => rows.sort_by(|a, b| a.key.test.cmp(&b.key.test)),

@@ -11,16 +11,16 @@ use journal::{Facts, Key, Run};
 use stats::{Estimate, Mean, mean, steps, student_p, student_quantile, welch_shift};
 
 /// What is watched between runs, what a change of figures is most often due to: its name and its value, of what is known.
-pub(super) fn watched(summary: &Summary) -> Vec<(String, &str)> {
-    let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), summary.facts.text(name)?));
-    let mut watched = vec![("host".to_owned(), summary.run.host.as_str())];
+pub(super) fn watched<'a>(run: &'a Run, facts: &'a Facts) -> Vec<(String, &'a str)> {
+    let known = |(title, name): (&str, &str)| Some((title.to_lowercase(), facts.text(name)?));
+    let mut watched = vec![("host".to_owned(), run.host.as_str())];
     watched.extend(Facts::suspects().filter_map(known));
-    if let Some(build) = &summary.run.build {
+    if let Some(build) = &run.build {
         watched.push(("compiler".to_owned(), &build.compiler));
         // Twelve digits tell builds apart, as they do commits.
         watched.push(("build".to_owned(), build.hash.get(..12).unwrap_or(&build.hash)));
     }
-    watched.push(("procedure".to_owned(), summary.run.procedure.name()));
+    watched.push(("procedure".to_owned(), run.procedure.name()));
     watched
 }
 
@@ -188,17 +188,17 @@ pub(super) fn began(run: &Run) -> (Option<jiff::Timestamp>, &str) {
 /// The run's figures of a test, each as a series of one.
 fn cells(test: &str, summary: &Summary) -> Vec<Series> {
     let of = |figure: &Figure| Series {
-        label: figure.label.clone(),
-        key: figure.key.clone(),
+        label: figure.cell.label.clone(),
+        key: figure.cell.key.clone(),
         common: Common::of(summary),
-        unit: figure.unit.clone(),
-        lower_is_better: figure.metric != Metric::Rate,
+        unit: figure.cell.unit.clone(),
+        lower_is_better: figure.cell.metric != Metric::Rate,
         points: vec![point(summary, figure.score, None)],
         steps: Vec::new(),
         latest: None,
     };
     // The control of a comparison measures the same again.
-    let figures = summary.figures.iter().filter(|figure| figure.key.test == test && !figure.control);
+    let figures = summary.figures.iter().filter(|figure| figure.cell.key.test == test && !figure.cell.control);
     let figures = figures.filter(|figure| figure.score.value.is_finite()).map(of);
     let indexes = summary.indexes.iter().filter(|index| index.id == test && index.complete).map(|index| Series {
         label: index.id.clone(),
@@ -214,14 +214,16 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
 }
 
 fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point {
-    let before: BTreeMap<String, &str> = before.map(watched).into_iter().flatten().collect();
+    let before: BTreeMap<String, &str> =
+        before.map(|before| watched(&before.run, &before.facts)).into_iter().flatten().collect();
     // What only one of the two journals says is not a known change.
     let change = |(name, after): (String, &str)| {
         let before = *before.get(&name).filter(|before| **before != after)?;
         Some(Change { name, before: before.to_owned(), after: after.to_owned() })
     };
     let Run { name, host, started, .. } = summary.run.clone();
-    Point { run: name, host, started, score, changed: watched(summary).into_iter().filter_map(change).collect() }
+    let changed = watched(&summary.run, &summary.facts).into_iter().filter_map(change).collect();
+    Point { run: name, host, started, score, changed }
 }
 
 fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
@@ -255,13 +257,13 @@ fn percent(logs: &Estimate) -> Estimate {
 /// rates: the speed of the machine without this test. `None` of fewer than two, and of an index, which has them in it.
 fn others(series: &Series, runs: &[&Summary]) -> Option<(usize, Vec<f64>)> {
     let is_other = |figure: &&Figure| {
-        let (key, own) = (&figure.key, &series.key);
+        let (cell, key, own) = (&figure.cell, &figure.cell.key, &series.key);
         let here = (key.copies, &key.load, &key.condition) == (own.copies, &own.load, &own.condition);
-        here && key.test != own.test && !figure.control && figure.metric != Metric::Latency && figure.score.value > 0.0
+        here && key.test != own.test && !cell.control && cell.metric != Metric::Latency && figure.score.value > 0.0
     };
-    let speed = |figure: &Figure| Measure::Score.goodness(figure.metric, figure.score.value);
+    let speed = |figure: &Figure| Measure::Score.goodness(figure.cell.metric, figure.score.value);
     let of_run = |run: &&Summary| -> BTreeMap<String, f64> {
-        run.figures.iter().filter(is_other).map(|figure| (figure.key.test.clone(), speed(figure))).collect()
+        run.figures.iter().filter(is_other).map(|figure| (figure.cell.key.test.clone(), speed(figure))).collect()
     };
     let all: Vec<BTreeMap<String, f64>> = runs.iter().map(of_run).collect();
     let common: Vec<&String> =

@@ -40,40 +40,6 @@ pub(super) struct PrintedTotal {
 }
 
 impl Printed {
-    /// Returns the scores, by test, that lie within the rounding of the printed ones and give the index values that are
-    /// printed too, where the printed ones do not. Reports print one decimal of a score and compute with all: an index of the
-    /// rounded scores can differ in its last digit.
-    pub fn settle(&self, results: &Results, catalogue: &Catalogue, own: &str) -> Vec<(String, f64)> {
-        let id = |id: &Option<String>| id.as_deref().unwrap_or(own).to_owned();
-        let geometric = |index: &&Index| {
-            index.copies == self.copies && index.arithmetic == Arithmetic::Geometric && index.id == own
-        };
-        let Some(index) = results.indexes().iter().find(geometric) else { return Vec::new() };
-        let rows = self.rows.iter().filter(|row| id(&row.index) == own);
-        let ranges: Vec<(&Part, f64, f64)> =
-            rows.filter_map(|row| part(index, row, catalogue).and_then(|part| row.range(part))).collect();
-        if ranges.len() != index.parts.len() {
-            return Vec::new();
-        }
-        let total = self.totals.iter().find_map(|total| match total.total {
-            Total::Index(printed) if id(&total.index) == own => Some(printed),
-            _ => None,
-        });
-        let good = |index: f64| total.is_none_or(|printed| format!("{index:.1}") == format!("{printed:.1}"));
-        if good(index.score.value) {
-            return Vec::new();
-        }
-        // The same share of every range, nearest to half of it.
-        let place = |share: f64, low: f64, high: f64| low + share * (high - low);
-        let of = |share: f64| {
-            let logs = ranges.iter().map(|(part, low, high)| (place(share, *low, *high) / part.baseline).ln());
-            10.0 * (logs.sum::<f64>() / ranges.len() as f64).exp()
-        };
-        let shares = (0..50).flat_map(|step| [0.5 + f64::from(step) / 100.0, 0.5 - f64::from(step) / 100.0]);
-        let Some(share) = { shares }.find(|share| good(of(*share))) else { return Vec::new() };
-        ranges.iter().map(|(part, low, high)| (part.test.clone(), place(share, *low, *high))).collect()
-    }
-
     /// Returns what differs from `results`, as sentences. Numbers of no named index are of `own`.
     pub fn check(&self, results: &Results, catalogue: &Catalogue, own: &str) -> Vec<String> {
         let index = |id: &Option<String>| {
@@ -116,16 +82,6 @@ fn part<'a>(index: &'a Index, row: &PrintedRow, catalogue: &Catalogue) -> Option
 }
 
 impl PrintedRow {
-    /// The scores that print as this row's result and as its index; none where no score does.
-    fn range<'a>(&self, part: &'a Part) -> Option<(&'a Part, f64, f64)> {
-        let [baseline, result, index] = self.parts;
-        let scale = part.baseline / 10.0;
-        let low = (result - HALF).max((index - HALF) * scale);
-        let high = (result + HALF).min((index + HALF) * scale);
-        let same = (baseline - part.baseline).abs() <= HALF + SLACK && (result - part.score).abs() <= HALF;
-        (same && 0.0 < low && low < high).then_some((part, low, high))
-    }
-
     fn differs(&self, index: &Index, part: &Part) -> Option<String> {
         let [_, result, printed] = self.parts;
         // The index was computed from a result with more digits than are printed.

@@ -33,8 +33,8 @@ pub(super) struct Draft<'a> {
     unread: usize,
 }
 
-/// A figure of another suite, before it has a cell.
-pub(super) struct Figure<'u> {
+/// What another suite prints a number under.
+pub(super) struct Heading<'u> {
     /// The suite's own name for it.
     pub label: String,
     /// How many copies or threads it is of together.
@@ -43,20 +43,20 @@ pub(super) struct Figure<'u> {
     pub metric: Metric,
 }
 
-impl<'u> Figure<'u> {
+impl<'u> Heading<'u> {
     /// A higher-is-better figure at one copy.
-    pub fn rate(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
-        Figure { label: label.into(), copies: 1, unit, metric: Metric::Rate }
+    pub fn rate(label: impl Into<String>, unit: &'u str) -> Heading<'u> {
+        Heading { label: label.into(), copies: 1, unit, metric: Metric::Rate }
     }
 
     /// A lower-is-better figure at one copy.
-    pub fn time(label: impl Into<String>, unit: &'u str) -> Figure<'u> {
-        Figure { metric: Metric::Time, ..Figure::rate(label, unit) }
+    pub fn time(label: impl Into<String>, unit: &'u str) -> Heading<'u> {
+        Heading { metric: Metric::Time, ..Heading::rate(label, unit) }
     }
 
     /// Returns it as one of several copies.
-    pub fn at(self, copies: u32) -> Figure<'u> {
-        Figure { copies: copies.max(1), ..self }
+    pub fn at(self, copies: u32) -> Heading<'u> {
+        Heading { copies: copies.max(1), ..self }
     }
 }
 
@@ -178,7 +178,7 @@ impl<'a> Draft<'a> {
 
     /// Makes the cell of another suite's figure with a trial for each of its values. A value that is 0 or was printed as 0
     /// says nothing, and is left out.
-    pub fn figure(&mut self, figure: &Figure<'_>, values: impl IntoIterator<Item = f64>) {
+    pub fn figure(&mut self, figure: &Heading<'_>, values: impl IntoIterator<Item = f64>) {
         let values: Vec<f64> = values.into_iter().collect();
         let usable = |value: &f64| *value > 0.0 && *value <= ABSURD;
         if !values.iter().all(usable) {

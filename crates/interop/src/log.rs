@@ -10,7 +10,7 @@ use super::lines::number;
 use super::text::Text;
 use analysis::Results;
 use anyhow::Result;
-use journal::{Cell, Copy, Journal, Trial, Warning};
+use journal::{Cell, Copy, Journal, Slice, Trial, Warning};
 
 /// How far UnixBench's score, printed with fifteen digits, may be from ours.
 const SAME: f64 = 1e-9;
@@ -59,7 +59,7 @@ fn read(text: &str, mut draft: Draft<'_>) -> Journal {
     let mut journal = reader.draft.finish();
     let results = Results::new(&journal, catalogue, None);
     for (cell, printed) in reader.printed {
-        let row = results.rows.iter().find(|row| row.cell.id == cell);
+        let row = results.figures.iter().find(|row| row.cell.id == cell);
         if let Some(row) = row.filter(|row| (row.score.value - printed).abs() > SAME * printed.max(1.0)) {
             let text = format!("the log has {printed:.1} as its score, and its passes give {:.1}", row.score.value);
             journal.warnings.push(Warning { cell: Some(cell), text });
@@ -199,10 +199,10 @@ fn copy(cell: &Cell, fields: &Fields<'_>) -> Result<Copy, String> {
     let mut copy = Copy::default();
     match &cell.value {
         Some(name) => {
-            copy.slices.push((0, end, 0));
+            copy.slices.push(Slice { start: 0, end, count: 0 });
             copy.values.insert(name.clone(), (count, cell.unit.clone()));
         }
-        None if count.fract() == 0.0 => copy.slices.push((0, end, count as u64)),
+        None if count.fract() == 0.0 => copy.slices.push(Slice { start: 0, end, count: count as u64 }),
         None => return Err(unreadable("COUNT0")),
     }
     Ok(copy)
@@ -262,8 +262,8 @@ mod tests {
         journal.warnings.iter().map(|warning| format!("{}\n", warning.text)).collect()
     }
 
-    fn slices(trial: &Trial) -> Vec<(u64, u64, u64)> {
-        trial.copies.iter().flat_map(|copy| copy.slices.clone()).collect()
+    fn slices(trial: &Trial) -> Vec<[u64; 3]> {
+        trial.copies.iter().flat_map(|copy| &copy.slices).map(|slice| <[u64; 3]>::from(*slice)).collect()
     }
 
     #[test]
@@ -275,10 +275,10 @@ mod tests {
             (cell.key.test.as_str(), cell.key.copies, cell.timebase, cell.value.as_ref()),
             ("pipe", 2, 1.0, None)
         );
-        assert_eq!(slices(&journal.trials[0]), [(0, 10_000_000_000, 1000), (0, 30_000_000_000, 2000)]);
-        assert_eq!(slices(&journal.trials[1]), [(0, 20_000_000_000, 1100), (0, 20_000_000_000, 2000)]);
+        assert_eq!(slices(&journal.trials[0]), [[0, 10_000_000_000, 1000], [0, 30_000_000_000, 2000]]);
+        assert_eq!(slices(&journal.trials[1]), [[0, 20_000_000_000, 1100], [0, 20_000_000_000, 2000]]);
         assert_eq!((journal.trials[1].block, journal.trials[1].at), (1, 30.0));
-        let row = &Results::new(&journal, &catalogue(), None).rows[0];
+        let row = &Results::new(&journal, &catalogue(), None).figures[0];
         assert!((row.score.value - (150.0_f64 * 155.0).sqrt()).abs() < 1e-9);
         assert_eq!((row.n, row.seconds), (2, 20.0));
         // A log always has these two.
@@ -296,7 +296,7 @@ mod tests {
     fn a_programs_own_time_goes_first_unless_it_is_none() {
         for (time, end) in [("5.5", 5_500_000_000), ("0", 20_000_000_000), ("0.0", 20_000_000_000)] {
             let text = LOG.replace("# COUNT0: 1100\n", &format!("# COUNT0: 1100\n# TIME: {time}\n"));
-            assert_eq!(slices(&journal(&text).trials[1])[0], (0, end, 1100), "{time}");
+            assert_eq!(slices(&journal(&text).trials[1])[0], [0, end, 1100], "{time}");
         }
     }
 
@@ -307,7 +307,7 @@ mod tests {
         let journal = journal(&text);
         let value = |copy: &Copy| copy.values.values().map(|value| value.0).sum::<f64>();
         assert_eq!(journal.trials[1].copies.iter().map(value).collect::<Vec<_>>(), [1100.25, 2000.0]);
-        let row = &Results::new(&journal, &catalogue(), None).rows[0];
+        let row = &Results::new(&journal, &catalogue(), None).figures[0];
         assert!((row.score.value - (3000.0_f64 * 3100.25).sqrt()).abs() < 1e-9);
     }
 
@@ -356,7 +356,7 @@ mod tests {
     fn the_last_run_in_the_file_counts() {
         let journal = journal(&(LOG.to_owned() + &LOG.replace("1000", "1001")));
         assert_eq!((journal.cells.len(), journal.trials.len()), (1, 2));
-        assert_eq!(journal.trials[0].copies[0].slices[0].2, 1001);
+        assert_eq!(journal.trials[0].copies[0].slices[0].count, 1001);
         assert!(warnings(&journal).contains("more than once"));
     }
 }

@@ -8,10 +8,7 @@ use super::lines::{self, ScoreLine, Total};
 use super::text::Text;
 use analysis::Results;
 use anyhow::{Result, bail};
-use journal::{Fact, Journal, Score, Trial};
-
-/// What the scores are whose printed digits do not give the printed index.
-const SETTLED: &str = "within the rounding of the printed ones, where the printed index is";
+use journal::{Journal, Score, Trial};
 
 /// Whether a line shows that its text is a report.
 pub(super) fn is_report_line(line: &str) -> bool {
@@ -225,22 +222,6 @@ impl<'a> Reader<'a> {
             }
         }
         warnings.extend(self.printed.iter().flat_map(|printed| printed.check(&results, catalogue, own)));
-        for printed in &self.printed {
-            let settled = printed.settle(&results, catalogue, own);
-            if !settled.is_empty() {
-                let name = format!("imported.digits.{}", printed.copies);
-                let label = format!("Scores of {}", copies_of(printed.copies));
-                journal.facts.push(Fact::from_text(name, label, "Imported".to_owned(), SETTLED.to_owned()));
-            }
-            for (test, value) in settled {
-                let cells = &journal.cells;
-                let of = |trial: &&mut Trial| {
-                    (cells[trial.cell].key.copies, &cells[trial.cell].key.test) == (printed.copies, &test)
-                };
-                let scores = journal.trials.iter_mut().filter(of).filter_map(|trial| trial.score.as_mut());
-                scores.for_each(|score| score.value = value);
-            }
-        }
         journal.warnings.extend(warnings.into_iter().map(|text| journal::Warning { cell: None, text }));
         journal
     }

@@ -8,7 +8,7 @@ extern crate unixmark_interop as interop;
 
 use std::sync::LazyLock;
 
-use analysis::{Asked, Comparisons, Results, Row};
+use analysis::{Asked, Comparisons, Figure, Results};
 use catalogue::{Catalogue, Metric};
 use interop::import;
 use journal::Journal;
@@ -130,9 +130,9 @@ fn refused(text: &str) -> String {
     import("", text, catalogue()).unwrap_err().to_string()
 }
 
-fn row<'a>(results: &'a Results, label: &str) -> &'a Row {
-    let labels: Vec<&String> = results.rows.iter().map(|row| &row.cell.label).collect();
-    let found = results.rows.iter().find(|row| row.cell.label == label);
+fn row<'a>(results: &'a Results, label: &str) -> &'a Figure {
+    let labels: Vec<&String> = results.figures.iter().map(|row| &row.cell.label).collect();
+    let found = results.figures.iter().find(|row| row.cell.label == label);
     found.unwrap_or_else(|| panic!("{label} is not among {labels:?}"))
 }
 
@@ -142,8 +142,8 @@ fn after<'a>(text: &'a str, word: &str) -> &'a str {
 }
 
 fn scores(results: &Results) -> Vec<(String, u32, String)> {
-    let of = |row: &Row| (row.cell.key.test.clone(), row.cell.key.copies, format!("{:.1}", row.score.value));
-    results.rows.iter().map(of).collect()
+    let of = |row: &Figure| (row.cell.key.test.clone(), row.cell.key.copies, format!("{:.1}", row.score.value));
+    results.figures.iter().map(of).collect()
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn cyclictest() {
         let [least, mean, most] =
             ["Min", "Avg", "Max"].map(|name| row(&results, &format!("cyclictest {name}")).score.value);
         assert!(least < mean && mean < most, "{least} {mean} {most}");
-        assert_eq!(results.rows[0].cell.key.copies, threads);
+        assert_eq!(results.figures[0].cell.key.copies, threads);
     }
     let summary = "T: 0 ( 1) P: 0 I:1000 C:   3000 Min:      2 Act:    6 Avg:    5 Max:      30\n\
                    T: 1 ( 2) P: 0 I:1500 C:   1000 Min:      1 Act:    7 Avg:    9 Max:      20\n";
@@ -223,13 +223,13 @@ fn cyclictest() {
 #[test]
 fn hackbenchs_runs_are_trials() {
     let (_, results) = one(HACKBENCH);
-    let [row] = &results.rows[..] else { panic!("one cell") };
+    let [row] = &results.figures[..] else { panic!("one cell") };
     assert_eq!(row.n, HACKBENCH.matches("Time:").count());
     assert!(row.cell.label.starts_with("hackbench: in process mode with 2 groups"), "{}", row.cell.label);
     assert!(row.cell.label.ends_with("200 messages of 100 bytes"));
     let (_, old) = one("Running with 10*40 (== 400) tasks.\nTime: 1.5\n");
     assert_eq!(
-        (old.rows[0].cell.label.as_str(), old.rows[0].score.value),
+        (old.figures[0].cell.label.as_str(), old.figures[0].score.value),
         ("hackbench: with 10*40 (== 400) tasks", 1.5)
     );
     let open = HACKBENCH.rsplit_once("Time:").unwrap().0;
@@ -250,7 +250,7 @@ fn sysbench() {
         assert_eq!((row.score.value, row.cell.unit.as_str()), (printed.parse().unwrap(), unit));
         assert_eq!(journal.run.tool, "sysbench 1.0.20");
     }
-    assert_eq!(one(CPU).1.rows[0].cell.key.copies, 2, "threads");
+    assert_eq!(one(CPU).1.figures[0].cell.key.copies, 2, "threads");
     let events: f64 = after(THREADS, "total number of events:").parse().unwrap();
     let rate = row(&one(THREADS).1, "sysbench events").score.value;
     assert!((rate / events - 1.0).abs() < 0.01, "a run of a second: {rate}");
@@ -270,7 +270,7 @@ fn lmbenchs_systems_are_runs() {
     assert_eq!((exec.n, exec.score.value, exec.cell.metric), (2, 1225.0, Metric::Time), "1.2K and 1250");
     assert_eq!(row(results, "TCP bandwidth").score.value, 5000.0);
     assert_eq!(row(others, "stat").score.value, 0.51, "after an empty column");
-    assert!(others.rows.iter().all(|row| row.cell.label != "null I/O"));
+    assert!(others.figures.iter().all(|row| row.cell.label != "null I/O"));
     assert!(refused(&LMBENCH.replace("3 . 0", "9 . 0")).contains("'9.0' (line 2)"));
     assert!(refused(&LMBENCH.replace("110.", "11x.")).contains("in line 11"));
     assert!(refused(&LMBENCH.replacen(" ----\none", "\none", 1)).contains("in line 10"));
@@ -288,7 +288,7 @@ fn phoronixs_systems_are_runs() {
     assert_eq!((dhry.n, dhry.score.value, dhry.cell.unit.as_str()), (3, 41.0, "LPS"));
     assert_eq!(row(others, label).score.value, 30.5);
     assert_eq!(row(results, "A Wait").cell.metric, Metric::Time);
-    assert_eq!((results.rows.len(), others.rows.len()), (2, 1));
+    assert_eq!((results.figures.len(), others.figures.len()), (2, 1));
     assert_eq!(one.facts.text("kernel.release"), Some("6.1.0 (x86_64)"));
     let cut = &PHORONIX[..PHORONIX.len() - 60];
     assert!(refused(cut).starts_with("it is XML that is damaged or truncated at line"), "{}", refused(cut));
@@ -310,7 +310,7 @@ fn geekbench_and_yabs() {
     assert_eq!(row(&results, "Geekbench 6 multi").score.value, 2800.0);
     let sent = row(&results, "iperf IPv4 Some Place send");
     assert_eq!((sent.score.value, sent.cell.unit.as_str()), (1500.0, "Mbit/s"));
-    assert_eq!(results.rows.iter().filter(|row| row.cell.label.starts_with("iperf")).count(), 1, "busy is no speed");
+    assert_eq!(results.figures.iter().filter(|row| row.cell.label.starts_with("iperf")).count(), 1, "busy is no speed");
     assert!(refused(&YABS.replace("v2025-04-20", "2")).contains("'2' (line 1)"));
 }
 
@@ -366,10 +366,10 @@ fn survives(text: &str) {
         Err(error) => assert!(error.to_string().starts_with("it "), "{error}"),
         Ok(journals) => {
             let results: Vec<Results> = journals.iter().map(|one| Results::new(one, catalogue(), None)).collect();
-            for row in results.iter().flat_map(|results| &results.rows) {
+            for row in results.iter().flat_map(|results| &results.figures) {
                 assert!(row.score.value.is_finite() && row.seconds.is_finite());
             }
-            assert!(results.iter().all(|results| !results.rows.is_empty()));
+            assert!(results.iter().all(|results| !results.figures.is_empty()));
             let twice = [results.clone(), results].concat();
             let _ = Comparisons::new(twice, &Asked::default());
         }

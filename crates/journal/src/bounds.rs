@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn numbers_that_nothing_measured_are_refused() {
         let late = |block, end| {
-            let copy = Copy { slices: vec![(0, end, u64::MAX)], ..Copy::default() };
+            let copy = Copy { slices: vec![[0, end, u64::MAX].into()], ..Copy::default() };
             Record::Trial(Box::new(Trial { block, copies: vec![copy], ..Trial::default() }))
         };
         let refused = |record| Tally::default().add(&record).err().map(|error| error.to_string());

@@ -52,7 +52,7 @@ fn check_trial(trial: &Trial) -> Result<()> {
 
 fn check_copy(copy: &Copy) -> Result<()> {
     // Counts are not added up in whole numbers.
-    let ends = copy.slices.iter().flat_map(|(start, end, _)| [*start, *end]);
+    let ends = copy.slices.iter().flat_map(|slice| [slice.start, slice.end]);
     ends.max().map_or(Ok(()), |ns| most(ns, MOST_NS, "ns"))?;
     if let Some(usage) = &copy.usage {
         let counts = [usage.minor_faults, usage.major_faults, usage.voluntary, usage.involuntary, usage.maxrss_kib];

@@ -56,15 +56,15 @@ impl Trial {
     /// Returns when the last copy began, in ns since the common start.
     #[must_use]
     pub fn last_start(&self) -> u64 {
-        self.copies.iter().filter_map(|copy| Some(copy.slices.first()?.0)).max().unwrap_or(0)
+        self.copies.iter().filter_map(|copy| Some(copy.slices.first()?.start)).max().unwrap_or(0)
     }
 }
 
 /// What one copy of a program reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Copy {
-    /// Start and end in ns since the common start, and the count between them.
-    pub slices: Vec<(u64, u64, u64)>,
+    /// Its slices in order.
+    pub slices: Vec<Slice>,
     /// The number of its process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -92,6 +92,38 @@ impl Copy {
     /// Returns all the histograms that it has.
     pub(crate) fn histograms(&self) -> impl Iterator<Item = &Histogram> {
         self.times.as_deref().into_iter().chain(self.frames.as_deref().into_iter().flat_map(Frames::histograms))
+    }
+}
+
+/// A part of a window with what was done in it: an array of three in the journal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 3]", into = "[u64; 3]")]
+pub struct Slice {
+    /// Its beginning in ns since the common start.
+    pub start: u64,
+    /// Its end in ns since the common start; a stranger's may come before its beginning.
+    pub end: u64,
+    /// What was counted in it.
+    pub count: u64,
+}
+
+impl Slice {
+    /// Returns its length in ns.
+    #[must_use]
+    pub fn length(self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+impl From<[u64; 3]> for Slice {
+    fn from([start, end, count]: [u64; 3]) -> Slice {
+        Slice { start, end, count }
+    }
+}
+
+impl From<Slice> for [u64; 3] {
+    fn from(Slice { start, end, count }: Slice) -> [u64; 3] {
+        [start, end, count]
     }
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{Observer, Setup};
 use catalogue::Test;
-use journal::{Copy, Store, Trial};
+use journal::{Copy, Slice, Store, Trial};
 use plan::Cell;
 use runner::{Bench, Event, Failure};
 
@@ -58,7 +58,7 @@ pub fn wobble(number: u32, size: f64) -> f64 {
 pub fn trial(cell: &Cell, share: f64) -> Trial {
     let slice = u64::try_from(cell.window.slice.as_nanos()).unwrap();
     let count = (COUNT as f64 * share) as u64;
-    let slices = (0..u64::from(cell.window.slices)).map(|at| (at * slice, (at + 1) * slice, count));
+    let slices = (0..u64::from(cell.window.slices)).map(|at| Slice { start: at * slice, end: (at + 1) * slice, count });
     let copy = Copy { slices: slices.collect(), ..Copy::default() };
     Trial { copies: vec![copy; cell.copies as usize], ..Trial::default() }
 }

@@ -41,7 +41,7 @@ impl Measured {
 }
 
 fn is_empty(results: &Results) -> bool {
-    results.rows.is_empty() && !results.burnin().is_some_and(BurnIn::has_worked)
+    results.figures.is_empty() && !results.burnin().is_some_and(BurnIn::has_worked)
 }
 
 /// Returns why a run is no success.

@@ -83,7 +83,7 @@ fn a_run_is_kept_and_has_results() {
     let Measured { directory, journal, results, ended, failures, .. } =
         prepared.measure_on(full_speed(), &setup, &mut notes).unwrap();
     assert_eq!((failures, ended.unwrap().ended), (Vec::new(), Ended::Complete));
-    assert_eq!((trials(&journal), notes.trials, results.rows.len()), (vec![4, 4], 8, 2));
+    assert_eq!((trials(&journal), notes.trials, results.figures.len()), (vec![4, 4], 8, 2));
     let run = &journal.run;
     assert_eq!((&*run.comment, &run.arguments[..], run.seed), ("why=not", &words(&["run", "pipe"])[..], 7));
     assert_eq!((&run.name, run.procedure.name(), &run.host), (&notes.name, "quick", &machine.host_name()));
@@ -91,7 +91,7 @@ fn a_run_is_kept_and_has_results() {
     assert!(journal.facts.iter().any(|fact| fact.name == "system.host"));
     // Slices of 50 ms.
     let speed = COUNT as f64 / 0.05;
-    assert!(results.rows.iter().all(|row| (row.score.value / speed - 1.0).abs() < 0.01));
+    assert!(results.figures.iter().all(|row| (row.score.value / speed - 1.0).abs() < 0.01));
     assert_eq!(journal::read(&directory).unwrap().trials.len(), 8, "what is returned is what was kept");
 }
 
@@ -136,7 +136,7 @@ fn trials_that_fail_are_counted_and_the_others_stay() {
     });
     let run = measured(scores(&["pipe"], blocks(4)), bench);
     assert_eq!(run.failures, ["2 trials failed; the report has the reasons"]);
-    let row = &run.results.rows[0];
+    let row = &run.results.figures[0];
     let warnings: Vec<String> = row.warnings.iter().map(ToString::to_string).collect();
     assert!(warnings.contains(&"2 of 4 trials failed: one of two".to_owned()), "{warnings:?}");
 }
@@ -147,7 +147,7 @@ fn a_signal_ends_a_run_and_what_was_measured_stays() {
     let run = measured(scores(&["pipe"], blocks(8)), bench);
     assert_eq!((run.signal(), trials(&run.journal)), (Some(15), vec![3]));
     assert_eq!(run.results.end, Some(Ended::Interrupted));
-    assert!(run.failures.is_empty() && run.results.rows.len() == 1);
+    assert!(run.failures.is_empty() && run.results.figures.len() == 1);
     let bench = Fake::new(|_, _| Err(Failure::Stopped)).stopped_at(1, 2);
     let run = measured(scores(&["pipe"], blocks(8)), bench);
     assert_eq!((run.signal(), run.is_empty()), (Some(2), true));
@@ -239,7 +239,7 @@ fn levels_of_copies_make_a_table() {
     let ask = scores(&["pipe"], blocks(2));
     let matrix = Matrix { copies: vec![1, 2, 4], procedure: Procedure::new(Purpose::Scaling, blocks(2)), ..ask.matrix };
     let run = measured(Ask { matrix, view: View::Scaling, ..ask }, Fake::new(|cell, _| Ok(trial(cell, 1.0))));
-    assert_eq!((run.journal.run.view, run.results.rows.len()), (View::Scaling, 3));
+    assert_eq!((run.journal.run.view, run.results.figures.len()), (View::Scaling, 3));
     let scaling = run.results.scaling();
     let levels: Vec<(u32, f64)> = scaling[0].levels.iter().map(|level| (level.copies, level.total.value)).collect();
     let speed = COUNT as f64 / 0.05;

@@ -2,7 +2,7 @@
 //! `--paired` says that they alternated.
 
 use clap::ValueEnum;
-use unixmark_report::{Format, comparison, report};
+use unixmark_report::{Format, Subject, render};
 
 fn main() -> anyhow::Result<()> {
     let (paired, args): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(|word| word == "--paired");
@@ -15,9 +15,9 @@ fn main() -> anyhow::Result<()> {
         let design = if paired.is_empty() { analysis::Design::Apart } else { analysis::Design::Rounds };
         let asked = analysis::Asked { design, threshold: 1.0, conditions: None };
         let all = analysis::Comparisons::new(results, &asked);
-        print!("{}", comparison(&all, Some(&all.gate(5.0, None)), format)?);
+        print!("{}", render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), format)?);
     } else if let Some(results) = results.pop() {
-        print!("{}", report(&results, format)?);
+        print!("{}", render(Subject::Run(&results), format)?);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{finite, named, schedule, usage};
 use catalogue::Test;
-use journal::{Copy, Frame, Recorder};
+use journal::{Copy, Frame, Recorder, Slice};
 
 /// How a program's output ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -228,13 +228,13 @@ impl Parser {
         if from < start {
             return Err(Wrong::Field(format!("START_NS is before the window, which began at {start}")));
         }
-        if slices.last().is_some_and(|last| from < start + last.1) {
+        if slices.last().is_some_and(|last| from < start + last.end) {
             return Err(Wrong::from("START_NS is before the end of the last slice"));
         }
         if to < from {
             return Err(Wrong::from("END_NS is before START_NS"));
         }
-        slices.push((from - start, to - start, count));
+        slices.push(Slice { start: from - start, end: to - start, count });
         Ok(())
     }
 

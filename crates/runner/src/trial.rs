@@ -229,13 +229,13 @@ impl Supervisor<'_> {
                 (Role::Load, Some(Alone { start, steady })) => {
                     let copy = copies.swap_remove(0);
                     // A load reports one slice of the time since `mark`.
-                    if copy.slices.len() != 1 || start + copy.slices[0].1 > monotonic() {
+                    if copy.slices.len() != 1 || start + copy.slices[0].end > monotonic() {
                         let why = "it did not report exactly one slice, or reported more time than has passed";
                         return Err(blame(why.into()));
                     }
                     background = Some(Box::new(Background { alone: steady.rate, steady: steady.steady, copy }));
                 }
-                _ => counted = Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.2 as f64).sum()),
+                _ => counted = Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.count as f64).sum()),
             }
         }
         Ok((background, counted))
@@ -311,7 +311,7 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     if copies.len() != setup.threads as usize {
         return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
     }
-    let latest = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.1);
+    let latest = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.end);
     if latest.max().unwrap_or(0).max(program.output().latest()) > monotonic() {
         return Err(IN_THE_FUTURE.into());
     }
@@ -321,7 +321,7 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
         return Err("it did not report its value".into());
     }
     let end = ns(setup.window.length());
-    let slept = copies.iter().any(|copy| copy.slices.first().is_some_and(|first| first.0 >= end));
+    let slept = copies.iter().any(|copy| copy.slices.first().is_some_and(|first| first.start >= end));
     match (test.metric, &first.frames) {
         (Metric::Latency, Some(_)) => Ok(copies),
         (Metric::Latency, None) => Err("it did not report its frames".into()),
@@ -336,7 +336,8 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
 /// Whether anything was done, in time that passed. A frame that is never done is a result; a rate of zero is not.
 fn worked(copy: &Copy) -> bool {
     let (first, last) = (copy.slices.first(), copy.slices.last());
-    first.zip(last).is_some_and(|(first, last)| first.0 < last.1) && copy.slices.iter().any(|slice| slice.2 > 0)
+    first.zip(last).is_some_and(|(first, last)| first.start < last.end)
+        && copy.slices.iter().any(|slice| slice.count > 0)
 }
 
 /// The time between `go` and the common start: enough for every copy to wake up, to touch the memory that a long window

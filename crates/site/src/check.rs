@@ -79,11 +79,11 @@ fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let tests = catalogue.expand(std::slice::from_ref(&cell.key.test)).unwrap_or_default();
     for copy in &trial.copies {
         let mut last = 0;
-        for (start, end, _) in &copy.slices {
-            if *start < last || end <= start {
+        for slice in &copy.slices {
+            if slice.start < last || slice.length() == 0 {
                 return Some("its slices overlap or run backwards".to_owned());
             }
-            last = *end;
+            last = slice.end;
         }
         let checks = tests.iter().flat_map(|test| &test.checks);
         for (name, right) in checks {

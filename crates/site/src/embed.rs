@@ -6,6 +6,7 @@ use report::score;
 use crate::layout::{UP, document};
 use crate::record::Record;
 use analysis::named;
+use journal::Cell;
 use stats::Estimate;
 
 /// How wide and high a frame for it is, in pixels.
@@ -30,9 +31,9 @@ pub(crate) fn page(record: &Record, chart: Option<&str>) -> String {
     };
     let indexes: Vec<Markup> =
         record.system_indexes().map(|index| line("Index", index.copies, &index.score, "")).collect();
-    let figures = record.figures().map(|(figure, _)| {
-        let name = named(&figure.label, &figure.key.load, &figure.key.condition);
-        line(&name, figure.key.copies, &figure.score, &figure.unit)
+    let figures = record.figures().map(|figure| {
+        let Cell { key, label, unit, .. } = &figure.cell;
+        line(&named(label, &key.load, &key.condition), key.copies, &figure.score, unit)
     });
     let lines = if indexes.is_empty() { figures.take(MOST).collect() } else { indexes };
     let head = html! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::class::Class;
 use crate::record::{FACETS, Record};
 use catalogue::Metric;
-use journal::Key;
+use journal::{Cell, Key};
 use stats::Estimate;
 
 /// What a figure is of.
@@ -80,11 +80,11 @@ impl Entry {
     /// Returns the entry of a record, adding what its figures are of to `columns`.
     pub(crate) fn new(record: &Record, columns: &mut Columns) -> Entry {
         let mut figures = Vec::new();
-        for (index, quiet) in record.summary.indexes.iter().zip(&record.quiet_indexes) {
+        for index in &record.summary.indexes {
             // Of other tests than the others' it is another index.
             if index.complete {
                 let column = Column::Index { id: index.id.clone(), copies: index.copies };
-                figures.push((columns.place(column), index.score, *quiet));
+                figures.push((columns.place(column), index.score, index.quiet));
             }
         }
         let source = record.summary.facts.energy_source();
@@ -102,10 +102,10 @@ impl Entry {
         }
         // What its condition costs says more than the figure alone.
         let has_cost = |key: &Key| record.costs.iter().any(|cost| cost.key == *key);
-        for (figure, quiet) in record.figures().filter(|(figure, _)| !has_cost(&figure.key)) {
-            let (key, label, unit) = (figure.key.clone(), figure.label.clone(), figure.unit.clone());
-            let column = Column::Cell { key, label, metric: figure.metric, unit };
-            figures.push((columns.place(column), figure.score, quiet));
+        for figure in record.figures().filter(|figure| !has_cost(&figure.cell.key)) {
+            let Cell { key, label, metric, unit, .. } = figure.cell.clone();
+            let quiet = figure.quiet.as_ref().map(|quiet| quiet.score);
+            figures.push((columns.place(Column::Cell { key, label, metric, unit }), figure.score, quiet));
         }
         let run = record.run();
         Entry {

@@ -15,7 +15,7 @@ use crate::record::Record;
 use crate::state::Pages;
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
-use report::Format;
+use report::{Format, Subject};
 
 /// Writes the page of every system, and one for each of its tests that was measured more than once, unless they are those of
 /// the last build; returns what was written for each, by its name in the site.
@@ -108,7 +108,7 @@ fn trends(
         let indexes = summary.indexes.iter().filter(|index| index.complete);
         let named = |id: &str| catalogue.index(id).map_or(id, |index| &index.name).to_owned();
         let indexes = indexes.map(|index| (index.id.clone(), named(&index.id)));
-        let figures = summary.figures.iter().map(|figure| (figure.key.test.clone(), figure.label.clone()));
+        let figures = summary.figures.iter().map(|figure| (figure.cell.key.test.clone(), figure.cell.label.clone()));
         for test in indexes.chain(figures) {
             if !tests.iter().any(|(known, _)| *known == test.0) {
                 tests.push(test);
@@ -123,7 +123,7 @@ fn trends(
             continue;
         }
         let file = format!("{system}-{}.html", name_of(&test));
-        let page = report::trend(&trend, Format::Html)?;
+        let page = report::render(Subject::Trend(&trend), Format::Html)?;
         let back = html! { p.tool { a href={ (system) ".html" } { "All runs of this system" } } };
         let page = page.replacen("<header>", &format!("<header>{}", back.0), 1);
         files.write(&format!("h/{file}"), page.as_bytes())?;

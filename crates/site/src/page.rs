@@ -9,14 +9,14 @@ use crate::name::name_of;
 use crate::record::Record;
 use crate::{embed, preview};
 use analysis::Results;
-use report::{Format, Repeat, score};
+use report::{Format, Repeat, Subject, score};
 
 /// Returns the page.
 ///
 /// # Errors
 /// The report cannot be rendered: a defect.
 pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<String> {
-    let report = report::report(results, Format::Html)?;
+    let report = report::render(Subject::Run(results), Format::Html)?;
     let id = &record.id;
     let links = html! {
         nav.site aria-label="Site" {
@@ -79,7 +79,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
 
 /// The result in a line.
 fn description(record: &Record) -> String {
-    let index = |index: &analysis::Composite| {
+    let index = |index: &analysis::Index| {
         let copies = words::copies(index.copies);
         format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
     };

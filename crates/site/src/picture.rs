@@ -17,7 +17,7 @@ const TO: usize = 620;
 
 /// The text of a badge: the index, or what else the run is.
 fn badge_text(record: &Record) -> String {
-    let part = |index: &analysis::Composite| {
+    let part = |index: &analysis::Index| {
         let score = score(&index.score);
         format!("{score} {} ({})", words::plus_minus(index.score.spread()), words::copies(index.copies))
     };

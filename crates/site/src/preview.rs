@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 
 use crate::record::{Change, Record};
 use analysis::{Results, named};
+use journal::Cell;
 use report::score;
 
 /// What those who show such pictures ask for, in pixels.
@@ -68,7 +69,7 @@ pub(crate) fn png(record: &Record, results: &Results) -> Result<Vec<u8>> {
     canvas.text((MARGIN, 140.0), 58.0, INK, &host);
     let about = canvas.fitting(&record.about(), 27.0, RIGHT - MARGIN);
     canvas.text((MARGIN, 184.0), 27.0, SOFT, &about);
-    let indexes: Vec<&analysis::Composite> = record.system_indexes().collect();
+    let indexes: Vec<&analysis::Index> = record.system_indexes().collect();
     let ends = if indexes.len() > 1 { vec![indexes[0], indexes[indexes.len() - 1]] } else { indexes };
     for (place, index) in (0_u8..).zip(&ends) {
         let left = MARGIN + f32::from(place) * 560.0;
@@ -100,10 +101,10 @@ fn lines(record: &Record, results: &Results) -> Vec<Line> {
         };
         return record.costs.iter().take(ROWS).map(line).collect();
     }
-    let line = |(figure, _): (&analysis::Figure, _)| {
-        let name = named(&figure.label, &figure.key.load, &figure.key.condition);
-        let name = format!("{name}, {}", words::copies(figure.key.copies));
-        Line { name, value: format!("{} {}", score(&figure.score), figure.unit), bar: None }
+    let line = |figure: &analysis::Figure| {
+        let Cell { key, label, unit, .. } = &figure.cell;
+        let name = format!("{}, {}", named(label, &key.load, &key.condition), words::copies(key.copies));
+        Line { name, value: format!("{} {unit}", score(&figure.score)), bar: None }
     };
     record.figures().take(ROWS).map(line).collect()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::class::Class;
 use crate::files::Files;
-use analysis::{Composite, Figure, Results, Summary};
+use analysis::{Figure, Index, Results, Summary};
 use journal::{Fact, Facts, Key, Run};
 use stats::Estimate;
 
@@ -58,9 +58,6 @@ pub(crate) struct Record {
     /// What conditions cost, of a run about that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) costs: Vec<Change>,
-    /// The undisturbed score of each figure, and of each index, where there is one.
-    pub(crate) quiet: Vec<Option<Estimate>>,
-    pub(crate) quiet_indexes: Vec<Option<Estimate>>,
 }
 
 /// What a condition changes in a cell, or over the tests of an index.
@@ -135,8 +132,6 @@ impl Record {
             id: id.to_owned(),
             class: Class::of(&results.run).id,
             costs: costs(results),
-            quiet: results.rows.iter().map(|row| row.quiet.as_ref().map(|quiet| quiet.score)).collect(),
-            quiet_indexes: results.indexes().iter().map(|index| index.quiet).collect(),
             summary,
         };
         let value = serde_json::to_value(record).context("a run cannot be encoded")?;
@@ -184,14 +179,13 @@ impl Record {
         [fact("cpu.model"), Some(cpus), fact("system.os")].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The figures that stand for themselves, each with its undisturbed score.
-    pub(crate) fn figures(&self) -> impl Iterator<Item = (&Figure, Option<Estimate>)> {
-        let quiet = self.quiet.iter().copied().chain(std::iter::repeat(None));
-        self.summary.figures.iter().zip(quiet).filter(|(figure, _)| !figure.control)
+    /// The figures that stand for themselves.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.summary.figures.iter().filter(|figure| !figure.cell.control)
     }
 
     /// The system index at each number of copies, where all its tests were measured.
-    pub(crate) fn system_indexes(&self) -> impl Iterator<Item = &Composite> {
+    pub(crate) fn system_indexes(&self) -> impl Iterator<Item = &Index> {
         self.summary.indexes.iter().filter(|index| index.complete && index.id == "system")
     }
 

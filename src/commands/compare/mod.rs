@@ -11,7 +11,8 @@ use crate::options::{Form, Redact, Results, percent};
 use crate::reports::{find, is_own, place, power_beside};
 use crate::status::{Status, usage};
 use crate::terminal::{print, say, say_left_out};
-use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Second, Suspect, Verdict};
+use ::report::Subject;
+use analysis::{self, Asked, Comparison, Comparisons, Design, Gate, Outcome, Second, Suspect, Verdict};
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -123,12 +124,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
-    let report = match arguments.side_by_side {
-        true => systems::report(&comparisons, arguments)?,
-        false => ::report::comparison(&comparisons, gate.as_ref(), arguments.form.layout())?,
+    let subject = match arguments.side_by_side {
+        true => Subject::Systems(&comparisons, systems::order(&comparisons, arguments)?),
+        false => Subject::Comparison(&comparisons, gate.as_ref()),
     };
-    print(&report)?;
-    say_left_out(&::report::not_in_comparison(arguments.form.format, &comparisons)?);
+    print(&::report::render(subject, arguments.form.layout())?)?;
+    say_left_out(&::report::left_out(subject, arguments.form.format)?);
     if let Some(second) = &second {
         let warnings = second.warnings.iter().map(|warning| format!("second look: {warning}"));
         warnings.chain(comparisons.doubts(second)).for_each(|warning| say(&format!("warning: {warning}")));
@@ -184,7 +185,7 @@ fn check_conditions(results: &[analysis::Results], names: &[String], runs: usize
     for (place, (run, name)) in results.iter().zip(names).enumerate() {
         let Some(wanted) = condition(asked, place, runs) else { return Ok(()) };
         let gaps = run.skipped.iter().chain(&run.errors).map(|gap| &gap.key.condition);
-        let mut known: Vec<&String> = run.rows.iter().map(|row| &row.cell.key.condition).chain(gaps).collect();
+        let mut known: Vec<&String> = run.figures.iter().map(|row| &row.cell.key.condition).chain(gaps).collect();
         known.sort_unstable();
         known.dedup();
         if !known.contains(&wanted) {
@@ -204,14 +205,13 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
     if let Some(gate) = gate.filter(|gate| arguments.confirm.is_empty() && !gate.suspects.is_empty()) {
         say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments, own)));
     }
-    let blind = gate.is_some() && comparisons.sees_nothing();
-    if blind {
+    if gate.is_some_and(|gate| gate.is_blind) {
         say("unixmark: the gate cannot detect any loss: all comparisons rest on too few trials; make longer runs \
              (-i 12)");
     }
-    match gate {
-        Some(gate) if !gate.is_open() => Status::Failed,
-        _ if blind => Status::Nothing,
+    match gate.map(Gate::outcome) {
+        Some(Outcome::Failed) => Status::Failed,
+        Some(Outcome::Undecided) => Status::Nothing,
         // Others of several systems may share what the first has not.
         _ if comparisons.comparisons.is_empty() && !arguments.side_by_side => {
             say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
@@ -225,14 +225,14 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
 fn apart(comparisons: &Comparisons, arguments: &Arguments) -> String {
     let [first, second] = &comparisons.runs[..] else { return String::new() };
     let condition = |run: &analysis::Compared| {
-        let mut names: Vec<String> = run.results.rows.iter().map(|row| row.cell.key.condition.clone()).collect();
+        let mut names: Vec<String> = run.results.figures.iter().map(|row| row.cell.key.condition.clone()).collect();
         names.dedup();
         <[String; 1]>::try_from(names).ok()
     };
     let (Some([one]), Some([other])) = (condition(first), condition(second)) else { return String::new() };
-    let cell = |row: &analysis::Row| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
-    let has = |row: &analysis::Row| second.results.rows.iter().any(|there| cell(there) == cell(row));
-    if one == other || arguments.conditions.is_some() || !first.results.rows.iter().any(has) {
+    let cell = |row: &analysis::Figure| (row.cell.key.test.clone(), row.cell.key.copies, row.cell.key.load.clone());
+    let has = |row: &analysis::Figure| second.results.figures.iter().any(|there| cell(there) == cell(row));
+    if one == other || arguments.conditions.is_some() || !first.results.figures.iter().any(has) {
         return String::new();
     }
     let runs = words::shell(&arguments.sides().0);

@@ -6,10 +6,12 @@ use super::Arguments;
 use crate::status::usage;
 use analysis::{Comparisons, Sorted};
 
-/// Returns the table, sorted as was asked.
-pub(super) fn report(comparisons: &Comparisons, arguments: &Arguments) -> Result<String> {
-    let by = arguments.sort.as_deref().map_or(Ok(Sorted::default()), |column| sorted(column, comparisons))?;
-    ::report::systems(comparisons, by, arguments.form.layout())
+/// Returns the order of the rows.
+///
+/// # Errors
+/// `--sort` names no column.
+pub(super) fn order(comparisons: &Comparisons, arguments: &Arguments) -> Result<Sorted> {
+    arguments.sort.as_deref().map_or(Ok(Sorted::default()), |column| sorted(column, comparisons))
 }
 
 /// Reads a column: `test`, `spread`, a run's letter or its name.

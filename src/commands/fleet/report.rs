@@ -9,6 +9,7 @@ use crate::options::{Form, percent};
 use crate::status::{Status, usage};
 use crate::terminal::print;
 use ::fleet::{Fleet, State, slurm};
+use ::report::Subject;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let asked = Asked { by, threshold: arguments.threshold };
     let report = FleetReport::new(&fleet.run, &delivered, old.as_ref().map(|(run, old)| (*run, &old[..])), &asked)
         .map_err(usage)?;
-    print(&::report::fleet(&fleet, &report, arguments.form.layout())?)?;
+    print(&::report::render(Subject::Fleet(&fleet, &report), arguments.form.layout())?)?;
     Ok(Status::Fine)
 }
 

@@ -8,6 +8,7 @@ use crate::options::{Form, Redact, Results};
 use crate::reports::{placed, results};
 use crate::status::Status;
 use crate::terminal::{print, say_left_out};
+use ::report::Subject;
 use catalogue::Catalogue;
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +42,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());
     let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref(), &arguments.redact)?;
-    print(&::report::report(&results, arguments.form.layout())?)?;
-    say_left_out(&::report::not_in(arguments.form.format, &results)?);
+    let subject = Subject::Run(&results);
+    print(&::report::render(subject, arguments.form.layout())?)?;
+    say_left_out(&::report::left_out(subject, arguments.form.format)?);
     Ok(Status::Fine)
 }

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
-use ::report::Layout;
+use ::report::{Layout, Subject};
 use analysis::{Summary, Trend};
 use catalogue::Catalogue;
 use journal::{FILE, Store};
@@ -58,13 +58,13 @@ pub(super) fn run(
             None => anyhow!("{what}; --host all shows all hosts"),
         }));
     }
-    print(&::report::trend(&Trend::new(test, &with), layout)?)?;
+    print(&::report::render(Subject::Trend(&Trend::new(test, &with)), layout)?)?;
     Ok(status)
 }
 
 /// The tests and indexes that a run has figures for.
 fn tests(summary: &Summary) -> impl Iterator<Item = &str> {
-    let figures = summary.figures.iter().map(|figure| figure.key.test.as_str());
+    let figures = summary.figures.iter().map(|figure| figure.cell.key.test.as_str());
     figures.chain(summary.indexes.iter().filter(|index| index.complete).map(|index| index.id.as_str()))
 }
 

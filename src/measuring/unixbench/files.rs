@@ -80,7 +80,7 @@ impl Files {
         log.set_len(self.begun)
             .and_then(|()| log.write_all(unixbench::log(journal, results).as_bytes()))
             .with_context(|| format!("{} cannot be written; make room", self.path(".log").display()))?;
-        if results.rows.is_empty() {
+        if results.figures.is_empty() {
             return Ok(());
         }
         let text = unixbench::text(results, heading);

@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let display = RunDisplay::new(&prepared.plan, &machine, loudness, form);
     let (measured, kept) = measure_before(files.beside(display), &prepared, &setup, loudness)?;
     let written = files.write(&measured.journal, &measured.results, &heading);
-    if written.is_ok() && !measured.results.rows.is_empty() {
+    if written.is_ok() && !measured.results.figures.is_empty() {
         say(&format!(
             "unixmark: measured by the {} procedure; {} has the same figures with intervals and warnings",
             measured.results.run.procedure,

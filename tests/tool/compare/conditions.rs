@@ -16,7 +16,7 @@ fn drifting(name: &str, seed: u64, cost: f64) -> Made {
         for Trial { block, copies, .. } in &mut journal.trials {
             let drift = [1.0, 0.6, 1.2, 0.8, 1.1, 0.7][*block as usize % 6];
             for Copy { slices, .. } in copies {
-                slices[0].2 = (slices[0].2 as f64 * drift) as u64;
+                slices[0].count = (slices[0].count as f64 * drift) as u64;
             }
         }
     })

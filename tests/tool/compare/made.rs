@@ -70,7 +70,7 @@ impl Made {
         let cell = self.cell(test, Metric::Rate, "lps", "none");
         for block in 0..trials {
             let count = (rate * noise(&mut self.random).exp()).round() as u64;
-            let copies = vec![Copy { slices: vec![(0, 1_000_000_000, count)], ..Copy::default() }];
+            let copies = vec![Copy { slices: vec![[0, 1_000_000_000, count].into()], ..Copy::default() }];
             self.journal.trials.push(Trial { cell, block, at: f64::from(block), copies, ..Trial::default() });
         }
         self

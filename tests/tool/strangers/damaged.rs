@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use analysis::{Asked, Comparisons, Results, Sorted, Summary};
 use catalogue::Catalogue;
 use journal::Journal;
-use report::Format;
+use report::{Format, Subject};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use testing::Damage;
 
@@ -193,8 +193,8 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
             ] {
                 place.write(archive.path(), name, &make(&place.id, &summary)).unwrap();
             }
-            let name = summary.figures.first().map_or("index".to_owned(), |figure| figure.key.test.clone());
-            report::trend(&analysis::Trend::new(&name, &[summary]), Format::Text).unwrap();
+            let name = summary.figures.first().map_or("index".to_owned(), |figure| figure.cell.key.test.clone());
+            report::render(Subject::Trend(&analysis::Trend::new(&name, &[summary])), Format::Text).unwrap();
         }
         10 => {
             journal.redact();
@@ -202,15 +202,15 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
             let both = vec![Results::new(&good, &CATALOGUE, None), Results::new(&journal, &CATALOGUE, None)];
             let mut comparisons = Comparisons::new(both, &Asked::default());
             comparisons.ask_why(&CATALOGUE);
-            report::comparison(&comparisons, None, Format::Html).unwrap();
-            report::systems(&comparisons, Sorted::default(), Format::Text).unwrap();
+            report::render(Subject::Comparison(&comparisons, None), Format::Html).unwrap();
+            report::render(Subject::Systems(&comparisons, Sorted::default()), Format::Text).unwrap();
         }
         11 => {
             let heading: &report::unixbench::Heading = &[];
             let _ = (report::unixbench::text(&results, heading), report::unixbench::page(&results, heading));
             report::unixbench::csv(&results).unwrap();
         }
-        format => drop(report::report(&results, formats[format as usize])),
+        format => drop(report::render(Subject::Run(&results), formats[format as usize])),
     }
 }
 

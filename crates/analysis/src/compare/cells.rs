@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Compared, Measure, Side, Sides};
-use crate::{Results, Row};
+use crate::{Figure, Results};
 use catalogue::NONE;
 use journal::{Cell, Key};
 
@@ -45,8 +45,8 @@ impl Place {
 
 /// Leaves the cells of one condition, as if it were none: so they meet those of another.
 pub(super) fn keep(results: &mut Results, condition: &str) {
-    results.rows.retain(|row| row.cell.key.condition == condition);
-    results.rows.iter_mut().for_each(|row| NONE.clone_into(&mut row.cell.key.condition));
+    results.figures.retain(|row| row.cell.key.condition == condition);
+    results.figures.iter_mut().for_each(|row| NONE.clone_into(&mut row.cell.key.condition));
     for gaps in [&mut results.skipped, &mut results.errors] {
         gaps.retain(|gap| gap.key.condition == condition);
         gaps.iter_mut().for_each(|gap| NONE.clone_into(&mut gap.key.condition));
@@ -62,7 +62,7 @@ pub(super) fn of(rounds: &[Sides<&Compared>]) -> Vec<Place> {
         }
     };
     let runs = || rounds.iter().flat_map(|round| [round.a, round.b]);
-    for Row { cell, .. } in runs().flat_map(|run| &run.results.rows) {
+    for Figure { cell, .. } in runs().flat_map(|run| &run.results.figures) {
         add(&cell.key, &cell.label);
     }
     for gap in runs().flat_map(|run| run.results.skipped.iter().chain(&run.results.errors)) {
@@ -73,8 +73,8 @@ pub(super) fn of(rounds: &[Sides<&Compared>]) -> Vec<Place> {
 
 /// Returns a cell of a run, or why it has no result.
 pub(super) fn find<'a>(run: &'a Compared, place: &Place) -> Result<Side<'a>, String> {
-    let Results { rows, skipped, errors, .. } = &run.results;
-    if let Some(row) = rows.iter().find(|row| row.cell.key == place.key) {
+    let Results { figures, skipped, errors, .. } = &run.results;
+    if let Some(row) = figures.iter().find(|row| row.cell.key == place.key) {
         return Ok(Side { run, row });
     }
     for (what, gaps) in [("skipped", skipped), ("failed", errors)] {

@@ -1,4 +1,4 @@
-//! Whether a loss closes a gate: at once, or where a second look shows it again.
+//! What closes a gate: a loss at once, or where a second look shows it again. Exit status, JUnit and reports ask here.
 
 use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
 use stats::false_discovery_rates;
@@ -10,6 +10,19 @@ pub struct Gate {
     pub suspects: Vec<Suspect>,
     /// Cells that what was changed has not, while the other has.
     pub lost: Vec<NotCompared>,
+    /// Whether all comparisons rest on too few values to show a loss of any size.
+    pub is_blind: bool,
+}
+
+/// What a gate makes of a comparison, of a cell without one, or of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// No loss.
+    Passed,
+    /// The exit status is 1 for it.
+    Failed,
+    /// Nothing is shown.
+    Undecided,
 }
 
 /// A loss, and what became of it.
@@ -46,21 +59,38 @@ impl Suspect {
 }
 
 impl Gate {
-    /// Whether the gate is open.
+    /// Returns what it makes of all.
     #[must_use]
-    pub fn is_open(&self) -> bool {
-        self.lost.is_empty() && !self.suspects.iter().any(Suspect::stands)
+    pub fn outcome(&self) -> Outcome {
+        match self.is_blind {
+            _ if !self.lost.is_empty() || self.suspects.iter().any(Suspect::stands) => Outcome::Failed,
+            true => Outcome::Undecided,
+            false => Outcome::Passed,
+        }
+    }
+
+    /// Returns what it makes of a comparison: one that later runs do not show again has passed.
+    #[must_use]
+    pub fn outcome_of(&self, one: &Comparison) -> Outcome {
+        let suspect = self.suspects.iter().find(|suspect| suspect.first.run == one.run && suspect.first.is_like(one));
+        match (suspect, one.verdict) {
+            (Some(suspect), _) if suspect.stands() => Outcome::Failed,
+            (Some(Suspect { second: Some(Second::Gone(_)), .. }), _) => Outcome::Passed,
+            (_, Verdict::Undecided(_) | Verdict::Differs) => Outcome::Undecided,
+            _ => Outcome::Passed,
+        }
+    }
+}
+
+impl NotCompared {
+    /// Returns what a gate makes of it.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        if self.lost { Outcome::Failed } else { Outcome::Undecided }
     }
 }
 
 impl Comparisons {
-    /// Whether there are comparisons, and all of them rest on too few values to show a loss of any size.
-    #[must_use]
-    pub fn sees_nothing(&self) -> bool {
-        let blind = |one: &Comparison| one.verdict == Verdict::Undecided(f64::INFINITY);
-        !self.comparisons.is_empty() && self.comparisons.iter().all(blind)
-    }
-
     /// Returns what losses of at least `size` per cent (points for deadlines met) there are, and what a `second` comparison,
     /// of runs made later, says of them. One chance in twenty and more of many comparisons passes once; in runs that share
     /// nothing with the first it seldom passes twice (design §6, facts §6.3: two-stage confirmation).
@@ -72,7 +102,11 @@ impl Comparisons {
             .into_iter()
             .enumerate()
             .map(|(place, first)| Suspect { second: looks.as_ref().map(|looks| looks[place].clone()), first });
-        Gate { suspects: suspects.collect(), lost: self.missing.iter().filter(|gap| gap.lost).cloned().collect() }
+        Gate {
+            suspects: suspects.collect(),
+            lost: self.missing.iter().filter(|gap| gap.outcome() == Outcome::Failed).cloned().collect(),
+            is_blind: !self.comparisons.is_empty() && self.comparisons.iter().all(Comparison::is_blind),
+        }
     }
 
     /// Returns what speaks against `second` as a second look: made before the first, or of other builds.

@@ -26,7 +26,7 @@ use stats::{Estimate, Method};
 pub use caution::{Difference, unlike};
 pub use cells::{NotCompared, Place};
 pub use engine::{Design, RATE, Sides};
-pub use gate::{Gate, Second, Suspect};
+pub use gate::{Gate, Outcome, Second, Suspect};
 pub(crate) use measure::LEAST;
 pub use measure::Measure;
 pub use pool::{GeometricMean, Worst};
@@ -189,6 +189,11 @@ impl Comparison {
         (self.verdict.is_loss() || is_worse) && self.change().value.abs() >= size
     }
 
+    /// Whether it rests on too few values to show a loss of any size.
+    fn is_blind(&self) -> bool {
+        self.verdict == Verdict::Undecided(f64::INFINITY)
+    }
+
     /// Whether it is of energies.
     #[must_use]
     pub fn is_energy(&self) -> bool {
@@ -271,6 +276,12 @@ impl Comparisons {
     pub fn ask_why(&mut self, catalogue: &Catalogue) {
         let systems: Vec<(&str, &Results)> = self.runs.iter().map(|run| (run.letter.as_str(), &run.results)).collect();
         self.why = Some(Why::new(&systems, catalogue));
+    }
+
+    /// Whether more than two runs are compared, each with the first.
+    #[must_use]
+    pub fn is_of_several(&self) -> bool {
+        !self.asked.is_paired() && self.runs.len() > 2
     }
 
     /// The letter of what every other run, or every A of a round, is measured against.

@@ -14,7 +14,7 @@ const COMPUTED: usize = 6;
 /// and numbers that end in 0 hide it, so the longest tells. Nothing of a run that was measured here, whose counts are known.
 pub(super) fn unit(results: &Results) -> Option<f64> {
     let digits = |value: f64| value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len());
-    let printed = results.rows.iter().filter(|row| row.samples.is_empty() && row.latency.is_none());
+    let printed = results.figures.iter().filter(|row| row.samples.is_empty() && row.latency.is_none());
     printed
         .map(|row| digits(row.score.value))
         .filter(|count| *count <= COMPUTED)

@@ -4,7 +4,7 @@ use super::engine::{Data, Design, Observed, Sides, Values};
 use super::measure::LEAST;
 use super::{Compared, Measure};
 use crate::latency::hidden;
-use crate::{Latency, Remark, Row, TrialFigures, Widening};
+use crate::{Figure, Latency, Remark, TrialFigures, Widening};
 use stats::Exact;
 use stats::{Mean, Method, quantile_975};
 
@@ -14,7 +14,7 @@ pub(super) struct Side<'a> {
     /// The run.
     pub(super) run: &'a Compared,
     /// Its result.
-    pub(super) row: &'a Row,
+    pub(super) row: &'a Figure,
 }
 
 /// A cell that both runs of a round have.
@@ -43,15 +43,15 @@ impl Side<'_> {
 
     /// Returns why the numbers of this and another run's cell do not mean the same, if they do not.
     pub(super) fn unlike(&self, other: &Side<'_>) -> Option<String> {
-        let kind = |row: &Row| match &row.latency {
+        let kind = |row: &Figure| match &row.latency {
             None => "none".to_owned(),
             Some(latency) => format!("{:?}", latency.kind).to_lowercase(),
         };
-        let deadline = |row: &Row| match &row.latency {
+        let deadline = |row: &Figure| match &row.latency {
             Some(latency) if latency.deadlines_met.is_some() => "one".to_owned(),
             _ => "none".to_owned(),
         };
-        let differs = |what: &str, of: &dyn Fn(&Row) -> String| {
+        let differs = |what: &str, of: &dyn Fn(&Figure) -> String| {
             let (mine, theirs) = (of(self.row), of(other.row));
             let (here, there) = (&self.run.letter, &other.run.letter);
             (mine != theirs).then(|| format!("{what} differs: {mine} in {here}, {theirs} in {there}"))

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::compare::engine::Draft;
 use super::compare::pool::{Pool, mean_of_rates};
-use super::{Comparison, GeometricMean, Measure, Missing, Row, Sides};
+use super::{Comparison, Figure, GeometricMean, Measure, Missing, Sides};
 use arms::Arms;
 use catalogue::Catalogue;
 use journal::{Cell, Journal, Run, Trial};
@@ -57,7 +57,7 @@ pub struct Cost {
     /// it does not.
     pub widening: f64,
     /// The rows of those second arms.
-    pub controls: Vec<Row>,
+    pub controls: Vec<Figure>,
     /// Cells that could not be compared, and why.
     pub missing: Vec<Missing>,
     /// How to read the numbers, and what spoils them (drift, too few blocks, an arm measured first).
@@ -148,8 +148,8 @@ impl Cost {
     #[must_use]
     pub(super) fn new(
         journal: &Journal,
-        rows: &[Row],
-        controls: Vec<Row>,
+        rows: &[Figure],
+        controls: Vec<Figure>,
         gaps: &[&Missing],
         trials: &[Vec<&Trial>],
         catalogue: &Catalogue,
@@ -201,7 +201,7 @@ impl Cost {
 }
 
 /// Dresses a draft for reports, with what is known of its row and its trials.
-fn effect(draft: &Draft, rows: &[Row], arms: &Arms<'_>) -> Effect {
+fn effect(draft: &Draft, rows: &[Figure], arms: &Arms<'_>) -> Effect {
     let mut comparison = draft.judged();
     let cell = &draft.comparison.cell;
     // How many trials it rests on, and how its interval is made, is told of the comparison.

@@ -4,7 +4,7 @@ use stats::Exact;
 use std::collections::BTreeMap;
 
 use super::arms::{Arms, Look, measures};
-use super::{Comparison, Condition, Effect, Row};
+use super::{Comparison, Condition, Effect, Figure};
 use crate::compare::engine::{Design, Difference, Observed, Sides};
 use crate::compare::notes::{ENERGY, blind, listed, of_method};
 use journal::{Cell, Ended, Journal};
@@ -20,7 +20,7 @@ const QUEUED: f64 = 0.05;
 pub(super) fn notes(
     journal: &Journal,
     arms: &Arms<'_>,
-    rows: &[Row],
+    rows: &[Figure],
     (conditions, controls, [widening, of_energy]): (&[Condition], &[Effect], [f64; 2]),
 ) -> Vec<String> {
     let effects: Vec<&Effect> = conditions.iter().flat_map(|condition| &condition.effects).collect();
@@ -125,7 +125,7 @@ fn control(controls: &[&Comparison], widening: f64) -> String {
 /// Returns by how many per cent the machine became faster from the first block to the last, as the condition compared with
 /// shows it: the slope of the blocks' means (logarithms, each test about its own mean) by least squares, where it differs
 /// from none with p < 1 %.
-fn drift(arms: &Arms<'_>, rows: &[Row]) -> Option<String> {
+fn drift(arms: &Arms<'_>, rows: &[Figure]) -> Option<String> {
     let mut sums: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.cell.key.condition == arms.against) {
         let measure = measures(&row.cell)[0];

@@ -50,8 +50,8 @@ fn alike(delivered: &[Delivered<'_>], nodes: &[usize]) -> Vec<Vec<usize>> {
 
 /// The geometric mean of a node's power over the tests whose energy is known.
 fn watts(node: &Delivered<'_>) -> f64 {
-    let figures = node.summary.figures.iter().filter(|figure| !figure.control && figure.joules.is_some());
-    mean(figures.filter_map(|figure| Some(figure.watts?.value.natural_log()))).exponential()
+    let figures = node.summary.figures.iter().filter(|figure| !figure.cell.control && figure.joules().is_some());
+    mean(figures.filter_map(|figure| Some(figure.energy.as_deref()?.watts.value.natural_log()))).exponential()
 }
 
 impl Named {

@@ -15,8 +15,7 @@ mod table;
 
 use super::Summary;
 use super::compare::Verdict;
-use catalogue::Metric;
-use journal::{Key, NodeId};
+use journal::{Cell, NodeId};
 use stats::{Estimate, Method};
 
 /// Groups of fewer nodes are too few to call one of them unlike the others.
@@ -101,14 +100,8 @@ pub struct Group {
 /// One cell: a test at a number of copies, under a load and a condition.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Where in the matrix it is.
-    pub key: Key,
-    /// The test's name in reports.
-    pub label: String,
-    /// The figures' unit.
-    pub unit: String,
-    /// What kind of number they are: of a rate more is better, of the others less.
-    pub metric: Metric,
+    /// The cell.
+    pub cell: Cell,
     /// How many nodes have a figure.
     pub nodes: usize,
     /// The median node's figure over the whole fleet, in the unit, with its interval.

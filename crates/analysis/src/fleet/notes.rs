@@ -22,8 +22,12 @@ pub(super) fn notes(report: &FleetReport) -> Vec<String> {
         ));
     }
     let nodes = report.nodes.len();
-    let gaps: Vec<&str> =
-        report.columns.iter().filter(|column| column.nodes < nodes).map(|column| column.key.test.as_str()).collect();
+    let gaps: Vec<&str> = report
+        .columns
+        .iter()
+        .filter(|column| column.nodes < nodes)
+        .map(|column| column.cell.key.test.as_str())
+        .collect();
     if !gaps.is_empty() {
         notes.push(format!("not all nodes have a figure of {}", listed(&gaps)));
     }

@@ -210,7 +210,7 @@ fn family(name: String, nodes: Vec<usize>, table: &Table<'_>) -> Family {
 
 fn group(family: &Family, families: &[Family], columns: &[Column]) -> Group {
     let logs: Vec<f64> = (family.verdicts.columns.iter().zip(columns))
-        .map(|(judged, column)| judged.centre - turned(column.metric, column.typical.value))
+        .map(|(judged, column)| judged.centre - turned(column.cell.metric, column.typical.value))
         .filter(|log| log.is_finite())
         .collect();
     let overall = (families.len() > 1 && !logs.is_empty()).then(|| mean(logs).exponential());
@@ -231,14 +231,11 @@ fn column(table: &Table<'_>, families: &[Family], place: usize) -> Column {
     let cells: Vec<Vec<Option<Cell>>> =
         families.iter().map(|family| family.nodes.iter().map(|node| all[*node]).collect()).collect();
     let typical_of =
-        |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.metric, judged.centre, judged.error));
+        |judged: &&Judged| judged.centre.is_finite().then(|| figure(about.cell.metric, judged.centre, judged.error));
     Column {
-        key: about.key.clone(),
-        label: about.label.clone(),
-        unit: about.unit.clone(),
-        metric: about.metric,
+        cell: about.cell.clone(),
         nodes: all.iter().flatten().count(),
-        typical: figure(about.metric, centre, error),
+        typical: figure(about.cell.metric, centre, error),
         typical_of: judged.iter().map(typical_of).collect(),
         spread: spread::spread(&cells, &judged),
     }

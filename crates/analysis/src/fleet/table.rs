@@ -43,7 +43,7 @@ impl<'a> Table<'a> {
 
     /// Returns the table of what an operation took.
     pub(super) fn of_energy(delivered: &[Delivered<'a>]) -> Table<'a> {
-        Table::with(delivered, |figure| Cell::with(figure, Metric::Time, figure.joules?))
+        Table::with(delivered, |figure| Cell::with(figure, Metric::Time, figure.joules()?))
     }
 
     fn with(delivered: &[Delivered<'a>], cell: fn(&Figure) -> Option<Cell>) -> Table<'a> {
@@ -52,7 +52,7 @@ impl<'a> Table<'a> {
         let mut rows: Vec<Vec<Option<Cell>>> = Vec::with_capacity(delivered.len());
         for node in delivered {
             let mut row = vec![None; columns.len()];
-            for figure in node.summary.figures.iter().filter(|figure| !figure.control) {
+            for figure in node.summary.figures.iter().filter(|figure| !figure.cell.control) {
                 let place = *places.entry(key(figure)).or_insert_with(|| {
                     columns.push(figure);
                     columns.len() - 1
@@ -80,12 +80,12 @@ type Comparable<'a> = (&'a Key, &'a str, Metric);
 
 /// Returns what makes a figure comparable with another.
 pub(super) fn key(figure: &Figure) -> Comparable<'_> {
-    (&figure.key, &figure.unit, figure.metric)
+    (&figure.cell.key, &figure.cell.unit, figure.cell.metric)
 }
 
 impl Cell {
     fn of(figure: &Figure) -> Option<Cell> {
-        Some(Cell { scatter: scatter(figure), ..Cell::with(figure, figure.metric, figure.score)? })
+        Some(Cell { scatter: scatter(figure), ..Cell::with(figure, figure.cell.metric, figure.score)? })
     }
 
     /// Returns the logarithm of an estimate of a figure; none where it is not positive.
@@ -121,7 +121,7 @@ fn error(estimate: &Estimate, n: usize) -> f64 {
 /// The variance of the trials' logarithms, with its degrees of freedom.
 fn scatter(figure: &Figure) -> (f64, f64) {
     let logs: Vec<f64> =
-        figure.samples.iter().map(|sample| sample.2.natural_log()).filter(|log| log.is_finite()).collect();
+        figure.samples.iter().map(|sample| sample.value.natural_log()).filter(|log| log.is_finite()).collect();
     let count = logs.len() as f64;
     if logs.len() < 2 {
         return (f64::NAN, 0.0);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::details::CLOCK;
 use super::gain::quotient;
-use super::{Remark, Row, score};
+use super::{Figure, Remark, score};
 use catalogue::Metric;
 use journal::{Cell, Key, Run, Trial};
 use stats::{ByBlock, Estimate, Throughput, UslFit, fit_usl, mean, median, without_blocks};
@@ -76,7 +76,7 @@ pub enum Clock {
 
 /// A row and what its trials told of clock and copies.
 struct Measured<'a> {
-    row: &'a Row,
+    row: &'a Figure,
     /// The clock of each trial; empty where one did not tell it.
     clocks: Vec<f64>,
     fairness: Option<f64>,
@@ -106,7 +106,7 @@ impl Scaling {
 
 /// Returns how every test scales that was measured at two levels or more, in the order of the rows. `trials` are those of
 /// each cell.
-pub(super) fn scalings(run: &Run, rows: &[Row], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
+pub(super) fn scalings(run: &Run, rows: &[Figure], trials: &[Vec<&Trial>]) -> Vec<Scaling> {
     let measured: Vec<Measured<'_>> = rows
         .iter()
         .filter(|row| row.cell.metric != Metric::Latency && row.score.value.is_finite() && row.score.value > 0.0)
@@ -124,7 +124,7 @@ pub(super) fn scalings(run: &Run, rows: &[Row], trials: &[Vec<&Trial>]) -> Vec<S
 }
 
 impl<'a> Measured<'a> {
-    fn new(row: &'a Row, trials: &[&Trial]) -> Measured<'a> {
+    fn new(row: &'a Figure, trials: &[&Trial]) -> Measured<'a> {
         let trials: Vec<&Trial> = trials.iter().copied().filter(|trial| !trial.copies.is_empty()).collect();
         let clocks: Option<Vec<f64>> = trials.iter().map(|trial| clock(trial)).collect();
         let shares: Vec<f64> = trials.iter().filter_map(|trial| fairness(&row.cell, trial)).collect();

@@ -22,7 +22,7 @@ fn journal(tests: &[(Test, Vec<Planted>)], borders: &[(u32, &str)]) -> Journal {
             journal.cells.push(cell(id, (test, category, *metric, unit), *copies));
             for block in 0..3 {
                 let copy = |rate: &u64| Copy {
-                    slices: vec![(0, 1_000_000_000, *rate + block)],
+                    slices: vec![[0, 1_000_000_000, *rate + block].into()],
                     values: clock
                         .iter()
                         .map(|ghz| (CLOCK.to_owned(), (*ghz, "GHz".to_owned())))

@@ -89,11 +89,11 @@ pub struct System<'a> {
 
 impl<'a> System<'a> {
     fn of((name, results): &(&'a str, &'a Results)) -> System<'a> {
-        let score = |row: &'a super::Row| (&row.cell.key, row.cell.unit.as_str(), row.cell.metric, row.score);
+        let score = |row: &'a super::Figure| (&row.cell.key, row.cell.unit.as_str(), row.cell.metric, row.score);
         let build = results.run.build.as_ref();
         System {
             name,
-            scores: results.rows.iter().map(score).collect(),
+            scores: results.figures.iter().map(score).collect(),
             facts: results.facts.iter().collect(),
             build: build.map(|build| format!("{} {}, {}", build.name, build.compiler, build.flags)),
         }

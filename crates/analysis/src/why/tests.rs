@@ -157,6 +157,6 @@ fn too_little_to_compare_has_a_reason() {
     let one = systems(1, &[], 1);
     assert_eq!(why(&one).silence, "there is only one system");
     let mut two = systems(2, &[], 1);
-    two[1].rows.truncate(1);
+    two[1].figures.truncate(1);
     assert!(why(&two).silence.contains("fewer than two tests"));
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport, Named};
+use analysis::{Energy, Summary};
 use journal::NodeId;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -37,14 +37,17 @@ impl Tails {
 /// A run's summary with these figures: value and standard error of the logarithm.
 fn summary(figures: &[(f64, f64)], facts: &[(&str, &str)]) -> Summary {
     let figure = |(test, (log, error)): (usize, &(f64, f64))| {
-        json!({"test": format!("t{test}"), "label": format!("Test {test}"), "copies": 1, "load": "none", "condition": "none",
-            "metric": if test % 3 == 2 { "time" } else { "rate" }, "unit": "lps", "n": 6,
-            "value": turned(test, *log), "low": turned(test, *log) * (-1.96 * error).exp(),
-            "high": turned(test, *log) * (1.96 * error).exp()})
+        let cell = json!({
+            "id": test, "test": format!("t{test}"), "label": format!("Test {test}"), "copies": 1, "load": "none",
+            "condition": "none", "metric": if test % 3 == 2 { "time" } else { "rate" }, "unit": "lps",
+            "timebase": 1.0, "scale": 1.0, "category": "system",
+        });
+        let (value, factor) = (turned(test, *log), (1.96 * error).exp());
+        json!({"cell": cell, "n": 6, "score": {"value": value, "low": value / factor, "high": value * factor}})
     };
     let fact = |(name, value): &(&str, &str)| json!({"name": name, "label": name, "group": "System", "value": value});
     serde_json::from_value(json!({
-        "format": "unixmark-summary/1", "made_by": "unixmark 0", "journal_bytes": 1, "end": "complete", "seconds": 1.0,
+        "format": "unixmark-summary/2", "made_by": "unixmark 0", "journal_bytes": 1, "end": "complete", "seconds": 1.0,
         "trials": 1, "indexes": [], "skipped": [], "errors": [],
         "run": {"format": "unixmark-run/1", "name": "r", "host": "h", "tool": "unixmark 0", "started": "", "seed": 1,
             "procedure": "standard", "arguments": [], "cpus": 2},
@@ -147,8 +150,9 @@ fn with_energy(random: &mut Pcg64Mcg, nodes: usize, more: f64) -> Vec<Summary> {
         for figure in &mut summary.figures {
             let log = 0.015 * normal(random);
             let about = |middle: f64| Estimate { value: middle, low: middle * 0.99, high: middle * 1.01 };
-            figure.watts = Some(about(200.0 * times));
-            figure.joules = Some(about(0.2 * times * log.exp()));
+            let per_operation = Some(about(0.2 * times * log.exp()));
+            let energy = Energy { watts: about(200.0 * times), per_operation, n: 6, trials: Vec::new() };
+            figure.energy = Some(Box::new(energy));
         }
     }
     summaries
@@ -192,7 +196,7 @@ fn energy_does_not_change_what_is_slow() {
     let apart = report(&summaries, By::Nothing);
     assert!(hungry(&apart).is_empty() && apart.taken().iter().all(|(_, taken)| taken.excess.value.abs() < 5.0));
     for figure in summaries.iter_mut().flat_map(|summary| &mut summary.figures) {
-        (figure.watts, figure.joules) = (None, None);
+        figure.energy = None;
     }
     let without = report(&summaries, By::Nothing);
     assert!(without.taken().is_empty());

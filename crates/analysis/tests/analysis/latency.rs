@@ -68,7 +68,7 @@ fn frames(random: &mut Pcg64Mcg, slower: f64, stalls: f64) -> Copy {
 fn covered(noise: Noise, shape: (usize, u32)) -> f64 {
     let catalogue = Catalogue::load().unwrap();
     let runs = (0..RUNS).map(|seed| run(&catalogue, seed, noise, shape));
-    let found: Vec<Estimate> = runs.flat_map(|run| run.rows).map(|row| row.score).collect();
+    let found: Vec<Estimate> = runs.flat_map(|run| run.figures).map(|row| row.score).collect();
     let (share, half) = coverage_of_mean(&found);
     println!("{noise:?}, {shape:?}: {share} within ±{half}");
     share

@@ -2,7 +2,7 @@
 
 use analysis::{Neighbours, Results};
 use catalogue::Catalogue;
-use journal::{Noise, Trial, Usage};
+use journal::{Noise, Slice, Trial, Usage};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use testing::{Wandering, normal};
@@ -65,7 +65,7 @@ fn beside(seed: u64, planted: Planted, blocks: u32) -> (Results, f64) {
         let mut slices: Vec<_> = copy(log).slices.iter().flat_map(|slice| in_slices(&mut random, *slice)).collect();
         if catalogue.test(&cell.key.test).is_some_and(|test| test.lucky) {
             let mut gain = || if chance.random::<f64>() < lucky[cell.id] { planted.luck.exp() } else { 1.0 };
-            slices.iter_mut().for_each(|slice| slice.2 = (slice.2 as f64 * gain()) as u64);
+            slices.iter_mut().for_each(|slice| slice.count = (slice.count as f64 * gain()) as u64);
         }
         let copy = journal::Copy { slices, usage: Some(Usage { user: 1.0, ..Usage::default() }), ..copy(log) };
         let noise =
@@ -76,11 +76,12 @@ fn beside(seed: u64, planted: Planted, blocks: u32) -> (Results, f64) {
 }
 
 /// A slice cut into five that scatter.
-fn in_slices(random: &mut Pcg64Mcg, (start, end, count): (u64, u64, u64)) -> Vec<(u64, u64, u64)> {
+fn in_slices(random: &mut Pcg64Mcg, Slice { start, end, count }: Slice) -> Vec<Slice> {
     let part = |at: u64| start + (end - start) * at / 5;
     let counts: Vec<f64> = (0..5).map(|_| count as f64 / 5.0 * (SLICES * normal(random)).exp()).collect();
     let scale = count as f64 / counts.iter().sum::<f64>();
-    (0..5).zip(counts).map(|(at, count)| (part(at), part(at + 1), (count * scale) as u64)).collect()
+    let parts = (0..5).zip(counts);
+    parts.map(|(at, count)| Slice { start: part(at), end: part(at + 1), count: (count * scale) as u64 }).collect()
 }
 
 /// The logarithm of the quiet index over that of the undisturbed machine of these tests, with its ends.

@@ -4,7 +4,7 @@
 //! deviation of 12 % from a speed of the whole machine that wanders with a correlation time of some 20 s, 5.9 % of its own (its
 //! processes, its resource) and 5.5 % from its slices; on Zen 4, 8 % from such a speed, within 3 to 24 s, and 9 % of its own.
 
-use analysis::{Asked, Comparisons, Design, Gain, Results, Row, Verdict};
+use analysis::{Asked, Comparisons, Design, Figure, Gain, Results, Verdict};
 use catalogue::{Catalogue, Metric};
 use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Trial, View};
 use rand::seq::SliceRandom;
@@ -93,7 +93,7 @@ fn journal(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: b
 
 /// What a copy reports of a window of a second, at 10⁶ an s times e to the power of `log`.
 pub fn copy(log: f64) -> Copy {
-    Copy { slices: vec![(0, 1_000_000_000, (1e6 * log.exp()) as u64)], ..Copy::default() }
+    Copy { slices: vec![[0, 1_000_000_000, (1e6 * log.exp()) as u64].into()], ..Copy::default() }
 }
 
 /// A journal of the system index in random blocks, whose trials `measure` makes up.
@@ -182,8 +182,8 @@ fn the_machines_are_like_the_recorded_ones() {
     let catalogue = Catalogue::load().unwrap();
     for (run, machine) in [("years", Machine::recorded(0, 20.0)), ("zen4", Machine::zen4(0, 20.0))] {
         let results = Results::new(&journal::read(&testing::recorded(run)).unwrap(), &catalogue, None);
-        let one = results.rows.iter().filter(|row| row.cell.key.copies == 1);
-        let variance = |row: &Row| {
+        let one = results.figures.iter().filter(|row| row.cell.key.copies == 1);
+        let variance = |row: &Figure| {
             let logs: Vec<f64> = row.samples.iter().map(|sample| sample.value.ln()).collect();
             let mean = stats::mean(&logs);
             logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (logs.len() as f64 - 1.0)
@@ -232,7 +232,7 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
         let (mut of_index, mut of_tests, mut shares) = (Vec::new(), Vec::new(), Vec::new());
         for seed in 0..100 {
             let results = run(&mut machine(seed, tau), &catalogue, blocks, seed % 2 == 0);
-            of_tests.extend(results.rows.iter().filter(|row| row.cell.key.copies == 1).map(|row| row.score));
+            of_tests.extend(results.figures.iter().filter(|row| row.cell.key.copies == 1).map(|row| row.score));
             shares.push(results.drift.unwrap().share);
             let index = &results.indexes()[0];
             let baselines: Vec<f64> = index.parts.iter().map(|part| (1e7 / part.baseline).ln()).collect();
@@ -264,9 +264,9 @@ fn scores_and_indexes_cover_where_trials_stall_or_have_two_speeds() {
             (0..100).map(|seed| run(&mut Machine::unsteady(seed, tau), &catalogue, blocks, false)).collect();
         let index = coverage_of_mean(&runs.iter().map(|run| run.indexes()[0].score).collect::<Vec<_>>());
         let of_test =
-            |place: usize| coverage_of_mean(&runs.iter().map(|run| run.rows[place].score).collect::<Vec<_>>());
+            |place: usize| coverage_of_mean(&runs.iter().map(|run| run.figures[place].score).collect::<Vec<_>>());
         let (two, one): (Vec<usize>, Vec<usize>) =
-            (0..12).partition(|place| TWO_PROCESSES.contains(&&*runs[0].rows[*place].cell.key.test));
+            (0..12).partition(|place| TWO_PROCESSES.contains(&&*runs[0].figures[*place].cell.key.test));
         let mean = |places: Vec<usize>| stats::mean(places.into_iter().map(|place| of_test(place).0));
         let (one, two) = (mean(one), mean(two));
         println!("tau {tau}, {blocks}: tests {one}, of two processes {two}, index {index:?}");
@@ -328,7 +328,7 @@ fn classic_scores_cover_although_passes_resemble_each_other() {
     let catalogue = Catalogue::load().unwrap();
     for tau in [0.01, 20.0] {
         let runs: Vec<Results> = (0..100).map(|seed| classic(&mut Machine::recorded(seed, tau), &catalogue)).collect();
-        let scores: Vec<Estimate> = runs.iter().flat_map(|run| &run.rows).map(|row| row.score).collect();
+        let scores: Vec<Estimate> = runs.iter().flat_map(|run| &run.figures).map(|row| row.score).collect();
         // Of their own mean, since the worst third of the passes is dropped.
         let found = coverage_of_mean(&scores);
         println!("tau {tau}: {found:?}");
@@ -344,7 +344,7 @@ fn classic(machine: &mut Machine, catalogue: &Catalogue) -> Results {
         journal.cells.push(Cell { id, key, unit: "lps".to_owned(), timebase: 1.0, scale: 1.0, ..Cell::default() });
         for block in 0..10 {
             let rate = 1e6 * machine.trial(13.0).exp();
-            let copy = Copy { slices: vec![(0, 1_000_000_000, rate as u64)], ..Copy::default() };
+            let copy = Copy { slices: vec![[0, 1_000_000_000, rate as u64].into()], ..Copy::default() };
             journal.trials.push(Trial { cell: id, block, at: machine.at, copies: vec![copy], ..Trial::default() });
         }
     }

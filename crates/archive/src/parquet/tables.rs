@@ -1,100 +1,96 @@
 //! The tables and their columns: nothing else lists them.
 
 use super::table::Table;
-use analysis::{Composite, Figure, Missing, Summary};
+use analysis::{Figure, Index, Missing, Summary};
 use catalogue::{Metric, NONE};
+use journal::Key;
 use stats::Estimate;
 
-/// A row of `results`: a cell of the matrix, or an index.
-struct Row<'a> {
-    test: &'a str,
-    label: &'a str,
-    copies: u32,
-    load: &'a str,
-    condition: &'a str,
-    control: bool,
-    metric: Option<&'static str>,
-    unit: Option<&'a str>,
-    score: Estimate,
-    n: Option<usize>,
-    watts: Estimate,
-    joules: Estimate,
-    state: &'static str,
-    reason: Option<&'a str>,
-    warnings: Option<String>,
+/// A row of `results`: a cell with a figure, an index, or a cell without a result.
+enum Row<'a> {
+    Figure(&'a Figure),
+    Index(&'a Index, Key),
+    Missing(&'a Missing, &'static str),
 }
 
 impl<'a> Row<'a> {
-    fn figure(figure: &'a Figure) -> Row<'a> {
-        Row {
-            test: &figure.key.test,
-            label: &figure.label,
-            copies: figure.key.copies,
-            load: &figure.key.load,
-            condition: &figure.key.condition,
-            control: figure.control,
-            metric: Some(match figure.metric {
+    fn all(summary: &'a Summary) -> Vec<Row<'a>> {
+        let figures = summary.figures.iter().map(Row::Figure);
+        let indexes = summary.indexes.iter().map(|index| Row::Index(index, Key::plain(&index.id, index.copies)));
+        let skipped = summary.skipped.iter().map(|missing| Row::Missing(missing, "skipped"));
+        let failed = summary.errors.iter().map(|missing| Row::Missing(missing, "failed"));
+        figures.chain(indexes).chain(skipped).chain(failed).collect()
+    }
+
+    fn key(&self) -> &Key {
+        match self {
+            Row::Figure(figure) => &figure.cell.key,
+            Row::Index(_, key) => key,
+            Row::Missing(missing, _) => &missing.key,
+        }
+    }
+
+    fn label(&self) -> &str {
+        match self {
+            Row::Figure(figure) => &figure.cell.label,
+            Row::Index(index, _) => &index.id,
+            Row::Missing(missing, _) => &missing.label,
+        }
+    }
+
+    fn figure(&self) -> Option<&'a Figure> {
+        if let Row::Figure(figure) = self { Some(figure) } else { None }
+    }
+
+    fn metric(&self) -> Option<&'static str> {
+        match self {
+            Row::Figure(figure) => Some(match figure.cell.metric {
                 Metric::Rate => "rate",
                 Metric::Time => "time",
                 Metric::Latency => "latency",
             }),
-            unit: Some(&figure.unit),
-            score: figure.score,
-            n: Some(figure.n),
-            watts: figure.watts.unwrap_or(Estimate::NONE),
-            joules: figure.joules.unwrap_or(Estimate::NONE),
-            state: "measured",
-            reason: None,
-            warnings: Some(figure.warnings.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
-                .filter(|warnings| !warnings.is_empty()),
+            Row::Index(..) => Some("index"),
+            Row::Missing(..) => None,
         }
     }
 
-    fn index(index: &'a Composite) -> Row<'a> {
-        Row {
-            test: &index.id,
-            label: &index.id,
-            copies: index.copies,
-            load: NONE,
-            condition: NONE,
-            control: false,
-            metric: Some("index"),
-            unit: None,
-            score: index.score,
-            n: None,
-            watts: index.watts.unwrap_or(Estimate::NONE),
-            joules: Estimate::NONE,
-            state: "measured",
-            reason: None,
-            warnings: (!index.complete).then(|| "tests of it are missing".to_owned()),
+    fn score(&self) -> Estimate {
+        match self {
+            Row::Figure(figure) => figure.score,
+            Row::Index(index, _) => index.score,
+            Row::Missing(..) => Estimate::NONE,
         }
     }
 
-    fn missing(missing: &'a Missing, state: &'static str) -> Row<'a> {
-        Row {
-            test: &missing.key.test,
-            label: &missing.label,
-            copies: missing.key.copies,
-            load: &missing.key.load,
-            condition: &missing.key.condition,
-            control: false,
-            metric: None,
-            unit: None,
-            score: Estimate::NONE,
-            n: None,
-            watts: Estimate::NONE,
-            joules: Estimate::NONE,
-            state,
-            reason: Some(&missing.reason),
-            warnings: None,
-        }
+    fn watts(&self) -> Estimate {
+        let watts = match self {
+            Row::Figure(figure) => figure.energy.as_deref().map(|energy| energy.watts),
+            Row::Index(index, _) => index.watts,
+            Row::Missing(..) => None,
+        };
+        watts.unwrap_or(Estimate::NONE)
     }
 
-    fn all(summary: &'a Summary) -> Vec<Row<'a>> {
-        let figures = summary.figures.iter().map(Row::figure);
-        let skipped = summary.skipped.iter().map(|missing| Row::missing(missing, "skipped"));
-        let failed = summary.errors.iter().map(|missing| Row::missing(missing, "failed"));
-        figures.chain(summary.indexes.iter().map(Row::index)).chain(skipped).chain(failed).collect()
+    fn joules(&self) -> Estimate {
+        self.figure().and_then(Figure::joules).unwrap_or(Estimate::NONE)
+    }
+
+    fn state(&self) -> &'static str {
+        if let Row::Missing(_, state) = self { state } else { "measured" }
+    }
+
+    fn reason(&self) -> Option<&'a str> {
+        if let Row::Missing(missing, _) = self { Some(&missing.reason) } else { None }
+    }
+
+    fn warnings(&self) -> Option<String> {
+        match self {
+            Row::Figure(figure) if !figure.warnings.is_empty() => {
+                Some(figure.warnings.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
+            }
+            Row::Index(index, _) if !index.complete => Some("tests of it are missing".to_owned()),
+            _ => None,
+        }
     }
 }
 
@@ -103,6 +99,7 @@ impl<'a> Row<'a> {
 #[must_use]
 pub fn results(id: &str, summary: &Summary) -> Table {
     let rows = Row::all(summary);
+    let warnings: Vec<Option<String>> = rows.iter().map(Row::warnings).collect();
     let rows = || rows.iter();
     let run = &summary.run;
     let fleet = run.fleet.as_ref();
@@ -120,28 +117,28 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .same("node", fleet.map(|fleet| fleet.id.node.as_str()))
         .same("task", fleet.map(|fleet| fleet.id.task.as_str()))
         .whole("attempt", rows().map(|_| i32::try_from(fleet?.attempt).ok()))
-        .text("test", rows().map(|row| row.test))
-        .text("label", rows().map(|row| row.label))
-        .whole("copies", rows().map(|row| i32::try_from(row.copies).ok()))
-        .text("load", rows().map(|row| row.load))
-        .text("condition", rows().map(|row| row.condition))
-        .flag("control", rows().map(|row| row.control))
+        .text("test", rows().map(|row| row.key().test.as_str()))
+        .text("label", rows().map(|row| row.label()))
+        .whole("copies", rows().map(|row| i32::try_from(row.key().copies).ok()))
+        .text("load", rows().map(|row| row.key().load.as_str()))
+        .text("condition", rows().map(|row| row.key().condition.as_str()))
+        .flag("control", rows().map(|row| row.figure().is_some_and(|figure| figure.cell.control)))
         .same("against", against)
-        .text("metric", rows().map(|row| row.metric))
-        .text("unit", rows().map(|row| row.unit))
-        .real("value", rows().map(|row| finite(row.score.value)))
-        .real("low", rows().map(|row| finite(row.score.low)))
-        .real("high", rows().map(|row| finite(row.score.high)))
-        .whole("n", rows().map(|row| i32::try_from(row.n?).ok()))
-        .real("watts", rows().map(|row| finite(row.watts.value)))
-        .real("watts_low", rows().map(|row| finite(row.watts.low)))
-        .real("watts_high", rows().map(|row| finite(row.watts.high)))
-        .real("joules_per_operation", rows().map(|row| finite(row.joules.value)))
-        .real("joules_per_operation_low", rows().map(|row| finite(row.joules.low)))
-        .real("joules_per_operation_high", rows().map(|row| finite(row.joules.high)))
-        .text("state", rows().map(|row| row.state))
-        .text("reason", rows().map(|row| row.reason))
-        .text("warnings", rows().map(|row| row.warnings.as_deref()))
+        .text("metric", rows().map(|row| row.metric()))
+        .text("unit", rows().map(|row| row.figure().map(|figure| figure.cell.unit.as_str())))
+        .real("value", rows().map(|row| finite(row.score().value)))
+        .real("low", rows().map(|row| finite(row.score().low)))
+        .real("high", rows().map(|row| finite(row.score().high)))
+        .whole("n", rows().map(|row| i32::try_from(row.figure()?.n).ok()))
+        .real("watts", rows().map(|row| finite(row.watts().value)))
+        .real("watts_low", rows().map(|row| finite(row.watts().low)))
+        .real("watts_high", rows().map(|row| finite(row.watts().high)))
+        .real("joules_per_operation", rows().map(|row| finite(row.joules().value)))
+        .real("joules_per_operation_low", rows().map(|row| finite(row.joules().low)))
+        .real("joules_per_operation_high", rows().map(|row| finite(row.joules().high)))
+        .text("state", rows().map(|row| row.state()))
+        .text("reason", rows().map(|row| row.reason()))
+        .text("warnings", warnings.iter().map(Option::as_deref))
         .same("kernel", summary.facts.text("kernel.release"))
         .same("cpu", summary.facts.text("cpu.model"))
         .whole("cpus", rows().map(|_| cpus))
@@ -161,15 +158,15 @@ pub fn samples(id: &str, summary: &Summary) -> Table {
     let rows = || summary.figures.iter().flat_map(|figure| figure.samples.iter().map(move |sample| (figure, sample)));
     Table::new(rows().count())
         .same("id", id)
-        .text("test", rows().map(|(figure, _)| figure.key.test.as_str()))
-        .whole("copies", rows().map(|(figure, _)| i32::try_from(figure.key.copies).ok()))
-        .text("load", rows().map(|(figure, _)| figure.key.load.as_str()))
-        .text("condition", rows().map(|(figure, _)| figure.key.condition.as_str()))
-        .flag("control", rows().map(|(figure, _)| figure.control))
-        .text("unit", rows().map(|(figure, _)| figure.unit.as_str()))
-        .real("seconds", rows().map(|(_, sample)| sample.0))
-        .whole("block", rows().map(|(_, sample)| i32::try_from(sample.1).ok()))
-        .real("value", rows().map(|(_, sample)| finite(sample.2)))
+        .text("test", rows().map(|(figure, _)| figure.cell.key.test.as_str()))
+        .whole("copies", rows().map(|(figure, _)| i32::try_from(figure.cell.key.copies).ok()))
+        .text("load", rows().map(|(figure, _)| figure.cell.key.load.as_str()))
+        .text("condition", rows().map(|(figure, _)| figure.cell.key.condition.as_str()))
+        .flag("control", rows().map(|(figure, _)| figure.cell.control))
+        .text("unit", rows().map(|(figure, _)| figure.cell.unit.as_str()))
+        .real("seconds", rows().map(|(_, sample)| sample.at))
+        .whole("block", rows().map(|(_, sample)| i32::try_from(sample.block).ok()))
+        .real("value", rows().map(|(_, sample)| finite(sample.value)))
 }
 
 /// Returns all that is known of the system a run was made on, a row for each fact.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::date;
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::{Text, after, number, text};
 use journal::Journal;
@@ -44,7 +44,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let least = threads.iter().map(|thread| thread[1]).fold(f64::INFINITY, f64::min);
     let largest = threads.iter().map(|thread| thread[3]).fold(0.0, f64::max);
     for (name, value) in [("Min", least), ("Avg", mean), ("Max", largest)] {
-        draft.figure(&Figure::time(format!("cyclictest {name}"), "us").at(threads.len() as u32), [value]);
+        draft.figure(&Heading::time(format!("cyclictest {name}"), "us").at(threads.len() as u32), [value]);
     }
     Ok(vec![draft.finish()])
 }

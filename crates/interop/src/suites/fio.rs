@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::date;
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::text::{Text, list, number, text};
 use journal::Journal;
 
@@ -58,12 +58,12 @@ fn put(job: &Value, name: &str, draft: &mut Draft<'_>) {
         }
         let named = |what: &str| format!("{name} {way} {what}");
         draft.seconds = draft.seconds.max(number(job, &[way, "runtime"]).unwrap_or(0.0) / 1e3);
-        draft.figure(&Figure::rate(named("iops"), "IOPS").at(copies), number(job, &[way, "iops"]));
-        draft.figure(&Figure::rate(named("bw"), "KiB/s").at(copies), number(job, &[way, "bw"]));
+        draft.figure(&Heading::rate(named("iops"), "IOPS").at(copies), number(job, &[way, "iops"]));
+        draft.figure(&Heading::rate(named("bw"), "KiB/s").at(copies), number(job, &[way, "bw"]));
         let clat = |path: &[&str]| number(job, &[&[way, "clat_ns"], path].concat()).map(|ns| ns / 1e3);
-        draft.figure(&Figure::time(named("clat mean"), "us").at(copies), clat(&["mean"]));
+        draft.figure(&Heading::time(named("clat mean"), "us").at(copies), clat(&["mean"]));
         for (short, key) in PERCENTILES {
-            draft.figure(&Figure::time(named(&format!("clat {short}")), "us").at(copies), clat(&["percentile", key]));
+            draft.figure(&Heading::time(named(&format!("clat {short}")), "us").at(copies), clat(&["percentile", key]));
         }
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::text::{Text, list, number, text};
 use journal::Journal;
 
@@ -36,10 +36,10 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     }
     for section in list(json, "sections") {
         let name = text(section, &["name"]);
-        draft.figure(&Figure::rate(format!("{name} Score"), "points"), number(section, &["score"]));
+        draft.figure(&Heading::rate(format!("{name} Score"), "points"), number(section, &["score"]));
         for workload in list(section, "workloads") {
             let label = format!("{name} {}", text(workload, &["name"]));
-            draft.figure(&Figure::rate(label, "points"), number(workload, &["score"]));
+            draft.figure(&Heading::rate(label, "points"), number(workload, &["score"]));
         }
     }
     Ok(vec![draft.finish()])

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::Text;
 use journal::Journal;
@@ -51,7 +51,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         return Err(pending(open));
     }
     for (label, times) in runs {
-        draft.figure(&Figure::time(label, "s"), times);
+        draft.figure(&Heading::time(label, "s"), times);
     }
     Ok(vec![draft.finish()])
 }

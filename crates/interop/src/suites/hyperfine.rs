@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::text::{Text, list, number, text};
 use journal::Journal;
 
@@ -15,7 +15,7 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "hyperfine".clone_into(&mut draft.run.tool);
     for result in list(source.json.as_ref().unwrap_or(&Value::Null), "results") {
-        let figure = Figure::time(text(result, &["command"]), "s");
+        let figure = Heading::time(text(result, &["command"]), "s");
         let times: Vec<f64> = list(result, "times").iter().filter_map(|time| number(time, &[])).collect();
         draft.seconds += times.iter().sum::<f64>();
         match times.len() {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::Text;
 use catalogue::Metric;
@@ -204,7 +204,7 @@ impl System {
         for ((table, column), values) in self.figures {
             let (_, unit, less, columns) = TABLES[table];
             let metric = if less { Metric::Time } else { Metric::Rate };
-            draft.figure(&Figure { label: columns[column].to_owned(), copies: 1, unit, metric }, values);
+            draft.figure(&Heading { label: columns[column].to_owned(), copies: 1, unit, metric }, values);
         }
         draft.finish()
     }

@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow, bail};
 use roxmltree::Node;
 
 use crate::date;
-use crate::draft::{Draft, Figure, cleaned};
+use crate::draft::{Draft, Heading, cleaned};
 use crate::lines;
 use crate::text::Text;
 use crate::xml;
@@ -99,7 +99,7 @@ fn put(result: Node<'_, '_>, system: &str, line: usize, draft: &mut Draft<'_>) -
     }
     let metric = if text_of("Proportion") == "LIB" { Metric::Time } else { Metric::Rate };
     let unit = text_of("Scale");
-    draft.figure(&Figure { label, copies: 1, unit: &unit, metric }, values);
+    draft.figure(&Heading { label, copies: 1, unit: &unit, metric }, values);
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::text::Text;
 use journal::Journal;
 use stats::{mean, quantile};
@@ -52,10 +52,10 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let mut values = column(name);
         values.sort_by(f64::total_cmp);
         let middle = (!values.is_empty()).then(|| mean(values.iter().copied()));
-        draft.figure(&Figure::time(format!("{name} mean"), "us"), middle);
+        draft.figure(&Heading::time(format!("{name} mean"), "us"), middle);
         // A p99 of fewer frames would be their largest.
         let tail = (values.len() >= 1000).then(|| quantile(&values, 0.99));
-        draft.figure(&Figure::time(format!("{name} p99"), "us"), tail);
+        draft.figure(&Heading::time(format!("{name} p99"), "us"), tail);
     }
     let slack = column(SLACK);
     let missed = slack.iter().filter(|slack| **slack < 0.0).count();

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::lines;
 use crate::text::{Text, leading};
 use journal::Journal;
@@ -72,12 +72,12 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     }
     let of = rates.first().map_or("", |(name, ..)| name.split(' ').next().unwrap_or_default());
     for (name, unit, rate) in &rates {
-        draft.figure(&Figure::rate(format!("sysbench {name}"), unit).at(copies), [*rate]);
+        draft.figure(&Heading::rate(format!("sysbench {name}"), unit).at(copies), [*rate]);
     }
     let latencies = source.raw.split_once("Latency (ms):").map_or("", |(_, after)| after);
     for (start, name) in LATENCIES {
         let ms = latencies.lines().find_map(|line| lines::number(line.trim().strip_prefix(start)?.trim()));
-        draft.figure(&Figure::time(format!("sysbench {of} latency {name}"), "ms").at(copies), ms);
+        draft.figure(&Heading::time(format!("sysbench {of} latency {name}"), "ms").at(copies), ms);
     }
     Ok(vec![draft.finish()])
 }

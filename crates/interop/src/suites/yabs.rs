@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::Value;
 
 use crate::date;
-use crate::draft::{Draft, Figure};
+use crate::draft::{Draft, Heading};
 use crate::text::{Text, leading, list, number, text};
 use journal::Journal;
 
@@ -46,16 +46,16 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let units = text(disk, &["speed_units"]);
         let units = if units.is_empty() { "KBps" } else { &units };
         for (end, way) in WAYS {
-            let speed = Figure::rate(format!("fio {size} {way}"), units);
+            let speed = Heading::rate(format!("fio {size} {way}"), units);
             draft.figure(&speed, number(disk, &[&format!("speed_{end}")]));
-            let rate = Figure::rate(format!("fio {size} {way} IOPS"), "IOPS");
+            let rate = Heading::rate(format!("fio {size} {way} IOPS"), "IOPS");
             draft.figure(&rate, number(disk, &[&format!("iops_{end}")]));
         }
     }
     for scores in list(json, "geekbench") {
         let version = text(scores, &["version"]);
         for way in ["single", "multi"] {
-            draft.figure(&Figure::rate(format!("Geekbench {version} {way}"), "points"), number(scores, &[way]));
+            draft.figure(&Heading::rate(format!("Geekbench {version} {way}"), "points"), number(scores, &[way]));
         }
     }
     for server in list(json, "iperf") {
@@ -64,7 +64,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
             let speed = text(server, &[way]);
             let worth = SPEEDS.iter().find(|(unit, _)| speed.ends_with(unit)).map(|(_, worth)| *worth);
             let speed = worth.zip(leading(&speed)).map(|(worth, number)| worth * number);
-            draft.figure(&Figure::rate(format!("iperf {place} {way}"), "Mbit/s"), speed);
+            draft.figure(&Heading::rate(format!("iperf {place} {way}"), "Mbit/s"), speed);
         }
     }
     Ok(vec![draft.finish()])

@@ -67,7 +67,7 @@ fn index_mark(results: &Results, index: &Index, (series, lane): (usize, usize), 
     // A run with loads has several parts of one test and level only where the index itself does.
     if let Some(part) = index.parts.iter().find(|part| part.test == test) {
         let at = part.index;
-        let row = results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == index.copies);
+        let row = results.figures.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == index.copies);
         let warning = row.and_then(|row| row.warnings.iter().find(|warning| warning.is_of_method()));
         let interval = match warning {
             Some(warning) if !at.bounded() => warning.to_string(),

@@ -4,7 +4,7 @@
 use super::index::series;
 use super::plot::{Axis, Mark, Plot, Series};
 use super::scale::Scale;
-use analysis::{Results, Row, Sample};
+use analysis::{Figure, Results, Sample};
 use maud::Markup;
 use stats::median;
 use words::{Unique, copies, merged};
@@ -31,7 +31,7 @@ const HEIGHT: f64 = 146.0;
 type Point = (Sample, f64);
 
 /// The cells of one test under one load and condition.
-type Test<'a> = Vec<(&'a Row, Vec<Point>)>;
+type Test<'a> = Vec<(&'a Figure, Vec<Point>)>;
 
 /// Returns a panel with its label for every test with at least two trials at some level.
 pub(crate) fn panels(results: &Results) -> Vec<(String, Markup)> {
@@ -43,8 +43,8 @@ pub(crate) fn panels(results: &Results) -> Vec<(String, Markup)> {
 }
 
 fn tests(results: &Results) -> Vec<Test<'_>> {
-    let rows = results.rows.iter().filter(|row| row.latency.is_none());
-    let cells: Vec<(&Row, Vec<Point>)> = rows.filter_map(|row| Some((row, points(row)?))).collect();
+    let rows = results.figures.iter().filter(|row| row.latency.is_none());
+    let cells: Vec<(&Figure, Vec<Point>)> = rows.filter_map(|row| Some((row, points(row)?))).collect();
     let here =
         |level| cells.iter().map(|(row, _)| row).filter(move |row| row.cell.key.copies == level).map(|row| family(row));
     let levels = cells.iter().map(|(row, _)| row.cell.key.copies).unique();
@@ -53,12 +53,12 @@ fn tests(results: &Results) -> Vec<Test<'_>> {
     families.into_iter().map(of).collect()
 }
 
-fn family(row: &Row) -> (&str, &str, &str) {
+fn family(row: &Figure) -> (&str, &str, &str) {
     (&row.cell.key.test, &row.cell.key.load, &row.cell.key.condition)
 }
 
 /// `None` where fewer than two trials have a score to compare.
-fn points(row: &Row) -> Option<Vec<Point>> {
+fn points(row: &Figure) -> Option<Vec<Point>> {
     let fit = row.samples.iter().filter(|sample| sample.value.is_finite() && sample.at.is_finite());
     let middle = median(&fit.clone().map(|sample| sample.value).collect::<Vec<f64>>());
     let away = |value: f64| ((value / middle - 1.0) * 100.0).clamp(-FAR, FAR);
@@ -86,7 +86,7 @@ fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usiz
     let limit = if own { step(all.iter().copied().fold(0.0, f64::max)) } else { common };
     let quota = ((PAGE / panels).min(PANEL) / test.len()).max(3);
     let levels = results.levels();
-    let series = |(row, points): &(&Row, Vec<Point>)| Series {
+    let series = |(row, points): &(&Figure, Vec<Point>)| Series {
         number: series(&levels, row.cell.key.copies),
         marks: thinned(points, quota).iter().map(|point| mark(row, point)).collect(),
         ..Series::default()
@@ -113,7 +113,7 @@ fn panel(results: &Results, test: &Test<'_>, common: f64, end: f64, panels: usiz
     (if remark.is_empty() { name } else { format!("{name} ({remark})") }, plot.panel(HEIGHT))
 }
 
-fn mark(row: &Row, (sample, away): &Point) -> Mark {
+fn mark(row: &Figure, (sample, away): &Point) -> Mark {
     let (copies, at, value) = (copies(row.cell.key.copies), words::duration(sample.at), words::score(sample.value));
     let (block, unit, away_in_words) = (sample.block, &row.cell.unit, words::signed(*away));
     let title = format!("{copies}, {at}, block {block}: {value} {unit}, {away_in_words}%");

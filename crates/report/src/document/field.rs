@@ -49,6 +49,8 @@ pub enum Field {
     Bar(f64),
     /// A field with a colour, and more about it where a page has room for it.
     Toned(Box<Field>, Tone, String),
+    /// Fewer words for 80 columns, and the field that others have.
+    Narrow(String, Box<Field>),
     /// Something only programs want.
     Data(Value),
 }
@@ -61,6 +63,11 @@ impl Field {
     /// Returns a number, or [`Field::Missing`].
     pub fn maybe(value: Option<f64>, style: Style) -> Field {
         value.map_or(Field::Missing, |value| Field::Number(value, style))
+    }
+
+    /// Returns a field with fewer words for 80 columns.
+    pub fn narrow(self, words: impl Into<String>) -> Field {
+        Field::Narrow(words.into(), Box::new(self))
     }
 
     /// Returns an end of an estimate's interval, with the digits that the estimate itself has.
@@ -89,7 +96,7 @@ impl Field {
             Field::Interval(estimate, style) => interval(estimate, *style),
             Field::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
             Field::Words(list) => list.join("; "),
-            Field::Toned(field, ..) => field.words(),
+            Field::Toned(field, ..) | Field::Narrow(_, field) => field.words(),
         }
     }
 
@@ -110,7 +117,7 @@ impl Field {
             }
             Field::Flag(flag) => Value::from(*flag),
             Field::Marks(list) | Field::Words(list) => Value::from(list.clone()),
-            Field::Toned(field, ..) => return field.insert(object, key, first),
+            Field::Toned(field, ..) | Field::Narrow(_, field) => return field.insert(object, key, first),
         };
         nest(object, key, value);
         for (name, end) in ends.into_iter().flatten() {

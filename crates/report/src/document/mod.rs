@@ -22,34 +22,33 @@ pub enum Reader {
     Program,
 }
 
-/// Whom a block or a column is for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Show {
-    /// Everybody.
-    #[default]
-    All,
-    /// People; programs have it elsewhere.
-    People,
-    /// Everybody but who has only 80 columns.
-    Wide,
-    /// Pages alone.
-    Pages,
-    /// Terminals alone.
-    Narrow,
-    /// Programs alone.
-    Data,
+/// The readers of a block or a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readers {
+    pub terminal: bool,
+    pub page: bool,
+    pub program: bool,
 }
 
-impl Show {
-    pub fn is_for(self, reader: Reader) -> bool {
-        match self {
-            Show::All => true,
-            Show::People => reader != Reader::Program,
-            Show::Wide => reader != Reader::Terminal,
-            Show::Pages => reader == Reader::Page,
-            Show::Narrow => reader == Reader::Terminal,
-            Show::Data => reader == Reader::Program,
+impl Readers {
+    pub const ALL: Readers = Readers { terminal: true, page: true, program: true };
+    pub const PEOPLE: Readers = Readers { program: false, ..Readers::ALL };
+    pub const TERMINAL: Readers = Readers { page: false, ..Readers::PEOPLE };
+    pub const PAGE: Readers = Readers { terminal: false, ..Readers::PEOPLE };
+    pub const PROGRAM: Readers = Readers { terminal: false, page: false, program: true };
+
+    pub fn has(self, reader: Reader) -> bool {
+        match reader {
+            Reader::Terminal => self.terminal,
+            Reader::Page => self.page,
+            Reader::Program => self.program,
         }
+    }
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        Readers::ALL
     }
 }
 
@@ -77,9 +76,9 @@ pub enum Block {
     /// The result in sentences, to be read first.
     Lead(Vec<String>),
     /// A paragraph, after a few words that say what it is.
-    Text(Show, String, String),
+    Text(Readers, String, String),
     /// The result in large numbers, for pages.
-    Figures(String, Vec<Figure>),
+    Headlines(String, Vec<Headline>),
     /// Names and values.
     Pairs(Pairs),
     /// A table.
@@ -91,8 +90,9 @@ pub enum Block {
     Data(&'static str, Value),
 }
 
+/// A number to be read first.
 #[derive(Debug, Clone, Default)]
-pub struct Figure {
+pub struct Headline {
     /// What it is of: `2 copies`.
     pub label: String,
     /// The mark that stands for it in charts; may be empty.
@@ -137,7 +137,7 @@ pub struct List {
     /// What stands before each item at a terminal: `Note: `.
     pub lead: &'static str,
     pub items: Vec<String>,
-    pub show: Show,
+    pub readers: Readers,
 }
 
 /// Drawings with one legend.
@@ -164,7 +164,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows, each with as many fields as there are columns.
     pub rows: Vec<Row>,
-    pub show: Show,
+    pub readers: Readers,
     /// Whether people see the columns' headings.
     pub headed: bool,
 }
@@ -208,29 +208,37 @@ pub enum Role {
 /// A column, for all formats.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    /// Its name in CSV and JSON; a dot nests in JSON (`percentiles.p50`). Empty where programs do not have it.
-    pub key: String,
+    /// Its name in CSV and JSON; a dot nests in JSON (`percentiles.p50`). `None` where programs do not have it by a name.
+    pub key: Option<String>,
     /// Its heading on pages.
     pub head: String,
     /// Its heading in 80 columns; that of pages where it is empty.
     pub narrow: String,
     pub role: Role,
-    pub show: Show,
+    pub readers: Readers,
     /// The columns it takes at least in text, the gap before it included.
     pub width: usize,
 }
 
 impl Column {
-    pub fn number(key: &str, head: &str) -> Column {
-        Column { key: key.to_owned(), head: head.to_owned(), ..Column::default() }
+    /// Returns a column of numbers for people.
+    pub fn number(head: &str) -> Column {
+        Column { head: head.to_owned(), readers: Readers::PEOPLE, ..Column::default() }
     }
 
-    pub fn words(key: &str, head: &str) -> Column {
-        Column { role: Role::Words, ..Column::number(key, head) }
+    /// Returns a column of words for people.
+    pub fn words(head: &str) -> Column {
+        Column { role: Role::Words, ..Column::number(head) }
     }
 
+    /// Returns a column for programs.
     pub fn data(key: &str) -> Column {
-        Column { show: Show::Data, ..Column::words(key, key) }
+        Column::words(key).keyed(key).shown(Readers::PROGRAM)
+    }
+
+    /// Returns it as what programs have under a name, too.
+    pub fn keyed(self, key: &str) -> Column {
+        Column { key: Some(key.to_owned()), readers: Readers { program: true, ..self.readers }, ..self }
     }
 
     /// Returns it with another heading in 80 columns.
@@ -244,8 +252,9 @@ impl Column {
         Column { role, ..self }
     }
 
-    pub fn shown(self, show: Show) -> Column {
-        Column { show, ..self }
+    /// Returns it for some people; programs have what has a key.
+    pub fn shown(self, people: Readers) -> Column {
+        Column { readers: Readers { program: self.readers.program, ..people }, ..self }
     }
 
     /// Returns it with a least width in text, the gap before it included.
@@ -277,7 +286,7 @@ impl<'a, T: ?Sized> Columns<'a, T> {
 
     /// Returns the list with what programs alone have: an object whose keys become the row's, or null.
     pub fn data(self, object: impl Fn(&T) -> Value + 'a) -> Columns<'a, T> {
-        self.with(Column::data(""), move |row| Field::Data(object(row)))
+        self.with(Column { readers: Readers::PROGRAM, ..Column::default() }, move |row| Field::Data(object(row)))
     }
 
     /// Returns the list with the columns of another after its own.
@@ -322,11 +331,11 @@ impl<T: ?Sized> Default for Columns<'_, T> {
 pub(crate) fn object<'c>(columns: impl Iterator<Item = &'c Column>, row: &Row) -> Map<String, Value> {
     let mut object = Map::new();
     let mut first = true;
-    for (column, field) in columns.zip(&row.fields).filter(|(column, _)| column.show.is_for(Reader::Program)) {
-        match field {
-            Field::Data(Value::Object(own)) if column.key.is_empty() => object.extend(own.clone()),
-            _ if column.key.is_empty() => {}
-            field => field.insert(&mut object, &column.key, first),
+    for (column, field) in columns.zip(&row.fields).filter(|(column, _)| column.readers.program) {
+        match (&column.key, field) {
+            (Some(key), field) => field.insert(&mut object, key, first),
+            (None, Field::Data(Value::Object(own))) => object.extend(own.clone()),
+            (None, _) => {}
         }
         first &= !matches!(field, Field::Estimate(..));
     }
@@ -342,8 +351,8 @@ impl Table {
             fields.clone().next().is_some()
                 && fields.into_iter().all(|field| matches!(field, Field::Missing | Field::Nothing))
         };
-        let spare = |column: &Column| matches!(column.show, Show::Wide | Show::Pages);
-        let all = self.columns.iter().enumerate().filter(|(_, column)| column.show.is_for(reader));
+        let spare = |column: &Column| column.readers.page && !column.readers.terminal;
+        let all = self.columns.iter().enumerate().filter(|(_, column)| column.readers.has(reader));
         all.filter(|(place, column)| !(reader == Reader::Page && spare(column) && is_empty(*place))).collect()
     }
 
@@ -357,14 +366,14 @@ impl Table {
         Table { key, ..self }
     }
 
-    pub fn shown(self, show: Show) -> Table {
-        Table { show, ..self }
+    pub fn shown(self, readers: Readers) -> Table {
+        Table { readers, ..self }
     }
 
     /// Adds a row that has no result: `name` in the first column people see, and the reason across the others.
     pub fn add_gap(&mut self, name: impl Into<String>, reason: impl Into<String>) {
         let mut fields = vec![Field::Nothing; self.columns.len()];
-        if let Some(first) = self.columns.iter().position(|column| column.show.is_for(Reader::Page)) {
+        if let Some(first) = self.columns.iter().position(|column| column.readers.page) {
             fields[first] = Field::Text(name.into());
         }
         self.rows.push(Row { fields, kind: RowKind::Gap(reason.into()) });
@@ -407,22 +416,22 @@ impl Block {
 
     /// Returns a paragraph for people.
     pub fn text(text: impl Into<String>) -> Block {
-        Block::Text(Show::People, String::new(), text.into())
+        Block::Text(Readers::PEOPLE, String::new(), text.into())
     }
 
     /// Returns a list for people.
     pub fn items(items: Vec<String>) -> Block {
-        Block::List(List { items, show: Show::People, ..List::default() })
+        Block::List(List { items, readers: Readers::PEOPLE, ..List::default() })
     }
 
     /// Whether there is anything in it for the reader; to programs an empty table says something too.
     pub fn is_for(&self, reader: Reader) -> bool {
         match self {
-            Block::Text(show, ..) => show.is_for(reader),
-            Block::Table(table) => table.show.is_for(reader) && (reader == Reader::Program || !table.rows.is_empty()),
-            Block::List(list) => list.show.is_for(reader) && !list.items.is_empty(),
+            Block::Text(readers, ..) => readers.has(reader),
+            Block::Table(table) => table.readers.has(reader) && (reader == Reader::Program || !table.rows.is_empty()),
+            Block::List(list) => list.readers.has(reader) && !list.items.is_empty(),
             Block::Pairs(pairs) => !pairs.items.is_empty(),
-            Block::Figures(_, figures) => reader == Reader::Page && !figures.is_empty(),
+            Block::Headlines(_, figures) => reader == Reader::Page && !figures.is_empty(),
             Block::Chart(chart) => reader == Reader::Page && !chart.panels.is_empty(),
             Block::Data(..) => reader == Reader::Program,
             Block::Section(_) | Block::Lead(_) => true,
@@ -431,7 +440,7 @@ impl Block {
 
     /// Returns how to read a report, below it.
     pub fn notes(items: Vec<String>) -> Block {
-        Block::List(List { lead: "Note: ", items, show: Show::People, ..List::default() })
+        Block::List(List { lead: "Note: ", items, readers: Readers::PEOPLE, ..List::default() })
     }
 }
 

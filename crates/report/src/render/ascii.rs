@@ -29,7 +29,7 @@ fn block(block: &mut Block) {
             list.items.iter_mut().for_each(simplify);
         }
         Block::Table(table) => self::table(table),
-        Block::Figures(..) | Block::Chart(_) | Block::Data(..) => {}
+        Block::Headlines(..) | Block::Chart(_) | Block::Data(..) => {}
     }
 }
 
@@ -47,6 +47,7 @@ fn row(row: &mut Row) {
         match field {
             Field::Marks(texts) => texts.iter_mut().for_each(simplify),
             Field::Nothing | Field::Missing | Field::Bar(_) | Field::Data(_) => {}
+            Field::Narrow(words, _) => simplify(words),
             field => *field = Field::Text(ascii(&field.words())),
         }
     }

@@ -1,11 +1,12 @@
 //! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for each.
 
+use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Standing};
 use anyhow::{Result, bail};
-use serde_json::{Map, Value};
-use words::{Unique, at_least, compact, joules, signed_fine, wrap};
+use stats::Estimate;
+use words::{Unique, at_least, signed_fine, wrap};
 
-use super::figures::{name, program_rows, text};
-use crate::document::{Block, Document};
+use crate::subject::{Subject, name};
+use crate::views::{Line, words_of};
 
 /// The columns of a commit message that mailing lists leave whole.
 const ROOM: usize = 78;
@@ -19,52 +20,42 @@ const MOST: usize = 5;
 /// Returns the table with what it is of above it, and how to read it below.
 ///
 /// # Errors
-/// The document compares nothing, or more systems than there is room for.
-pub(super) fn render(document: &Document) -> Result<String> {
-    let mut rows = program_rows(document, "systems");
-    rows.extend(list(document, "systems").iter().filter_map(Value::as_object).cloned());
-    let lines = if rows.is_empty() { sides(document)? } else { systems(document, &rows)? };
-    let mut text = String::new();
-    for line in &lines {
-        text += words::ascii(line).trim_end();
-        text.push('\n');
-    }
-    Ok(text)
+/// The subject compares nothing, or more systems than there is room for.
+pub(super) fn render(subject: Subject<'_>) -> Result<String> {
+    let lines = match subject {
+        Subject::Systems(all, by) => systems(all, &[all.indexes_side_by_side(), all.sorted_side_by_side(by)].concat())?,
+        Subject::Comparison(all, _) if all.is_of_several() => systems(all, &all.side_by_side())?,
+        Subject::Comparison(all, _) => sides(subject, Some(all))?,
+        _ => sides(subject, None)?,
+    };
+    let plain = lines.iter().map(|line| words::ascii(line).trim_end().to_owned() + "\n");
+    Ok(words::log_lines(&plain.collect::<String>()))
 }
 
-/// Returns what programs have under a key.
-pub(super) fn data<'a>(document: &'a Document, key: &str) -> Option<&'a Value> {
-    document.blocks.iter().find_map(|block| match block {
-        Block::Data(name, value) if *name == key => Some(value),
-        _ => None,
-    })
-}
-
-fn list<'a>(document: &'a Document, key: &str) -> &'a [Value] {
-    data(document, key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// Two sides: before, after, and what changed.
-fn sides(document: &Document) -> Result<Vec<String>> {
-    let mut rows = program_rows(document, "comparisons");
-    rows.retain(|row| row.get("control").and_then(Value::as_bool) != Some(true));
-    let Some(first) = rows.first() else {
+/// Two sides: before, after, and what changed. The conditions of one run are no runs compared.
+fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>> {
+    let changes = subject.changes();
+    let Some(first) = changes.first() else {
         bail!("it compares nothing, so there is no table for a commit message; try --format text");
     };
-    let against = text(first, "against");
-    let mut lines = runs_of_sides(document, &against);
-    lines.extend(warnings(document));
+    let mut lines = match all {
+        Some(all) => [runs_of_sides(all), warnings(all)].concat(),
+        None => wrap("before: ", &format!("{}, in {}", first.against, subject.run_name().unwrap_or_default()), ROOM),
+    };
     lines.push(String::new());
     lines.extend(placed("", &figures(["before", "after", "delta", "95 %", "verdict"])));
-    for row in &rows {
-        let title = format!("{}, {}", name(row), text(row, "unit"));
-        lines.extend(placed(&title, &figures(change(row).each_ref().map(String::as_str))));
+    for line in &changes {
+        let one = line.comparison;
+        let title = format!("{}, {}", name(&line.key, one.measure.name()), one.unit);
+        lines.extend(placed(&title, &figures(change(line).each_ref().map(String::as_str))));
     }
-    for row in program_rows(document, "missing") {
-        lines.extend(placed(&name(&row), &figures(["-", "-", "-", "-", "missing"])));
+    for gap in all.iter().flat_map(|all| &all.missing) {
+        let measure = gap.measure.unwrap_or(Measure::Score).name();
+        let key = gap.cell.key.under(all.map_or("", |all| all.condition(&gap.cell.key.condition)));
+        lines.extend(placed(&name(&key, measure), &figures(["-", "-", "-", "-", "missing"])));
     }
-    for total in list(document, "totals").iter().filter_map(Value::as_object) {
-        let [delta, interval] = [delta(total, "%"), interval(total)];
+    for GeometricMean { delta: change, .. } in all.iter().flat_map(|all| &all.totals).map(|total| &total.mean) {
+        let [delta, interval] = [delta(change.value, None, "%"), interval(change)];
         lines.extend(placed("geometric mean of rates", &figures(["", "", &delta, &interval, ""])));
     }
     lines.push(String::new());
@@ -93,85 +84,70 @@ fn placed(name: &str, figures: &str) -> Vec<String> {
     lines
 }
 
-/// What a row compares: before, after, delta, interval, verdict.
-fn change(row: &Map<String, Value>) -> [String; 5] {
-    let value = |key: &str| row.get(key).and_then(Value::as_f64).map_or("-".to_owned(), words_of(row));
-    // Of rounds whose base is B, the figure of A is the later.
-    let [before, after] = if text(row, "against") == "B" { ["b", "a"] } else { ["a", "b"] };
-    let unit = if text(row, "delta_unit") == "points" { "pt" } else { "%" };
-    [value(before), value(after), delta(row, unit), interval(row), text(row, "verdict")]
+/// Returns before, after, delta, interval and verdict.
+fn change(line: &Line<'_>) -> [String; 5] {
+    let one = line.comparison;
+    let [before, after] = line.sides().map(|value| number(value, words_of(one.measure)));
+    let unit = if one.measure == Measure::Met { "pt" } else { "%" };
+    let change = one.change();
+    let delta = delta(change.value, one.resolution, unit);
+    [before, after, delta, interval(&change), one.verdict.word().to_owned()]
 }
 
-/// How the figures of a row are written.
-fn words_of(row: &Map<String, Value>) -> fn(f64) -> String {
-    if text(row, "measure") == "energy" { joules } else { compact }
+fn number(value: f64, words: fn(f64) -> String) -> String {
+    if value.is_finite() { words(value) } else { "-".to_owned() }
 }
 
-fn delta(row: &Map<String, Value>, unit: &str) -> String {
-    let number = |key: &str| row.get(key).and_then(Value::as_f64);
-    match (number("delta"), number("resolution")) {
-        (Some(0.0), Some(resolution)) => format!("0+-{}{unit}", at_least(resolution)),
-        (Some(delta), _) => format!("{}{unit}", signed_fine(delta)),
-        (None, _) => "-".to_owned(),
+fn delta(delta: f64, resolution: Option<f64>, unit: &str) -> String {
+    match resolution {
+        Some(resolution) if delta == 0.0 => format!("0+-{}{unit}", at_least(resolution)),
+        _ if delta.is_finite() => format!("{}{unit}", signed_fine(delta)),
+        _ => "-".to_owned(),
     }
 }
 
-fn interval(row: &Map<String, Value>) -> String {
-    let end =
-        |key: &str, endless: &str| row.get(key).and_then(Value::as_f64).map_or_else(|| endless.to_owned(), signed_fine);
-    format!("{}..{}", end("low", "-inf"), end("high", "+inf"))
+fn interval(Estimate { low, high, .. }: &Estimate) -> String {
+    let end = |end: f64, endless: &str| if end.is_finite() { signed_fine(end) } else { endless.to_owned() };
+    format!("{}..{}", end(*low, "-inf"), end(*high, "+inf"))
 }
 
-/// The runs before and after; of one run its conditions.
-fn runs_of_sides(document: &Document, against: &str) -> Vec<String> {
-    let runs: Vec<&Map<String, Value>> = list(document, "runs").iter().filter_map(Value::as_object).collect();
-    if runs.is_empty() {
-        return wrap("before: ", &format!("{against}, in {}", document.run), ROOM);
-    }
+/// The runs before and after.
+fn runs_of_sides(all: &Comparisons) -> Vec<String> {
     let side = |lead: &str, is_base: bool| {
-        let own = runs.iter().filter(|run| text(run, "letter").starts_with(against) == is_base);
-        wrap(lead, &own.map(|run| described(run)).unique().join("; "), ROOM)
+        let own = all.runs.iter().filter(|run| run.letter.starts_with(all.against()) == is_base);
+        wrap(lead, &own.map(described).unique().join("; "), ROOM)
     };
     [side("before: ", true), side("after:  ", false)].concat()
 }
 
-fn described(run: &Map<String, Value>) -> String {
-    let mut words = vec![text(run, "name"), format!("{} procedure", text(run, "procedure"))];
-    let condition = text(run, "condition");
-    words.extend((!condition.is_empty()).then(|| format!("condition {condition}")));
-    words.push(text(run, "comment"));
+fn described(compared: &Compared) -> String {
+    let run = &compared.results.run;
+    let mut words = vec![run.name.clone(), format!("{} procedure", run.procedure.name())];
+    words.extend(compared.condition.iter().map(|condition| format!("condition {condition}")));
+    words.push(run.comment.clone());
     words.retain(|word| !word.is_empty());
     words.join(", ")
 }
 
-fn warnings(document: &Document) -> Vec<String> {
-    let warnings = list(document, "warnings").iter().filter_map(Value::as_str);
-    warnings.flat_map(|warning| wrap("Warning: ", warning, ROOM)).collect()
+fn warnings(all: &Comparisons) -> Vec<String> {
+    all.warnings.iter().flat_map(|warning| wrap("Warning: ", warning, ROOM)).collect()
 }
 
 /// A column for each system.
-fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<String>> {
-    let runs: Vec<&Map<String, Value>> = list(document, "runs").iter().filter_map(Value::as_object).collect();
+fn systems(all: &Comparisons, rows: &[Across]) -> Result<Vec<String>> {
+    let runs = &all.runs;
     if runs.len() > MOST {
         bail!("a commit message has room for {MOST} systems, these are {}; name fewer runs", runs.len());
     }
-    let letters: Vec<String> = runs.iter().map(|run| text(run, "letter")).collect();
-    let mut lines: Vec<String> = runs
-        .iter()
-        .zip(&letters)
-        .flat_map(|(run, letter)| wrap(&format!("{letter}: "), &described(run), ROOM))
-        .collect();
-    lines.extend(warnings(document));
+    let mut lines: Vec<String> =
+        runs.iter().flat_map(|run| wrap(&format!("{}: ", run.letter), &described(run), ROOM)).collect();
+    lines.extend(warnings(all));
     lines.push(String::new());
-    let cells = |words: &[String]| words.iter().map(|word| format!("{word:>SYSTEM$}")).collect::<String>();
-    let heads: Vec<String> = letters.iter().map(|letter| format!("{letter} ")).collect();
-    lines.extend(placed("", &cells(&heads)));
+    lines.extend(placed("", &cells(runs.iter().map(|run| format!("{} ", run.letter)))));
     for row in rows {
-        let marked: Vec<String> = letters
-            .iter()
-            .map(|letter| marked(row.get("scores").and_then(|all| all.get(letter)), words_of(row)))
-            .collect();
-        lines.extend(placed(&format!("{}, {}", name(row), text(row, "unit")), &cells(&marked)));
+        let title = format!("{}, {}", name(&row.key, row.measure.name()), row.unit);
+        let marked = row.standings.iter().map(|standing| marked(standing.as_ref(), words_of(row.measure)));
+        lines.extend(placed(&title, &cells(marked)));
     }
     lines.push(String::new());
     lines.extend(wrap(
@@ -182,13 +158,18 @@ fn systems(document: &Document, rows: &[Map<String, Value>]) -> Result<Vec<Strin
     Ok(lines)
 }
 
+/// The columns of a line, at their right edges.
+fn cells(words: impl Iterator<Item = String>) -> String {
+    words.map(|word| format!("{word:>SYSTEM$}")).collect()
+}
+
 /// A score with its mark.
-fn marked(score: Option<&Value>, words: fn(f64) -> String) -> String {
-    let Some(value) = score.and_then(|score| score["value"].as_f64()) else { return "- ".to_owned() };
-    let mark = match score.and_then(|score| score["mark"].as_str()) {
-        Some("best") => '*',
-        Some(_) => '!',
+fn marked(standing: Option<&Standing>, words: fn(f64) -> String) -> String {
+    let Some(standing) = standing.filter(|one| one.score.value.is_finite()) else { return "- ".to_owned() };
+    let mark = match standing.mark {
+        Some(Mark::Best) => '*',
+        Some(Mark::Worst) => '!',
         None => ' ',
     };
-    format!("{}{mark}", words(value))
+    format!("{}{mark}", words(standing.score.value))
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use words::csv_field;
 
 use super::json;
-use crate::document::{Block, Document, Reader};
+use crate::document::{Block, Document};
 
 /// Returns the lines; the columns are those of all main tables in the order of their first appearance.
 pub(super) fn render(document: &Document) -> Result<String> {
@@ -18,7 +18,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
     for block in &document.blocks {
         if let Block::Table(table) = block
             && document.lines.contains(&table.key)
-            && table.show.is_for(Reader::Program)
+            && table.readers.program
         {
             rows.extend(json::rows(table).map(|row| [run.clone(), flat("", &row)].concat()));
         }

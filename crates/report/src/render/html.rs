@@ -2,7 +2,7 @@
 
 use super::Notes;
 use crate::document::{
-    Block, Chart, Column, Document, Field, Figure, Pair, Pairs, Reader, Role, Row, RowKind, Table, Tone,
+    Block, Chart, Column, Document, Field, Headline, Pair, Pairs, Reader, Role, Row, RowKind, Table, Tone,
 };
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -103,7 +103,7 @@ fn part(block: &Block, page: &mut Page<'_>) -> Markup {
     match block {
         Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (text) } } },
         Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (text) } },
-        Block::Figures(name, figures) => html! {
+        Block::Headlines(name, figures) => html! {
             @if !name.is_empty() { (page.heading(name, Some("name"))) }
             ul.figures { @for figure in figures { (self::figure(figure)) } }
         },
@@ -118,7 +118,7 @@ fn part(block: &Block, page: &mut Page<'_>) -> Markup {
     }
 }
 
-fn figure(figure: &Figure) -> Markup {
+fn figure(figure: &Headline) -> Markup {
     html! {
         li {
             span.copies { (figure.mark) " " (figure.label) }

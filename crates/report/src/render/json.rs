@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::{Map, Value};
 
-use crate::document::{Block, Document, Reader, RowKind, Table, object};
+use crate::document::{Block, Document, RowKind, Table, object};
 
 /// Returns the document as an object.
 pub(super) fn render(document: &Document) -> Result<String> {
@@ -21,7 +21,7 @@ pub(super) fn render(document: &Document) -> Result<String> {
                 let items = pairs.items.iter().map(|pair| (pair.key.clone(), Value::from(pair.value.as_str())));
                 object.insert(pairs.key.to_owned(), items.collect::<Map<String, Value>>().into());
             }
-            Block::Table(table) if !table.key.is_empty() && table.show.is_for(Reader::Program) => {
+            Block::Table(table) if !table.key.is_empty() && table.readers.program => {
                 append(&mut object, table.key, rows(table).map(Value::Object));
             }
             Block::List(list) if !list.key.is_empty() => {

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use jiff::Timestamp;
+use journal::{Facts, Run};
 use serde_json::{Map, Value, json};
+use stats::Estimate;
 
-use super::commit::data;
-use super::figures::{figures, lower_is_better, name, program_rows, text};
 use super::openmetrics::base;
-use crate::document::Document;
+use crate::subject::{Entry, Subject};
+use crate::views::Line;
 
 /// How LNT writes a moment, in UTC.
 const MOMENT: &str = "%Y-%m-%dT%H:%M:%S";
@@ -18,67 +19,65 @@ const MOMENT: &str = "%Y-%m-%dT%H:%M:%S";
 /// Returns the report of a run; of a comparison that of its last run, for what is compared.
 ///
 /// # Errors
-/// The document has no figures.
-pub(super) fn render(document: &Document) -> Result<String> {
-    let figures = figures(document)?;
-    let own = figures.into_iter().filter(|figure| !figure.is_change);
-    let mut tests: Vec<Value> =
-        own.filter_map(|figure| test(&figure.name, &figure.unit, figure.value, figure.lower_is_better)).collect();
-    if tests.is_empty() {
-        tests = program_rows(document, "comparisons").iter().filter_map(compared).collect();
-    }
-    let last = data(document, "runs").and_then(Value::as_array).and_then(|runs| runs.last());
-    let run = data(document, "run").or(last).and_then(Value::as_object).cloned().unwrap_or_default();
-    let facts = data(document, "facts").and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut machine = Map::from_iter([("name".to_owned(), json!(or(&text(&run, "host"), "unknown")))]);
-    machine.extend(facts);
-    let started: Option<Timestamp> = text(&run, "started").parse().ok();
-    let seconds = data(document, "seconds").and_then(Value::as_f64).unwrap_or(0.0);
+/// The subject has no figures.
+pub(super) fn render(subject: Subject<'_>) -> Result<String> {
+    let tests: Vec<Value> = entries(subject)?.iter().filter_map(test).collect();
+    let (nothing, unknown) = (Facts::default(), Run::default());
+    let run = subject.last_run().unwrap_or(&unknown);
+    let (facts, seconds) = match subject {
+        Subject::Run(results) => (&results.facts, results.seconds),
+        _ => (&nothing, 0.0),
+    };
+    let host = if run.host.is_empty() { "unknown" } else { &run.host };
+    let mut machine = Map::from_iter([("name".to_owned(), json!(host))]);
+    machine.extend(facts.iter().map(|fact| (fact.name.clone(), json!(fact.value))));
+    let started: Option<Timestamp> = run.started.parse().ok();
     let ended = started.and_then(|start| start.checked_add(Duration::try_from_secs_f64(seconds).ok()?).ok());
     let moment = |at: Option<Timestamp>| at.unwrap_or_default().strftime(MOMENT).to_string();
     // LNT puts runs in the order of this field: a comment such as a commit, else the name, which has the date.
-    let revision = or(&text(&run, "comment"), &text(&run, "name"));
+    let revision = if run.comment.is_empty() { &run.name } else { &run.comment };
     let report = json!({
         "format_version": "2",
         "machine": machine,
         "run": {
             "start_time": moment(started), "end_time": moment(ended.or(started)), "llvm_project_revision": revision,
-            "name": text(&run, "name"), "tool": text(&run, "tool"), "procedure": text(&run, "procedure"),
+            "name": run.name, "tool": run.tool, "procedure": run.procedure.name(),
         },
         "tests": tests,
     });
-    Ok(serde_json::to_string_pretty(&report)? + "\n")
+    Ok(words::json_text(&(serde_json::to_string_pretty(&report)? + "\n")))
 }
 
 /// Returns the names of the figures that LNT's suite has no metric for: less is better of them, and they are no times. Which
 /// way is better a report cannot say: that stands in the suite on LNT's side.
-pub(super) fn left_out(document: &Document) -> Result<Vec<String>> {
-    let is_left = |unit: &str, lower: bool| test("", unit, 0.0, lower).is_none();
-    let own = figures(document)?.into_iter().filter(|figure| !figure.is_change);
-    let mut names: Vec<String> =
-        own.filter(|figure| is_left(&figure.unit, figure.lower_is_better)).map(|figure| figure.name).collect();
-    let rows = program_rows(document, "comparisons");
-    names.extend(rows.iter().filter(|row| is_left(&text(row, "unit"), lower_is_better(row))).map(name));
-    Ok(names)
+pub(super) fn left_out(subject: Subject<'_>) -> Result<Vec<String>> {
+    let entries = entries(subject)?.into_iter();
+    Ok(entries.filter(|entry| test(entry).is_none()).map(|entry| entry.name).collect())
 }
 
-fn or(text: &str, other: &str) -> String {
-    if text.is_empty() { other.to_owned() } else { text.to_owned() }
+/// Returns the figures of a run, or the changed side of what is compared.
+fn entries(subject: Subject<'_>) -> Result<Vec<Entry>> {
+    let mut entries = subject.entries()?;
+    if entries.iter().all(|entry| entry.is_change) {
+        return Ok(subject.changes().iter().map(changed).filter(|entry| entry.value.value.is_finite()).collect());
+    }
+    entries.retain(|entry| !entry.is_change);
+    Ok(entries)
+}
+
+fn changed(line: &Line<'_>) -> Entry {
+    let one = line.comparison;
+    Entry::compared(line, &one.unit, Estimate::alone(line.sides()[1]))
 }
 
 /// Returns a test with its metric; none if LNT has no metric for it, as for a share where less is better.
-fn test(name: &str, unit: &str, value: f64, lower_is_better: bool) -> Option<Value> {
+fn test(entry: &Entry) -> Option<Value> {
+    let Entry { name, unit, value, lower_is_better, .. } = entry;
     match (lower_is_better, base(unit)) {
-        (false, _) => Some(json!({"name": name, "score": value})),
-        (true, (unit, factor)) if unit == "seconds" => Some(json!({"name": name, "execution_time": value * factor})),
+        (false, _) => Some(json!({"name": name, "score": value.value})),
+        (true, (unit, factor)) if unit == "seconds" => {
+            Some(json!({"name": name, "execution_time": value.value * factor}))
+        }
         (true, _) => None,
     }
-}
-
-/// The changed side of a comparison.
-fn compared(row: &Map<String, Value>) -> Option<Value> {
-    let side = if text(row, "against") == "B" { "a" } else { "b" };
-    let run = Some(text(row, "run")).filter(|run| !["", "A", "B"].contains(&run.as_str()));
-    let name = name(row) + &run.map_or(String::new(), |run| format!(", run {run}"));
-    test(&name, &text(row, "unit"), row.get(side)?.as_f64()?, lower_is_better(row))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Notes;
-use crate::document::{Block, Column, Document, Field, Figure, Pair, Pairs, Reader, Row, RowKind, Table};
+use crate::document::{Block, Column, Document, Field, Headline, Pair, Pairs, Reader, Row, RowKind, Table};
 
 /// Returns the document.
 pub(super) fn render(document: &Document) -> String {
@@ -45,7 +45,7 @@ impl Page {
             Block::Text(_, lead, content) => {
                 self.line(&format!("{}{}\n", escaped(lead), escaped(content)));
             }
-            Block::Figures(name, figures) => self.figures(name, figures),
+            Block::Headlines(name, figures) => self.figures(name, figures),
             Block::Pairs(pairs) => self.pairs(pairs),
             Block::Table(table) => self.table(table),
             Block::List(list) => {
@@ -59,7 +59,7 @@ impl Page {
         }
     }
 
-    fn figures(&mut self, name: &str, figures: &[Figure]) {
+    fn figures(&mut self, name: &str, figures: &[Headline]) {
         for figure in figures {
             let label =
                 [name, &figure.label].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");

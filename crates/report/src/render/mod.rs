@@ -1,10 +1,11 @@
-//! One file per format; each renders any document.
+//! One file per format. Documents are rendered from any subject's blocks; feeds, which other tools read, take its values.
 
 mod ascii;
 mod commit;
 mod csv;
-mod figures;
+mod dashboards;
 mod html;
+mod influx;
 mod json;
 mod junit;
 mod lnt;
@@ -15,11 +16,11 @@ mod text;
 
 use anyhow::Result;
 
-use crate::document::Document;
+use crate::subject::Subject;
 pub use html::STYLE;
 pub use notes::Notes;
 
-/// A format that any document can be rendered in.
+/// A format of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For a terminal of 80 columns, laid out as UnixBench's
@@ -38,6 +39,8 @@ pub enum Format {
     GithubBigger,
     /// github-action-benchmark's customSmallerIsBetter
     GithubSmaller,
+    /// InfluxDB's line protocol
+    Influx,
     /// OpenMetrics text, for node_exporter's textfile collector too
     Openmetrics,
     /// A table of 78 columns for a commit message: what changed, or a column for each of several systems
@@ -77,34 +80,35 @@ impl From<Format> for Layout {
     }
 }
 
-/// Returns the figures of a document that a format has no place for.
+/// Returns the figures of a subject that a format has no place for.
 ///
 /// # Errors
 /// As [`render`].
-pub fn left_out(document: &Document, format: Format) -> Result<Vec<String>> {
-    if format == Format::Lnt { lnt::left_out(document) } else { Ok(Vec::new()) }
+pub fn left_out(subject: Subject<'_>, format: Format) -> Result<Vec<String>> {
+    if format == Format::Lnt { lnt::left_out(subject) } else { Ok(Vec::new()) }
 }
 
-/// Returns a document in a format. What others wrote is text in it: it neither disturbs a terminal nor commands a CI.
+/// Returns a subject in a format. What others wrote is text in it: it neither disturbs a terminal nor commands a CI.
 ///
 /// # Errors
-/// A template or a value cannot be rendered: a defect.
-pub fn render(document: &Document, layout: Layout) -> Result<String> {
-    match layout.format {
-        Format::Text if layout.ascii => {
-            Ok(words::log_lines(&words::ascii(&text::render(&ascii::plain(document), layout.room))))
-        }
-        Format::Text => Ok(words::log_lines(&text::render(document, layout.room))),
-        Format::Html => Ok(html::render(document)),
-        Format::Csv => csv::render(document),
-        Format::Markdown => Ok(words::log_lines(&markdown::render(document))),
-        Format::Openmetrics => openmetrics::render(document),
-        Format::Commit => commit::render(document).map(|text| words::log_lines(&text)),
-        Format::Junit => junit::render(document),
-        Format::Json => json::render(document).map(|json| words::json_text(&json)),
-        Format::Bmf => figures::bmf(document).map(|json| words::json_text(&json)),
-        Format::GithubBigger => figures::github(document, false).map(|json| words::json_text(&json)),
-        Format::GithubSmaller => figures::github(document, true).map(|json| words::json_text(&json)),
-        Format::Lnt => lnt::render(document).map(|json| words::json_text(&json)),
+/// A feed has no place for the subject; or a template or a value cannot be rendered: a defect.
+pub fn render(subject: Subject<'_>, layout: impl Into<Layout>) -> Result<String> {
+    let Layout { format, room, ascii } = layout.into();
+    let document = || subject.document();
+    match format {
+        Format::Text if ascii => Ok(words::log_lines(&words::ascii(&text::render(&ascii::plain(&document()), room)))),
+        Format::Text => Ok(words::log_lines(&text::render(&document(), room))),
+        Format::Html => Ok(html::render(&document())),
+        Format::Json => json::render(&document()).map(|json| words::json_text(&json)),
+        Format::Csv => csv::render(&document()),
+        Format::Markdown => Ok(words::log_lines(&markdown::render(&document()))),
+        Format::Bmf => dashboards::bmf(subject),
+        Format::GithubBigger => dashboards::github_bigger(subject),
+        Format::GithubSmaller => dashboards::github_smaller(subject),
+        Format::Influx => influx::render(subject),
+        Format::Openmetrics => openmetrics::render(subject),
+        Format::Commit => commit::render(subject),
+        Format::Lnt => lnt::render(subject),
+        Format::Junit => junit::render(subject),
     }
 }

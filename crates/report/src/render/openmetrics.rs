@@ -6,32 +6,33 @@ use std::fmt::Write;
 use anyhow::Result;
 use words::Grouped;
 
-use super::figures::{Figure, figures};
-use crate::document::Document;
+use stats::Estimate;
 
-/// What the families of a unit hold of each figure.
-type Part = (&'static str, &'static str, fn(&Figure) -> Option<f64>);
+use crate::subject::{Entry, Subject};
+
+/// What the families of a unit hold of each entry.
+type Part = (&'static str, &'static str, fn(Estimate) -> Option<f64>);
 
 const PARTS: [Part; 3] = [
-    ("", "", |figure| Some(figure.value)),
-    ("_low", ", lower end of the 95 % interval", |figure| figure.ends.map(|ends| ends[0])),
-    ("_high", ", upper end of the 95 % interval", |figure| figure.ends.map(|ends| ends[1])),
+    ("", "", |estimate| Some(estimate.value)),
+    ("_low", ", lower end of the 95 % interval", |estimate| estimate.bounded().then_some(estimate.low)),
+    ("_high", ", upper end of the 95 % interval", |estimate| estimate.bounded().then_some(estimate.high)),
 ];
 
 /// Returns the text.
 ///
 /// # Errors
-/// The document has no figures.
-pub(super) fn render(document: &Document) -> Result<String> {
-    let figures = figures(document)?;
-    let family = |figure: &Figure| (figure.is_change, base(&figure.unit).0);
+/// The subject has no figures.
+pub(super) fn render(subject: Subject<'_>) -> Result<String> {
+    let entries = subject.entries()?;
+    let families = entries.iter().map(|entry| ((entry.is_change, base(&entry.unit).0), entry)).grouped();
     let mut text = String::new();
-    for ((is_change, unit), own) in figures.iter().map(|figure| (family(figure), figure)).grouped() {
+    for ((is_change, unit), own) in families {
         let (stem, what) =
             if is_change { ("delta", "Change of a test's figure") } else { ("figure", "Figure of a test") };
         for (part, more, value) in PARTS {
-            let samples: Vec<(&Figure, f64)> =
-                own.iter().filter_map(|figure| Some((*figure, value(figure)? * base(&figure.unit).1))).collect();
+            let samples: Vec<(&Entry, f64)> =
+                own.iter().filter_map(|entry| Some((*entry, value(entry.value)? * base(&entry.unit).1))).collect();
             if samples.is_empty() {
                 continue;
             }
@@ -42,8 +43,8 @@ pub(super) fn render(document: &Document) -> Result<String> {
             if !unit.is_empty() {
                 let _ = writeln!(text, "# UNIT {name} {unit}");
             }
-            for (figure, value) in samples {
-                let _ = writeln!(text, "{name}{{{}}} {value}", labels(figure, &document.run));
+            for (entry, value) in samples {
+                let _ = writeln!(text, "{name}{{{}}} {value}", labels(entry, subject.run_name()));
             }
         }
     }
@@ -77,15 +78,16 @@ pub(super) fn base(unit: &str) -> (String, f64) {
     (spelled.chars().map(letter).collect::<String>().trim_matches('_').to_owned(), 1.0)
 }
 
-fn labels(figure: &Figure, run: &str) -> String {
-    let way = if figure.lower_is_better { "lower" } else { "higher" };
-    let mut all = figure.labels.clone();
-    all.push(("better", way.to_owned()));
-    if !run.is_empty() {
-        all.push(("run", run.to_owned()));
-    }
-    let escaped = |value: &str| words::log_lines(&words::visible(value)).replace('\\', "\\\\").replace('"', "\\\"");
-    all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect::<Vec<String>>().join(",")
+fn labels(entry: &Entry, run: Option<&str>) -> String {
+    let mut all = entry.labels.clone();
+    all.push(("better", if entry.lower_is_better { "lower" } else { "higher" }.to_owned()));
+    all.extend(run.filter(|run| !run.is_empty()).map(|run| ("run", run.to_owned())));
+    let labels: Vec<String> = all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    labels.join(",")
+}
+
+fn escaped(value: &str) -> String {
+    words::log_lines(&words::visible(value)).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

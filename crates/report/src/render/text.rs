@@ -96,7 +96,7 @@ impl Page {
             Block::Pairs(pairs) => self.pairs(pairs),
             Block::Table(table) => self.table(table),
             Block::List(list) => self.list(list),
-            Block::Figures(..) | Block::Chart(_) | Block::Data(..) => {}
+            Block::Headlines(..) | Block::Chart(_) | Block::Data(..) => {}
         }
     }
 
@@ -235,7 +235,7 @@ impl<'a> Grid<'a> {
         for row in &table.rows {
             row.fields.iter().zip(&mut marked).for_each(|(field, marked)| *marked |= matches!(field, Field::Marks(_)));
         }
-        let here = |place: &usize| table.columns[*place].show.is_for(Reader::Terminal);
+        let here = |place: &usize| table.columns[*place].readers.terminal;
         let (notes_of, shown): (Vec<usize>, Vec<usize>) =
             (0..table.columns.len()).filter(here).partition(|place| marked[*place]);
         let bar = BAR.min(room - NAME - 1);
@@ -305,6 +305,7 @@ fn field(field: &Field, bar: usize) -> String {
             let length = ((share.abs() * bar as f64).round() as usize).clamp(1, bar);
             if *share < 0.0 { "+" } else { "#" }.repeat(length)
         }
+        Field::Narrow(words, _) => words.clone(),
         field => field.words(),
     }
 }

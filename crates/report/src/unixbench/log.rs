@@ -45,7 +45,7 @@ fn add_cell(text: &mut String, cell: &Cell, trials: &[&Trial], results: &Results
     for (place, trial) in trials.iter().enumerate() {
         text.push_str(&passed(cell, trial, place == 0));
     }
-    let Some(row) = results.rows.iter().find(|row| row.cell.id == cell.id) else { return };
+    let Some(row) = results.figures.iter().find(|row| row.cell.id == cell.id) else { return };
     let sum = |trial: &&Trial| trial.copies.iter().map(|copy| reported(cell, copy).count).sum::<f64>();
     let mut counts: Vec<f64> = trials.iter().filter(|trial| !trial.copies.is_empty()).map(sum).collect();
     counts.sort_by(f64::total_cmp);

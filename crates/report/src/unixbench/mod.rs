@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use jiff::civil::DateTime;
 
-use analysis::{Results, Row};
+use analysis::{Figure, Results};
 pub use log::{log, passed};
 pub use page::page;
 pub use text::{rule, text};
@@ -22,7 +22,7 @@ pub type Heading = [(String, String)];
 struct Copies<'a> {
     copies: u32,
     /// In the order of their labels, byte by byte.
-    rows: Vec<&'a Row>,
+    rows: Vec<&'a Figure>,
     /// Seconds from the begin of the run to its first and its last moment.
     span: (f64, f64),
 }
@@ -46,7 +46,7 @@ impl Copies<'_> {
 /// Returns the results by number of copies: in the order of the passes, or of blocks from few to many.
 fn levels(results: &Results) -> Vec<Copies<'_>> {
     let mut levels: Vec<Copies<'_>> = Vec::new();
-    for row in &results.rows {
+    for row in &results.figures {
         let copies = row.cell.key.copies;
         let place = levels.iter().position(|level| level.copies == copies).unwrap_or_else(|| {
             levels.push(Copies { copies, rows: Vec::new(), span: (f64::INFINITY, 0.0) });

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 
 use super::{Copies, Heading, levels, origin, score};
-use analysis::{Index, Part, Results, Row};
+use analysis::{Figure, Index, Part, Results};
 
 const STYLE: &str = "table{border-collapse:collapse}td,th{border:1px solid;padding:2px 6px}td.n{text-align:right}";
 
@@ -37,7 +37,7 @@ pub fn page(results: &Results, heading: &Heading) -> String {
 
 fn section(results: &Results, level: &Copies<'_>) -> Markup {
     let indexes: Vec<&Index> = results.indexes().iter().filter(|index| index.copies == level.copies).collect();
-    let is_other = |row: &&&Row| !indexes.iter().any(|index| has(index, row));
+    let is_other = |row: &&&Figure| !indexes.iter().any(|index| has(index, row));
     html! {
         h2 { "Benchmark Run: " (level.title(results.run.cpus)) }
         @if let Some([from, to]) = level.moments(results) {
@@ -54,15 +54,15 @@ fn section(results: &Results, level: &Copies<'_>) -> Markup {
 }
 
 /// Whether a row is in the index's block.
-fn has(index: &Index, row: &Row) -> bool {
+fn has(index: &Index, row: &Figure) -> bool {
     part(index, row).is_some() || index.others.iter().any(|(label, _)| *label == row.cell.label)
 }
 
-fn part<'a>(index: &'a Index, row: &Row) -> Option<&'a Part> {
+fn part<'a>(index: &'a Index, row: &Figure) -> Option<&'a Part> {
     index.parts.iter().find(|part| part.label == row.cell.label)
 }
 
-fn table<'a>(rows: impl Iterator<Item = &'a &'a Row>, index: Option<&Index>) -> Markup {
+fn table<'a>(rows: impl Iterator<Item = &'a &'a Figure>, index: Option<&Index>) -> Markup {
     html! {
         table {
             tr { @for head in ["Test", "Score", "Unit", "Time", "Iters.", "Baseline", "Index"] { th { (head) } } }

@@ -1,11 +1,11 @@
 //! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
 
-use analysis::{Index, Neighbours, Results, Row};
+use analysis::{Figure, Index, Neighbours, Results};
 use journal::{Finding, Severity};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
 
-use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show};
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers};
 
 /// The version of the card's keys: docs/card.schema.json.
 const FORMAT: &str = "unixmark-card/1";
@@ -68,9 +68,9 @@ pub fn card(card: &Card<'_>) -> Document {
     document.table(
         disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s"),
     );
-    let wake_up = card.disk.rows.iter().find(|row| row.cell.key.test == WAKE_UP);
+    let wake_up = card.disk.figures.iter().find(|row| row.cell.key.test == WAKE_UP);
     let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
-    let text = |lead: &str, text: String| Block::Text(Show::People, format!("{lead}: "), text);
+    let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, format!("{lead}: "), text);
     document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
     document.extend([
         text("Neighbours", neighbours_sentence(card)),
@@ -121,14 +121,17 @@ fn scores(results: &Results) -> crate::document::Table {
     let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
     let all = words::copies(most);
     Columns::new()
-        .with(Column::words("test", "Test"), |line: &Line| Field::text(&line.label))
-        .with(Column::words("unit", "Unit"), |line| Field::text(line.unit))
-        .with(Column::number("one", "1 copy").main(), |line| estimate(line.one))
-        .with(Column::number("", "±").shown(Show::People), |line| spread(line.one))
-        .with(Column::number("quiet_one", "quiet"), |line| estimate(line.quiet_one))
-        .with(Column::number("all", &all).main(), |line| if most > 1 { estimate(line.all) } else { Field::Missing })
-        .with(Column::number("", "±").shown(Show::People), |line| spread(line.all))
-        .with(Column::number("quiet_all", "quiet"), |line| estimate(line.quiet_all))
+        .with(Column::words("Test").keyed("test"), |line: &Line| Field::text(&line.label))
+        .with(Column::words("Unit").keyed("unit"), |line| Field::text(line.unit))
+        .with(Column::number("1 copy").keyed("one").main(), |line| estimate(line.one))
+        .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.one))
+        .with(Column::number("quiet").keyed("quiet_one"), |line| estimate(line.quiet_one))
+        .with(
+            Column::number(&all).keyed("all").main(),
+            |line| if most > 1 { estimate(line.all) } else { Field::Missing },
+        )
+        .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.all))
+        .with(Column::number("quiet").keyed("quiet_all"), |line| estimate(line.quiet_all))
         .of(&lines)
         .keyed("scores")
 }
@@ -155,10 +158,11 @@ fn index(results: &Results, most: u32) -> Option<Line<'static>> {
 }
 
 fn memory<'a>(results: &'a Results, test: &str, most: u32) -> Option<Line<'a>> {
-    let at = |copies: u32| results.rows.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
+    let at =
+        |copies: u32| results.figures.iter().find(|row| row.cell.key.test == test && row.cell.key.copies == copies);
     let (one, all) = (at(1), at(most).filter(|_| most > 1));
     let known = one.or(all)?;
-    let quiet = |row: Option<&Row>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
+    let quiet = |row: Option<&Figure>| row.and_then(|row| row.quiet.as_ref()).map(|quiet| quiet.score);
     Some(Line {
         label: known.cell.label.clone(),
         unit: &known.cell.unit,
@@ -179,7 +183,7 @@ fn power(results: &Results, most: u32) -> Option<Line<'static>> {
 }
 
 fn disk(results: &Results) -> crate::document::Table {
-    let row = |name: &str| results.rows.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
+    let row = |name: &str| results.figures.iter().find(|row| row.cell.key.test == name).map(|row| row.score);
     let line = |(name, block, bytes): &(&str, &'static str, f64)| Disk {
         block,
         read: row(&format!("disk-mix-{name}:op=read")),
@@ -199,15 +203,15 @@ fn disk(results: &Results) -> crate::document::Table {
     };
     let spread = |value: Option<Estimate>| value.map_or(Field::Nothing, Field::Spread);
     Columns::new()
-        .with(Column::words("block", "Block"), |line: &Disk| Field::text(line.block))
-        .with(Column::number("read_mb_s", "Reads").main(), |line| rate(line.read, line.bytes / 1e6))
-        .with(Column::number("", "±").shown(Show::People), |line| spread(line.read))
-        .with(Column::number("write_mb_s", "Writes").main(), |line| rate(line.write, line.bytes / 1e6))
-        .with(Column::number("", "±").shown(Show::People), |line| spread(line.write))
-        .with(Column::number("mixed_read_mb_s", "Mixed: each").main(), |line| rate(line.mixed, line.bytes / 2e6))
-        .with(Column::number("mixed_mb_s", "both").main(), |line| rate(line.mixed, line.bytes / 1e6))
-        .with(Column::number("mixed_iops", "IOPS"), |line| rate(line.mixed, 1.0))
-        .with(Column::number("", "±").shown(Show::People), |line| spread(line.mixed))
+        .with(Column::words("Block").keyed("block"), |line: &Disk| Field::text(line.block))
+        .with(Column::number("Reads").keyed("read_mb_s").main(), |line| rate(line.read, line.bytes / 1e6))
+        .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.read))
+        .with(Column::number("Writes").keyed("write_mb_s").main(), |line| rate(line.write, line.bytes / 1e6))
+        .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.write))
+        .with(Column::number("Mixed: each").keyed("mixed_read_mb_s").main(), |line| rate(line.mixed, line.bytes / 2e6))
+        .with(Column::number("both").keyed("mixed_mb_s").main(), |line| rate(line.mixed, line.bytes / 1e6))
+        .with(Column::number("IOPS").keyed("mixed_iops"), |line| rate(line.mixed, 1.0))
+        .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.mixed))
         .of(&lines)
         .keyed("disk")
 }

@@ -1,8 +1,8 @@
 //! Runs compared cell by cell: what differs, what all come to, and what a gate makes of it.
 
 use analysis::{
-    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, RATE, Second,
-    Suspect, Thesis, ThesisRow, Total, Verdict,
+    Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, Outcome, RATE,
+    Second, Suspect, Thesis, ThesisRow, Total, Verdict,
 };
 use journal::{Key, Run};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::shared::{coordinates, to_post};
 use super::totals::{self, Mean};
 use super::{systems, why};
 use crate::charts::forest::Forest;
-use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Show, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-comparison/3";
@@ -23,13 +23,13 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let mut document = Document::new(FORMAT, "unixmark compare", "Comparison", &["comparisons", "missing"]);
     let lead = letters.iter().map(|letter| sentence(all, letter)).collect();
     document.extend([Block::Lead(lead), runs(all, true)]);
-    let text = |lead: &str, text: String| Block::Text(Show::People, lead.to_owned(), text);
+    let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, lead.to_owned(), text);
     document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
     document.extend(differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend(data(all, gate));
-    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Show::Data));
+    document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Readers::PROGRAM));
     document.extend(letters.iter().flat_map(|letter| of_run(all, letter)));
     document.table(missing(all));
     document.extend(not_compared(all));
@@ -115,7 +115,7 @@ fn data(all: &Comparisons, gate: Option<&Gate>) -> Vec<Block> {
 
 /// One table of all systems, where there are more than two.
 fn several(all: &Comparisons) -> Value {
-    if all.asked.is_paired() || all.runs.len() < 3 {
+    if !all.is_of_several() {
         return Value::Array(Vec::new());
     }
     let columns = systems::data(all);
@@ -190,7 +190,8 @@ fn line<'a>(comparison: &'a Comparison, all: &'a Comparisons) -> Line<'a> {
     Line { comparison, effect: None, against, shown: key.clone(), key: key.under(all.condition(&key.condition)) }
 }
 
-fn lines(all: &Comparisons) -> Vec<Line<'_>> {
+/// Returns the comparisons, each at its place in the matrix.
+pub(crate) fn lines(all: &Comparisons) -> Vec<Line<'_>> {
     all.comparisons.iter().map(|one| line(one, all)).collect()
 }
 
@@ -219,7 +220,7 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         return Vec::new();
     }
     let other = if all.asked.is_paired() { "B" } else { letter };
-    let table = comparisons::columns(["A", other]).of(&own).shown(Show::People);
+    let table = comparisons::columns(["A", other]).of(&own).shown(Readers::PEOPLE);
     let label = format!(
         "{}: difference of each test with its interval, a loss to the left; the table has the figures",
         contest(letter, all)
@@ -252,17 +253,22 @@ fn missing_columns<'a>() -> Columns<'a, (Key, &'a NotCompared)> {
     )
 }
 
+/// Returns the place in the matrix of what could not be compared.
+pub(crate) fn place(gap: &NotCompared, all: &Comparisons) -> Key {
+    gap.cell.key.under(all.condition(&gap.cell.key.condition))
+}
+
 fn gap<'a>(gap: &'a NotCompared, all: &Comparisons) -> (Key, &'a NotCompared) {
-    (gap.cell.key.under(all.condition(&gap.cell.key.condition)), gap)
+    (place(gap, all), gap)
 }
 
 fn missing(all: &Comparisons) -> Table {
     let gaps: Vec<(Key, &NotCompared)> = all.missing.iter().map(|one| gap(one, all)).collect();
-    missing_columns().of(&gaps).keyed("missing").shown(Show::Data)
+    missing_columns().of(&gaps).keyed("missing").shown(Readers::PROGRAM)
 }
 
 fn not_compared(all: &Comparisons) -> Vec<Block> {
-    let several = !all.asked.is_paired() && all.runs.len() > 2;
+    let several = all.is_of_several();
     let item = |gap: &NotCompared| {
         let measure = gap.measure.map_or(String::new(), |measure| format!(", {}", measure.name()));
         let run = if several { format!(" ({})", gap.run) } else { String::new() };
@@ -294,9 +300,9 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
         let measure = if measure == Measure::Score { String::new() } else { format!(", {}", measure.name()) };
         Field::Text(format!("{}{}{measure}", cell.label, coordinates(&cell.key)))
     };
-    let mut columns = Columns::new().with(Column::words("", "test"), |row: &ThesisRow| name(&row.cell, row.measure));
+    let mut columns = Columns::new().with(Column::words("test"), |row: &ThesisRow| name(&row.cell, row.measure));
     for (place, heading) in headings(tables.rounds).iter().enumerate() {
-        columns = columns.with(Column::number("", heading).main().wide(12), move |row: &ThesisRow| {
+        columns = columns.with(Column::number(heading).main().wide(12), move |row: &ThesisRow| {
             match (deltas(row).get(place).copied().flatten(), row.resolution) {
                 // A change that the digits cannot show is not shown to be none.
                 (Some(0.0), Some(resolution)) if place < row.deltas.len() => {
@@ -306,17 +312,15 @@ fn thesis(tables: &Thesis) -> Vec<Block> {
             }
         });
     }
-    let rows = columns.of(&tables.rows).shown(Show::People);
+    let rows = columns.of(&tables.rows).shown(Readers::PEOPLE);
     let largest = tables.figure4.first().map_or(f64::NAN, |bar| bar.loss);
     let bars = Columns::new()
-        .with(Column::words("", "test"), |bar: &Bar| name(&bar.cell, bar.measure))
-        .with(Column::number("", "loss of rate, %").narrow("loss").main(), |bar| {
-            Field::Number(bar.loss, words::millionths)
-        })
-        .with(Column::number("", "time"), |bar| Field::Number(bar.time_factor, words::factor))
-        .with(Column::words("", ""), move |bar| Field::Bar(bar.loss / largest))
+        .with(Column::words("test"), |bar: &Bar| name(&bar.cell, bar.measure))
+        .with(Column::number("loss of rate, %").narrow("loss").main(), |bar| Field::Number(bar.loss, words::millionths))
+        .with(Column::number("time"), |bar| Field::Number(bar.time_factor, words::factor))
+        .with(Column::words(""), move |bar| Field::Bar(bar.loss / largest))
         .of(&tables.figure4)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("", "by the largest loss; loss of rate in %, and how many times as long the same work takes");
     let beyond = tables.beyond;
     let figure = match tables.figure4.is_empty() {
@@ -353,7 +357,7 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
     };
     let lost = gate.lost.iter().map(|lost| Value::Object(missing_columns().object(&gap(lost, all))));
     json!({
-        "open": gate.is_open(),
+        "open": gate.outcome() != Outcome::Failed,
         "suspects": gate.suspects.iter().map(suspect).collect::<Vec<Value>>(),
         "lost": lost.collect::<Vec<Value>>(),
     })

@@ -8,7 +8,7 @@ use words::{Grouped, Unique, at_least, factor, figure};
 
 use super::shared::{coordinates, sentences, verdict_words};
 use crate::charts::forest;
-use crate::document::{Block, Chart, Column, Columns, Field, Show};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers};
 
 /// From this time factor on, a verdict in words has it.
 const LARGE: f64 = 2.0;
@@ -17,14 +17,15 @@ const LARGE: f64 = 2.0;
 const DIFFERS: &str = "differs between the runs";
 
 /// A comparison, and what it is between.
-pub(super) struct Line<'a> {
-    pub(super) comparison: &'a Comparison,
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) comparison: &'a Comparison,
     /// The rest of it in a run about cost.
     pub(super) effect: Option<&'a Effect>,
     /// The run or the condition that it is compared with.
-    pub(super) against: &'a str,
+    pub(crate) against: &'a str,
     /// Where in the matrix it is, for programs.
-    pub(super) key: Key,
+    pub(crate) key: Key,
     /// The same without what stands above the table.
     pub(super) shown: Key,
 }
@@ -35,6 +36,12 @@ impl<'a> Line<'a> {
         let comparison = &effect.comparison;
         let key = comparison.cell.key.clone();
         Line { comparison, effect: Some(effect), against, shown: key.under(NONE), key }
+    }
+
+    /// Returns the values before and after: where the run compared with is B, that of A is the later.
+    pub(crate) fn sides(&self) -> [f64; 2] {
+        let Comparison { a, b, .. } = *self.comparison;
+        if self.against == "B" { [b, a] } else { [a, b] }
     }
 
     /// Returns the name at a terminal: `syscall x2, load compile p99`.
@@ -98,7 +105,7 @@ pub(super) fn measured(test: &str, key: &Key, measure: Measure) -> String {
 }
 
 /// Returns how a figure of a measure is written.
-pub(super) fn words_of(measure: Measure) -> fn(f64) -> String {
+pub(crate) fn words_of(measure: Measure) -> fn(f64) -> String {
     if measure == Measure::Energy { words::joules } else { words::compact }
 }
 
@@ -128,7 +135,7 @@ fn in_full(one: &Comparison) -> String {
 }
 
 /// Returns the verdict for programs, which have no column of words beside it: `slower (6.77x the time)`.
-fn in_words(one: &Comparison) -> String {
+pub(crate) fn verdict_in_words(one: &Comparison) -> String {
     let large = one.time_factor().filter(|factor| one.verdict.is_decided() && factor.is_finite() && *factor >= LARGE);
     large.map_or_else(|| in_full(one), |large| format!("{} ({} the time)", in_full(one), factor(large)))
 }
@@ -142,27 +149,24 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
     Columns::new()
         .data(|line: &Line<'a>| json!({"run": line.comparison.run, "against": line.against}))
         .keyed(|line| &line.key)
-        .with(Column::words("", "test").shown(Show::Narrow), |line| {
-            Field::text(format!("{}, {}", line.id(), line.comparison.unit))
+        .with(Column::words("test").keyed("label"), |line| {
+            let Comparison { cell, unit, .. } = line.comparison;
+            Field::Worded(line.title(), cell.label.as_str().into()).narrow(format!("{}, {unit}", line.id()))
         })
-        .with(Column::words("label", "test").shown(Show::Wide), |line| {
-            Field::Worded(line.title(), line.comparison.cell.label.as_str().into())
-        })
-        .with(Column::words("", "id").shown(Show::Pages), |line| Field::text(line.id()))
+        .with(Column::words("id").shown(Readers::PAGE), |line| Field::text(line.id()))
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
-        .with(Column::words("unit", "unit").shown(Show::Wide), |line| Field::text(&line.comparison.unit))
-        .with(Column::number("a", a), |line| Field::Number(line.comparison.a, words_of(line.comparison.measure)))
-        .with(Column::number("b", b), |line| Field::Number(line.comparison.b, words_of(line.comparison.measure)))
-        .with(Column::number("n", "n").shown(Show::Wide), move |line| n(line.comparison))
-        .with(Column::number("", "delta").main(), Line::delta)
+        .with(Column::words("unit").keyed("unit").shown(Readers::PAGE), |line| Field::text(&line.comparison.unit))
+        .with(Column::number(a).keyed("a"), |line| Field::Number(line.comparison.a, words_of(line.comparison.measure)))
+        .with(Column::number(b).keyed("b"), |line| Field::Number(line.comparison.b, words_of(line.comparison.measure)))
+        .with(Column::number("n").keyed("n").shown(Readers::PAGE), move |line| n(line.comparison))
+        .with(Column::number("delta").main(), Line::delta)
         .with(Column::data("delta"), |line| Field::Estimate(line.comparison.change(), words::signed_fine))
-        .with(Column::number("", "95 %"), Line::interval)
+        .with(Column::number("95 %"), Line::interval)
         .with(Column::data("delta_unit"), |line| Field::text(line.comparison.measure.delta_unit()))
-        .with(Column::number("time_factor", "time"), Line::time)
-        .with(Column::words("", "verdict").main().shown(Show::Narrow), |line| Field::text(line.verdict()))
+        .with(Column::number("time").keyed("time_factor"), Line::time)
         .with(Column::data("verdict"), |line| Field::text(line.comparison.verdict.word()))
-        .with(Column::words("verdict_text", "verdict").main().shown(Show::Wide), |line| {
-            Field::Worded(line.verdict_in_full(), in_words(line.comparison).into())
+        .with(Column::words("verdict").keyed("verdict_text").main(), |line| {
+            Field::Worded(line.verdict_in_full(), verdict_in_words(line.comparison).into()).narrow(line.verdict())
         })
         .data(|line| behind(line.comparison))
 }

@@ -2,7 +2,7 @@
 
 use journal::{Finding, Severity};
 
-use crate::document::{Block, Column, Columns, Document, Field, Show};
+use crate::document::{Block, Column, Columns, Document, Field, Readers};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-doctor/1";
@@ -21,10 +21,10 @@ pub fn doctor(findings: &[Finding]) -> Document {
         document.blocks.push(Block::Lead(vec!["Nothing here will spoil a run.".to_owned()]));
     }
     let columns = Columns::new()
-        .with(Column::words("name", "Check"), |finding: &Finding| Field::text(&finding.name))
+        .with(Column::words("Check").keyed("name"), |finding: &Finding| Field::text(&finding.name))
         .with(Column::data("severity"), |finding| Field::data(&finding.severity))
-        .with(Column::words("what", "Found").main(), |finding| Field::text(&finding.what))
-        .with(Column::words("fix", "Fix"), |finding| Field::text(&finding.fix));
+        .with(Column::words("Found").keyed("what").main(), |finding| Field::text(&finding.what))
+        .with(Column::words("Fix").keyed("fix"), |finding| Field::text(&finding.fix));
     for (severity, heading) in HEADINGS {
         let found: Vec<&Finding> = findings.iter().filter(|finding| finding.severity == severity).collect();
         if found.is_empty() {
@@ -33,11 +33,11 @@ pub fn doctor(findings: &[Finding]) -> Document {
         document.blocks.push(Block::Section(heading.to_owned()));
         for finding in &found {
             // Sentences need the width of a terminal.
-            document.blocks.push(Block::Text(Show::Narrow, format!("  {}: ", finding.name), finding.what.clone()));
-            document.blocks.push(Block::Text(Show::Narrow, "      ".to_owned(), finding.fix.clone()));
+            document.blocks.push(Block::Text(Readers::TERMINAL, format!("  {}: ", finding.name), finding.what.clone()));
+            document.blocks.push(Block::Text(Readers::TERMINAL, "      ".to_owned(), finding.fix.clone()));
         }
-        document.table(columns.of(found).keyed("findings").shown(Show::Wide));
+        document.table(columns.of(found).keyed("findings").shown(Readers { terminal: false, ..Readers::ALL }));
     }
-    document.table(columns.table().keyed("findings").shown(Show::Data));
+    document.table(columns.table().keyed("findings").shown(Readers::PROGRAM));
     document
 }

@@ -1,12 +1,12 @@
 //! What the machine drew while tests were measured: shown where any of it is known.
 
-use analysis::{Energy, Index, Results, Row};
+use analysis::{Energy, Figure, Index, Results};
 use journal::Fact;
 use serde_json::{Value, json};
 use stats::Estimate;
 
 use super::shared::name;
-use crate::document::{Block, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// Returns what programs have of a row's energy.
 pub(super) fn data(energy: &Energy) -> Value {
@@ -40,22 +40,20 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 }
 
 fn tests(results: &Results) -> Table {
-    let known: Vec<(&Row, &Energy)> =
-        results.rows.iter().filter_map(|row| Some((row, row.energy.as_deref()?))).collect();
+    let known: Vec<(&Figure, &Energy)> =
+        results.figures.iter().filter_map(|row| Some((row, row.energy.as_deref()?))).collect();
     Columns::new()
-        .with(Column::words("", "Test"), |(row, _): &(&Row, &Energy)| Field::text(name(&row.cell.label, &row.cell.key)))
-        .with(Column::number("", "copies").wide(7), |(row, _)| Field::Count(u64::from(row.cell.key.copies)))
-        .with(Column::number("", "watts").main().wide(8), |(_, energy)| Field::Estimate(energy.watts, words::figure))
-        .with(Column::number("", "±").wide(7), |(_, energy)| Field::Spread(energy.watts))
-        .with(Column::number("", "J per op").main().wide(10), |(_, energy)| {
+        .with(Column::words("Test"), |(row, _): &(&Figure, &Energy)| Field::text(name(&row.cell.label, &row.cell.key)))
+        .with(Column::number("copies").wide(7), |(row, _)| Field::Count(u64::from(row.cell.key.copies)))
+        .with(Column::number("watts").main().wide(8), |(_, energy)| Field::Estimate(energy.watts, words::figure))
+        .with(Column::number("±").wide(7), |(_, energy)| Field::Spread(energy.watts))
+        .with(Column::number("J per op").main().wide(10), |(_, energy)| {
             Field::maybe(energy.per_operation.map(|joules| joules.value), words::joules)
         })
-        .with(Column::number("", "±").wide(7), |(_, energy)| {
-            energy.per_operation.map_or(Field::Missing, Field::Spread)
-        })
-        .with(Column::number("", "Trials").shown(Show::Wide), |(_, energy)| Field::Count(energy.n as u64))
+        .with(Column::number("±").wide(7), |(_, energy)| energy.per_operation.map_or(Field::Missing, Field::Spread))
+        .with(Column::number("Trials").shown(Readers::PAGE), |(_, energy)| Field::Count(energy.n as u64))
         .of(&known)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("Energy", remark(results))
 }
 
@@ -73,13 +71,13 @@ fn indexes(results: &Results) -> Table {
     let known: Vec<(&Index, Estimate, Estimate)> =
         results.indexes().iter().filter_map(|index| Some((index, index.watts?, index.per_watt()?))).collect();
     Columns::new()
-        .with(Column::words("", "Index"), |(index, ..): &(&Index, Estimate, Estimate)| Field::text(&index.name))
-        .with(Column::number("", "copies").wide(7), |(index, ..)| Field::Count(u64::from(index.copies)))
-        .with(Column::number("", "watts").wide(8), |(_, watts, _)| Field::Estimate(*watts, words::figure))
-        .with(Column::number("", "±").wide(7), |(_, watts, _)| Field::Spread(*watts))
-        .with(Column::number("", "per watt").main().wide(9), |(.., per)| Field::Estimate(*per, words::figure))
-        .with(Column::number("", "±").wide(7), |(.., per)| Field::Spread(*per))
+        .with(Column::words("Index"), |(index, ..): &(&Index, Estimate, Estimate)| Field::text(&index.name))
+        .with(Column::number("copies").wide(7), |(index, ..)| Field::Count(u64::from(index.copies)))
+        .with(Column::number("watts").wide(8), |(_, watts, _)| Field::Estimate(*watts, words::figure))
+        .with(Column::number("±").wide(7), |(_, watts, _)| Field::Spread(*watts))
+        .with(Column::number("per watt").main().wide(9), |(.., per)| Field::Estimate(*per, words::figure))
+        .with(Column::number("±").wide(7), |(.., per)| Field::Spread(*per))
         .of(&known)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("Index per watt", "watts: the geometric mean of the tests' power")
 }

@@ -1,7 +1,7 @@
 //! Interactive tasks: how late they are beside each load. People see a table per task with a row per load, as Interbench
 //! has it.
 
-use analysis::{Latency, Missing, PERCENTILES, Results, Row};
+use analysis::{Figure, Latency, Missing, PERCENTILES, Results};
 use catalogue::NONE;
 use journal::{Key, Latency as Kind};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use words::{Unique, copies, figure, plus_minus, share};
 use super::shared::{gaps, sentences};
 use crate::charts::plot::{Axis, Mark, Plot, Series, highest};
 use crate::charts::{key, percentiles, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Table, Tone};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table, Tone};
 use maud::Markup;
 
 /// ns in a ms, the unit of every latency.
@@ -89,7 +89,7 @@ fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Option<f64> {
 }
 
 /// A row with its latency.
-type Beside<'a> = (&'a Row, &'a Latency);
+type Beside<'a> = (&'a Figure, &'a Latency);
 
 /// A task with a number of copies under a condition, beside every load.
 struct Task<'a> {
@@ -142,7 +142,7 @@ pub(super) fn beside(load: &str) -> String {
 
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
 fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
-    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
+    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
     let mut gaps = gaps(results);
     gaps.retain(|(_, gap)| gap.latency);
     let cells = rows.iter().map(|(row, _)| (row.cell.label.as_str(), &row.cell.key));
@@ -185,7 +185,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         Block::section("What the columns show"),
         Block::text(COLUMNS),
         Block::text(FRAMES),
-        Block::Text(Show::Pages, String::new(), CHARTS.to_owned()),
+        Block::Text(Readers::PAGE, String::new(), CHARTS.to_owned()),
         Block::notes(vec![NOT_INTERBENCH.to_owned()]),
     ]);
     blocks
@@ -199,20 +199,20 @@ fn delays(task: &Task<'_>) -> Table {
     let show = |name: &str| {
         let has = |(_, latency): &Beside<'_>| latency.value == name || latency.percentile(name).is_some();
         match (name == "p50" || name == highest, task.rows.iter().any(has)) {
-            (true, true) => Some(Show::People),
-            (true, false) => Some(Show::Narrow),
-            (false, true) => Some(Show::Pages),
+            (true, true) => Some(Readers::PEOPLE),
+            (true, false) => Some(Readers::TERMINAL),
+            (false, true) => Some(Readers::PAGE),
             (false, false) => None,
         }
     };
     let maybe = |value: Option<f64>| Field::maybe(value, words::figure);
     let score = move |value: f64| maybe(Some(value).filter(|value| value.is_finite()));
     let mut columns = of_load()
-        .with(Column::number("", "Mean").wide(8), |(_, latency)| maybe(ms(latency, Histogram::mean)))
-        .with(Column::number("", "Spread").wide(8), |(_, latency)| maybe(ms(latency, Histogram::deviation)))
-        .with(Column::number("", "Max").wide(8), |(_, latency)| maybe(ms(latency, Histogram::max)));
+        .with(Column::number("Mean").wide(8), |(_, latency)| maybe(ms(latency, Histogram::mean)))
+        .with(Column::number("Spread").wide(8), |(_, latency)| maybe(ms(latency, Histogram::deviation)))
+        .with(Column::number("Max").wide(8), |(_, latency)| maybe(ms(latency, Histogram::max)));
     for (name, show) in PERCENTILES.into_iter().filter_map(|(_, name)| Some((name, show(name)?))) {
-        let column = Column::number("", name).wide(8).shown(show);
+        let column = Column::number(name).wide(8).shown(show);
         let column = if task.rows.iter().any(|(_, latency)| latency.value == name) { column.main() } else { column };
         columns = columns.with(column, move |(row, latency)| match latency.value == name {
             true => score(row.score.value),
@@ -221,20 +221,20 @@ fn delays(task: &Task<'_>) -> Table {
     }
     let share = |estimate: Option<Estimate>| Field::maybe(estimate.map(|estimate| estimate.value), words::share);
     let mut table = columns
-        .with(Column::number("", "±").wide(6), move |(row, latency)| {
+        .with(Column::number("±").wide(6), move |(row, latency)| {
             // Of another percentile than the one that stands before it, it would mislead.
             if latency.value == highest { Field::Spread(row.score) } else { Field::Missing }
         })
-        .with(Column::number("", "Low").shown(Show::Wide), move |(row, _)| score(row.score.low))
-        .with(Column::number("", "High").shown(Show::Wide), move |(row, _)| score(row.score.high))
-        .with(Column::number("", "% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
-        .with(Column::number("", "% met").narrow("%Met").wide(6), move |(_, latency)| share(latency.deadlines_met))
-        .with(Column::number("", "Load %").narrow("Load%").wide(6), |(row, _)| {
+        .with(Column::number("Low").shown(Readers::PAGE), move |(row, _)| score(row.score.low))
+        .with(Column::number("High").shown(Readers::PAGE), move |(row, _)| score(row.score.high))
+        .with(Column::number("% CPU").narrow("%CPU").wide(6), move |(_, latency)| share(latency.cpu_received))
+        .with(Column::number("% met").narrow("%Met").wide(6), move |(_, latency)| share(latency.deadlines_met))
+        .with(Column::number("Load %").narrow("Load%").wide(6), |(row, _)| {
             Field::maybe(row.load.as_ref().map(|load| load.achieved), words::share)
         })
-        .with(Column::words("", "Notes").shown(Show::Wide), |(row, _)| Field::Marks(sentences(&row.warnings)))
+        .with(Column::words("Notes").shown(Readers::PAGE), |(row, _)| Field::Marks(sentences(&row.warnings)))
         .of(&task.rows)
-        .shown(Show::People);
+        .shown(Readers::PEOPLE);
     table.headed = !task.rows.is_empty();
     for (kind, gap) in &task.gaps {
         table.add_gap(&gap.key.load, format!("{kind}: {}", gap.reason));
@@ -243,7 +243,7 @@ fn delays(task: &Task<'_>) -> Table {
 }
 
 fn of_load<'a>() -> Columns<'a, Beside<'a>> {
-    Columns::new().with(Column::words("", "Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
+    Columns::new().with(Column::words("Load").wide(16), |(row, _): &Beside<'_>| Field::text(&row.cell.key.load))
 }
 
 fn frames(task: &Task<'_>) -> Table {
@@ -251,25 +251,23 @@ fn frames(task: &Task<'_>) -> Table {
         Field::maybe(latency.percentiles(histogram).last().map(|(_, ms)| ms), words::figure)
     };
     of_load()
-        .with(Column::number("", "Trials").shown(Show::Wide), |(row, _)| Field::Count(row.n as u64))
-        .with(Column::number("", "Planned").shown(Show::Wide), |(_, latency)| Field::Count(latency.planned))
-        .with(Column::number("", "% late").narrow("%Late").wide(7), |(_, l)| Field::Number(l.late, words::share))
-        .with(Column::number("", "% drop").narrow("%Drop").wide(7), |(_, l)| Field::Number(l.dropped, words::share))
-        .with(Column::number("", "Stall").wide(8), |(_, latency)| Field::Number(latency.stall, words::figure))
-        .with(Column::number("", "Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
-        .with(Column::number("", "Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
-        .with(Column::number("", "Came").wide(8), move |(_, latency)| highest(latency, &latency.came))
-        .with(Column::number("", "Queued").wide(8), |(_, latency)| {
+        .with(Column::number("Trials").shown(Readers::PAGE), |(row, _)| Field::Count(row.n as u64))
+        .with(Column::number("Planned").shown(Readers::PAGE), |(_, latency)| Field::Count(latency.planned))
+        .with(Column::number("% late").narrow("%Late").wide(7), |(_, l)| Field::Number(l.late, words::share))
+        .with(Column::number("% drop").narrow("%Drop").wide(7), |(_, l)| Field::Number(l.dropped, words::share))
+        .with(Column::number("Stall").wide(8), |(_, latency)| Field::Number(latency.stall, words::figure))
+        .with(Column::number("Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
+        .with(Column::number("Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
+        .with(Column::number("Came").wide(8), move |(_, latency)| highest(latency, &latency.came))
+        .with(Column::number("Queued").wide(8), |(_, latency)| {
             Field::maybe(latency.attribution.runqueue_wait_ms, words::figure)
         })
-        .with(Column::number("", "Steal").wide(8), |(_, latency)| {
-            Field::maybe(latency.attribution.steal_ms, words::figure)
-        })
-        .with(Column::number("", "Load did").shown(Show::Wide), |(row, _)| {
+        .with(Column::number("Steal").wide(8), |(_, latency)| Field::maybe(latency.attribution.steal_ms, words::figure))
+        .with(Column::number("Load did").shown(Readers::PAGE), |(row, _)| {
             row.load.as_ref().map_or(Field::Missing, |load| Field::Text(super::loads::throughput(load)))
         })
         .of(&task.rows)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
 }
 
 /// Footnotes, which have no room beside the rows in 80 columns.
@@ -277,8 +275,8 @@ fn marks(task: &Task<'_>) -> Table {
     let rows = task.rows.iter().filter(|(row, _)| !row.warnings.is_empty());
     let load = |(row, _): &Beside<'_>| Field::text(&row.cell.key.load);
     let marks = |(row, _): &Beside<'_>| Field::Marks(sentences(&row.warnings));
-    let columns = Columns::new().with(Column::words("", "Notes"), load).with(Column::words("", ""), marks);
-    columns.of(rows).shown(Show::Narrow)
+    let columns = Columns::new().with(Column::words("Notes"), load).with(Column::words(""), marks);
+    columns.of(rows).shown(Readers::TERMINAL)
 }
 
 /// The frames per second of a game.
@@ -290,15 +288,15 @@ fn rates(task: &Task<'_>) -> Option<Block> {
         Some(format!("{} {all}, 1 % low {low_1}, 0.1 % low {low_01}", row.cell.key.load))
     };
     let rates: Vec<String> = task.rows.iter().filter_map(words).collect();
-    (!rates.is_empty()).then(|| Block::Text(Show::People, "Frames per second: ".to_owned(), rates.join("; ")))
+    (!rates.is_empty()).then(|| Block::Text(Readers::PEOPLE, "Frames per second: ".to_owned(), rates.join("; ")))
 }
 
 /// Seconds and ms.
-type Points = fn(&Row, &Latency) -> Vec<(f64, f64)>;
+type Points = fn(&Figure, &Latency) -> Vec<(f64, f64)>;
 
 /// Percentiles, and latencies over the run.
 fn charts(task: &Task<'_>, loads: &[&str], tasks: usize) -> Block {
-    let number = |row: &Row| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
+    let number = |row: &Figure| loads.iter().position(|load| *load == row.cell.key.load).unwrap_or(0);
     let curve = |(row, latency): &Beside<'_>| {
         let (number, name) = (number(row), beside(&row.cell.key.load));
         percentiles::curve(number, &name, &latency.histogram, &PERCENTILES)
@@ -350,9 +348,9 @@ fn over_time(number: usize, name: String, points: Vec<(f64, f64)>) -> Series {
 
 /// The map: a row per task, a column per load, coloured by how much later the task is than without a load.
 fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
-    let mut columns = Columns::new().with(Column::words("", "Task"), |task: &Task<'_>| Field::Text(task.title()));
+    let mut columns = Columns::new().with(Column::words("Task"), |task: &Task<'_>| Field::Text(task.title()));
     for load in loads {
-        columns = columns.with(Column::words("", load), |task| {
+        columns = columns.with(Column::words(load), |task| {
             let row = task.rows.iter().find(|(row, _)| row.cell.key.load == *load);
             let gap = || task.gaps.iter().find(|(_, gap)| gap.key.load == *load);
             match row {
@@ -364,7 +362,7 @@ fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
             }
         });
     }
-    columns.of(tasks).shown(Show::Pages).titled("Each task alongside each load", MAP)
+    columns.of(tasks).shown(Readers::PAGE).titled("Each task alongside each load", MAP)
 }
 
 fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {

@@ -1,6 +1,6 @@
 //! What the loads did beside the tests, as a share of what they do alone: their own cost.
 
-use analysis::{Load, Results, Row};
+use analysis::{Figure, Load, Results};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Unique, figure, share};
@@ -8,7 +8,7 @@ use words::{Unique, figure, share};
 use super::latency::{self, beside, title};
 use crate::charts::rows::{Guide, Mark, Row as Lane, Rows, Tick};
 use crate::charts::{index, key, scale::Scale};
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
 
 /// Most marks of the chart with a lane each; more share the lane of their load.
 const LANES: usize = 160;
@@ -22,7 +22,7 @@ with the 95 % interval. If a test was quick only because the load got little don
 mean no interval; an arrow points beyond the axis.";
 
 /// A row of the run beside a load.
-type Beside<'a> = (&'a Row, &'a Load);
+type Beside<'a> = (&'a Figure, &'a Load);
 
 /// Returns what programs have of a load.
 pub(super) fn data(load: &Load) -> Value {
@@ -34,7 +34,7 @@ pub(super) fn data(load: &Load) -> Value {
 
 /// Returns the chart, and a table with the intervals; nothing without loads.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
-    let rows: Vec<Beside<'_>> = results.rows.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
+    let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.load.as_ref()?))).collect();
     if rows.is_empty() {
         return Vec::new();
     }
@@ -43,15 +43,15 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
 
 fn table(rows: &[Beside<'_>]) -> Table {
     Columns::new()
-        .with(Column::words("", "Test").wide(30), |(row, _): &Beside<'_>| {
+        .with(Column::words("Test").wide(30), |(row, _): &Beside<'_>| {
             Field::Text(title(&row.cell.label, &row.cell.key))
         })
-        .with(Column::words("", "Load"), |(row, _)| Field::text(&row.cell.key.load))
-        .with(Column::number("", "Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
-        .with(Column::number("", "% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
-        .with(Column::number("", "95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
+        .with(Column::words("Load"), |(row, _)| Field::text(&row.cell.key.load))
+        .with(Column::number("Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
+        .with(Column::number("% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
+        .with(Column::number("95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
         .of(rows)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
 }
 
 /// Returns what a load did, with its unit.

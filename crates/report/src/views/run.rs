@@ -10,7 +10,7 @@ use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
 use super::{burnin, cost, details, energy, latency, loads, power, scaling, scores};
 use crate::charts::spread;
-use crate::document::{Block, Chart, Document, List, Pair, Pairs, Show};
+use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-report/3";
@@ -25,7 +25,7 @@ pub fn run(results: &Results) -> Document {
     let mut document = Document::new(FORMAT, &run.tool, &run.name, &LINES);
     document.run.clone_from(&run.name);
     document.extend(lead(results));
-    document.extend(states(results).into_iter().map(|state| Block::Text(Show::Pages, String::new(), state)));
+    document.extend(states(results).into_iter().map(|state| Block::Text(Readers::PAGE, String::new(), state)));
     document.extend(scores::figures(results));
     document.blocks.push(heading(results));
     document.extend([
@@ -38,7 +38,7 @@ pub fn run(results: &Results) -> Document {
         Block::Data("facts", facts_by_name(results)),
         Block::Data("fact_table", json!(results.facts)),
     ]);
-    document.table(scores::data(&results.rows, results.controls()));
+    document.table(scores::data(&results.figures, results.controls()));
     document.table(scores::index_data(results.indexes()));
     document.table(scores::gain_data(results.gains()));
     document.extend(about(results));
@@ -98,7 +98,7 @@ fn states(results: &Results) -> Vec<String> {
     if results.indexes().iter().any(|index| !index.complete && index.arithmetic == Arithmetic::Geometric) {
         states.push("Partial index: not every test of the index is in it.");
     }
-    if results.rows.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
+    if results.figures.is_empty() && !results.burnin().is_some_and(|burnin| burnin.has_worked()) {
         states.push("Nothing was measured: the reasons are below.");
     }
     if matches!(results.findings, Findings::Scores { .. }) && results.listed().next().is_some() {

@@ -10,7 +10,7 @@ use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_mi
 use super::shared::{self, name};
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
-use crate::document::{Block, Chart, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
 
 /// Places of a line, and most levels that a chart has marks for.
 const POINTS: usize = 60;
@@ -63,15 +63,15 @@ fn per_copy(tests: &[Scaling]) -> Table {
     let mut levels = tests.iter().flat_map(|test| test.levels.iter().map(|level| level.copies)).unique();
     levels.sort_unstable();
     let columns = Columns::new()
-        .with(Column::words("", "Test").narrow("Per copy"), |test: &Scaling| Field::Text(test.title()))
-        .with(Column::words("", "Unit").narrow(" "), |test| Field::text(&test.unit));
+        .with(Column::words("Test").narrow("Per copy"), |test: &Scaling| Field::Text(test.title()))
+        .with(Column::words("Unit").narrow(" "), |test| Field::text(&test.unit));
     let columns = levels.into_iter().fold(columns, |columns, copies| {
-        columns.with(Column::number("", &copies.to_string()).main().wide(9), move |test| {
+        columns.with(Column::number(&copies.to_string()).main().wide(9), move |test| {
             let level = test.levels.iter().find(|level| level.copies == copies);
             Field::maybe(level.map(|level| level.per_copy.value), words::short)
         })
     });
-    columns.of(tests).shown(Show::People)
+    columns.of(tests).shown(Readers::PEOPLE)
 }
 
 /// What all copies do together: a row per test and level.
@@ -82,13 +82,11 @@ fn totals(tests: &[Scaling]) -> Table {
     let estimate = |estimate: Option<Estimate>, style| estimate.map_or(Field::Missing, |it| Field::Estimate(it, style));
     Columns::new()
         .with(Column::data("test"), |(test, _): &At<'_>| Field::text(&test.key.test))
-        .with(Column::words("", "Test").shown(Show::Narrow), move |(test, place)| {
-            Field::Text(once(*place, format!("{}, {}", test.title(), test.total_unit)))
+        .with(Column::words("Test").keyed("label"), move |(test, place)| {
+            let narrow = once(*place, format!("{}, {}", test.title(), test.total_unit));
+            Field::Worded(once(*place, test.title()), test.label.as_str().into()).narrow(narrow)
         })
-        .with(Column::words("label", "Test").shown(Show::Wide), move |(test, place)| {
-            Field::Worded(once(*place, test.title()), test.label.as_str().into())
-        })
-        .with(Column::number("copies", "Copies").wide(7), |(test, place)| {
+        .with(Column::number("Copies").keyed("copies").wide(7), |(test, place)| {
             let copies = test.levels[*place].copies;
             Field::Worded(format!("{copies}{}", if *place < test.fitted { "" } else { "*" }), copies.into())
         })
@@ -96,23 +94,25 @@ fn totals(tests: &[Scaling]) -> Table {
             let Key { load, condition, .. } = &test.key;
             json!({"load": load, "condition": condition, "metric": test.metric, "unit": test.unit})
         })
-        .with(Column::number("total", "Total").main().wide(8), |at| Field::Estimate(level(at).total, words::short))
-        .with(Column::words("total_unit", "Unit").shown(Show::Wide), |(test, _)| Field::text(&test.total_unit))
-        .with(Column::number("", "±").wide(7), |at| Field::Spread(level(at).total))
-        .with(Column::number("gain", "Gain").main().wide(7), |at| Field::Estimate(level(at).gain, words::gain))
-        .with(Column::number("", "±").wide(7), |at| match at.1 {
+        .with(Column::number("Total").keyed("total").main().wide(8), |at| {
+            Field::Estimate(level(at).total, words::short)
+        })
+        .with(Column::words("Unit").keyed("total_unit").shown(Readers::PAGE), |(test, _)| Field::text(&test.total_unit))
+        .with(Column::number("±").wide(7), |at| Field::Spread(level(at).total))
+        .with(Column::number("Gain").keyed("gain").main().wide(7), |at| Field::Estimate(level(at).gain, words::gain))
+        .with(Column::number("±").wide(7), |at| match at.1 {
             0 => Field::Nothing,
             _ => Field::Spread(level(at).gain),
         })
-        .with(Column::number("step", "Step").wide(7), |at| {
+        .with(Column::number("Step").keyed("step").wide(7), |at| {
             level(at).step.map_or(Field::Nothing, |step| Field::Estimate(step, words::gain))
         })
-        .with(Column::number("efficiency", "Efficiency").narrow("Effic.").wide(7), |at| {
+        .with(Column::number("Efficiency").keyed("efficiency").narrow("Effic.").wide(7), |at| {
             Field::Estimate(level(at).efficiency, words::percent)
         })
-        .with(Column::number("fairness", "Fair").wide(7), |at| Field::maybe(level(at).fairness, words::percent))
-        .with(Column::number("clock", "GHz").wide(6), |at| Field::maybe(level(at).clock, words::figure))
-        .with(Column::number("n", "Trials").shown(Show::Wide), |at| Field::Count(level(at).n as u64))
+        .with(Column::number("Fair").keyed("fairness").wide(7), |at| Field::maybe(level(at).fairness, words::percent))
+        .with(Column::number("GHz").keyed("clock").wide(6), |at| Field::maybe(level(at).clock, words::figure))
+        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |at| Field::Count(level(at).n as u64))
         .with(Column::data("per_copy"), |at| Field::Estimate(level(at).per_copy, words::score))
         .with(Column::data("normalised"), move |at| estimate(level(at).normalised, words::score))
         .data(|at| {
@@ -136,17 +136,17 @@ fn laws(tests: &[Scaling]) -> Table {
     let sigma = |test: &Scaling| test.law.map(|law| law.sigma);
     let kappa = |test: &Scaling| test.law.and_then(|law| law.kappa);
     let peak = |test: &Scaling| test.law.and_then(|law| law.peak);
-    let shown = |is_known: bool, show: Show| if is_known { show } else { Show::Data };
+    let shown = |is_known: bool, show: Readers| if is_known { show } else { Readers::PROGRAM };
     let (any_kappa, any_judged) =
         (tests.iter().any(|it| kappa(it).is_some()), tests.iter().any(|it| judged(it).is_some()));
-    let (people, pages) = (shown(any_kappa, Show::People), shown(any_judged, Show::Wide));
+    let (people, pages) = (shown(any_kappa, Readers::PEOPLE), shown(any_judged, Readers::PAGE));
     let value = |estimate: Option<Estimate>, style: fn(f64) -> String| Field::maybe(estimate.map(|it| it.value), style);
     let ends = |estimate: Option<Estimate>, words: fn(f64) -> String| {
         estimate.map_or(Field::Nothing, |estimate| Field::Text(range(&estimate, words)))
     };
     Columns::new()
         .with(Column::data("test"), |test: &Scaling| Field::text(&test.key.test))
-        .with(Column::words("label", "Law"), |test| Field::Worded(test.title(), test.label.as_str().into()))
+        .with(Column::words("Law").keyed("label"), |test| Field::Worded(test.title(), test.label.as_str().into()))
         .data(move |test| {
             let Key { load, condition, .. } = &test.key;
             json!({
@@ -155,16 +155,16 @@ fn laws(tests: &[Scaling]) -> Table {
                 "peak": peak(test),
             })
         })
-        .with(Column::number("", "sigma").main().wide(8), move |test| value(sigma(test), coefficient))
-        .with(Column::words("", "95 %"), move |test| ends(sigma(test), coefficient))
-        .with(Column::number("", "kappa").main().wide(8).shown(people), move |test| value(kappa(test), coefficient))
-        .with(Column::words("", "95 %").shown(people), move |test| ends(kappa(test), coefficient))
-        .with(Column::number("", "peak").main().wide(6).shown(people), move |test| value(peak(test), figure))
-        .with(Column::words("", "95 %").shown(people), move |test| ends(peak(test), figure))
-        .with(Column::number("r2", "R²").shown(pages), move |test| {
+        .with(Column::number("sigma").main().wide(8), move |test| value(sigma(test), coefficient))
+        .with(Column::words("95 %"), move |test| ends(sigma(test), coefficient))
+        .with(Column::number("kappa").main().wide(8).shown(people), move |test| value(kappa(test), coefficient))
+        .with(Column::words("95 %").shown(people), move |test| ends(kappa(test), coefficient))
+        .with(Column::number("peak").main().wide(6).shown(people), move |test| value(peak(test), figure))
+        .with(Column::words("95 %").shown(people), move |test| ends(peak(test), figure))
+        .with(Column::number("R²").keyed("r2").shown(pages), move |test| {
             Field::maybe(judged(test).map(|law| law.r2), coefficient)
         })
-        .with(Column::words("worst", "Worst").shown(pages), move |test| {
+        .with(Column::words("Worst").keyed("worst").shown(pages), move |test| {
             judged(test).map_or(Field::Nothing, |law| {
                 let (copies, share) = law.worst;
                 let words = format!("{:+.1}% at {copies}", 100.0 * share);
@@ -172,7 +172,7 @@ fn laws(tests: &[Scaling]) -> Table {
             })
         })
         .data(|test| json!({"clock": test.clock, "fitted": test.fitted}))
-        .with(Column::words("notes", "Notes"), |test| Field::Marks(test.notes.clone()))
+        .with(Column::words("Notes").keyed("notes"), |test| Field::Marks(test.notes.clone()))
         .of(tests)
         .keyed("laws")
 }
@@ -200,8 +200,8 @@ fn law_in_words(test: &Scaling) -> Option<String> {
 /// What has no result, each reason once per test with the levels it is of.
 fn gaps(results: &Results) -> Table {
     let nothing = |_: &Missing| Field::Nothing;
-    let columns = Columns::new().with(Column::words("", "Missing"), nothing).with(Column::words("", ""), nothing);
-    let mut table = Table { headed: false, ..columns.table().shown(Show::People) };
+    let columns = Columns::new().with(Column::words("Missing"), nothing).with(Column::words(""), nothing);
+    let mut table = Table { headed: false, ..columns.table().shown(Readers::PEOPLE) };
     let rates = shared::gaps(results).into_iter().filter(|(_, gap)| !gap.latency);
     let reasons = rates.map(|(kind, gap)| ((name(&gap.label, &gap.key), kind, &gap.reason), gap.key.copies)).grouped();
     for ((label, kind, reason), levels) in reasons {

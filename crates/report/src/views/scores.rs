@@ -1,8 +1,10 @@
 //! Scores per level of copies, indexes and gains.
 
-use analysis::{Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Gain, Index, Missing, Part, Results, Row, Spread};
+use analysis::{
+    Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Part, Results, Spread,
+};
 use catalogue::Arithmetic;
-use journal::Key;
+use journal::{Facts, Key};
 use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
@@ -10,7 +12,7 @@ use words::{Grouped, Unique, copies, plus_minus};
 use super::shared::{gaps, name, sentences};
 use super::{details, energy, latency, loads};
 use crate::charts::{index as drawing, key};
-use crate::document::{Block, Chart, Column, Columns, Field, Figure, Row as Line, RowKind, Show, Table, known};
+use crate::document::{Block, Chart, Column, Columns, Field, Headline, Readers, Row as Line, RowKind, Table, known};
 use maud::Markup;
 
 /// Columns of a test's name, as UnixBench has them.
@@ -20,24 +22,26 @@ const NAME: usize = 38;
 const FEW: usize = 3;
 
 /// Adds the columns of a score: the list that every report of scores is made from.
-fn columns() -> Columns<'static, Row> {
+fn columns() -> Columns<'static, Figure> {
     Columns::new()
-        .keyed(|row: &Row| &row.cell.key)
-        .with(Column::words("label", "Test").wide(NAME), |row| {
+        .keyed(|row: &Figure| &row.cell.key)
+        .with(Column::words("Test").keyed("label").wide(NAME), |row| {
             Field::Worded(name(&row.cell.label, &row.cell.key), row.cell.label.as_str().into())
         })
         .with(Column::data("metric"), |row| Field::data(&row.cell.metric))
-        .with(Column::number("value", "Score").main().wide(12), |row| Field::Estimate(row.score, words::score))
-        .with(Column::words("unit", "Unit").wide(6), |row| Field::text(&row.cell.unit))
-        .with(Column::number("", "±").wide(7), |row| Field::Spread(row.score))
-        .with(Column::number("", "Low").shown(Show::Pages), |row| Field::end(row.score.low, row.score, words::score))
-        .with(Column::number("", "High").shown(Show::Pages), |row| Field::end(row.score.high, row.score, words::score))
-        .with(Column::number("n", "Trials").shown(Show::Wide), |row| Field::Count(row.n as u64))
-        .with(Column::number("variation", "CV").shown(Show::Wide), |row| Field::Number(row.variation(), words::percent))
-        .with(Column::number("seconds", "Window").shown(Show::Wide), |row| {
+        .with(Column::number("Score").keyed("value").main().wide(12), |row| Field::Estimate(row.score, words::score))
+        .with(Column::words("Unit").keyed("unit").wide(6), |row| Field::text(&row.cell.unit))
+        .with(Column::number("±").wide(7), |row| Field::Spread(row.score))
+        .with(Column::number("Low").shown(Readers::PAGE), |row| Field::end(row.score.low, row.score, words::score))
+        .with(Column::number("High").shown(Readers::PAGE), |row| Field::end(row.score.high, row.score, words::score))
+        .with(Column::number("Trials").keyed("n").shown(Readers::PAGE), |row| Field::Count(row.n as u64))
+        .with(Column::number("CV").keyed("variation").shown(Readers::PAGE), |row| {
+            Field::Number(row.variation(), words::percent)
+        })
+        .with(Column::number("Window").keyed("seconds").shown(Readers::PAGE), |row| {
             Field::Worded(words::seconds(row.seconds), row.seconds.into())
         })
-        .with(Column::words("", "Trials").shown(Show::Narrow), |row| {
+        .with(Column::words("Trials").shown(Readers::TERMINAL), |row| {
             let variation = match row.variation() {
                 share if share.is_finite() => format!(" σ{}%", words::whole(100.0 * share)),
                 _ => String::new(),
@@ -53,25 +57,25 @@ fn columns() -> Columns<'static, Row> {
                 "explained": quiet.and_then(|quiet| quiet.explained),
             })
         })
-        .with(Column::number("", "Quiet").shown(Show::Pages), |row| {
+        .with(Column::number("Quiet").shown(Readers::PAGE), |row| {
             row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Estimate(quiet.score, words::score))
         })
-        .with(Column::number("", "±").shown(Show::Pages), |row| {
+        .with(Column::number("±").shown(Readers::PAGE), |row| {
             row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Spread(quiet.score))
         })
-        .with(Column::words("", "Another run").shown(Show::Wide), |row| of_another(row.another, words::score))
-        .with(Column::words("warnings", "Notes"), |row| Field::Marks(sentences(&row.warnings)))
+        .with(Column::words("Another run").shown(Readers::PAGE), |row| of_another(row.another, words::score))
+        .with(Column::words("Notes").keyed("warnings"), |row| Field::Marks(sentences(&row.warnings)))
 }
 
 /// Returns every row of a run, the controls of a cost run last, for programs.
-pub(super) fn data(rows: &[Row], controls: &[Row]) -> Table {
+pub(super) fn data(rows: &[Figure], controls: &[Figure]) -> Table {
     let all = columns()
         .data(|row| row.load.as_ref().map_or(Value::Null, loads::data))
         .data(|row| row.latency.as_deref().map_or(Value::Null, latency::data))
         .data(|row| row.details.as_deref().map_or(Value::Null, details::data))
         .data(|row| row.energy.as_deref().map_or(Value::Null, energy::data))
         .data(|row| json!({"samples": row.samples}));
-    all.of(rows.iter().chain(controls)).keyed("results").shown(Show::Data)
+    all.of(rows.iter().chain(controls)).keyed("results").shown(Readers::PROGRAM)
 }
 
 /// Returns the lists of scores and the indexes, level by level, and the gains.
@@ -80,7 +84,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     for level in results.lists() {
         blocks.extend([Block::Section(heading(results, level)), Block::Table(scores(results, level))]);
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
-        blocks.extend(indexes.map(|index| Block::Table(index_table(index))));
+        blocks.extend(indexes.map(|index| Block::Table(index_table(index, &results.facts))));
     }
     [blocks, index_charts(results), gains(results), certainty(results)].concat()
 }
@@ -124,7 +128,7 @@ fn certainty(results: &Results) -> Vec<Block> {
     let lacking = results.indexes().iter().filter_map(|index| never_quiet(index, results));
     let more = neighbours(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(bill));
     let paragraphs = [interval].into_iter().chain(more);
-    paragraphs.map(|text| Block::Text(Show::People, String::new(), text)).collect()
+    paragraphs.map(|text| Block::Text(Readers::PEOPLE, String::new(), text)).collect()
 }
 
 /// How much of the time neighbours disturbed, and which.
@@ -150,8 +154,9 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     let lacks = |part: &&Part| {
         let key = Key::plain(&part.test, index.copies);
         // Of a run of fewer trials it is no news.
-        let disturbed = |row: &Row| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
-        results.rows.iter().any(|row| row.cell.key == key && disturbed(row))
+        let disturbed =
+            |row: &Figure| row.samples.len() >= FEWEST_UNDISTURBED && row.undisturbed() < FEWEST_UNDISTURBED;
+        results.figures.iter().any(|row| row.cell.key == key && disturbed(row))
     };
     let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
     (wanted && !tests.is_empty()).then(|| {
@@ -198,7 +203,7 @@ fn heading(results: &Results, level: u32) -> String {
 
 fn scores(results: &Results, level: u32) -> Table {
     let rows = results.listed().filter(|row| row.cell.key.copies == level);
-    let mut table = Table { headed: false, ..columns().of(rows).shown(Show::People) };
+    let mut table = Table { headed: false, ..columns().of(rows).shown(Readers::PEOPLE) };
     let here = |gap: &Missing| gap.key.copies == level && !gap.latency && !results.run.is_scaling();
     for (kind, gap) in gaps(results).into_iter().filter(|(_, gap)| here(gap)) {
         table.add_gap(name(&gap.label, &gap.key), format!("{kind}: {}", gap.reason));
@@ -207,20 +212,20 @@ fn scores(results: &Results, level: u32) -> Table {
 }
 
 /// UnixBench's block of an index: baseline, result and index of each test, and the whole; of BYTE's also the sum.
-fn index_table(index: &Index) -> Table {
+fn index_table(index: &Index, facts: &Facts) -> Table {
     let kind = if index.complete { "Index Values" } else { "Partial Index" };
     let heading = match index.arithmetic {
         Arithmetic::Geometric => format!("{} {kind}", index.name),
         Arithmetic::Arithmetic => "BYTE 3.11 INDEX VALUES".to_owned(),
     };
     let mut table = Columns::new()
-        .with(Column::words("", &heading).wide(NAME), |part: &Part| Field::text(&part.label))
-        .with(Column::number("", "BASELINE").wide(12), |part| Field::Number(part.baseline, words::tenth))
-        .with(Column::number("", "RESULT").wide(13), |part| Field::Estimate(part.result(), words::score))
-        .with(Column::number("", "INDEX").main().wide(9), |part| Field::Estimate(part.index, words::tenth))
-        .with(Column::number("", "±").narrow(" ").wide(7), |part| Field::Spread(part.index))
+        .with(Column::words(&heading).wide(NAME), |part: &Part| Field::text(&part.label))
+        .with(Column::number("BASELINE").wide(12), |part| Field::Number(part.baseline, words::tenth))
+        .with(Column::number("RESULT").wide(13), |part| Field::Estimate(part.result(), words::score))
+        .with(Column::number("INDEX").main().wide(9), |part| Field::Estimate(part.index, words::tenth))
+        .with(Column::number("±").narrow(" ").wide(7), |part| Field::Spread(part.index))
         .of(&index.parts)
-        .shown(Show::People);
+        .shown(Readers::PEOPLE);
     let dash = || Field::text("---");
     for (label, score) in &index.others {
         let fields = vec![Field::text(label), dash(), Field::Number(*score, words::score), dash(), Field::Nothing];
@@ -237,6 +242,10 @@ fn index_table(index: &Index) -> Table {
             total(format!("SUM of {} items", index.parts.len()), sum, Field::Nothing, RowKind::Total);
             total("AVERAGE".to_owned(), whole().0, whole().1, RowKind::Strong);
         }
+    }
+    if let Some(printed) = index.printed(facts).filter(|printed| score(&index.score) != words::tenth(*printed)) {
+        let value = Field::Number(printed, words::tenth);
+        total("Index Score as printed".to_owned(), value, Field::Nothing, RowKind::Strong);
     }
     if let Some(quiet) = index.quiet {
         let value = Field::Estimate(quiet, words::tenth);
@@ -260,7 +269,7 @@ pub(super) fn index_data(indexes: &[Index]) -> Table {
             "quiet": index.quiet.unwrap_or(Estimate::NONE), "complete": index.complete, "tests": index.parts.iter().map(part).collect::<Value>(),
         })
     };
-    Columns::new().data(index).data(energy::index_data).of(indexes).keyed("index").shown(Show::Data)
+    Columns::new().data(index).data(energy::index_data).of(indexes).keyed("index").shown(Readers::PROGRAM)
 }
 
 fn index_charts(results: &Results) -> Vec<Block> {
@@ -286,7 +295,7 @@ pub(super) fn legend(results: &Results, skip: usize) -> Vec<(Markup, String)> {
 fn gains(results: &Results) -> Vec<Block> {
     let mut blocks = Vec::new();
     for ((from, to), gains) in results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped() {
-        let mut table = Table { headed: false, ..gain_columns().of(gains.iter().copied()).shown(Show::People) };
+        let mut table = Table { headed: false, ..gain_columns().of(gains.iter().copied()).shown(Readers::PEOPLE) };
         for (row, gain) in table.rows.iter_mut().zip(gains) {
             if results.indexes().iter().any(|index| index.title() == gain.label) {
                 row.kind = RowKind::Strong;
@@ -302,23 +311,23 @@ fn gains(results: &Results) -> Vec<Block> {
 
 /// The gains for programs.
 pub(super) fn gain_data(gains: &[Gain]) -> Table {
-    gain_columns().of(gains).keyed("gains").shown(Show::Data)
+    gain_columns().of(gains).keyed("gains").shown(Readers::PROGRAM)
 }
 
 fn gain_columns() -> Columns<'static, Gain> {
     Columns::new()
-        .with(Column::words("label", "Test").wide(63), |gain: &Gain| Field::text(&gain.label))
+        .with(Column::words("Test").keyed("label").wide(63), |gain: &Gain| Field::text(&gain.label))
         .data(|gain| json!({"from": gain.from, "to": gain.to}))
-        .with(Column::number("gain", "GAIN").main().wide(9), |gain| Field::Estimate(gain.gain, words::gain))
-        .with(Column::number("", "±").wide(7), |gain| Field::Spread(gain.gain))
-        .with(Column::number("", "Low").shown(Show::Pages), |gain| Field::end(gain.gain.low, gain.gain, words::gain))
-        .with(Column::number("", "High").shown(Show::Pages), |gain| Field::end(gain.gain.high, gain.gain, words::gain))
+        .with(Column::number("GAIN").keyed("gain").main().wide(9), |gain| Field::Estimate(gain.gain, words::gain))
+        .with(Column::number("±").wide(7), |gain| Field::Spread(gain.gain))
+        .with(Column::number("Low").shown(Readers::PAGE), |gain| Field::end(gain.gain.low, gain.gain, words::gain))
+        .with(Column::number("High").shown(Readers::PAGE), |gain| Field::end(gain.gain.high, gain.gain, words::gain))
 }
 
 /// Returns the indexes at each level as large figures, or without any the scores of a few tests.
 pub(super) fn figures(results: &Results) -> Vec<Block> {
     let levels = results.levels();
-    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Figure {
+    let of = |level: u32, estimate: &Estimate, unit: &str, more: Vec<String>| Headline {
         label: copies(level),
         mark: key(drawing::series(&levels, level)),
         value: score(estimate),
@@ -338,7 +347,7 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         };
         (title, of(index.copies, &index.score, "", more))
     };
-    let of_row = |row: &Row| {
+    let of_row = |row: &Figure| {
         let figure = of(row.cell.key.copies, &row.score, &row.cell.unit, vec![range(&row.score)]);
         (name(&row.cell.label, &row.cell.key), figure)
     };
@@ -346,7 +355,7 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         [] => Some(results.listed().map(of_row).grouped()).filter(|names| names.len() <= FEW).unwrap_or_default(),
         indexes => indexes.iter().map(of_index).grouped(),
     };
-    figures.into_iter().map(|(title, figures)| Block::Figures(title, figures)).collect()
+    figures.into_iter().map(|(title, figures)| Block::Headlines(title, figures)).collect()
 }
 
 /// Returns the ends of an interval in words.

@@ -5,7 +5,7 @@ use catalogue::NONE;
 use journal::{Key, Run};
 use serde_json::json;
 
-use crate::document::{Block, Columns, Show, Table};
+use crate::document::{Block, Columns, Readers, Table};
 
 /// Returns the sentences of remarks.
 pub(crate) fn sentences(remarks: &[Remark]) -> Vec<String> {
@@ -38,7 +38,7 @@ pub(crate) fn coordinates(key: &Key) -> String {
 pub(crate) fn to_post(runs: &[&Run], command: &str) -> Option<Block> {
     let what = "leaves out the user, the host, the control group and paths";
     let text = format!("Before you post this page: `{command} --redact --format html` (or `markdown`) {what}.");
-    runs.iter().any(|run| !run.is_redacted()).then_some(Block::Text(Show::Pages, String::new(), text))
+    runs.iter().any(|run| !run.is_redacted()).then_some(Block::Text(Readers::PAGE, String::new(), text))
 }
 
 /// Returns the cells without a result, each with its kind.
@@ -54,7 +54,7 @@ pub(crate) fn missing(key: &'static str, status: &'static str, gaps: &[Missing])
         .data(move |gap| json!({"label": gap.label, "status": status, "reason": gap.reason}))
         .of(gaps)
         .keyed(key)
-        .shown(Show::Data)
+        .shown(Readers::PROGRAM)
 }
 
 /// Returns a verdict in few words: `same within 0.4%`, `undecided <12%` where only a difference of that size would have

@@ -1,12 +1,12 @@
 //! Several systems in one table: a column each, best and worst marked, ranks as ranges.
 
-use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing, sort_systems};
+use analysis::{Across, Comparisons, Mark, Measure, Sorted, Standing};
 use serde_json::{Map, Value, json};
 
 use super::comparisons::{measured, words_of};
 use super::shared::to_post;
 use super::{compare, why};
-use crate::document::{Block, Column, Columns, Document, Field, Show, Table, Tone};
+use crate::document::{Block, Column, Columns, Document, Field, Readers, Table, Tone};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-systems/1";
@@ -21,12 +21,11 @@ const READING: &str = "* marks the best and ! the worst, only where the 95 % int
 
 /// Returns the table of all systems, its rows in the order asked for.
 pub fn systems(all: &Comparisons, by: Sorted) -> Document {
-    let mut rows = all.side_by_side();
-    sort_systems(&mut rows, by);
+    let rows = all.sorted_side_by_side(by);
     let indexes = all.indexes_side_by_side();
     let mut document = Document::new(FORMAT, "unixmark compare", "Systems side by side", &["systems"]);
     document.extend([Block::Lead(vec![lead(all, &rows)]), compare::runs(all, false)]);
-    document.extend(all.warnings.iter().map(|text| Block::Text(Show::People, "Warning: ".to_owned(), text.clone())));
+    document.extend(all.warnings.iter().map(|text| Block::Text(Readers::PEOPLE, "Warning: ".to_owned(), text.clone())));
     document.extend(compare::differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend([
@@ -41,7 +40,7 @@ pub fn systems(all: &Comparisons, by: Sorted) -> Document {
     let all_rows: Vec<Across> = indexes.into_iter().chain(rows).collect();
     document.extend([Block::section("Ranks")]);
     document.table(ranks(all, &all_rows));
-    document.table(data(all).of(&all_rows).keyed("systems").shown(Show::Data));
+    document.table(data(all).of(&all_rows).keyed("systems").shown(Readers::PROGRAM));
     document.extend([Block::section("How to read the table"), Block::notes(vec![READING.to_owned()])]);
     let runs: Vec<&journal::Run> = all.runs.iter().map(|run| &run.results.run).collect();
     document.extend(to_post(&runs, "unixmark compare --side-by-side …"));
@@ -73,24 +72,22 @@ fn lead(all: &Comparisons, rows: &[Across]) -> String {
 fn named<'a>() -> Columns<'a, Across> {
     let unit = |row: &Across| if row.unit.is_empty() { String::new() } else { format!(", {}", row.unit) };
     Columns::new()
-        .with(Column::words("", "test").shown(Show::Narrow), move |row: &Across| {
-            Field::text(format!("{}{}", measured(&row.key.test, &row.key, row.measure), unit(row)))
+        .with(Column::words("test"), move |row: &Across| {
+            let narrow = format!("{}{}", measured(&row.key.test, &row.key, row.measure), unit(row));
+            Field::text(measured(&row.label, &row.key, row.measure)).narrow(narrow)
         })
-        .with(Column::words("", "test").shown(Show::Pages), |row| {
-            Field::text(measured(&row.label, &row.key, row.measure))
-        })
-        .with(Column::words("", "unit").shown(Show::Pages), |row| Field::text(&row.unit))
+        .with(Column::words("unit").shown(Readers::PAGE), |row| Field::text(&row.unit))
 }
 
 fn figures(all: &Comparisons, rows: &[Across]) -> Table {
     let mut columns = named();
     for (place, run) in all.runs.iter().enumerate() {
-        let column = Column::number("", &run.letter).main().wide(SYSTEM);
+        let column = Column::number(&run.letter).main().wide(SYSTEM);
         columns = columns.with(column, move |row| {
             row.standings[place].as_ref().map_or(Field::Missing, |one| figure(one, words_of(row.measure)))
         });
     }
-    columns.of(rows).shown(Show::People)
+    columns.of(rows).shown(Readers::PEOPLE)
 }
 
 /// A figure with its mark, and its interval where a page has room for it.
@@ -110,12 +107,12 @@ fn figure(standing: &Standing, words: fn(f64) -> String) -> Field {
 fn ranks(all: &Comparisons, rows: &[Across]) -> Table {
     let mut columns = named();
     for (place, run) in all.runs.iter().enumerate() {
-        columns = columns.with(Column::number("", &run.letter).wide(7), move |row| {
+        columns = columns.with(Column::number(&run.letter).wide(7), move |row| {
             let rank = row.standings[place].as_ref().and_then(|one| one.rank);
             rank.map_or(Field::Missing, |rank| Field::text(range(rank)))
         });
     }
-    columns.of(rows).shown(Show::People)
+    columns.of(rows).shown(Readers::PEOPLE)
 }
 
 /// `3–7`; a place that is certain is one number.

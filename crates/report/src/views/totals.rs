@@ -4,7 +4,7 @@ use analysis::{GeometricMean, Worst};
 use words::{count, signed_fine};
 
 use crate::charts::forest::Row;
-use crate::document::{Column, Columns, Field, Show, Table};
+use crate::document::{Column, Columns, Field, Readers, Table};
 
 /// A geometric mean with its name.
 pub(super) struct Mean<'a> {
@@ -29,14 +29,15 @@ impl Mean<'_> {
 /// Returns the table of means, for people.
 pub(super) fn table(means: &[Mean<'_>]) -> Table {
     Columns::new()
-        .with(Column::words("", "geometric mean"), |mean: &Mean<'_>| Field::text(&mean.name))
-        .with(Column::number("", "rates"), |mean| Field::Count(mean.of.rates as u64))
-        .with(Column::number("", "delta").main(), Mean::delta)
-        .with(Column::number("", "95 %"), Mean::interval)
-        .with(Column::words("", "worst").shown(Show::Narrow), |mean| Field::Text(mean.worst(|worst| &worst.key.test)))
-        .with(Column::words("", "worst").shown(Show::Pages), |mean| Field::Text(mean.worst(|worst| &worst.label)))
+        .with(Column::words("geometric mean"), |mean: &Mean<'_>| Field::text(&mean.name))
+        .with(Column::number("rates"), |mean| Field::Count(mean.of.rates as u64))
+        .with(Column::number("delta").main(), Mean::delta)
+        .with(Column::number("95 %"), Mean::interval)
+        .with(Column::words("worst"), |mean| {
+            Field::Text(mean.worst(|worst| &worst.label)).narrow(mean.worst(|worst| &worst.key.test))
+        })
         .of(means)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("", "blocks resampled for all tests at once")
 }
 

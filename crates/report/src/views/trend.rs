@@ -6,7 +6,7 @@ use stats::Estimate;
 use words::{copies, shortened};
 
 use super::shared::name;
-use crate::document::{Block, Column, Columns, Document, Field, Show, Table};
+use crate::document::{Block, Column, Columns, Document, Field, Readers, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-trend/3";
@@ -51,19 +51,20 @@ fn points(series: &Series) -> Table {
         Field::Words(point.changed.iter().map(change).collect())
     };
     Columns::new()
-        .with(Column::words("started", "Started"), |point: &Point| {
+        .with(Column::words("Started").keyed("started"), |point: &Point| {
             let shown: String = point.started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect();
             Field::Worded(shown, point.started.as_str().into())
         })
         .data(|_| json!(series.key))
         .data(|_| json!({"label": series.label, "unit": series.unit}))
-        .with(Column::words("", ""), move |point| Field::Bar(score(point).value / most))
-        .with(Column::number("value", "Score").main().wide(12), |point| Field::Estimate(score(point), words::score))
-        .with(Column::number("", "±").wide(7), |point| Field::Spread(score(point)))
-        .with(Column::words("", "Run").shown(Show::Narrow), |point| Field::text(shortened(&point.run, 20)))
-        .with(Column::words("run", "Run").shown(Show::Wide), |point| Field::text(&point.run))
+        .with(Column::words(""), move |point| Field::Bar(score(point).value / most))
+        .with(Column::number("Score").keyed("value").main().wide(12), |point| {
+            Field::Estimate(score(point), words::score)
+        })
+        .with(Column::number("±").wide(7), |point| Field::Spread(score(point)))
+        .with(Column::words("Run").keyed("run"), |point| Field::text(&point.run).narrow(shortened(&point.run, 20)))
         .with(Column::data("host"), |point| Field::text(&point.host))
-        .with(Column::words("changed", "Changed since the run before"), changes)
+        .with(Column::words("Changed since the run before").keyed("changed"), changes)
         .of(&series.points)
         .keyed("points")
 }
@@ -84,7 +85,7 @@ fn latest(series: &[Series]) -> Table {
             "p": series.latest.as_ref().and_then(|latest| latest.p),
         })
     };
-    Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Show::Data)
+    Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Readers::PROGRAM)
 }
 
 /// Better or worse, of a change in per cent.

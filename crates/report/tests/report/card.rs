@@ -3,7 +3,7 @@
 use analysis::Results;
 use catalogue::Catalogue;
 use journal::{Finding, Severity};
-use report::{Card, Format};
+use report::{Card, Format, Subject};
 use serde_json::Value;
 
 fn recorded(run: &str) -> Results {
@@ -13,13 +13,13 @@ fn recorded(run: &str) -> Results {
 /// Rows of a recorded run under the names of the disk's tests, at 1000 operations a second each.
 fn disk() -> Results {
     let mut disk = recorded("latency");
-    let mut row = recorded("index").rows.remove(0);
+    let mut row = recorded("index").figures.remove(0);
     row.score = stats::Estimate { value: 1000.0, low: 900.0, high: 1100.0 };
     for name in ["disk-mix-4k:op=read", "disk-mix-4k:op=write", "disk-mix-4k", "disk-mix-1m"] {
         row.cell.key.test = name.to_owned();
-        disk.rows.push(row.clone());
+        disk.figures.push(row.clone());
     }
-    let latency = disk.rows.iter_mut().find(|row| row.latency.is_some()).unwrap();
+    let latency = disk.figures.iter_mut().find(|row| row.latency.is_some()).unwrap();
     latency.cell.key.test = "cyclic".to_owned();
     disk
 }
@@ -36,7 +36,8 @@ fn findings() -> Vec<Finding> {
 
 fn card(format: Format) -> String {
     let (index, disk, findings) = (recorded("years"), disk(), findings());
-    report::card(&Card { index: &index, disk: &disk, steal: Some(0.025), findings: &findings }, format).unwrap()
+    report::render(Subject::Card(&Card { index: &index, disk: &disk, steal: Some(0.025), findings: &findings }), format)
+        .unwrap()
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn power_is_on_it_where_it_is_known() {
     let scores = |run: &str| -> Vec<Value> {
         let (index, disk) = (recorded(run), disk());
         let card = Card { index: &index, disk: &disk, steal: None, findings: &[] };
-        let json: Value = serde_json::from_str(&report::card(&card, Format::Json).unwrap()).unwrap();
+        let json: Value = serde_json::from_str(&report::render(Subject::Card(&card), Format::Json).unwrap()).unwrap();
         json["scores"].as_array().unwrap().clone()
     };
     let known = scores("energy");

@@ -3,7 +3,7 @@
 use analysis::{Asked, Comparisons, Design, Results};
 use catalogue::Catalogue;
 use journal::Journal;
-use report::Format;
+use report::{Format, Subject};
 
 /// The recorded run, and others a few times as fast, the last without its first cell.
 fn compared(run: &str, speeds: &[f64]) -> Comparisons {
@@ -33,7 +33,7 @@ fn checked(text: String) -> String {
 }
 
 fn table(all: &Comparisons) -> String {
-    checked(report::comparison(all, None, Format::Commit).unwrap())
+    checked(report::render(Subject::Comparison(all, None), Format::Commit).unwrap())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn two_sides_have_what_changed() {
 #[test]
 fn conditions_have_what_they_cost() {
     let results = Results::new(&journal::read(&testing::recorded("cost")).unwrap(), &Catalogue::load().unwrap(), None);
-    insta::assert_snapshot!("conditions", checked(report::report(&results, Format::Commit).unwrap()));
+    insta::assert_snapshot!("conditions", checked(report::render(Subject::Run(&results), Format::Commit).unwrap()));
 }
 
 /// Best and worst are marked only where intervals do not overlap, and what a system lacks stays missing.
@@ -76,9 +76,10 @@ fn several_systems_have_a_column_each() {
 
 #[test]
 fn what_has_no_room_says_so() {
-    let refused = |all: &Comparisons| report::comparison(all, None, Format::Commit).unwrap_err().to_string();
+    let refused =
+        |all: &Comparisons| report::render(Subject::Comparison(all, None), Format::Commit).unwrap_err().to_string();
     assert!(refused(&compared("index", &[1.0, 1.1, 1.2, 1.3, 1.4])).contains("room for 5 systems"));
     let results = Results::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), None);
-    let alone = report::report(&results, Format::Commit).unwrap_err().to_string();
+    let alone = report::render(Subject::Run(&results), Format::Commit).unwrap_err().to_string();
     assert!(alone.contains("compares nothing"), "{alone}");
 }

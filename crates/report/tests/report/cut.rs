@@ -2,7 +2,7 @@
 
 use analysis::Results;
 use catalogue::Catalogue;
-use report::{Format, report as render};
+use report::{Format, Subject, render};
 
 #[test]
 fn every_number_of_lines_makes_a_report() {
@@ -15,7 +15,7 @@ fn every_number_of_lines_makes_a_report() {
         let journal = journal::read(folder.path()).unwrap();
         let results = Results::new(&journal, &catalogue, None);
         for (format, _) in Format::FILES {
-            let report = render(&results, format).unwrap();
+            let report = render(Subject::Run(&results), format).unwrap();
             assert!(!report.contains("NaN"), "{count} lines, {format:?}");
             let flat = testing::flat(&report);
             let warned = flat.contains("the run was cut short") || format == Format::Csv;

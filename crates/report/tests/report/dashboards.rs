@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use analysis::{Asked, Comparisons, Design, Results};
 use catalogue::Catalogue;
-use report::Format;
+use report::{Format, Subject};
 use serde_json::Value;
 
 fn results(run: &str) -> Results {
@@ -14,7 +14,7 @@ fn results(run: &str) -> Results {
 }
 
 fn report(run: &str, format: Format) -> String {
-    report::report(&results(run), format).unwrap()
+    report::render(Subject::Run(&results(run)), format).unwrap()
 }
 
 /// A recorded run and a later one that is twice as fast at everything.
@@ -29,7 +29,7 @@ fn comparison(run: &str) -> Comparisons {
 }
 
 fn compared(run: &str, format: Format) -> String {
-    report::comparison(&comparison(run), None, format).unwrap()
+    report::render(Subject::Comparison(&comparison(run), None), format).unwrap()
 }
 
 fn parsed(text: &str) -> Value {
@@ -198,6 +198,41 @@ print(json.dumps([of(strict), of(plain)]))";
     }
 }
 
+/// The name, the tags and the fields of a line, split where the protocol splits it.
+fn influx_line(line: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => parts.last_mut().unwrap().extend(letters.next()),
+            ',' | ' ' => parts.push(String::new()),
+            letter => parts.last_mut().unwrap().push(letter),
+        }
+    }
+    parts
+}
+
+#[test]
+fn influx_has_each_figure_and_each_change() {
+    for (subject, json, text) in subjects(Format::Influx) {
+        let lines: Vec<Vec<String>> = text.lines().map(influx_line).collect();
+        let rows = rows(&json);
+        assert_eq!(lines.len(), rows.len(), "{subject}");
+        for (row, value, [low, high], is_change) in rows {
+            let name = if is_change { "unixmark_delta" } else { "unixmark_figure" };
+            let tags = ["test", "load", "condition"].map(|axis| format!("{axis}={}", row[axis].as_str().unwrap()));
+            let mut parts = vec![name.to_owned(), format!("value={value}"), format!("copies={}", row["copies"])];
+            parts.extend(tags);
+            if let (Some(low), Some(high)) = (low.as_f64(), high.as_f64()) {
+                parts.extend([format!("low={low}"), format!("high={high}")]);
+            }
+            let own = lines.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
+            assert_eq!(own.count(), 1, "{subject}: {parts:?} in {text}");
+        }
+        assert!(lines.iter().all(|line| line.last().unwrap().parse::<i64>().is_ok()), "{subject}: {text}");
+    }
+}
+
 /// The keys that LNT asks for, and each figure by the metric that has its direction: what is read back is what JSON has.
 #[test]
 fn lnt_reads_each_figure() {
@@ -246,8 +281,9 @@ fn lnt_reads_each_figure() {
 fn what_lnt_has_no_place_for_is_named() {
     let mut journal = journal::read(&testing::recorded("latency")).unwrap();
     let catalogue = Catalogue::load().unwrap();
-    let left =
-        |journal: &journal::Journal| report::not_in(Format::Lnt, &Results::new(journal, &catalogue, None)).unwrap();
+    let left = |journal: &journal::Journal| {
+        report::left_out(Subject::Run(&Results::new(journal, &catalogue, None)), Format::Lnt).unwrap()
+    };
     assert_eq!(left(&journal), Vec::<String>::new());
     let renamed = journal.cells[0].key.test.clone();
     journal.cells[0].unit = "cycles".to_owned();
@@ -257,8 +293,10 @@ fn what_lnt_has_no_place_for_is_named() {
 
 #[test]
 fn what_has_no_figures_says_so() {
-    for format in [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics] {
-        let refused = report::doctor(&[], format).unwrap_err().to_string();
+    for format in
+        [Format::Lnt, Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Influx, Format::Openmetrics]
+    {
+        let refused = report::render(Subject::Doctor(&[]), format).unwrap_err().to_string();
         assert!(refused.contains("no figure"), "{refused}");
     }
 }

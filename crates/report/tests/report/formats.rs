@@ -3,7 +3,7 @@
 use analysis::{Asked, Comparisons, Design, Results, Summary, Trend};
 use catalogue::Catalogue;
 use journal::{Finding, Journal, Severity};
-use report::{Format, Layout};
+use report::{Format, Layout, Subject};
 
 use crate::html::fleet;
 
@@ -26,13 +26,13 @@ fn two(run: &str) -> [Journal; 2] {
 fn comparison(run: &str, format: Format) -> String {
     let asked = Asked { design: Design::Apart, threshold: 1.0, conditions: None };
     let all = Comparisons::new(two(run).iter().map(results).collect(), &asked);
-    report::comparison(&all, Some(&all.gate(5.0, None)), format).unwrap()
+    report::render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), format).unwrap()
 }
 
 fn trend(format: Format) -> String {
     let catalogue = Catalogue::load().unwrap();
     let summaries = two("index").map(|journal| Summary::new(&journal, &catalogue, 0));
-    report::trend(&Trend::new("pipe", &summaries), format).unwrap()
+    report::render(Subject::Trend(&Trend::new("pipe", &summaries)), format).unwrap()
 }
 
 fn doctor(format: Format) -> String {
@@ -44,7 +44,7 @@ fn doctor(format: Format) -> String {
     };
     let long = "the governor <powersave> keeps the clock | low, so that figures scatter. ".repeat(3);
     let findings = [Severity::Spoils, Severity::Disturbs, Severity::Note].map(|severity| finding(severity, &long));
-    report::doctor(&findings, format).unwrap()
+    report::render(Subject::Doctor(&findings), format).unwrap()
 }
 
 /// What reads the format reads it, and `words` are in it.
@@ -75,8 +75,7 @@ fn check(subject: &str, format: Format, text: &str, words: &str) {
         }
         Format::Markdown => markdown(&what, text),
         // Not of every subject: see dashboards.rs, commit.rs and junit.rs.
-        Format::Bmf | Format::GithubBigger | Format::GithubSmaller | Format::Openmetrics => {}
-        Format::Commit | Format::Junit | Format::Lnt => {}
+        _ => {}
     }
 }
 
@@ -100,12 +99,12 @@ fn every_subject_in_every_format() {
     for (format, _) in Format::FILES {
         for run in runs {
             let results = results(&journal(run));
-            let label = match results.rows.first() {
+            let label = match results.figures.first() {
                 Some(row) => row.cell.label.clone(),
                 // Programs know a burn-in by its test.
                 None => results.burnin().unwrap().verdict.split(':').next().unwrap().to_owned(),
             };
-            let text = report::report(&results, format).unwrap();
+            let text = report::render(Subject::Run(&results), format).unwrap();
             check(run, format, &text, if format == Format::Text { "" } else { &label });
         }
         for run in ["index", "latency", "cost"] {
@@ -123,7 +122,8 @@ fn every_subject_in_every_format() {
 fn narrow_terminals_and_those_without_utf8_can_show_it() {
     for run in ["index", "latency", "scaling", "cost", "cooling", "memory", "graphics"] {
         let results = results(&journal(run));
-        let text = |room, ascii| report::report(&results, Layout { format: Format::Text, room, ascii }).unwrap();
+        let text =
+            |room, ascii| report::render(Subject::Run(&results), Layout { format: Format::Text, room, ascii }).unwrap();
         let plain = text(80, true);
         assert!(plain.is_ascii(), "{run}: {:?}", plain.chars().find(|c| !c.is_ascii()));
         for room in [80, 60, 40] {
@@ -152,10 +152,10 @@ fn footnotes_without_room_share_a_line() {
     let mut results = results(&journal("index"));
     let remark = |number: u64| analysis::Remark::SomeRounds { rounds: 1, of: 2, reason: number.to_string() };
     let remarks: Vec<analysis::Remark> = (0..12).map(remark).collect();
-    for row in &mut results.rows {
+    for row in &mut results.figures {
         row.warnings.clone_from(&remarks);
     }
-    let text = report::report(&results, Format::Text).unwrap();
+    let text = report::render(Subject::Run(&results), Format::Text).unwrap();
     let alone = |line: &str| line.trim_start().starts_with("[1,2,3") && !line.contains(|c: char| c.is_alphabetic());
     assert!(!text.lines().any(alone), "{text}");
     let marks = "[1,2,3,4,5,6,7,8,9,10,11,12] ";
@@ -170,7 +170,9 @@ fn a_long_heading_has_a_line_of_its_own() {
     let catalogue = Catalogue::load().unwrap();
     let name = "imported-2018-06-25-01-of-a-long-name".to_owned();
     let baseline = journal::Baseline { name: name.clone(), ..results(&journal("index")).as_baseline() };
-    let text = report::report(&Results::new(&journal("index"), &catalogue, Some(&baseline)), Format::Text).unwrap();
+    let text =
+        report::render(Subject::Run(&Results::new(&journal("index"), &catalogue, Some(&baseline))), Format::Text)
+            .unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let flat = testing::flat(&text);
     assert!(flat.contains(&format!("against {name} Partial Index BASELINE RESULT INDEX")), "{text}");

@@ -3,11 +3,11 @@
 
 use analysis::Results;
 use catalogue::Catalogue;
-use report::Format;
+use report::{Format, Subject};
 
 fn report(run: &str, format: Format) -> String {
     let results = Results::new(&journal::read(&testing::recorded(run)).unwrap(), &Catalogue::load().unwrap(), None);
-    report::report(&results, format).unwrap()
+    report::render(Subject::Run(&results), format).unwrap()
 }
 
 /// The JSON report without facts, with one item of what is recorded per trial, second or worst frame.
@@ -163,8 +163,8 @@ fn no_form_loses_digits() {
     journal.cells.iter_mut().for_each(|cell| cell.scale *= 2e-8);
     let results = Results::new(&journal, &Catalogue::load().unwrap(), None);
     for format in [Format::Text, Format::Html, Format::Markdown] {
-        let text = report::report(&results, format).unwrap();
-        for row in &results.rows {
+        let text = report::render(Subject::Run(&results), format).unwrap();
+        for row in &results.figures {
             let shown = format!("{:.4}", row.score.value);
             assert!(row.score.value < 1.0 && text.contains(&shown), "{format:?}: {shown}");
         }

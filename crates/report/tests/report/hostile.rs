@@ -5,7 +5,7 @@ use std::path::Path;
 use analysis::{Asked, Comparisons, Design, Results};
 use catalogue::Catalogue;
 use journal::Journal;
-use report::Format;
+use report::{Format, Subject};
 use serde_json::{Value, json};
 
 /// Commands to GitHub and Azure, formulas, and characters that turn text around or set a terminal's title.
@@ -62,13 +62,20 @@ fn a_strangers_words_stay_words_in_every_format() {
         for run in ["index", "cost"] {
             let results = || Results::new(&hostile(run, text), &catalogue, None);
             let files = Format::FILES.map(|(format, _)| format);
-            let programs = [Format::Bmf, Format::GithubBigger, Format::GithubSmaller, Format::Openmetrics, Format::Lnt];
+            let programs = [
+                Format::Bmf,
+                Format::GithubBigger,
+                Format::GithubSmaller,
+                Format::Openmetrics,
+                Format::Influx,
+                Format::Lnt,
+            ];
             for format in files.into_iter().chain(programs) {
-                check(format, &report::report(&results(), format).unwrap());
+                check(format, &report::render(Subject::Run(&results()), format).unwrap());
             }
             let all = Comparisons::new(vec![results(), results()], &asked);
             for format in files.into_iter().chain([Format::Commit, Format::Junit]) {
-                check(format, &report::comparison(&all, Some(&all.gate(5.0, None)), format).unwrap());
+                check(format, &report::render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), format).unwrap());
             }
         }
     }

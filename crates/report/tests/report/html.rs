@@ -5,10 +5,10 @@ mod cost;
 pub mod fleet;
 mod latency;
 
-use analysis::{Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Row, Sample};
+use analysis::{Figure, Findings, Gain, Index, Missing, Neighbour, Neighbours, Part, Remark, Results, Sample};
 use catalogue::Arithmetic;
 use journal::{Build, Cell, Ended, Fact, Facts, Key, Procedure, Run};
-use report::Format;
+use report::{Format, Subject};
 use stats::Estimate;
 use testing::page::{check, text};
 
@@ -48,7 +48,7 @@ fn noise(seed: usize) -> f64 {
     (mixed >> 40) as f64 / (1u64 << 23) as f64 - 1.0
 }
 
-fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
+fn row(cell: Cell, score: f64, half: f64, count: usize) -> Figure {
     let sample = |block: usize| Sample {
         at: 3.0 + 34.0 * block as f64 + 17.0 * noise(block + cell.label.len()),
         block: block as u32,
@@ -56,7 +56,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
         neighbour: None,
     };
     let samples = (0..count).map(sample).collect();
-    Row {
+    Figure {
         cell,
         score: Estimate::within(score, half),
         n: count,
@@ -75,8 +75,8 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Row {
     }
 }
 
-fn index(rows: &[Row], copies: u32) -> Index {
-    let of_row = |row: &&Row| {
+fn index(rows: &[Figure], copies: u32) -> Index {
+    let of_row = |row: &&Figure| {
         let baseline = TESTS.iter().find(|test| test.0 == row.cell.key.test).map_or(1.0, |test| test.3);
         let times = |value: f64| value * 10.0 / baseline;
         let index = Estimate { value: times(row.score.value), low: times(row.score.low), high: times(row.score.high) };
@@ -133,7 +133,7 @@ fn empty() -> Results {
         trials: 0,
         end: Some(Ended::Complete),
         facts: Facts::default(),
-        rows: Vec::new(),
+        figures: Vec::new(),
         findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
         skipped: Vec::new(),
         errors: Vec::new(),
@@ -171,11 +171,11 @@ fn typical(levels: &[u32]) -> Results {
                 (11, 1) => results.skipped.push(missing(11, 1, "needs the tool bc, which is not in PATH")),
                 _ => {
                     unusual(&mut row, place, copies);
-                    results.rows.push(row);
+                    results.figures.push(row);
                 }
             }
         }
-        let index = index(&results.rows, copies);
+        let index = index(&results.figures, copies);
         lists(&mut results).0.push(index);
     }
     let found = gains(&results, levels);
@@ -185,7 +185,7 @@ fn typical(levels: &[u32]) -> Results {
     results
 }
 
-fn unusual(row: &mut Row, place: usize, copies: u32) {
+fn unusual(row: &mut Figure, place: usize, copies: u32) {
     if (place, copies) == (6, 1) {
         row.score = Estimate::alone(row.score.value);
         row.samples.truncate(1);
@@ -199,8 +199,9 @@ fn unusual(row: &mut Row, place: usize, copies: u32) {
 }
 
 fn gains(results: &Results, levels: &[u32]) -> Vec<Gain> {
-    let find =
-        |test: &str, copies: u32| results.rows.iter().find(|r| r.cell.key.test == test && r.cell.key.copies == copies);
+    let find = |test: &str, copies: u32| {
+        results.figures.iter().find(|r| r.cell.key.test == test && r.cell.key.copies == copies)
+    };
     let gain = |label: &str, to: u32, more: Estimate, less: Estimate| Gain {
         label: label.to_owned(),
         from: levels[0],
@@ -247,8 +248,8 @@ fn byte3() -> Results {
     let mut results = empty();
     let a = row(cell("dhry2reg", TESTS[0].1, "lps", 1), 44_732.6, 0.01, 6);
     let b = row(cell("execl", TESTS[2].1, "lps", 1), 49.5, 0.01, 6);
-    results.rows = vec![a, b];
-    let mut index = index(&results.rows, 1);
+    results.figures = vec![a, b];
+    let mut index = index(&results.figures, 1);
     "byte3".clone_into(&mut index.id);
     "BYTE 3.11".clone_into(&mut index.name);
     index.arithmetic = Arithmetic::Arithmetic;
@@ -258,7 +259,7 @@ fn byte3() -> Results {
 }
 
 fn html(results: &Results) -> String {
-    report::report(results, Format::Html).unwrap()
+    report::render(Subject::Run(results), Format::Html).unwrap()
 }
 
 #[test]
@@ -276,7 +277,7 @@ fn the_typical_page_is_complete() {
             assert!(text.contains(&format!("\n{kind}: {}\n", missing.reason)), "{}", missing.reason);
         }
     }
-    for row in results.rows.iter().filter(|row| row.score.bounded()) {
+    for row in results.figures.iter().filter(|row| row.score.bounded()) {
         for number in [row.score.value, row.score.low, row.score.high] {
             let shown = words::known(format!("{number:.1}"), (row.score.high - row.score.low) / 2.0);
             assert!(text.contains(&shown), "{shown}");
@@ -297,7 +298,7 @@ fn a_whole_index_without_a_quiet_one_says_why() {
     for (copies, whole, undisturbed) in [(4, true, 3), (4, true, 4), (1, false, 3)] {
         let mut results = typical(&[copies]);
         assert_eq!(results.indexes()[0].complete, whole);
-        for sample in results.rows[0].samples.iter_mut().skip(undisturbed) {
+        for sample in results.figures[0].samples.iter_mut().skip(undisturbed) {
             sample.neighbour = Some(Neighbour::Hypervisor);
         }
         assert!(!text(&html(&results)).contains("has no figure"), "nothing is known of neighbours");
@@ -325,7 +326,7 @@ fn charts_hold_every_value() {
         let title = format!("{}, 1 to 2: {:.2}x ±", gain.label, gain.gain.value);
         assert_eq!(page.matches(&title).count(), 2, "{title}");
     }
-    let samples = results.rows.iter().filter(|row| row.n > 1).flat_map(|row| &row.samples);
+    let samples = results.figures.iter().filter(|row| row.n > 1).flat_map(|row| &row.samples);
     assert_eq!(page.matches(", block ").count(), samples.count());
     // One mark without an interval at one copy, and the whole index of that level.
     assert_eq!(page.matches("mark h0 hollow").count(), 2);
@@ -345,7 +346,7 @@ fn hostile_strings_are_text() {
     results.run.build = Some(Build { name, compiler, flags, hash });
     results.facts.push(fact(hostile, "system.os", hostile, hostile));
     results.warnings.push(Remark::Journal(hostile.to_owned()));
-    for row in &mut results.rows {
+    for row in &mut results.figures {
         let cell = &mut row.cell;
         for text in [&mut cell.label, &mut cell.unit, &mut cell.key.load, &mut cell.key.condition] {
             hostile.clone_into(text);
@@ -373,7 +374,7 @@ fn odd_numbers_are_drawn_or_left_out() {
     for (place, &value) in odd.iter().enumerate() {
         let mut results = typical(&[1, 2]);
         results.seconds = value;
-        for (number, row) in results.rows.iter_mut().enumerate() {
+        for (number, row) in results.figures.iter_mut().enumerate() {
             let other = odd[(number + place) % odd.len()];
             row.score = Estimate { value: if number % 3 == 0 { value } else { other }, low: other, high: value };
             row.seconds = value;
@@ -381,7 +382,7 @@ fn odd_numbers_are_drawn_or_left_out() {
                 (sample.value, sample.at) = (other, value);
             }
         }
-        let indexes = vec![index(&results.rows, 1), index(&results.rows, 2)];
+        let indexes = vec![index(&results.figures, 1), index(&results.figures, 2)];
         let gains = gains(&results, &[1, 2]);
         results.findings = Findings::Scores { indexes, gains };
         check(&html(&results));
@@ -402,7 +403,7 @@ fn small_runs_have_a_page() {
     assert!(text(&page).contains(": killed by signal 4") && text(&page).contains("Incomplete: "));
 
     let mut single = empty();
-    single.rows = vec![row(cell("hanoi", "Recursion Test -- Tower of Hanoi", "lps", 1), 123_456.7, 0.01, 8)];
+    single.figures = vec![row(cell("hanoi", "Recursion Test -- Tower of Hanoi", "lps", 1), 123_456.7, 0.01, 8)];
     let page = html(&single);
     check(&page);
     assert!(page.contains("<span class=\"figure\">123500 <small>"), "the score is the headline");
@@ -410,11 +411,11 @@ fn small_runs_have_a_page() {
 
     let mut imported = typical(&[1]);
     imported.run.procedure = Procedure::Imported;
-    imported.rows.iter_mut().for_each(|row| {
+    imported.figures.iter_mut().for_each(|row| {
         row.samples.clear();
         row.score = Estimate::alone(row.score.value);
     });
-    let first = index(&imported.rows, 1);
+    let first = index(&imported.figures, 1);
     *lists(&mut imported).0 = vec![first];
     let page = html(&imported);
     check(&page);
@@ -436,7 +437,7 @@ fn many_levels_and_tests_have_a_page() {
     let mut results = typical(&levels);
     for test in 0..48 {
         let cell = cell(&format!("t{test}"), &format!("Test number {test}"), "ops", 1);
-        results.rows.push(row(cell, 1000.0, 0.01, 8));
+        results.figures.push(row(cell, 1000.0, 0.01, 8));
     }
     let page = html(&results);
     check(&page);
@@ -447,7 +448,7 @@ fn many_levels_and_tests_have_a_page() {
 #[test]
 fn a_million_samples_fit() {
     let mut results = typical(&[1, 2]);
-    for (place, row) in results.rows.iter_mut().enumerate() {
+    for (place, row) in results.figures.iter_mut().enumerate() {
         let (score, count) = (row.score.value, 45_000);
         let value = |k: usize| score * (1.0 + 0.009 * noise(k + place));
         row.samples = (0..count)
@@ -456,7 +457,7 @@ fn a_million_samples_fit() {
         // A single trial in the middle of them must stay visible.
         row.samples[count / 2].value = score * 0.5;
     }
-    assert!(results.rows.iter().map(|row| row.samples.len()).sum::<usize>() > 900_000);
+    assert!(results.figures.iter().map(|row| row.samples.len()).sum::<usize>() > 900_000);
     let started = std::time::Instant::now();
     let page = html(&results);
     assert!(started.elapsed().as_secs() < 60, "a debug build on a busy machine: {:?}", started.elapsed());

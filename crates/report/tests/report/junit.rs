@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use analysis::{Asked, Comparisons, Design, Results, Suspect, Verdict};
 use catalogue::Catalogue;
 use journal::{Finding, Severity};
-use report::Format;
+use report::{Format, Subject};
 use serde_json::Value;
 
 /// What Python's parser finds: the counts that the suite declares, and each case with its outcome and its message.
@@ -66,7 +66,7 @@ fn what_closes_the_gate_fails() {
     for speed in [0.3, 1.0, 3.0] {
         let all = compared(speed);
         let gate = all.gate(5.0, None);
-        let xml = report::comparison(&all, Some(&gate), Format::Junit).unwrap();
+        let xml = report::render(Subject::Comparison(&all, Some(&gate)), Format::Junit).unwrap();
         let read = read(&xml);
         assert_eq!(cases(&read).len(), all.comparisons.len() + all.missing.len(), "{xml}");
         let failed = outcomes(&read, "failure");
@@ -82,7 +82,10 @@ fn what_closes_the_gate_fails() {
         assert_eq!(outcomes(&read, "skipped").len(), undecided.count() + unknown.count(), "{xml}");
     }
     let all = compared(0.3);
-    insta::assert_snapshot!("gate", report::comparison(&all, Some(&all.gate(5.0, None)), Format::Junit).unwrap());
+    insta::assert_snapshot!(
+        "gate",
+        report::render(Subject::Comparison(&all, Some(&all.gate(5.0, None))), Format::Junit).unwrap()
+    );
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn doctors_findings_fail_as_its_status_says() {
         what: "the <governor> \"powersave\" & a bell \u{7} | more".to_owned(),
         fix: "none\nat all".to_owned(),
     };
-    let read_of = |findings: &[Finding]| read(&report::doctor(findings, Format::Junit).unwrap());
+    let read_of = |findings: &[Finding]| read(&report::render(Subject::Doctor(findings), Format::Junit).unwrap());
     let some = read_of(&[Severity::Spoils, Severity::Disturbs, Severity::Note].map(finding));
     let tags: Vec<&Value> = cases(&some).iter().map(|case| &case[1]).collect();
     assert_eq!(tags, ["failure", "skipped", "skipped"]);
@@ -104,9 +107,9 @@ fn doctors_findings_fail_as_its_status_says() {
 
 #[test]
 fn what_cannot_fail_says_so() {
-    let alone = report::comparison(&compared(1.0), None, Format::Junit).unwrap_err().to_string();
+    let alone = report::render(Subject::Comparison(&compared(1.0), None), Format::Junit).unwrap_err().to_string();
     assert!(alone.contains("--fail-on 5%"), "{alone}");
     let results = Results::new(&journal::read(&testing::recorded("index")).unwrap(), &Catalogue::load().unwrap(), None);
-    let run = report::report(&results, Format::Junit).unwrap_err().to_string();
+    let run = report::render(Subject::Run(&results), Format::Junit).unwrap_err().to_string();
     assert!(run.contains("doctor"), "{run}");
 }

@@ -4,7 +4,7 @@ use analysis::{Results, Scaling};
 use catalogue::{Catalogue, Metric};
 use interop::import;
 use journal::{Cell, Copy, End, Ended, Journal, Key, Trial, View};
-use report::{Format, report as render};
+use report::{Format, Subject, render};
 use serde_json::Value;
 use stats::Usl;
 
@@ -50,7 +50,7 @@ fn a_published_table_shows_the_gains_it_claims() {
     assert_eq!((fibonacci.metric, fibonacci.levels[2].per_copy.value), (Metric::Time, 12.1));
     assert!((fibonacci.levels[2].gain.value - 4.0 * 12.4 / 12.1).abs() < 1e-9);
 
-    let text = render(&results, Format::Text).unwrap();
+    let text = render(Subject::Run(&results), Format::Text).unwrap();
     assert!(
         text.lines().any(|line| line.starts_with("memory move 50 MB") && line.ends_with("4.000    2.500    1.400")),
         "{text}"
@@ -128,7 +128,7 @@ fn planted(law: &Usl, levels: &[u32], borders: &[(u32, &str)]) -> Results {
         for block in 0..6_u32 {
             let noise = 1.0 + 0.001 * f64::from((block * 7 + copies * 3) % 11);
             let each = law.at(f64::from(*copies)) / f64::from(*copies) * 1e6 * noise;
-            let copy = Copy { slices: vec![(0, 1_000_000_000, each as u64)], ..Copy::default() };
+            let copy = Copy { slices: vec![[0, 1_000_000_000, each as u64].into()], ..Copy::default() };
             journal.trials.push(Trial { cell: id, block, copies: vec![copy; *copies as usize], ..Trial::default() });
         }
     }
@@ -146,7 +146,7 @@ fn many_levels_fit_into_every_report() {
     let found = test.law.unwrap();
     assert!((found.law.sigma - 0.04).abs() < 0.004 && (found.law.kappa - 0.0006).abs() < 0.0001, "{found:?}");
     assert!(found.sigma.low <= 0.04 && 0.04 <= found.sigma.high && test.fitted == 10);
-    let text = render(&results, Format::Text).unwrap();
+    let text = render(Subject::Run(&results), Format::Text).unwrap();
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     for copies in LADDER {
         let star = if copies > 32 { "*" } else { "" };
@@ -156,16 +156,16 @@ fn many_levels_fit_into_every_report() {
         );
     }
     assert!(text.contains("fitted up to 32 copies; beyond that are SMT siblings (from 33"), "{text}");
-    let html = render(&results, Format::Html).unwrap();
+    let html = render(Subject::Run(&results), Format::Html).unwrap();
     testing::page::check(&html);
     assert!(
         html.contains("curve h0 dashed") && html.contains("mean ink dashed"),
         "the law beyond its border, and the straight line"
     );
-    let csv = render(&results, Format::Csv).unwrap();
+    let csv = render(Subject::Run(&results), Format::Csv).unwrap();
     let fields = |line: &str| line.split(',').count();
     assert!(csv.lines().all(|line| fields(line) == fields(csv.lines().next().unwrap())), "{csv}");
-    let json: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&render(Subject::Run(&results), Format::Json).unwrap()).unwrap();
     let levels = json["scaling"].as_array().unwrap();
     assert_eq!(levels.iter().filter(|level| level["in_law"] == true).count(), 10, "of {}", levels.len());
 }
@@ -173,7 +173,7 @@ fn many_levels_fit_into_every_report() {
 #[test]
 fn a_negative_sigma_is_reported() {
     let results = planted(&Usl { lambda: 500.0, sigma: -0.03, kappa: 0.004 }, &LADDER[..7], &[]);
-    let text = render(&results, Format::Text).unwrap();
+    let text = render(Subject::Run(&results), Format::Text).unwrap();
     assert!(text.contains(" -0.0") && text.contains(" peak 95 %\n"), "{text}");
     let efficiency = results.scaling()[0].levels[1].efficiency.value;
     assert!(efficiency > 1.0, "{efficiency}");
@@ -183,13 +183,13 @@ fn a_negative_sigma_is_reported() {
 fn the_forms_agree() {
     let folder = testing::file("tests/runs/scaling");
     let results = results(&journal::read(&folder).unwrap());
-    let json: Value = serde_json::from_str(&render(&results, Format::Json).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&render(Subject::Run(&results), Format::Json).unwrap()).unwrap();
     let levels: usize = results.scaling().iter().map(|test| test.levels.len()).sum();
     assert_eq!(json["scaling"].as_array().unwrap().len(), levels);
     assert_eq!(json["laws"].as_array().unwrap().len(), results.scaling().len());
     assert!(json["gains"].as_array().unwrap().is_empty() && json["index"].as_array().unwrap().is_empty());
     for format in [Format::Text, Format::Html, Format::Markdown] {
-        let text = render(&results, format).unwrap();
+        let text = render(Subject::Run(&results), format).unwrap();
         for level in json["scaling"].as_array().unwrap() {
             assert!(text.contains(level["label"].as_str().unwrap()), "{format:?}: {}", level["label"]);
             let end = |key: &str| level[key].as_f64();
@@ -199,5 +199,5 @@ fn the_forms_agree() {
         }
         assert!(text.contains("with 1, 2, 3 copies: ") || text.contains("1, 2, 3 copies: "), "{format:?}: what failed");
     }
-    testing::page::check(&render(&results, Format::Html).unwrap());
+    testing::page::check(&render(Subject::Run(&results), Format::Html).unwrap());
 }

@@ -323,7 +323,7 @@ fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
 
 /// A trial whose copies begin these times in ms after the common start.
 fn begun(late: &[u64]) -> Result<Trial, Failure> {
-    let copy = |ms: &u64| Copy { slices: vec![(ms * 1_000_000, 250_000_000, 9)], ..Copy::default() };
+    let copy = |ms: &u64| Copy { slices: vec![[ms * 1_000_000, 250_000_000, 9].into()], ..Copy::default() };
     Ok(Trial { copies: late.iter().map(copy).collect(), ..Trial::default() })
 }
 

@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn trial(cell: usize, count: u64) -> Trial {
-        let slice = |number: u64| (number * 200_000_000, (number + 1) * 200_000_000, count);
+        let slice = |number: u64| [number * 200_000_000, (number + 1) * 200_000_000, count].into();
         Trial {
             cell,
             copies: vec![Copy { slices: (0..5).map(slice).collect(), ..Copy::default() }],

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{Effect, Measure, Results, Sides, Verdict, enough_cost, suspects};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, End, Ended, Energy, Evidence, Recorder, Schedule, Trail, Trial, Usage};
+use journal::{Cell, Copy, End, Ended, Energy, Evidence, Recorder, Schedule, Slice, Trail, Trial, Usage};
 use stats::Method;
 
 use super::made::{Machine, Made, Order, effects};
@@ -47,7 +47,7 @@ fn audited(mut made: Made) -> Made {
         if made.journal.cells[trial.cell].key.condition != ALL {
             continue;
         }
-        let count = trial.copies[0].slices[0].2;
+        let count = trial.copies[0].slices[0].count;
         let (window, all) = (3 * count, 3 * count + 5);
         let trail = Trail {
             seconds: 1.0,
@@ -89,7 +89,7 @@ fn catalogue() -> Catalogue {
 fn what_costs_is_told_with_its_size() {
     let results = Results::new(&run(12).journal, &catalogue(), None);
     assert!(results.indexes().is_empty() && results.gains().is_empty());
-    assert_eq!((results.rows.len(), results.controls().len()), (12, 4));
+    assert_eq!((results.figures.len(), results.controls().len()), (12, 4));
     let cost = results.cost().unwrap();
     assert_eq!((cost.against.as_str(), cost.threshold), ("audit=off", 1.0));
     let names: Vec<&str> = cost.conditions.iter().map(|condition| condition.name.as_str()).collect();
@@ -188,7 +188,7 @@ fn trails_are_counted_per_count_and_in_all() {
         .trials
         .iter()
         .filter(|trial| made.journal.cells[trial.cell].key.test == "syscall" && trial.evidence.is_some())
-        .map(|trial| trial.copies[0].slices[0].2)
+        .map(|trial| trial.copies[0].slices[0].count)
         .sum();
     let cost = made.cost(&catalogue());
     let effect = &cost.conditions[1].effects[place(&cost.conditions[1].effects, "syscall")];
@@ -218,7 +218,8 @@ fn processor_time_is_of_programs_and_their_children() {
     for trial in &mut made.journal.trials {
         let all = made.journal.cells[trial.cell].key.condition == ALL;
         let (user, system) = if all { (0.25, 0.5) } else { (0.25, 0.0) };
-        trial.copies[0].slices = vec![(0, 100_000_000, 250_000), (100_000_000, 1_000_000_000, 750_000)];
+        trial.copies[0].slices =
+            [[0, 100_000_000, 250_000], [100_000_000, 1_000_000_000, 750_000]].map(Slice::from).to_vec();
         trial.copies[0].usage = Some(Usage { user, system, child_user: 0.25, ..Usage::default() });
     }
     let cost = made.cost(&catalogue());
@@ -353,7 +354,7 @@ fn what_was_measured_first_is_compared_without_blocks() {
             let mut trial = Trial { cell: id, ..trial };
             // As in other blocks, and syscall does twice as much.
             let factor = if cell.key.test == "syscall" { 2 } else { 1 };
-            trial.copies[0].slices[0].2 *= factor;
+            trial.copies[0].slices[0].count *= factor;
             made.journal.trials.push(trial);
         }
     }
@@ -462,7 +463,7 @@ fn counts_that_are_too_coarse_are_not_the_same_within_nothing() {
     let mut made = Made::new(1, &["audit=off", ALL]);
     made.measure(&mut Machine::new(9, 0.0), 0..12, Order::Whole, |_| 0.0);
     for trial in &mut made.journal.trials {
-        trial.copies[0].slices[0].2 = 20;
+        trial.copies[0].slices[0].count = 20;
     }
     let cost = made.cost(&catalogue());
     let one = &effects(&cost)[0].comparison;

@@ -128,7 +128,7 @@ impl Made {
                     let effect = if cell.key.condition == self.journal.run.against { 0.0 } else { effect(cell) };
                     let at = f64::from(machine.trials);
                     let count = (1e6 * (machine.speed() + effect).exp()).round() as u64;
-                    let copies = vec![Copy { slices: vec![(0, 1_000_000_000, count)], ..Copy::default() }];
+                    let copies = vec![Copy { slices: vec![[0, 1_000_000_000, count].into()], ..Copy::default() }];
                     Trial { cell: cell.id, block, at, copies, ..Trial::default() }
                 })
                 .collect();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use stats::Estimate;
 use words::{count, duration, figure, percentage, whole};
 
-use crate::document::{Block, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// Returns the verdict.
 pub(super) fn lead(burnin: &BurnIn) -> Block {
@@ -66,8 +66,8 @@ fn data(burnin: &BurnIn) -> Value {
     })
 }
 
-/// A figure: of those without a name programs alone have a line, of those without a metric people alone.
-struct Figure {
+/// A line of the tables: of those without a name programs alone have a line, of those without a metric people alone.
+struct Item {
     name: String,
     metric: String,
     unit: &'static str,
@@ -79,53 +79,53 @@ struct Figure {
     reason: String,
 }
 
-impl Figure {
-    fn new(name: &str, metric: &str, unit: &'static str, value: f64, shown: String) -> Figure {
+impl Item {
+    fn new(name: &str, metric: &str, unit: &'static str, value: f64, shown: String) -> Item {
         let (name, metric, value) = (name.to_owned(), metric.to_owned(), Estimate::alone(value));
-        Figure { name, metric, unit, value, shown, measured: false, bad: false, reason: String::new() }
+        Item { name, metric, unit, value, shown, measured: false, bad: false, reason: String::new() }
     }
 
     /// People alone have it.
-    fn words(name: &str, shown: String) -> Figure {
-        Figure::new(name, "", "", f64::NAN, shown)
+    fn words(name: &str, shown: String) -> Item {
+        Item::new(name, "", "", f64::NAN, shown)
     }
 
     /// Programs alone have it.
-    fn number(metric: &str, unit: &'static str, value: f64) -> Figure {
-        Figure::new("", metric, unit, value, String::new())
+    fn number(metric: &str, unit: &'static str, value: f64) -> Item {
+        Item::new("", metric, unit, value, String::new())
     }
 
-    fn estimate(self, value: Estimate) -> Figure {
-        Figure { value, measured: true, ..self }
+    fn estimate(self, value: Estimate) -> Item {
+        Item { value, measured: true, ..self }
     }
 
-    fn bad(self, bad: bool, reason: &str) -> Figure {
-        Figure { bad, reason: reason.to_owned(), ..self }
+    fn bad(self, bad: bool, reason: &str) -> Item {
+        Item { bad, reason: reason.to_owned(), ..self }
     }
 
     /// A count of what should not be.
-    fn wrong(name: &str, metric: &str, number: u64) -> Figure {
-        Figure::new(name, metric, "", number as f64, number.to_string()).bad(number > 0, "")
+    fn wrong(name: &str, metric: &str, number: u64) -> Item {
+        Item::new(name, metric, "", number as f64, number.to_string()).bad(number > 0, "")
     }
 }
 
 /// The figures for people, and those for programs.
 fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
-    let mut figures = vec![Figure::number("seconds", "s", burnin.worked).bad(!burnin.good, &burnin.verdict)];
+    let mut figures = vec![Item::number("seconds", "s", burnin.worked).bad(!burnin.good, &burnin.verdict)];
     figures.extend(burnin.cooling.iter().flat_map(|cooling| of_cooling(burnin, cooling)));
     figures.extend(burnin.memory.iter().flat_map(of_memory));
     let highest = |sensor: &Sensor| sensor.highest.unwrap_or(f64::NAN);
-    let of_sensor = |sensor: &Sensor| Figure::number(&format!("highest {}", sensor.name), sensor.unit, highest(sensor));
+    let of_sensor = |sensor: &Sensor| Item::number(&format!("highest {}", sensor.name), sensor.unit, highest(sensor));
     figures.extend(burnin.sensors.iter().map(of_sensor));
     figures.extend(burnin.faults.iter().map(of_fault));
     let people = Columns::new()
-        .with(Column::words("", "Figure").wide(34), |figure: &Figure| Field::text(&figure.name))
-        .with(Column::number("", "Value").main().wide(12), |figure| Field::text(&figure.shown))
-        .with(Column::number("", "±").wide(8), |figure| match figure.measured {
+        .with(Column::words("Figure").wide(34), |figure: &Item| Field::text(&figure.name))
+        .with(Column::number("Value").main().wide(12), |figure| Field::text(&figure.shown))
+        .with(Column::number("±").wide(8), |figure| match figure.measured {
             true => Field::Spread(figure.value),
             false => Field::Nothing,
         });
-    let programs = Columns::new().data(|figure: &Figure| {
+    let programs = Columns::new().data(|figure: &Item| {
         json!({
             "test": burnin.test, "label": burnin.label, "copies": burnin.asked.threads, "load": NONE,
             "condition": NONE, "metric": figure.metric, "unit": figure.unit, "value": figure.value.value,
@@ -133,95 +133,94 @@ fn figure_tables(burnin: &BurnIn) -> [Block; 2] {
             "status": if figure.bad { "error" } else { "ok" }, "reason": figure.reason,
         })
     });
-    let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Show::People);
-    let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Show::Data);
+    let people = people.of(figures.iter().filter(|figure| !figure.name.is_empty())).shown(Readers::PEOPLE);
+    let programs = programs.of(figures.iter().filter(|figure| !figure.metric.is_empty())).shown(Readers::PROGRAM);
     [Block::Table(Table { headed: false, ..people }), Block::Table(programs.keyed("burnin_figures"))]
 }
 
-fn of_cooling(burnin: &BurnIn, cooling: &Cooling) -> Vec<Figure> {
+fn of_cooling(burnin: &BurnIn, cooling: &Cooling) -> Vec<Item> {
     let mut figures = Vec::new();
     let ghz = |value: f64| format!("{} GHz", figure(value));
     if let Some(Held { initial, sustained, ratio, lowest }) = cooling.clock {
         figures.extend([
-            Figure::new("Clock in the first seconds", "clock_initial", "GHz", 0.0, ghz(initial.value))
-                .estimate(initial),
-            Figure::new("Clock in the last quarter", "clock_sustained", "GHz", 0.0, ghz(sustained.value))
+            Item::new("Clock in the first seconds", "clock_initial", "GHz", 0.0, ghz(initial.value)).estimate(initial),
+            Item::new("Clock in the last quarter", "clock_sustained", "GHz", 0.0, ghz(sustained.value))
                 .estimate(sustained),
-            Figure::new("Clock kept", "clock_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
-            Figure::new("Lowest clock", "clock_lowest", "GHz", lowest, ghz(lowest)),
+            Item::new("Clock kept", "clock_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
+            Item::new("Lowest clock", "clock_lowest", "GHz", lowest, ghz(lowest)),
         ]);
     }
     if let Some(Held { initial, sustained, ratio, .. }) = cooling.throughput {
         figures.extend([
-            Figure::number("throughput_initial", "pieces/s", 0.0).estimate(initial),
-            Figure::number("throughput_sustained", "pieces/s", 0.0).estimate(sustained),
-            Figure::new("Throughput kept", "throughput_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
+            Item::number("throughput_initial", "pieces/s", 0.0).estimate(initial),
+            Item::number("throughput_sustained", "pieces/s", 0.0).estimate(sustained),
+            Item::new("Throughput kept", "throughput_kept", "", 0.0, percentage(ratio.value)).estimate(ratio),
         ]);
     }
     match &cooling.fall {
-        None => figures.push(Figure::words("Clock fell after", "never".to_owned())),
+        None => figures.push(Item::words("Clock fell after", "never".to_owned())),
         Some(fall) => {
             let cause = fall.cause.kind();
-            figures.push(Figure::new("Clock fell after", "fell", "s", fall.at, duration(fall.at)).bad(false, cause));
-            figures.push(Figure::words("Reason", cause.to_owned()));
+            figures.push(Item::new("Clock fell after", "fell", "s", fall.at, duration(fall.at)).bad(false, cause));
+            figures.push(Item::words("Reason", cause.to_owned()));
         }
     }
     let hottest = burnin.sensors.iter().filter(|sensor| sensor.unit == "°C");
     let hottest = hottest.filter_map(|sensor| Some((sensor, sensor.highest?))).max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((sensor, highest)) = hottest {
         let limit = sensor.limit.map_or_else(String::new, |limit| format!(" of {}", whole(limit)));
-        figures.push(Figure::words(&format!("Hottest: {}", sensor.name), format!("{}{limit} °C", whole(highest))));
+        figures.push(Item::words(&format!("Hottest: {}", sensor.name), format!("{}{limit} °C", whole(highest))));
     }
     if let Some(down) = &burnin.cool_down {
         let half = down.half.map_or("longer than the rest".to_owned(), |seconds| format!("{seconds:.1} s"));
-        figures.push(Figure::words("Half cooled down after", half));
+        figures.push(Item::words("Half cooled down after", half));
     }
     if let Some(seconds) = cooling.recovery {
-        figures.push(Figure::words("Clock back after", format!("{} of rest", duration(seconds))));
+        figures.push(Item::words("Clock back after", format!("{} of rest", duration(seconds))));
     }
     if let Some(steal) = cooling.steal {
-        figures.push(Figure::words("Taken by the hypervisor", percentage(steal / 100.0)));
+        figures.push(Item::words("Taken by the hypervisor", percentage(steal / 100.0)));
     }
-    figures.push(Figure::wrong("Wrong results", "wrong", cooling.wrong));
+    figures.push(Item::wrong("Wrong results", "wrong", cooling.wrong));
     figures
 }
 
-fn of_memory(memory: &Memory) -> Vec<Figure> {
-    let mut figures = vec![Figure::new("Passes", "passes", "", memory.passes as f64, memory.passes.to_string())];
+fn of_memory(memory: &Memory) -> Vec<Item> {
+    let mut figures = vec![Item::new("Passes", "passes", "", memory.passes as f64, memory.passes.to_string())];
     if let Some(stage) = &memory.unfinished {
         let share = 100.0 * stage.done as f64 / stage.total.max(1) as f64;
-        figures.push(Figure::words("Unfinished pass", format!("{} %, in {}", whole(share), stage.pattern)));
+        figures.push(Item::words("Unfinished pass", format!("{} %, in {}", whole(share), stage.pattern)));
     }
-    figures.push(Figure::new("Written and read", "moved", "B", memory.moved as f64, words::bytes(memory.moved)));
+    figures.push(Item::new("Written and read", "moved", "B", memory.moved as f64, words::bytes(memory.moved)));
     if let Some(rate) = memory.rate {
         // One pass has nothing to be compared with.
         let several = memory.passes != 1;
         let name = if several { "Rate of a pass" } else { "Rate of the pass" };
         let shown = words::bytes_per_second(rate.value);
-        let figure = Figure::new(name, "rate", "B/s", rate.value, shown).estimate(rate);
-        figures.push(Figure { measured: several, ..figure });
+        let figure = Item::new(name, "rate", "B/s", rate.value, shown).estimate(rate);
+        figures.push(Item { measured: several, ..figure });
     }
-    figures.push(Figure::wrong("Faults", "faults", memory.faults));
+    figures.push(Item::wrong("Faults", "faults", memory.faults));
     if !memory.is_counted {
-        figures.push(Figure::words("Memory controllers' counters", "none here".to_owned()));
+        figures.push(Item::words("Memory controllers' counters", "none here".to_owned()));
         return figures;
     }
     let kinds = [(true, "Errors the controllers corrected"), (false, "Errors they could not correct")];
     for (corrected, name) in kinds {
         let rises = memory.errors.iter().filter(|rise| rise.corrected == corrected);
-        figures.push(Figure::words(name, rises.map(|rise| rise.count).sum::<u64>().to_string()));
+        figures.push(Item::words(name, rises.map(|rise| rise.count).sum::<u64>().to_string()));
     }
     for rise in &memory.errors {
         let kind = if rise.corrected { "corrected" } else { "uncorrected" };
         let metric = format!("{kind} {}", rise.controller);
-        figures.push(Figure::number(&metric, "", rise.count as f64).bad(true, ""));
+        figures.push(Item::number(&metric, "", rise.count as f64).bad(true, ""));
     }
     figures
 }
 
-fn of_fault(fault: &Fault) -> Figure {
+fn of_fault(fault: &Fault) -> Item {
     let physical = fault.physical.map_or(String::new(), |physical| format!(" physical {physical}"));
     let Fault { pass, pattern, address, read, expected, retest, .. } = fault;
     let reason = format!("pass {pass} {pattern} at {address}{physical}: {read} instead of {expected}, again {retest}");
-    Figure::number("fault", "s", fault.at).bad(true, &reason)
+    Item::number("fault", "s", fault.at).bad(true, &reason)
 }

@@ -5,7 +5,7 @@ use journal::{Fault, Pass};
 use serde_json::{Value, json};
 use words::{duration, whole};
 
-use crate::document::{Block, Column, Columns, Field, List, Show};
+use crate::document::{Block, Column, Columns, Field, List, Readers};
 
 /// Rows that people see, and faults in 80 columns, several lines each.
 const MOST: usize = 40;
@@ -26,8 +26,8 @@ fn parts<T>(
     remark: &str,
 ) -> Vec<Block> {
     let people = columns.of(some.iter().copied()).titled(title, if some.len() < all.len() { remark } else { "" });
-    let programs = columns.of(all.iter().copied()).keyed(key).shown(Show::Data);
-    vec![Block::Table(people.shown(Show::People)), Block::Table(programs)]
+    let programs = columns.of(all.iter().copied()).keyed(key).shown(Readers::PROGRAM);
+    vec![Block::Table(people.shown(Readers::PEOPLE)), Block::Table(programs)]
 }
 
 fn processors(burnin: &BurnIn) -> Vec<Block> {
@@ -41,16 +41,16 @@ fn processors(burnin: &BurnIn) -> Vec<Block> {
     let clock = |value: fn(&Held) -> Field| move |core: &Core| core.clock.as_ref().map_or(Field::Missing, value);
     let columns = Columns::new()
         .data(|core: &Core| json!({"thread": core.thread}))
-        .with(Column::words("cpu", "CPU").wide(6), |core| Field::Count(u64::from(core.cpu)))
-        .with(Column::number("initial", "First").wide(10), clock(|held| ghz(held.initial.value)))
-        .with(Column::number("sustained", "Last quarter").wide(14), clock(|held| ghz(held.sustained.value)))
-        .with(Column::number("kept", "Kept").main().wide(8), clock(|held| percent(held.ratio.value)))
-        .with(Column::number("lowest", "Lowest").wide(10), clock(|held| ghz(held.lowest)))
-        .with(Column::number("fell", "Fell after").wide(12), |core| match core.fell {
+        .with(Column::words("CPU").keyed("cpu").wide(6), |core| Field::Count(u64::from(core.cpu)))
+        .with(Column::number("First").keyed("initial").wide(10), clock(|held| ghz(held.initial.value)))
+        .with(Column::number("Last quarter").keyed("sustained").wide(14), clock(|held| ghz(held.sustained.value)))
+        .with(Column::number("Kept").keyed("kept").main().wide(8), clock(|held| percent(held.ratio.value)))
+        .with(Column::number("Lowest").keyed("lowest").wide(10), clock(|held| ghz(held.lowest)))
+        .with(Column::number("Fell after").keyed("fell").wide(12), |core| match core.fell {
             Some(at) => Field::Number(at, words::duration),
             None => Field::Worded("never".to_owned(), Value::Null),
         })
-        .with(Column::number("wrong", "Wrong").wide(7), |core| Field::Count(core.wrong));
+        .with(Column::number("Wrong").keyed("wrong").wide(7), |core| Field::Count(core.wrong));
     let remark = format!("the {MOST} that kept least, of {}", cores.len());
     parts(&columns, "processors", "Clock of each processor", &cores, &least, &remark)
 }
@@ -66,13 +66,13 @@ fn ghz(value: f64) -> Field {
 fn sensors(burnin: &BurnIn) -> Vec<Block> {
     let value = |value: fn(&Sensor) -> Option<f64>| move |sensor: &Sensor| Field::maybe(value(sensor), words::tenth);
     let table = Columns::new()
-        .with(Column::words("name", "Sensor"), |sensor: &Sensor| Field::text(&sensor.name))
-        .with(Column::words("unit", "Unit"), |sensor| Field::text(sensor.unit))
-        .with(Column::number("before", "Before").wide(8), value(|sensor| sensor.before))
-        .with(Column::number("highest", "Highest").main().wide(9), value(|sensor| sensor.highest))
-        .with(Column::number("sustained", "Last quarter").wide(14), value(|sensor| sensor.sustained))
-        .with(Column::number("end", "End").wide(8), value(|sensor| sensor.end))
-        .with(Column::number("limit", "Limit").wide(8), value(|sensor| sensor.limit));
+        .with(Column::words("Sensor").keyed("name"), |sensor: &Sensor| Field::text(&sensor.name))
+        .with(Column::words("Unit").keyed("unit"), |sensor| Field::text(sensor.unit))
+        .with(Column::number("Before").keyed("before").wide(8), value(|sensor| sensor.before))
+        .with(Column::number("Highest").keyed("highest").main().wide(9), value(|sensor| sensor.highest))
+        .with(Column::number("Last quarter").keyed("sustained").wide(14), value(|sensor| sensor.sustained))
+        .with(Column::number("End").keyed("end").wide(8), value(|sensor| sensor.end))
+        .with(Column::number("Limit").keyed("limit").wide(8), value(|sensor| sensor.limit));
     table.of(&burnin.sensors).titled("Sensors", "").keyed("sensors").unless_empty().into_iter().collect()
 }
 
@@ -83,27 +83,27 @@ fn passes(burnin: &BurnIn) -> Vec<Block> {
     let kept = passes.iter().enumerate().filter(|(place, pass)| pass.faults > 0 || is_last(*place));
     let some: Vec<&Pass> = kept.map(|(_, pass)| *pass).take(2 * MOST).collect();
     let columns = Columns::new()
-        .with(Column::words("pass", "Pass").wide(6), |pass: &Pass| Field::Count(pass.pass))
+        .with(Column::words("Pass").keyed("pass").wide(6), |pass: &Pass| Field::Count(pass.pass))
         .with(Column::data("at"), |pass| Field::Number(pass.at, words::duration))
-        .with(Column::number("seconds", "Took").wide(12), |pass| Field::Number(pass.seconds, words::duration))
-        .with(Column::number("bytes", "Moved").wide(10), |pass| {
+        .with(Column::number("Took").keyed("seconds").wide(12), |pass| Field::Number(pass.seconds, words::duration))
+        .with(Column::number("Moved").keyed("bytes").wide(10), |pass| {
             Field::Worded(words::bytes(pass.bytes), pass.bytes.into())
         })
-        .with(Column::number("rate", "Rate").main().wide(12), |pass| {
+        .with(Column::number("Rate").keyed("rate").main().wide(12), |pass| {
             Field::Number(pass.rate(), words::bytes_per_second)
         })
-        .with(Column::number("faults", "Faults").wide(8), |pass| Field::Count(pass.faults));
+        .with(Column::number("Faults").keyed("faults").wide(8), |pass| Field::Count(pass.faults));
     let remark = format!("{} of {}: those with faults, and the last", some.len(), passes.len());
     parts(&columns, "passes", "Passes", &passes, &some, &remark)
 }
 
 fn patterns(burnin: &BurnIn) -> Vec<Block> {
     let table = Columns::new()
-        .with(Column::words("pattern", "Pattern"), |pattern: &Pattern| Field::text(&pattern.pattern))
-        .with(Column::number("faults", "Faults").main().wide(8), |pattern| Field::Count(pattern.faults as u64))
-        .with(Column::number("addresses", "Addresses").wide(11), |pattern| Field::Count(pattern.addresses as u64))
-        .with(Column::number("held", "Same again").wide(12), |pattern| Field::Count(pattern.held as u64))
-        .with(Column::number("bits", "Bits").wide(20), |pattern| Field::text(pattern.bits.to_string()))
+        .with(Column::words("Pattern").keyed("pattern"), |pattern: &Pattern| Field::text(&pattern.pattern))
+        .with(Column::number("Faults").keyed("faults").main().wide(8), |pattern| Field::Count(pattern.faults as u64))
+        .with(Column::number("Addresses").keyed("addresses").wide(11), |pattern| Field::Count(pattern.addresses as u64))
+        .with(Column::number("Same again").keyed("held").wide(12), |pattern| Field::Count(pattern.held as u64))
+        .with(Column::number("Bits").keyed("bits").wide(20), |pattern| Field::text(pattern.bits.to_string()))
         .of(burnin.memory.iter().flat_map(|memory| &memory.patterns));
     table.titled("Faults by pattern", "").keyed("patterns").unless_empty().into_iter().collect()
 }
@@ -113,32 +113,32 @@ fn faults(burnin: &BurnIn) -> Vec<Block> {
     let faults: Vec<&Fault> = burnin.faults.iter().collect();
     let all = burnin.memory.as_ref().map_or(0, |memory| memory.faults);
     let columns = Columns::new()
-        .with(Column::number("pass", "Pass"), |fault: &Fault| Field::Count(fault.pass))
-        .with(Column::words("pattern", "Pattern"), |fault| Field::text(&fault.pattern))
-        .with(Column::number("address", "Address"), |fault| Field::text(fault.address.to_string()))
-        .with(Column::number("physical", "Physical"), |fault| {
+        .with(Column::number("Pass").keyed("pass"), |fault: &Fault| Field::Count(fault.pass))
+        .with(Column::words("Pattern").keyed("pattern"), |fault| Field::text(&fault.pattern))
+        .with(Column::number("Address").keyed("address"), |fault| Field::text(fault.address.to_string()))
+        .with(Column::number("Physical").keyed("physical"), |fault| {
             fault.physical.map_or(Field::Missing, |physical| Field::text(physical.to_string()))
         })
-        .with(Column::number("expected", "Expected"), |fault| Field::text(fault.expected.to_string()))
-        .with(Column::number("read", "Read"), |fault| Field::text(fault.read.to_string()))
-        .with(Column::number("xor", "Differs in").main(), |fault| Field::text(fault.difference().to_string()))
-        .with(Column::number("retest", "Read again"), |fault| Field::text(fault.retest.to_string()))
-        .with(Column::number("temperature", "°C"), |fault| {
+        .with(Column::number("Expected").keyed("expected"), |fault| Field::text(fault.expected.to_string()))
+        .with(Column::number("Read").keyed("read"), |fault| Field::text(fault.read.to_string()))
+        .with(Column::number("Differs in").keyed("xor").main(), |fault| Field::text(fault.difference().to_string()))
+        .with(Column::number("Read again").keyed("retest"), |fault| Field::text(fault.retest.to_string()))
+        .with(Column::number("°C").keyed("temperature"), |fault| {
             let words = |(_, celsius): &(String, f64)| whole(*celsius);
             fault.temperature.as_ref().map_or(Field::Missing, |it| Field::Worded(words(it), json!(it)))
         })
-        .with(Column::number("at", "After"), |fault| Field::Number(fault.at, words::duration));
+        .with(Column::number("After").keyed("at"), |fault| Field::Number(fault.at, words::duration));
     let some = &faults[..faults.len().min(MOST)];
     let mut blocks = parts(&columns, "faults", "Faults", &faults, some, &format!("the first {MOST} of {all}"));
     if let Some(Block::Table(table)) = blocks.first_mut()
-        && table.show == Show::People
+        && table.readers == Readers::PEOPLE
     {
-        table.show = Show::Pages;
+        table.readers = Readers::PAGE;
     }
     let more = all.saturating_sub(FEW.min(faults.len()) as u64);
     let title = if more > 0 { format!("Faults; {more} more are not shown") } else { "Faults".to_owned() };
     let items = faults.iter().take(FEW).map(|fault| sentence(fault)).collect();
-    blocks.extend(List { title, items, show: Show::Narrow, ..List::default() }.unless_empty());
+    blocks.extend(List { title, items, readers: Readers::TERMINAL, ..List::default() }.unless_empty());
     blocks
 }
 

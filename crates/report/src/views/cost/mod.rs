@@ -12,7 +12,7 @@ use words::{Grouped, Unique, listed};
 use super::comparisons::{self, Line, measured};
 use super::shared::{coordinates, gaps};
 use super::totals::{self, Mean};
-use crate::document::{Block, Column, Columns, Field, Show, Table};
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// What a second look adds to a verdict.
 const SECOND: &str = "twice: a second look at fresh blocks shows the loss again; once: it does not.";
@@ -59,6 +59,11 @@ fn effects(cost: &Cost) -> impl Iterator<Item = &Effect> {
     cost.conditions.iter().flat_map(|condition| &condition.effects)
 }
 
+/// Returns the effects of all conditions.
+pub(crate) fn changes(cost: &Cost) -> Vec<Line<'_>> {
+    lines(effects(cost), cost)
+}
+
 fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> Vec<Line<'a>> {
     effects.into_iter().map(|effect| Line::of(effect, &cost.against)).collect()
 }
@@ -69,7 +74,7 @@ fn data(cost: &Cost) -> Vec<Block> {
         let columns = comparisons::columns(["a", "b"])
             .with(Column::data("control"), move |_| Field::Flag(control))
             .data(|line| line.effect.map_or(Value::Null, trail::data));
-        Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Show::Data))
+        Block::Table(columns.of(&lines(effects, cost)).keyed(key).shown(Readers::PROGRAM))
     };
     let total = |CostTotal { id, name, copies, load, mean: GeometricMean { rates, delta, worst } }: &CostTotal| {
         json!({
@@ -104,16 +109,10 @@ fn family(one: &Comparison) -> Family<'_> {
 
 /// The columns that name a row: short at a terminal, by its label on pages.
 fn named<'a, T>(family: impl Fn(&T) -> Family<'_> + Copy + 'a) -> Columns<'a, T> {
-    let name = |test: &str, key: &Key, measure: Measure| Field::Text(measured(test, key, measure));
-    Columns::new()
-        .with(Column::words("", "test").shown(Show::Narrow), move |row| {
-            let (key, measure, _) = family(row);
-            name(&key.test, &key, measure)
-        })
-        .with(Column::words("", "test").shown(Show::Pages), move |row| {
-            let (key, measure, label) = family(row);
-            name(label, &key, measure)
-        })
+    Columns::new().with(Column::words("test"), move |row| {
+        let (key, measure, label) = family(row);
+        Field::Text(measured(label, &key, measure)).narrow(measured(&key.test, &key, measure))
+    })
 }
 
 /// The deltas of all conditions beside each other; without rows if there is only one.
@@ -121,13 +120,13 @@ fn matrix(cost: &Cost) -> Table {
     let rows: Vec<Family<'_>> = effects(cost).map(|effect| family(&effect.comparison)).unique();
     let mut columns = named(|row: &Family<'_>| (row.0.clone(), row.1, row.2));
     for condition in &cost.conditions {
-        columns = columns.with(Column::number("", &condition.name).main(), |row: &Family<'_>| {
+        columns = columns.with(Column::number(&condition.name).main(), |row: &Family<'_>| {
             let found = condition.effects.iter().find(|effect| family(&effect.comparison) == *row);
             found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
         });
     }
     let rows = if cost.conditions.len() > 1 { rows } else { Vec::new() };
-    columns.of(&rows).titled("", MARKS).shown(Show::People)
+    columns.of(&rows).titled("", MARKS).shown(Readers::PEOPLE)
 }
 
 /// A delta with a mark of its verdict; decimal points line up in columns of text.
@@ -144,7 +143,7 @@ fn mark(one: &Comparison) -> String {
 fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let found = lines(&condition.effects, cost);
     let table = comparisons::columns(["against", "under"]).of(&found);
-    let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Show::People);
+    let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Readers::PEOPLE);
     let section = Block::Section(format!("Cost of {}", condition.name));
     let blocks = [section, Block::Table(table), charts::forest(cost, condition)];
     blocks.into_iter().chain(beyond(cost, condition)).collect()
@@ -168,22 +167,21 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
         over.partition(|line| line.comparison.verdict.is_decided());
     decided.sort_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value));
     let none = format!("No test changes significantly by more than {threshold} % under {name}.");
-    let by_estimate = |show: Show, name: fn(&Line<'_>) -> String| {
+    let by_estimate = |show: Readers, name: fn(&Line<'_>) -> String| {
         let names: Vec<String> = open.iter().map(name).collect();
         let text = format!("Beyond {threshold} % by estimate, but undecided: {}.", names.join(", "));
         Block::Text(show, String::new(), text)
     };
-    let by_estimate = [by_estimate(Show::Narrow, |line| line.id()), by_estimate(Show::Pages, |line| line.title())];
+    let by_estimate =
+        [by_estimate(Readers::TERMINAL, |line| line.id()), by_estimate(Readers::PAGE, |line| line.title())];
     let mut table = Columns::new()
-        .with(Column::words("", "test"), |line: &Line<'_>| Field::Text(line.id()))
+        .with(Column::words("test"), |line: &Line<'_>| Field::Text(line.id()))
         // A loss of all is the whole bar.
-        .with(Column::words("", "").wide(42), |line| {
-            Field::Bar((-line.comparison.delta.value / 100.0).clamp(-1.0, 1.0))
-        })
-        .with(Column::number("", "delta").main(), Line::delta)
-        .with(Column::number("", "time"), Line::time)
+        .with(Column::words("").wide(42), |line| Field::Bar((-line.comparison.delta.value / 100.0).clamp(-1.0, 1.0)))
+        .with(Column::number("delta").main(), Line::delta)
+        .with(Column::number("time"), Line::time)
         .of(&decided)
-        .shown(Show::Narrow)
+        .shown(Readers::TERMINAL)
         .titled("", format!("Beyond {threshold} % under {name}, the largest loss first; +: a gain"));
     table.headed = false;
     let found = match (decided.is_empty(), condition.effects.is_empty()) {
@@ -242,15 +240,15 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
     levels.sort_unstable();
     let mut columns = named(|series: &Series<'_>| (series.family.0.clone(), series.family.1, series.family.2));
     if cost.conditions.len() > 1 {
-        columns = columns.with(Column::words("", "condition"), |series| Field::text(series.condition));
+        columns = columns.with(Column::words("condition"), |series| Field::text(series.condition));
     }
     for copies in levels {
-        columns = columns.with(Column::number("", &words::copies(copies)).main(), move |series| {
+        columns = columns.with(Column::number(&words::copies(copies)).main(), move |series| {
             let found = series.effects.iter().find(|effect| level(effect) == copies);
             found.map_or(Field::Missing, |effect| Field::Text(mark(&effect.comparison)))
         });
     }
-    let table = columns.of(&series).titled("", MARKS).shown(Show::People);
+    let table = columns.of(&series).titled("", MARKS).shown(Readers::PEOPLE);
     vec![Block::section("Delta by copies, %"), Block::Table(table), charts::by_copies(cost, &series)]
 }
 
@@ -284,9 +282,9 @@ fn check(cost: &Cost) -> Vec<Block> {
             )
         },
     );
-    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Show::Pages);
+    let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Readers::PAGE);
     let table = table.titled("", remark(&cost.against, &cost.control));
-    vec![Block::section("A/A check"), Block::Text(Show::People, String::new(), text), Block::Table(table)]
+    vec![Block::section("A/A check"), Block::Text(Readers::PEOPLE, String::new(), text), Block::Table(table)]
 }
 
 /// What could not be measured, each reason once with what it touches.

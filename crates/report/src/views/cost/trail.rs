@@ -6,7 +6,7 @@ use journal::Key;
 use serde_json::{Value, json};
 
 use super::{coordinates, family, named};
-use crate::document::{Column, Columns, Field, Show, Table};
+use crate::document::{Column, Columns, Field, Readers, Table};
 
 /// Returns what programs have of an effect: counts and times where they were measured, and its trail.
 pub(super) fn data(effect: &Effect) -> Value {
@@ -31,24 +31,25 @@ pub(super) fn trail(condition: &Condition) -> Table {
     // A latency's measures share one trail.
     rows.dedup_by_key(|row| row.0);
     let written = rows.iter().any(|row| row.2.events > 0 || row.2.lost > 0);
-    let place = |test: &str, key: &Key| Field::Text(format!("{test}{}", coordinates(&key.under(NONE))));
+    let place = |test: &str, key: &Key| format!("{test}{}", coordinates(&key.under(NONE)));
     Columns::new()
-        .with(Column::words("", "test").shown(Show::Narrow), move |row: &Row<'_>| place(&row.0.test, row.0))
-        .with(Column::words("", "test").shown(Show::Pages), move |row| place(row.1, row.0))
-        .with(Column::number("", "events/op"), short(|trail| trail.events_per))
-        .with(Column::number("", "B/op").main(), short(|trail| trail.bytes_per))
-        .with(Column::number("", "B/event"), short(|trail| trail.bytes_per_event))
-        .with(Column::number("", "B/s"), short(|trail| trail.bytes_per_second))
-        .with(Column::number("", "events").shown(Show::Pages), |row| Field::Count(row.2.events))
-        .with(Column::number("", "B in all"), short(|trail| trail.bytes as f64))
-        .with(Column::number("", "lost").main(), |row| Field::Count(row.2.lost))
-        .with(Column::number("", "waited %").narrow("wait%"), share(|trail| trail.waited))
-        .with(Column::number("", "CPU outside %").narrow("cpu%"), share(|trail| trail.outside_cpu))
-        .with(Column::number("", "backlog").shown(Show::Pages), |row| Field::Count(u64::from(row.2.backlog)))
-        .with(Column::number("", "queued %").shown(Show::Pages), share(|trail| trail.queued))
+        .with(Column::words("test"), move |row: &Row<'_>| {
+            Field::Text(place(row.1, row.0)).narrow(place(&row.0.test, row.0))
+        })
+        .with(Column::number("events/op"), short(|trail| trail.events_per))
+        .with(Column::number("B/op").main(), short(|trail| trail.bytes_per))
+        .with(Column::number("B/event"), short(|trail| trail.bytes_per_event))
+        .with(Column::number("B/s"), short(|trail| trail.bytes_per_second))
+        .with(Column::number("events").shown(Readers::PAGE), |row| Field::Count(row.2.events))
+        .with(Column::number("B in all"), short(|trail| trail.bytes as f64))
+        .with(Column::number("lost").main(), |row| Field::Count(row.2.lost))
+        .with(Column::number("waited %").narrow("wait%"), share(|trail| trail.waited))
+        .with(Column::number("CPU outside %").narrow("cpu%"), share(|trail| trail.outside_cpu))
+        .with(Column::number("backlog").shown(Readers::PAGE), |row| Field::Count(u64::from(row.2.backlog)))
+        .with(Column::number("queued %").shown(Readers::PAGE), share(|trail| trail.queued))
         // Auditing without rules writes nothing.
         .of(if written { &rows[..] } else { &[] })
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled(
             "",
             "op: one count of the test. In % of the window: waited, time that processes slept for room in the backlog; CPU \
@@ -68,19 +69,19 @@ pub(super) fn calls(condition: &Condition) -> Table {
     let of_calls = |effect: &&Effect| effect.comparison.cell.is_of_calls() && !effect.comparison.is_energy();
     let rows: Vec<&Effect> = condition.effects.iter().filter(of_calls).collect();
     named(|effect: &&Effect| family(&effect.comparison))
-        .with(Column::number("", "ns against"), move |effect| {
+        .with(Column::number("ns against"), move |effect| {
             Field::Number(effect.comparison.a / calls(effect), words::figure)
         })
-        .with(Column::number("", "ns under"), move |effect| {
+        .with(Column::number("ns under"), move |effect| {
             Field::Number(effect.comparison.b / calls(effect), words::figure)
         })
-        .with(Column::number("", "added ns").main(), move |effect| {
+        .with(Column::number("added ns").main(), move |effect| {
             Field::Number((effect.comparison.b - effect.comparison.a) / calls(effect), words::signed)
         })
-        .with(Column::number("", "time"), |effect| Field::maybe(effect.comparison.time_factor(), words::factor))
-        .with(Column::number("", "events"), per(|trail| trail.events_per))
-        .with(Column::number("", "B"), per(|trail| trail.bytes_per))
+        .with(Column::number("time"), |effect| Field::maybe(effect.comparison.time_factor(), words::factor))
+        .with(Column::number("events"), per(|trail| trail.events_per))
+        .with(Column::number("B"), per(|trail| trail.bytes_per))
         .of(&rows)
-        .shown(Show::People)
+        .shown(Readers::PEOPLE)
         .titled("", "per call")
 }

@@ -8,7 +8,7 @@ use super::{overall, short, title};
 use crate::charts::rows::{DENSE, Form, Mark, Row, Rows, Tick};
 use crate::charts::scale::Scale;
 use crate::charts::{key, svg::hue};
-use crate::document::{Chart, Column, Columns, Field, RowKind, Show, Table, Tone};
+use crate::document::{Chart, Column, Columns, Field, Readers, RowKind, Table, Tone};
 
 /// Nodes that the map of a large fleet shows.
 const MAP: usize = 48;
@@ -34,20 +34,20 @@ pub(super) fn table(report: &FleetReport) -> Table {
         d if d > 2.0 => Tone(1),
         _ => Tone(0),
     };
-    let mut columns = Columns::new().with(Column::words("", "Node"), |node: &&Node| Field::text(short(node))).with(
-        Column::number("", "all together"),
+    let mut columns = Columns::new().with(Column::words("Node"), |node: &&Node| Field::text(short(node))).with(
+        Column::number("all together"),
         move |node| {
             let value = overall(node).value;
             Field::Toned(Box::new(Field::Number(value, words::signed)), tone(value), String::new())
         },
     );
     for (place, test) in report.columns.iter().enumerate() {
-        columns = columns.with(Column::number("", &title(test)), move |node: &&Node| {
+        columns = columns.with(Column::number(&title(test)), move |node: &&Node| {
             let Some(value) = node.values[place] else { return Field::Missing };
             let more = format!(
                 "{} {}, {} % from its group's typical",
                 words::compact(value.value.value),
-                test.unit,
+                test.cell.unit,
                 words::signed(value.deviation.value)
             );
             Field::Toned(
@@ -58,7 +58,7 @@ pub(super) fn table(report: &FleetReport) -> Table {
         });
     }
     let nodes: Vec<&Node> = places.iter().map(|place| &report.nodes[*place]).collect();
-    let mut table = columns.of(&nodes).shown(Show::Pages).titled(
+    let mut table = columns.of(&nodes).shown(Readers::PAGE).titled(
         "Nodes and tests",
         "each figure in per cent from its group's typical node, worst nodes first; flagged nodes are bold",
     );
@@ -98,7 +98,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
         let mark = |node: &Node| {
             let value = node.values[place]?;
             let ratio = value.value.value / test.typical.value;
-            let at = 100.0 * (if test.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
+            let at = 100.0 * (if test.cell.metric == Metric::Rate { ratio } else { 1.0 / ratio } - 1.0);
             let (figure, deviation) = (words::compact(value.value.value), words::signed(value.deviation.value));
             let lane = node.group.min(LANES - 1);
             let flagged = value.named.is_some();
@@ -109,7 +109,7 @@ pub(super) fn chart(report: &FleetReport) -> Chart {
                 form: if flagged { Form::Flag } else { Form::Point },
                 at: Estimate::alone(at),
                 words: vec![short(node)],
-                title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.unit),
+                title: format!("{}: {figure} {}, {deviation} % from its group's typical", node.name, test.cell.unit),
             })
         };
         Row { label: title(test), strong: false, marks: report.nodes.iter().filter_map(mark).collect() }

@@ -13,7 +13,7 @@ use stats::Estimate;
 use words::{count, listed, shortened};
 
 use super::shared::{coordinates, name as labelled, verdict_words};
-use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Show, Table};
+use crate::document::{Block, Column, Columns, Document, Field, List, Pair, Pairs, Readers, Table};
 
 /// The version of the report's keys.
 const FORMAT: &str = "unixmark-fleet-report/2";
@@ -48,7 +48,7 @@ pub fn fleet(fleet: &Fleet, report: &FleetReport) -> Document {
     document.extend(differing(report));
     let warnings = report.warnings.clone();
     document.extend(List { key: "warnings", lead: "Warning: ", items: warnings, ..List::default() }.unless_empty());
-    document.blocks.push(Block::Text(Show::People, "How to read: ".to_owned(), reading(report)));
+    document.blocks.push(Block::Text(Readers::PEOPLE, "How to read: ".to_owned(), reading(report)));
     document
         .extend(List { key: "notes", lead: "Note: ", items: report.notes.clone(), ..List::default() }.unless_empty());
     document
@@ -144,29 +144,30 @@ fn short(node: &Node) -> String {
 
 /// A column's name in few letters.
 fn id(test: &Test) -> String {
-    format!("{}{}", test.key.test, coordinates(&test.key))
+    format!("{}{}", test.cell.key.test, coordinates(&test.cell.key))
 }
 
 /// A column's name on pages.
 fn title(test: &Test) -> String {
-    let copies = if test.key.copies == 1 { String::new() } else { format!(", {}", words::copies(test.key.copies)) };
-    format!("{}{copies}", labelled(&test.label, &test.key))
+    let copies =
+        if test.cell.key.copies == 1 { String::new() } else { format!(", {}", words::copies(test.cell.key.copies)) };
+    format!("{}{copies}", labelled(&test.cell.label, &test.cell.key))
 }
 
 /// A column's name where none is all of them together.
-fn any(report: &FleetReport, column: Option<usize>, name: fn(&Test) -> String) -> Field {
-    Field::Text(column.map_or("all together".to_owned(), |column| name(&report.columns[column])))
+fn any(report: &FleetReport, column: Option<usize>) -> Field {
+    let name = |name: fn(&Test) -> String| {
+        column.map_or_else(|| "all together".to_owned(), |column| name(&report.columns[column]))
+    };
+    Field::Text(name(title)).narrow(name(id))
 }
 
 /// The columns that name a test: short at a terminal, its label on pages, its id for programs.
 fn of_test<'a, T>(report: &'a FleetReport, column: impl Fn(&T) -> Option<usize> + Copy + 'a) -> Columns<'a, T> {
-    Columns::new()
-        .with(Column::words("", "test").shown(Show::Narrow), move |row| any(report, column(row), id))
-        .with(Column::words("", "Test").shown(Show::Pages), move |row| any(report, column(row), title))
-        .data(move |row| {
-            let test = column(row).map(|place| &report.columns[place].key.test);
-            json!({"column": column(row), "test": test})
-        })
+    Columns::new().with(Column::words("Test").narrow("test"), move |row| any(report, column(row))).data(move |row| {
+        let test = column(row).map(|place| &report.columns[place].cell.key.test);
+        json!({"column": column(row), "test": test})
+    })
 }
 
 fn heading(fleet: &Fleet, report: &FleetReport) -> Block {
@@ -199,13 +200,13 @@ fn states(fleet: &Fleet) -> Vec<Block> {
         all.iter().copied().filter(|entry| entry.state != State::Whole || !entry.notes.is_empty()).collect();
     odd.sort_by_key(|entry| entry.state == State::Whole);
     let shown = Columns::new()
-        .with(Column::words("", "Node"), |entry: &&Entry| Field::text(shortened(&entry.id.node, 24)))
-        .with(Column::words("", "State").main(), |entry| Field::text(entry.state.name()))
-        .with(Column::words("", "Why"), move |entry| Field::Words(why(entry)));
+        .with(Column::words("Node"), |entry: &&Entry| Field::text(shortened(&entry.id.node, 24)))
+        .with(Column::words("State").main(), |entry| Field::text(entry.state.name()))
+        .with(Column::words("Why"), move |entry| Field::Words(why(entry)));
     let whole = all.len() - all.iter().filter(|entry| entry.state != State::Whole).count();
     let title = format!("Delivered: {whole} of {} whole", all.len());
     let mut blocks = vec![Block::Data("states", all.iter().map(data).collect())];
-    blocks.push(Block::Table(shown.of(&odd).titled(title, "").shown(Show::People).at_most(MOST)));
+    blocks.push(Block::Table(shown.of(&odd).titled(title, "").shown(Readers::PEOPLE).at_most(MOST)));
     blocks
 }
 
@@ -216,15 +217,17 @@ fn outliers(report: &FleetReport) -> Columns<'_, Outlier> {
         value.map_or(Field::Nothing, |value| Field::Number(value.value.value, words::compact))
     };
     Columns::new()
-        .with(Column::words("", "node"), |outlier: &Outlier| Field::text(short(&report.nodes[outlier.node])))
+        .with(Column::words("node"), |outlier: &Outlier| Field::text(short(&report.nodes[outlier.node])))
         .data(|outlier| json!({"node": report.nodes[outlier.node].name}))
         .and(of_test(report, |outlier: &Outlier| outlier.column))
-        .with(Column::words("named", "").shown(Show::Wide), |outlier| Field::text(outlier.named.name()))
-        .with(Column::number("", "figure"), figure)
-        .with(Column::number("deviation", "dev. %").main(), |outlier| Field::Estimate(outlier.deviation, words::signed))
-        .with(Column::number("", "95 %"), |outlier| Field::Interval(outlier.deviation, words::signed))
+        .with(Column::words("").keyed("named").shown(Readers::PAGE), |outlier| Field::text(outlier.named.name()))
+        .with(Column::number("figure"), figure)
+        .with(Column::number("dev. %").keyed("deviation").main(), |outlier| {
+            Field::Estimate(outlier.deviation, words::signed)
+        })
+        .with(Column::number("95 %"), |outlier| Field::Interval(outlier.deviation, words::signed))
         .with(Column::data("p"), |outlier| Field::Number(outlier.p, words::figure))
-        .with(Column::number("q", "q").shown(Show::Wide), |outlier| Field::Text(words::probability(outlier.q)))
+        .with(Column::number("q").keyed("q").shown(Readers::PAGE), |outlier| Field::Text(words::probability(outlier.q)))
 }
 
 /// The nodes that are unlike the others, and what they are so at.
@@ -236,22 +239,22 @@ fn flagged(report: &FleetReport) -> Vec<Block> {
 
 /// Returns a table for people, of limited length, and whole for programs.
 fn table_of(table: Table, title: &str, key: &'static str) -> Vec<Block> {
-    let data = Block::Table(table.clone().keyed(key).shown(Show::Data));
-    vec![data, Block::Table(table.titled(title, "").shown(Show::People).at_most(MOST))]
+    let data = Block::Table(table.clone().keyed(key).shown(Readers::PROGRAM));
+    vec![data, Block::Table(table.titled(title, "").shown(Readers::PEOPLE).at_most(MOST))]
 }
 
 fn traits(report: &FleetReport) -> Vec<Block> {
     let columns = Columns::new()
-        .with(Column::words("", "fact"), |found: &Trait| Field::text(&found.name))
+        .with(Column::words("fact"), |found: &Trait| Field::text(&found.name))
         .data(|found| json!({"name": found.name, "label": found.label}))
-        .with(Column::words("value", "value").main(), |found| Field::text(&found.value))
-        .with(Column::number("", "slow").main(), |found| Field::text(format!("{}/{}", found.slow_with, found.slow)))
-        .with(Column::number("", "others"), |found| Field::text(format!("{}/{}", found.others_with, found.others)))
+        .with(Column::words("value").keyed("value").main(), |found| Field::text(&found.value))
+        .with(Column::number("slow").main(), |found| Field::text(format!("{}/{}", found.slow_with, found.slow)))
+        .with(Column::number("others"), |found| Field::text(format!("{}/{}", found.others_with, found.others)))
         .data(|found| {
             let Trait { slow_with, slow, others_with, others, p, .. } = found;
             json!({"slow_with": slow_with, "slow": slow, "others_with": others_with, "others": others, "p": p})
         })
-        .with(Column::number("q", "q"), |found| Field::Worded(words::probability(found.q), found.q.into()));
+        .with(Column::number("q").keyed("q"), |found| Field::Worded(words::probability(found.q), found.q.into()));
     table_of(columns.of(&report.traits), "What slow nodes have in common", "traits")
 }
 
@@ -261,24 +264,24 @@ fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
         _ => Field::Missing,
     };
     let columns = of_test(report, |change: &Change| change.column)
-        .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64))
-        .with(Column::number("delta", "change %").main(), |change| Field::Estimate(change.delta, words::signed))
-        .with(Column::number("", "95 %"), |change| Field::Interval(change.delta, words::signed))
+        .with(Column::number("nodes").keyed("nodes"), |change| Field::Count(change.nodes as u64))
+        .with(Column::number("change %").keyed("delta").main(), |change| Field::Estimate(change.delta, words::signed))
+        .with(Column::number("95 %"), |change| Field::Interval(change.delta, words::signed))
         .data(|change| json!({"p": change.p, "q": change.q, "method": change.method}))
-        .with(Column::words("verdict", "verdict").main(), |change| {
+        .with(Column::words("verdict").keyed("verdict").main(), |change| {
             Field::Worded(verdict_words(change.verdict, "%"), change.verdict.word().into())
         })
         .with(Column::data("size"), size);
     let title = format!("Against {}, node by node: {}", against.run, count(against.pairs, "node"));
     let facts = Columns::new()
-        .with(Column::words("label", "fact"), |change: &FactChange| Field::text(&change.label))
+        .with(Column::words("fact").keyed("label"), |change: &FactChange| Field::text(&change.label))
         .with(Column::data("name"), |change| Field::text(&change.name))
-        .with(Column::words("before", "before"), |change| Field::text(&change.before))
-        .with(Column::words("after", "after").main(), |change| Field::text(&change.after))
-        .with(Column::number("nodes", "nodes"), |change| Field::Count(change.nodes as u64));
+        .with(Column::words("before").keyed("before"), |change| Field::text(&change.before))
+        .with(Column::words("after").keyed("after").main(), |change| Field::text(&change.after))
+        .with(Column::number("nodes").keyed("nodes"), |change| Field::Count(change.nodes as u64));
     let lists = [(&against.only_before, against.run.as_str()), (&against.only_after, "this run")];
     let only = lists.into_iter().filter(|(nodes, _)| !nodes.is_empty());
-    let lone = only.map(|(nodes, run)| Block::Text(Show::People, format!("Only in {run}: "), listed(nodes, FEW)));
+    let lone = only.map(|(nodes, run)| Block::Text(Readers::PEOPLE, format!("Only in {run}: "), listed(nodes, FEW)));
     let about = json!({
         "run": against.run, "pairs": against.pairs,
         "only_before": against.only_before, "only_after": against.only_after,
@@ -293,30 +296,31 @@ fn changes(report: &FleetReport, against: &Against) -> Vec<Block> {
 
 fn groups(report: &FleetReport) -> Vec<Block> {
     let columns = Columns::new()
-        .with(Column::words("name", "group"), |group: &Group| Field::text(&group.name))
-        .with(Column::number("nodes", "nodes"), |group| Field::Count(group.nodes as u64))
+        .with(Column::words("group").keyed("name"), |group: &Group| Field::text(&group.name))
+        .with(Column::number("nodes").keyed("nodes"), |group| Field::Count(group.nodes as u64))
         .data(|group| json!({"judged": group.judged, "overall": group.overall}))
-        .with(Column::number("", "typical %").main(), |group| {
+        .with(Column::number("typical %").main(), |group| {
             Field::maybe(group.overall.map(|ratio| 100.0 * (ratio - 1.0)), words::signed)
         });
     let table = columns.of(&report.groups);
     match report.groups.len() {
-        0 | 1 => vec![Block::Table(table.keyed("groups").shown(Show::Data))],
+        0 | 1 => vec![Block::Table(table.keyed("groups").shown(Readers::PROGRAM))],
         _ => table_of(table, &format!("Groups by {}", report.by), "groups"),
     }
 }
 
 /// The typical figure of each test and how it varies.
 fn tests(report: &FleetReport) -> Vec<Block> {
-    let spread = |key: &str, head: &str, of: fn(&Test) -> f64| (Column::number(key, head), of);
+    let spread = |key: &str, head: &str, of: fn(&Test) -> f64| (Column::number(head).keyed(key), of);
     let mut columns = Columns::new()
-        .keyed(|test: &Test| &test.key)
-        .with(Column::words("", "test").shown(Show::Narrow), |test| Field::text(format!("{}, {}", id(test), test.unit)))
-        .with(Column::words("", "Test").shown(Show::Pages), |test| Field::text(title(test)))
-        .data(|test| json!({"label": test.label, "metric": test.metric}))
-        .with(Column::number("nodes", "Nodes").shown(Show::Wide), |test| Field::Count(test.nodes as u64))
-        .with(Column::number("typical", "typical").main(), |test| Field::Estimate(test.typical, words::compact))
-        .with(Column::words("unit", "Unit").shown(Show::Wide), |test| Field::text(&test.unit))
+        .keyed(|test: &Test| &test.cell.key)
+        .with(Column::words("Test").narrow("test"), |test| {
+            Field::text(title(test)).narrow(format!("{}, {}", id(test), test.cell.unit))
+        })
+        .data(|test| json!({"label": test.cell.label, "metric": test.cell.metric}))
+        .with(Column::number("Nodes").keyed("nodes").shown(Readers::PAGE), |test| Field::Count(test.nodes as u64))
+        .with(Column::number("typical").keyed("typical").main(), |test| Field::Estimate(test.typical, words::compact))
+        .with(Column::words("Unit").keyed("unit").shown(Readers::PAGE), |test| Field::text(&test.cell.unit))
         .with(Column::data("typical_of"), |test| Field::data(&test.typical_of));
     for (column, of) in [
         spread("within", "within %", |test| test.spread.within),
@@ -331,7 +335,7 @@ fn tests(report: &FleetReport) -> Vec<Block> {
         found
             .map_or(Field::Missing, |(node, by)| Field::text(format!("{} {}", words::signed(by), shortened(&node, 12))))
     };
-    let columns = columns.with(Column::words("", "slowest").shown(Show::People), slowest);
+    let columns = columns.with(Column::words("slowest").shown(Readers::PEOPLE), slowest);
     table_of(columns.of(&report.columns), "How figures vary", "columns")
 }
 
@@ -362,25 +366,25 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
         [flag, partial].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let mut columns = Columns::new()
-        .with(Column::words("", "node"), |node: &Node| Field::text(short(node)))
+        .with(Column::words("node"), |node: &Node| Field::text(short(node)))
         .data(|node| json!({"node": node.name, "group": node.group, "whole": node.whole}))
-        .with(Column::number("", "place"), move |node| Field::text(place(node)))
+        .with(Column::number("place"), move |node| Field::text(place(node)))
         .with(Column::data("rank"), |node| Field::data(&Some(node.rank).filter(|rank| rank.0 > 0)))
         .with(Column::data("overall"), |node| Field::Estimate(node.overall, words::gain))
-        .with(Column::number("", "overall %").main(), |node| Field::Number(overall(node).value, words::signed))
-        .with(Column::number("", "95 %"), |node| Field::Interval(overall(node), words::signed))
+        .with(Column::number("overall %").main(), |node| Field::Number(overall(node).value, words::signed))
+        .with(Column::number("95 %"), |node| Field::Interval(overall(node), words::signed))
         .data(|node| json!({"p": node.p, "q": node.q, "named": node.named.map(Named::name)}))
-        .with(Column::words("", ""), move |node| Field::text(mark(node)));
+        .with(Column::words(""), move |node| Field::text(mark(node)));
     if several {
-        columns = columns
-            .with(Column::words("", "group"), |node| Field::text(shortened(&report.groups[node.group].name, 18)));
+        columns =
+            columns.with(Column::words("group"), |node| Field::text(shortened(&report.groups[node.group].name, 18)));
     }
     let mut shown = columns.of(&report.nodes).titled(
         "Ranking",
         "difference from the group's typical node over all tests. Nodes that share places cannot be told apart",
     );
-    shown = shown.shown(Show::People).ends(MOST / 2);
-    let nodes = columns.of(&report.nodes).keyed("nodes").shown(Show::Data);
+    shown = shown.shown(Readers::PEOPLE).ends(MOST / 2);
+    let nodes = columns.of(&report.nodes).keyed("nodes").shown(Readers::PROGRAM);
     vec![Block::Table(nodes), Block::Table(figures(report)), Block::Table(shown)]
 }
 
@@ -388,7 +392,7 @@ fn ranking(report: &FleetReport) -> Vec<Block> {
 fn figures(report: &FleetReport) -> Table {
     let figure = |(node, column, value): &(&Node, Option<usize>, Option<FigureValue>)| {
         let place = column.map(|column| &report.columns[column]);
-        let key = place.map(|test| &test.key);
+        let key = place.map(|test| &test.cell.key);
         let score = value.map(|value| value.value);
         let all =
             FigureValue { value: node.overall, deviation: overall(node), p: node.p, q: node.q, named: node.named };
@@ -397,7 +401,7 @@ fn figures(report: &FleetReport) -> Table {
             "node": node.name, "group": report.groups[node.group].name, "column": column,
             "test": key.map(|key| &key.test), "copies": key.map(|key| key.copies),
             "load": key.map(|key| &key.load), "condition": key.map(|key| &key.condition),
-            "unit": place.map(|test| &test.unit), "value": score.map(|score| score.value),
+            "unit": place.map(|test| &test.cell.unit), "value": score.map(|score| score.value),
             "low": score.map(|score| score.low), "high": score.map(|score| score.high),
             "deviation": deviation.value, "deviation_low": deviation.low, "deviation_high": deviation.high,
             "p": p, "q": q, "named": named.map(Named::name),
@@ -409,7 +413,7 @@ fn figures(report: &FleetReport) -> Table {
         [(node, None, None)].into_iter().chain(known)
     };
     let rows: Vec<_> = report.nodes.iter().flat_map(of_node).collect();
-    Columns::new().data(figure).of(&rows).keyed("figures").shown(Show::Data)
+    Columns::new().data(figure).of(&rows).keyed("figures").shown(Readers::PROGRAM)
 }
 
 /// What the nodes took for the same work, those that took most first; nothing where none is known.
@@ -419,28 +423,28 @@ fn energy(report: &FleetReport) -> Vec<Block> {
         return Vec::new();
     }
     let columns = Columns::new()
-        .with(Column::words("node", "node"), |(node, _): &(&Node, Taken)| {
+        .with(Column::words("node").keyed("node"), |(node, _): &(&Node, Taken)| {
             Field::Worded(short(node), node.name.as_str().into())
         })
-        .with(Column::number("watts", "watts"), |(_, taken)| Field::Number(taken.watts, words::figure))
-        .with(Column::number("", "energy %").main(), |(_, taken)| Field::Estimate(taken.excess, words::signed))
-        .with(Column::number("", "95 %"), |(_, taken)| Field::Interval(taken.excess, words::signed))
+        .with(Column::number("watts").keyed("watts"), |(_, taken)| Field::Number(taken.watts, words::figure))
+        .with(Column::number("energy %").main(), |(_, taken)| Field::Estimate(taken.excess, words::signed))
+        .with(Column::number("95 %"), |(_, taken)| Field::Interval(taken.excess, words::signed))
         .data(|(_, taken)| {
             let Taken { excess: Estimate { value, low, high }, p, .. } = taken;
             json!({"excess": value, "excess_low": low, "excess_high": high, "p": p})
         })
-        .with(Column::number("q", "q").shown(Show::Wide), |(_, taken)| {
+        .with(Column::number("q").keyed("q").shown(Readers::PAGE), |(_, taken)| {
             Field::Worded(words::probability(taken.q), taken.q.into())
         })
-        .with(Column::words("named", ""), |(_, taken)| {
+        .with(Column::words("").keyed("named"), |(_, taken)| {
             let named = taken.named.map(Named::of_energy);
             Field::Worded(named.unwrap_or_default().to_owned(), json!(named))
         });
     let remark = "power, and how much more energy an operation took than on the group's typical node, over all tests, \
                   of everything that the energy source sees";
     let table = columns.of(&known);
-    let data = Block::Table(table.clone().keyed("energy").shown(Show::Data));
-    vec![data, Block::Table(table.titled("Energy of the same work", remark).shown(Show::People).ends(MOST / 2))]
+    let data = Block::Table(table.clone().keyed("energy").shown(Readers::PROGRAM));
+    vec![data, Block::Table(table.titled("Energy of the same work", remark).shown(Readers::PEOPLE).ends(MOST / 2))]
 }
 
 /// Facts that differ between nodes, except those that nearly every node has to itself.
@@ -466,7 +470,7 @@ fn differing(report: &FleetReport) -> Vec<Block> {
         title: "The nodes differ in".to_owned(),
         lead: "  ",
         items: items.collect(),
-        show: Show::People,
+        readers: Readers::PEOPLE,
         ..List::default()
     };
     let data = Block::Data("differing", report.differing.iter().map(json).collect());

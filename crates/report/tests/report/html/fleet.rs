@@ -6,7 +6,7 @@ use analysis::Summary;
 use analysis::fleet::{Asked, By, Delivered, FleetReport};
 use catalogue::Catalogue;
 use rand::{RngExt, SeedableRng};
-use report::Format;
+use report::{Format, Subject};
 use testing::page::check;
 
 /// What a recorded run came to on a node whose figures are `factor` times those, give or take 1 %.
@@ -19,7 +19,7 @@ fn summary(recorded: &Summary, rng: &mut rand_pcg::Pcg64Mcg, factor: f64) -> Sum
         for number in [&mut figure.score.value, &mut figure.score.low, &mut figure.score.high] {
             *number *= times;
         }
-        figure.samples.iter_mut().for_each(|sample| sample.2 *= times);
+        figure.samples.iter_mut().for_each(|sample| sample.value *= times);
     }
     summary
 }
@@ -68,7 +68,7 @@ pub fn rendered(names: &[String], slow: &[(usize, f64)], groups: usize, format: 
         summary: None,
     };
     let fleet = Fleet { run: "night".to_owned(), entries: vec![gone] };
-    report::fleet(&fleet, &report, format).unwrap()
+    report::render(Subject::Fleet(&fleet, &report), format).unwrap()
 }
 
 pub fn names(count: usize) -> Vec<String> {

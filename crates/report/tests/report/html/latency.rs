@@ -1,10 +1,10 @@
 //! The page of runs with interactive tasks.
 
 use super::{cell, empty, html, noise, row, typical};
-use analysis::{Attribution, Latency, Load, Missing, Remark, Results, Row, TrialFigures};
+use analysis::{Attribution, Figure, Latency, Load, Missing, Remark, Results, TrialFigures};
 use catalogue::{Catalogue, Metric};
 use journal::{Key, Latency as Kind, read};
-use report::Format;
+use report::{Format, Subject};
 use stats::{Estimate, Histogram};
 use testing::page::{check, text};
 
@@ -53,7 +53,7 @@ fn load(name: &str, achieved: f64, half: f64) -> Load {
     }
 }
 
-fn latency_row(task: usize, place: usize, name: &str, frames: usize, seconds: usize) -> Row {
+fn latency_row(task: usize, place: usize, name: &str, frames: usize, seconds: usize) -> Figure {
     let mut cell = cell(&format!("task{task}"), &format!("Task {task}"), "ms", 1);
     (cell.metric, cell.key.load) = (Metric::Latency, name.to_owned());
     let ms = 0.3 * 2.5f64.powf(place as f64 % 7.0);
@@ -72,7 +72,7 @@ fn interactive(tasks: usize, loads: usize, frames: usize, seconds: usize) -> Res
     for task in 0..tasks {
         for place in 0..loads {
             let name = if place == 0 { "none".to_owned() } else { format!("load{place}") };
-            results.rows.push(latency_row(task, place, &name, frames, seconds));
+            results.figures.push(latency_row(task, place, &name, frames, seconds));
         }
     }
     results.seconds = seconds as f64 * 1.2;
@@ -104,13 +104,13 @@ fn the_recorded_run_has_all_its_parts() {
     let results = recorded();
     let page = html(&results);
     check(&page);
-    assert_eq!(fields(&page), results.rows.len() + results.skipped.len() + results.errors.len());
+    assert_eq!(fields(&page), results.figures.len() + results.skipped.len() + results.errors.len());
     let text = text(&page);
     for words in ["Interbench's figures are not comparable", "Audio: wake-up latency in ms", "Worst of each second, ms"]
     {
         assert!(text.contains(words), "{words}");
     }
-    for row in &results.rows {
+    for row in &results.figures {
         let max = row.latency.as_ref().unwrap().histogram.max() / 1e6;
         if max >= 99.95 {
             assert!(text.contains(&format!("\n{max:.0}\n")), "{max}");
@@ -154,9 +154,9 @@ fn cells_without_a_result_say_why() {
         assert!(text(&page).contains(&format!(": {reason}\n")), "the table says it too");
     }
     assert!(!page.contains(" ?<"), "intervals of 8 % tell a load apart");
-    results.rows[1].score = Estimate::alone(results.rows[1].score.value);
+    results.figures[1].score = Estimate::alone(results.figures[1].score.value);
     assert_eq!(html(&results).matches(" p50 ?<").count(), 1);
-    results.rows.clear();
+    results.figures.clear();
     let page = html(&results);
     check(&page);
     assert_eq!(fields(&page), 2);
@@ -170,11 +170,11 @@ fn runs_with_rates_and_latencies_have_both() {
         assert!(!rates.contains(part), "{part} without a latency");
     }
     let mut results = typical(&[1]);
-    let mut beside = results.rows[0].clone();
+    let mut beside = results.figures[0].clone();
     beside.cell.key.load = "burn".to_owned();
     beside.load = Some(load("burn", 43.2, f64::INFINITY));
-    results.rows.push(beside);
-    results.rows.extend(interactive(2, 3, 2000, 30).rows);
+    results.figures.push(beside);
+    results.figures.extend(interactive(2, 3, 2000, 30).figures);
     let page = html(&results);
     check(&page);
     assert_eq!(fields(&page), 6, "burn ran beside no task, and none of the rates is in the map");
@@ -192,7 +192,7 @@ fn runs_with_rates_and_latencies_have_both() {
 fn hostile_tasks_and_loads_are_text() {
     let hostile = "</title></style><script>alert(1)</script>\"'><img src=x onerror=a()>&amp;{{ x }}\u{1b}[31m\u{202e}\u{0}\n--> ]]>";
     let mut results = interactive(2, 3, 500, 20);
-    for row in &mut results.rows {
+    for row in &mut results.figures {
         for text in [&mut row.cell.label, &mut row.cell.key.load, &mut row.cell.key.condition, &mut row.cell.unit] {
             text.push_str(hostile);
         }
@@ -206,7 +206,7 @@ fn hostile_tasks_and_loads_are_text() {
     let page = html(&results);
     check(&page);
     assert!(text(&page).matches("<script>alert(1)</script>").count() > 50);
-    let table = report::report(&results, Format::Markdown).unwrap();
+    let table = report::render(Subject::Run(&results), Format::Markdown).unwrap();
     assert!(!table.contains("<script") && !table.contains('\u{1b}'));
 }
 
@@ -215,7 +215,7 @@ fn odd_latencies_are_drawn_or_left_out() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-300, 1e300];
     for (place, &value) in odd.iter().enumerate() {
         let mut results = interactive(3, 3, 50, 5);
-        for (number, row) in results.rows.iter_mut().enumerate() {
+        for (number, row) in results.figures.iter_mut().enumerate() {
             let other = odd[(number + place) % odd.len()];
             row.score = Estimate { value, low: other, high: value };
             row.samples.iter_mut().for_each(|sample| (sample.at, sample.value) = (other, value));
@@ -234,7 +234,7 @@ fn odd_latencies_are_drawn_or_left_out() {
             };
         }
         check(&html(&results));
-        report::report(&results, Format::Markdown).unwrap();
+        report::render(Subject::Run(&results), Format::Markdown).unwrap();
     }
 }
 
