@@ -66,13 +66,16 @@ impl Binary {
     /// Prints the tests that are ignored, by the reasons in their `#[ignore]`.
     fn print_ignored(&self) {
         let names = self.names(&["--ignored"]);
+        if names.is_empty() {
+            return;
+        }
         let output = self.run(names.iter().map(String::as_str).chain(["--exact"]));
         let said = String::from_utf8(output.stdout).unwrap();
         let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
         for (name, reason) in said.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored, ")) {
             by_reason.entry(reason).or_default().push(name);
         }
-        for (reason, names) in by_reason.into_iter().filter(|_| !names.is_empty()) {
+        for (reason, names) in by_reason {
             println!("  {} ({reason}): {}", self.name, names.join(" "));
         }
     }
