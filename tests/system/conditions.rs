@@ -1,17 +1,17 @@
 //! Conditions for real: what is switched is on, says so, and is off again. No costs are measured here.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::conditions::{Entered, Ledger, Refusal, Settings, available, enter};
 use ::machine::Machine;
-use catalogue::{Catalogue, Condition, Means, Test};
+use catalogue::{Catalogue, Condition, Means};
 use journal::{Copy, Evidence, Trial, Usage};
+use testing::compiled::{Build, PLAIN};
 
 /// The condition that writes a text to a file of any kind, as a row of a user's own does.
 fn writes(file: &Path, text: &str) -> Arc<Condition> {
@@ -286,28 +286,12 @@ fn a_claim_must_be_made_and_hold() {
     assert!(prove(&mut entered, &Trial::default(), None).is_err(), "no program has reported");
 }
 
-/// The programs, compiled once.
 fn binary(id: &str) -> PathBuf {
-    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
-    let build = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conditions");
-        fs::create_dir_all(&folder).unwrap();
-        let tests = Catalogue::load().unwrap().tests;
-        let wanted = |test: &&Arc<Test>| test.category == "watch" || ["syscall", "execl"].contains(&test.id.as_str());
-        let built = tests.iter().filter(wanted).map(|test| (test.id.clone(), compile(test, &folder)));
-        built.collect()
-    };
-    BUILT.get_or_init(build)[id].clone()
-}
-
-fn compile(test: &Test, folder: &Path) -> PathBuf {
-    let binary = folder.join(test.binary());
-    let programs = testing::file("programs");
-    let mut command = Command::new("cc");
-    command.current_dir(programs).args(["-O2", "-I", "."]).args(test.units()).args(testing::kit()).arg("-o");
-    let output = command.arg(&binary).args(["-Wl,--as-needed", "-lm"]).output().unwrap();
-    assert!(output.status.success(), "{}: {}", test.id, String::from_utf8_lossy(&output.stderr));
-    binary
+    let catalogue = Catalogue::load().unwrap();
+    let test = catalogue.test(id).unwrap();
+    let units: Vec<String> = test.units().collect();
+    let build = Build { cc: "cc", flags: PLAIN };
+    build.program(test.binary(), &units, &test.define).unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Runs a program as its condition has it run, for three slices, and returns what it says.
