@@ -1,6 +1,6 @@
 #!/bin/sh
-# bare.sh TOOL: runs the tool in a root directory where nothing else is: no C library, no shell, no compiler. The libraries of a tool that
-# is not static are put beside it, and this is said. Ends with 77 where such a root cannot be made.
+# bare.sh TOOL [REPOSITORY]: runs the tool in a root directory where nothing else is: no C library, no shell, no compiler. The libraries of a tool that
+# is not static are put beside it, and this is said; so are the tables that a tool for development reads from the repository. Ends with 77 where such a root cannot be made.
 set -eu
 tool=$(realpath "$1")
 root=$(mktemp -d /tmp/unixmark-bare-XXXXXX)
@@ -14,6 +14,11 @@ for library in $libraries; do
 done
 # shellcheck disable=SC2086 # one line
 [ -z "$libraries" ] || echo "beside the tool, which is not static:" $libraries
+
+if [ -n "${2:-}" ]; then
+	mkdir -p "$root/$2/crates/catalogue"
+	cp -r "$2/catalogue" "$root/$2/"
+fi
 
 user=
 [ "$(id -u)" -eq 0 ] || user=--map-root-user

@@ -11,7 +11,5 @@ deny=$target/tools/bin/cargo-deny
 if timeout 120 "$deny" fetch db >/dev/null 2>&1; then
 	"$deny" --locked check --disable-fetch advisories
 else
-	note="tests/deny.sh: the database of advisories cannot be reached"
-	echo "skipped: $note" >&2
-	[ -z "${UNIXMARK_TEST_SKIPS:-}" ] || echo "$note" >>"$UNIXMARK_TEST_SKIPS"
+	echo "skipped: tests/deny.sh: the database of advisories cannot be reached" >&2
 fi

@@ -3,6 +3,10 @@
 pub(crate) mod collect;
 mod compare;
 mod completions;
+#[cfg(feature = "parquet")]
+mod export;
+#[cfg(not(feature = "parquet"))]
+#[path = "without_export.rs"]
 mod export;
 mod fleet;
 mod import;

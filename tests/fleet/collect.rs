@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use testing::{Place, contents, stderr, stdout};
 
-/// A journal as a node emits it: measured by a fake program in the quick procedure.
+/// A journal as a node emits it: measured by a fake program in the quick procedure, which needs a place alone.
 fn emitted(place: &Place, node: &str, attempt: u32) -> String {
     emitted_by(place, "honest", node, attempt)
 }
 
 fn emitted_by(place: &Place, program: &str, node: &str, attempt: u32) -> String {
-    let _turn = crate::turn();
     let output = place
         .unixmark(&format!(
             "run --procedure quick --dir {} --program {} -c 1 -i 2 --fleet night --node {node} --emit",
@@ -50,7 +49,7 @@ fn a_journal_is_on_the_disk_before_it_is_collected() {
     if !testing::has("strace") {
         return;
     }
-    let place = Place::new();
+    let place = Place::alone();
     write(&place, "a1/stdout", &emitted(&place, "a1", 0));
     let (root, trace) = (place.root.path(), place.root.path().join("trace"));
     let mut tool = std::process::Command::new("strace");
@@ -65,7 +64,7 @@ fn a_journal_is_on_the_disk_before_it_is_collected() {
 
 #[test]
 fn three_nodes_make_one_fleet_run() {
-    let place = Place::new();
+    let place = Place::alone();
     for node in ["a1", "a2", "a3"] {
         // As pdsh, clush and parallel name them.
         let name = if node == "a1" { "out.jsonl" } else { "stdout" };
@@ -85,7 +84,7 @@ fn three_nodes_make_one_fleet_run() {
 /// Eight collectors at once, some of them killed, leave what one leaves.
 #[test]
 fn collectors_do_not_disturb_each_other() {
-    let place = Place::new();
+    let place = Place::alone();
     let first = emitted(&place, "n0", 0);
     for number in 0..40 {
         let text = first.replace("\"node\":\"n0\"", &format!("\"node\":\"n{number}\""));
@@ -128,7 +127,7 @@ fn collectors_do_not_disturb_each_other() {
 
 #[test]
 fn what_is_missing_partial_or_delivered_twice_is_told() {
-    let place = Place::new();
+    let place = Place::alone();
     let whole = emitted(&place, "a1", 0);
     write(&place, "a1.jsonl", &whole);
     write(&place, "requeued/a1.jsonl", &emitted(&place, "a1", 1));
@@ -153,7 +152,7 @@ fn what_is_missing_partial_or_delivered_twice_is_told() {
 
 #[test]
 fn what_is_no_part_of_it_is_refused_with_the_reason() {
-    let place = Place::new();
+    let place = Place::alone();
     let good = emitted(&place, "a1", 0);
     write(&place, "good.jsonl", &good);
     write(&place, "newer.jsonl", &good.replace("unixmark-run/1", "unixmark-run/9"));
@@ -177,7 +176,7 @@ fn what_is_no_part_of_it_is_refused_with_the_reason() {
 /// A journal behind a login banner counts and is marked; a node whose file says something else has that beside its name.
 #[test]
 fn banners_are_passed_over_and_other_texts_quoted() {
-    let place = Place::new();
+    let place = Place::alone();
     write(&place, "n13", &format!("Welcome!\n\n{}", emitted(&place, "n13", 0)));
     let spaced = emitted(&place, "n15", 0).replacen("{\"type\":\"run\",", "{ \"type\" : \"run\", ", 1);
     write(&place, "n15", &spaced);
@@ -196,7 +195,7 @@ fn banners_are_passed_over_and_other_texts_quoted() {
 /// What is collected to be posted names no host, the same way each time.
 #[test]
 fn a_redacted_fleet_names_nobody() {
-    let place = Place::new();
+    let place = Place::alone();
     for node in ["secret1", "secret2"] {
         write(&place, &format!("{node}/out"), &emitted(&place, node, 0));
     }
@@ -215,7 +214,7 @@ fn a_redacted_fleet_names_nobody() {
 /// What is refused leaves the fleet run as it was, and where there is none, nothing.
 #[test]
 fn another_fleet_run_is_not_mixed_in() {
-    let place = Place::new();
+    let place = Place::alone();
     let night = emitted(&place, "a1", 0);
     let source = write(&place, "night/a1.jsonl", &night);
     assert_eq!(collect(&place, "").0, 0);
@@ -240,7 +239,7 @@ fn another_fleet_run_is_not_mixed_in() {
 /// One journal that cannot be read is one node's matter.
 #[test]
 fn a_damaged_journal_is_a_partial_node() {
-    let place = Place::new();
+    let place = Place::alone();
     let good = emitted(&place, "a1", 0);
     write(&place, "a1.jsonl", &good);
     write(&place, "a2.jsonl", &good.replace("\"node\":\"a1\"", "\"node\":\"a.2\""));
@@ -261,7 +260,7 @@ fn a_damaged_journal_is_a_partial_node() {
 /// A hostile name breaks no path.
 #[test]
 fn names_of_nodes_lead_nowhere() {
-    let place = Place::new();
+    let place = Place::alone();
     let good = emitted(&place, "a1", 0);
     for (number, node) in ["../../../etc/cron.d/x", "a/b", ".", "", "x\\u0000y", &"n".repeat(500)].iter().enumerate() {
         write(&place, &format!("{number}.jsonl"), &good.replace("\"node\":\"a1\"", &format!("\"node\":\"{node}\"")));
@@ -276,8 +275,7 @@ fn names_of_nodes_lead_nowhere() {
 
 #[test]
 fn a_host_runs_one_fleet_s_measurement_at_a_time() {
-    let _turn = crate::turn();
-    let place = Place::new();
+    let place = Place::alone();
     let slow = testing::fake("honest");
     let words = format!("run --dir {} --program {} -c 1 -i 20 -q", place.scratch().display(), slow.display());
     let tool = assert_cmd::cargo::cargo_bin("unixmark");

@@ -7,11 +7,3 @@ mod collect;
 mod kubernetes;
 mod report;
 mod slurm;
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The right to measure for a fleet; a host has one. Nodes in namespaces are hosts of their own.
-fn turn() -> MutexGuard<'static, ()> {
-    static HOST: Mutex<()> = Mutex::new(());
-    HOST.lock().unwrap_or_else(PoisonError::into_inner)
-}

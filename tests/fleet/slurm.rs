@@ -70,6 +70,7 @@ fn assert_gone(directory: &Path, links_before: &str) {
 }
 
 #[test]
+#[ignore = "needs Slurm"]
 fn fleets_on_a_slurm_whose_nodes_die() {
     let links_before = links();
     let mut cluster = match Cluster::up() {

@@ -83,10 +83,8 @@ fn every_load_works_until_it_is_told_to_end() {
 }
 
 #[test]
+#[ignore = "compiles all with sanitizers"]
 fn every_load_is_clean_under_sanitizers() {
-    if !testing::all_must_run() {
-        return;
-    }
     each(&rows(), |test| _ = whole_life(test, &program(Build { cc: "gcc", flags: SANITIZED }, test)));
 }
 

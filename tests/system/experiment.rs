@@ -119,6 +119,7 @@ doc = "x"
 "#;
 
 #[test]
+#[ignore = "changes the system"]
 fn conditions_are_entered_proved_and_left() {
     let Some(bench) = Bench::new() else { return };
     let output = bench.cost("swappiness=10+flag,swappiness=100 -i 2 syscall");
@@ -134,6 +135,7 @@ fn conditions_are_entered_proved_and_left() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn what_is_not_proved_is_an_error_row() {
     let Some(bench) = Bench::new() else { return };
     let output = bench.cost("liar,fades -i 2 syscall");
@@ -151,6 +153,7 @@ fn what_is_not_proved_is_an_error_row() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_tool_killed_at_any_step_leaves_nothing() {
     let Some(bench) = Bench::new() else { return };
     for step in ["dies-entering", "dies-verifying", "dies-leaving"] {
@@ -163,6 +166,7 @@ fn a_tool_killed_at_any_step_leaves_nothing() {
 
 /// Every means by which a condition switches the system, at moments of chance.
 #[test]
+#[ignore = "changes the system"]
 fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
     let Some(bench) = Bench::new() else { return };
     let mut random = Pcg64Mcg::seed_from_u64(35);
@@ -196,6 +200,7 @@ fn traces() -> Vec<String> {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn where_the_guardian_died_too_restore_puts_it_back() {
     let Some(bench) = Bench::new() else { return };
     let output = bench.cost("swappiness=10+dies-with-guardian -i 2 syscall");
@@ -220,6 +225,7 @@ fn where_the_guardian_died_too_restore_puts_it_back() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn two_experiments_at_once_are_refused() {
     let Some(bench) = Bench::new() else { return };
     let words = format!("cost --quick --dir {} flag -i 50 syscall", bench.place.scratch().display());
@@ -239,6 +245,7 @@ fn two_experiments_at_once_are_refused() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
     let Some(bench) = Bench::new() else { return };
     let output = bench.cost("arg:slowed=40 -i 8 --fail-on 10% arithoh");
@@ -254,6 +261,7 @@ fn a_loss_that_is_there_is_confirmed_and_fails_the_gate() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn without_rights_it_measures_what_it_can() {
     let Some(bench) = Bench::new() else { return };
     let root = bench.place.root.path();
@@ -305,6 +313,7 @@ fn can_audit(bench: &Bench) -> bool {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn the_state_of_auditing_is_put_back_after_a_kill() {
     let Some(bench) = Bench::new() else { return };
     if !can_audit(&bench) {
@@ -331,6 +340,7 @@ fn the_state_of_auditing_is_put_back_after_a_kill() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_full_disk_under_the_trail_ends_the_run_with_its_reason() {
     let Some(bench) = Bench::new() else { return };
     if !can_audit(&bench) {

@@ -86,6 +86,7 @@ fn check(room: &Room, words: &str) {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_tool_killed_at_any_moment_leaves_nothing_that_restore_does_not_undo() {
     let count = if testing::all_must_run() { 300 } else { 24 };
     let next = AtomicU64::new(0);

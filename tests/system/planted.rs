@@ -161,6 +161,7 @@ fn of_root(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_local_user_with_everything_planted() {
     let Some(host) = Host::new() else { return };
     for build in ["native", "portable"] {
@@ -210,6 +211,7 @@ fn a_local_user_with_everything_planted() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn root_works_in_no_directory_that_another_can_replace() {
     let Some(host) = Host::new() else { return };
     let open = host.path("open");
@@ -238,6 +240,7 @@ fn root_works_in_no_directory_that_another_can_replace() {
 
 /// With a HOME that sudo kept, and no directory named.
 #[test]
+#[ignore = "changes the system"]
 fn root_keeps_its_runs_where_no_user_leads_it() {
     let Some(host) = Host::new() else { return };
     host.plant_link(&host.path("root"), &host.path("home/.local"));
@@ -257,6 +260,7 @@ fn root_keeps_its_runs_where_no_user_leads_it() {
 }
 
 #[test]
+#[ignore = "changes the system"]
 fn a_cache_with_files_of_roots_still_serves_its_user() {
     let Some(host) = Host::new() else { return };
     let run = |words: &str| host.as_nobody(&format!("{} {words}", host.measure()));

@@ -48,6 +48,7 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn scores_and_indices_come_out_as_by_hand() {
     let place = Place::new();
     let path = fake();
@@ -65,6 +66,7 @@ fn scores_and_indices_come_out_as_by_hand() {
 
 /// UnixBench's procedure: three repetitions; x11perf's own average counts.
 #[test]
+#[ignore = "needs an X server"]
 fn the_classic_procedure_takes_the_average() {
     let place = Place::new();
     let path = fake();
@@ -74,6 +76,7 @@ fn the_classic_procedure_takes_the_average() {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn a_sub_test_that_fails_is_told_and_the_others_count() {
     let place = Place::new();
     let path = fake();
@@ -106,6 +109,7 @@ fn assert_group(row: &Value) {
 
 /// With few requests each, since finding out how many fill a second takes x11perf three.
 #[test]
+#[ignore = "needs an X server"]
 fn x11perf_s_groups_give_scores() {
     let place = Place::new();
     let groups = "rects lines circle ellipse shapes aashapes polys text blit window";
@@ -118,6 +122,7 @@ fn x11perf_s_groups_give_scores() {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn x11perf_fills_its_time_by_itself() {
     let place = Place::new();
     let report = run(&place, "2d-window -i 1 --xvfb", &[]);
@@ -127,6 +132,7 @@ fn x11perf_fills_its_time_by_itself() {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn our_own_drawing_comes_out_right() {
     let place = Place::new();
     let report = run(&place, "draw -i 2 --xvfb", &[]);
@@ -141,6 +147,7 @@ fn our_own_drawing_comes_out_right() {
 
 /// The check values hold on an X display and off-screen, and the gears' known frame is the same picture in both.
 #[test]
+#[ignore = "needs an X server"]
 fn gears_render_the_known_frame() {
     let place = Place::new();
     let shown = run(&place, "3d -i 2 --xvfb", &[]);
@@ -168,6 +175,7 @@ fn gears_render_the_known_frame() {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn what_is_missing_is_a_row_with_what_would_help() {
     let place = Place::new();
     let report = run(&place, "2d-text draw-rects -c 1", &[]);
@@ -241,6 +249,7 @@ fn process(line: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn killed_in_the_middle_nothing_stays() {
     for signal in ["KILL", "INT", "TERM"] {
         let place = Place::new();
@@ -254,6 +263,7 @@ fn killed_in_the_middle_nothing_stays() {
 
 /// An X server that is killed leaves its lock and its socket; the tool takes them away, and tells why there is no score.
 #[test]
+#[ignore = "needs an X server"]
 fn a_dead_x_server_is_an_error_and_is_cleaned_up_after() {
     let place = Place::new();
     let mut tool = begun(&place);
@@ -297,6 +307,7 @@ fn says(program: &mut Child) -> impl Iterator<Item = String> + use<> {
 }
 
 #[test]
+#[ignore = "needs an X server"]
 fn the_end_of_stdin_ends_a_program() {
     for begun in [false, true] {
         let mut program = by_hand("gears");

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -134,12 +133,9 @@ fn control_c_ends_real_time_tasks_and_loads_within_a_second() {
     assert_eq!(processes_with(place.root.path().to_str().unwrap()), Vec::<String>::new());
 }
 
-/// One run at a time has a load in a cgroup.
-static CGROUPS: Mutex<()> = Mutex::new(());
-
 #[test]
 fn a_tool_that_is_killed_leaves_nothing() {
-    let _alone = CGROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let _host = testing::host();
     let place = Place::new();
     let mut child = start(&place, "-t 60 -W video -w write -w compile --placement cgroup:20");
     process(&place, "/task");
@@ -190,7 +186,7 @@ fn what_is_denied_is_a_reason_or_a_note() {
 
 #[test]
 fn placements_and_policies() {
-    let _alone = CGROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+    let _host = testing::host();
     let place = Place::new();
     for words in [
         "-w burn --placement session",

@@ -73,6 +73,7 @@ fn draws(place: &Place) -> bool {
 }
 
 #[test]
+#[ignore = "needs a Wayland compositor"]
 fn frames_are_shown() {
     let place = Place::new();
     let weston = Weston::start(&place);
@@ -122,6 +123,7 @@ fn without_a_display_it_is_skipped() {
 }
 
 #[test]
+#[ignore = "needs a Wayland compositor"]
 fn a_compositor_that_ends_is_an_error_row() {
     let place = Place::new();
     let mut weston = Weston::start(&place);
@@ -140,6 +142,7 @@ fn a_compositor_that_ends_is_an_error_row() {
 }
 
 #[test]
+#[ignore = "needs a Wayland compositor"]
 fn a_tool_that_is_killed_leaves_nothing() {
     let place = Place::new();
     let mut weston = Weston::start(&place);

@@ -2,9 +2,11 @@
 //! goes to an archive of Parquet files, which engines for tables read.
 
 mod name;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod summary;
 
 pub use name::{encoded, hash};
+#[cfg(feature = "parquet")]
 pub use parquet::{FORMAT, Place, Table, facts, results, samples};
 pub use summary::{keep, summary};

@@ -8,6 +8,7 @@ mod lookup;
 mod need;
 mod own;
 mod processor;
+#[macro_use]
 mod tables;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub(crate) use lookup::unknown;
 pub use need::Need;
 pub use own::{is_typeable, path as own_path};
 pub use processor::{Figure, Processor};
-use tables::TABLES;
+use tables::Table;
 
 /// The whole catalogue, in the order of the files.
 #[derive(Debug, Clone)]
@@ -392,20 +393,15 @@ impl Test {
 }
 
 /// Reads the rows of a table of the binary's own.
-fn rows<T: DeserializeOwned>(key: &str, (file, text): (&str, &str)) -> Result<Vec<T>> {
+fn rows<T: DeserializeOwned>(key: &str, (file, text): Table) -> Result<Vec<T>> {
+    let text = text.with_context(|| format!("catalogue/{file} cannot be read"))?;
     let mut table: BTreeMap<String, Vec<T>> =
-        toml::from_str(text).with_context(|| format!("catalogue/{file} cannot be read"))?;
+        toml::from_str(&text).with_context(|| format!("catalogue/{file} cannot be read"))?;
     let rows = table.remove(key).with_context(|| format!("catalogue/{file} has no [[{key}]]"))?;
     match table.keys().next() {
         Some(other) => bail!("catalogue/{file} has a [[{other}]]"),
         None => Ok(rows),
     }
-}
-
-macro_rules! table {
-    ($file:literal) => {
-        ($file, include_str!(concat!("../../../catalogue/", $file)))
-    };
 }
 
 impl Catalogue {
@@ -428,7 +424,8 @@ impl Catalogue {
     }
 
     fn built_in() -> Result<Catalogue> {
-        let tests: Vec<Vec<Test>> = TABLES.iter().map(|table| rows("test", *table)).collect::<Result<_>>()?;
+        let tests: Vec<Vec<Test>> =
+            tables::tests().into_iter().map(|table| rows("test", table)).collect::<Result<_>>()?;
         Ok(Catalogue {
             tests: tests.into_iter().flatten().map(Arc::new).collect(),
             groups: rows("group", table!("groups.toml"))?,

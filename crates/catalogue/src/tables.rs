@@ -1,20 +1,46 @@
 // The files of the catalogue that hold tests, in the order of lists and reports: read here and by build.rs.
 
-/// Name and text of each.
-pub const TABLES: &[(&str, &str)] = &[
-    ("tests.toml", include_str!("../../../catalogue/tests.toml")),
-    ("cpu.toml", include_str!("../../../catalogue/cpu.toml")),
-    ("memory.toml", include_str!("../../../catalogue/memory.toml")),
-    ("thread.toml", include_str!("../../../catalogue/thread.toml")),
-    ("kernel.toml", include_str!("../../../catalogue/kernel.toml")),
-    ("calls.toml", include_str!("../../../catalogue/calls.toml")),
-    ("lebench.toml", include_str!("../../../catalogue/lebench.toml")),
-    ("lmbench.toml", include_str!("../../../catalogue/lmbench.toml")),
-    ("file.toml", include_str!("../../../catalogue/file.toml")),
-    ("session.toml", include_str!("../../../catalogue/session.toml")),
-    ("2d.toml", include_str!("../../../catalogue/2d.toml")),
-    ("3d.toml", include_str!("../../../catalogue/3d.toml")),
-    ("interactive.toml", include_str!("../../../catalogue/interactive.toml")),
-    ("loads.toml", include_str!("../../../catalogue/loads.toml")),
-    ("burn.toml", include_str!("../../../catalogue/burn.toml")),
-];
+use std::borrow::Cow;
+use std::io::Result;
+
+/// A file of the catalogue: its name, and its text, which is part of the binary.
+pub type Table = (&'static str, Result<Cow<'static, str>>);
+
+#[cfg(not(debug_assertions))]
+macro_rules! table {
+    ($file:literal) => {
+        ($file, Ok(std::borrow::Cow::Borrowed(include_str!(concat!("../../../catalogue/", $file)))))
+    };
+}
+
+/// A tool for development reads the repository instead, so that a word in a row rebuilds nothing.
+#[cfg(debug_assertions)]
+macro_rules! table {
+    ($file:literal) => {
+        ($file, {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../catalogue/", $file);
+            std::fs::read_to_string(path).map(std::borrow::Cow::Owned)
+        })
+    };
+}
+
+/// Returns the tables of tests.
+pub fn tests() -> [Table; 15] {
+    [
+        table!("tests.toml"),
+        table!("cpu.toml"),
+        table!("memory.toml"),
+        table!("thread.toml"),
+        table!("kernel.toml"),
+        table!("calls.toml"),
+        table!("lebench.toml"),
+        table!("lmbench.toml"),
+        table!("file.toml"),
+        table!("session.toml"),
+        table!("2d.toml"),
+        table!("3d.toml"),
+        table!("interactive.toml"),
+        table!("loads.toml"),
+        table!("burn.toml"),
+    ]
+}

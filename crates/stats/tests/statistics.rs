@@ -10,7 +10,7 @@ use stats::{
     log_interval, mean_half_width, median, median_interval, paired_shift, two_sample_shift, welch_shift,
     without_blocks,
 };
-use testing::normal;
+use testing::{allowed, normal, simulated};
 
 /// Noise as a shared machine has it: a normal part, and now and then a stall that only slows.
 fn noise(random: &mut Pcg64Mcg) -> f64 {
@@ -18,7 +18,7 @@ fn noise(random: &mut Pcg64Mcg) -> f64 {
     0.02 * normal(random) + stall
 }
 
-fn share(times: usize, mut holds: impl FnMut() -> bool) -> f64 {
+fn share(times: u64, mut holds: impl FnMut() -> bool) -> f64 {
     (0..times).filter(|_| holds()).count() as f64 / times as f64
 }
 
@@ -65,7 +65,7 @@ fn median_log(values: &[f64]) -> f64 {
 /// The index of twelve tests, with noise of each test's own and noise common to a block.
 fn index_coverage(blocks: usize, common: f64, mixed: bool) -> f64 {
     let mut random = Pcg64Mcg::seed_from_u64(13);
-    share(600, || {
+    share(simulated(600), || {
         let shared: Vec<f64> = (0..blocks).map(|_| common * normal(&mut random)).collect();
         let tests: Vec<ByBlock> = (0..12)
             .map(|test| {
@@ -91,7 +91,7 @@ fn an_index_s_interval_covers() {
         [(6, 0.0, false), (6, 0.02, false), (12, 0.0, false), (12, 0.02, false), (12, 0.0, true), (12, 0.02, true)]
     {
         let covered = index_coverage(blocks, common, mixed);
-        assert!((0.93..=0.995).contains(&covered), "{blocks} blocks, common noise {common}, {mixed}: {covered}");
+        assert!(allowed(0.93..0.995).contains(&covered), "{blocks} blocks, common noise {common}, {mixed}: {covered}");
     }
 }
 
@@ -115,8 +115,8 @@ fn an_index_s_interval_is_not_absurdly_wide() {
 fn shifts_cover_under_stalls() {
     let mut random = Pcg64Mcg::seed_from_u64(15);
     for (n, m) in [(4, 4), (6, 6), (8, 12), (20, 20), (60, 60)] {
-        let mut alarms = 0;
-        let covered = share(3000, || {
+        let (mut alarms, times) = (0, simulated(3000));
+        let covered = share(times, || {
             let a: Vec<f64> = (0..n).map(|_| noise(&mut random)).collect();
             let b: Vec<f64> = (0..m).map(|_| 0.07 + noise(&mut random)).collect();
             let shift = two_sample_shift(&a, &b);
@@ -124,8 +124,8 @@ fn shifts_cover_under_stalls() {
             alarms += usize::from(two_sample_shift(&a, &same).p < 0.05);
             shift.method == Method::RankSum && shift.estimate.low <= 0.07 && 0.07 <= shift.estimate.high
         });
-        assert!((0.94..0.985).contains(&covered), "{n}, {m}: {covered}");
-        assert!(alarms as f64 / 3000.0 < 0.06, "{n}, {m}: {alarms} false alarms");
+        assert!(allowed(0.94..0.985).contains(&covered), "{n}, {m}: {covered}");
+        assert!(allowed(-0.001..0.06).contains(&(alarms as f64 / times as f64)), "{n}, {m}: {alarms} false alarms");
     }
 }
 
@@ -246,7 +246,7 @@ fn a_law_s_intervals_cover() {
                 [(&EIGHT[..], 3, 0.0), (&EIGHT[..], 12, 0.1), (&[1, 2, 4][..], 3, 0.1), (&[1, 2, 4][..], 12, 0.1)]
             {
                 let planted = Usl { lambda: 100.0, sigma: *sigma, kappa: *kappa };
-                let (times, mut of_sigma, mut of_kappa, mut of_peak) = (200, 0, 0, 0);
+                let (times, mut of_sigma, mut of_kappa, mut of_peak) = (simulated(200).max(50), 0, 0, 0);
                 for _ in 0..times {
                     let fit = fitted(&mut random, &planted, copies, trials, (common, noise));
                     of_sigma += holds(fit.sigma, *sigma);
@@ -254,8 +254,8 @@ fn a_law_s_intervals_cover() {
                     // A law without a peak says nothing of one.
                     of_peak += fit.peak.map_or(1, |peak| holds(peak, planted.peak().unwrap()));
                 }
-                let covered = [of_sigma, of_kappa, of_peak].map(|held| held as f64 / f64::from(times));
-                let all = covered.iter().all(|share| *share >= 0.92);
+                let covered = [of_sigma, of_kappa, of_peak].map(|held| held as f64 / times as f64);
+                let all = covered.iter().all(|share| allowed(0.92..1.001).contains(share));
                 assert!(all, "{planted:?}, {} levels of {trials}: {covered:?}", copies.len());
             }
         }

@@ -6,6 +6,7 @@ pub mod compiled;
 mod damage;
 pub mod page;
 mod place;
+mod simulated;
 mod skip;
 mod turn;
 
@@ -16,8 +17,9 @@ use rand::RngExt;
 
 pub use damage::Damage;
 pub use place::{Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first};
+pub use simulated::{allowed, simulated};
 pub use skip::{all_must_run, has, is_root, skip};
-pub use turn::Machine;
+pub use turn::{Machine, host};
 
 /// The path of a file of the repository.
 pub fn file(path: impl AsRef<Path>) -> PathBuf {

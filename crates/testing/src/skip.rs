@@ -13,7 +13,7 @@ pub fn all_must_run() -> bool {
 }
 
 /// Notes that a test, or a part of it, cannot run here. The note is a line on stderr and of the file
-/// `UNIXMARK_TEST_SKIPS`, which `make test` prints in the end.
+/// `UNIXMARK_TEST_SKIPS`, which the pool prints in the end.
 ///
 /// # Panics
 /// Where all tests must run, unless `tests/impossible.txt` lists the reason.
@@ -47,7 +47,7 @@ pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).any(|folder| folder.join(command).is_file());
     if !found {
-        skip(&format!("it needs {command} (make test installs it)"));
+        skip(&format!("it needs {command} (make test-all installs it)"));
     }
     found
 }

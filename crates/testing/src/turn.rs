@@ -8,6 +8,12 @@ use rustix::fs::{FlockOperation, flock};
 
 static MACHINE: RwLock<()> = RwLock::new(());
 
+/// What processes lock are files that all of them have.
+const LOCK: &str = "crates/testing/Cargo.toml";
+/// Whoever waits to be alone has this one, so that those who share do not keep coming.
+const QUEUE: &str = "crates/testing/src/turn.rs";
+const HOST: &str = "crates/testing/src/lib.rs";
+
 thread_local! {
     /// How often this thread has it: the lock itself may be taken once only.
     static TAKEN: Cell<u32> = const { Cell::new(0) };
@@ -25,19 +31,23 @@ impl Machine {
     pub fn shared() -> Machine {
         let first = TAKEN.get() == 0;
         let shared = first.then(|| MACHINE.read().unwrap_or_else(PoisonError::into_inner));
-        let between = first.then(|| between(FlockOperation::LockShared));
+        let between = first.then(|| {
+            let _queue = locked(QUEUE, FlockOperation::LockShared);
+            locked(LOCK, FlockOperation::LockShared)
+        });
         TAKEN.set(TAKEN.get() + 1);
         Machine { _between: between, _shared: shared, _alone: None }
     }
 
-    /// The machine without other tests that take it, those of other processes among them: `tests/all` runs two at a time.
+    /// The machine without other tests that take it, those of other processes among them.
     ///
     /// # Panics
     /// The thread has it already.
     pub fn alone() -> Machine {
         assert_eq!(TAKEN.get(), 0, "the machine is taken alone first");
         let alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
-        let between = between(FlockOperation::LockExclusive);
+        let _queue = locked(QUEUE, FlockOperation::LockExclusive);
+        let between = locked(LOCK, FlockOperation::LockExclusive);
         TAKEN.set(1);
         Machine { _between: Some(between), _shared: None, _alone: Some(alone) }
     }
@@ -49,9 +59,14 @@ impl Drop for Machine {
     }
 }
 
-/// Waits for the other processes that run tests. What they lock is a file that all of them have.
-fn between(operation: FlockOperation) -> File {
-    let file = File::open(crate::file("crates/testing/Cargo.toml")).unwrap();
+/// The right to what a host has once: control groups, and root's ledger in `/var/lib/unixmark`.
+pub fn host() -> File {
+    locked(HOST, FlockOperation::LockExclusive)
+}
+
+/// Returns a lock that other processes wait for.
+fn locked(path: &str, operation: FlockOperation) -> File {
+    let file = File::open(crate::file(path)).unwrap();
     flock(&file, operation).unwrap();
     file
 }
@@ -65,7 +80,7 @@ mod tests {
     #[test]
     fn who_is_alone_shuts_out_whoever_else_takes_the_machine() {
         let _alone = Machine::alone();
-        let theirs = File::open(crate::file("crates/testing/Cargo.toml")).unwrap();
+        let theirs = File::open(crate::file(LOCK)).unwrap();
         assert_eq!(flock(&theirs, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK));
     }
 }

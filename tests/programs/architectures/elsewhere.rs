@@ -8,7 +8,7 @@ use catalogue::{Catalogue, Need, Test};
 
 use testing::compiled::Build;
 
-use super::{asked_for, each};
+use super::each;
 use crate::builds::program;
 use crate::hand::{Hand, answers, arguments};
 
@@ -34,10 +34,8 @@ fn has_part(test: &Test) -> bool {
 }
 
 #[test]
+#[ignore = "needs cross compilers and emulation"]
 fn rows_of_a_program_with_a_part_for_linux_need_it_or_work_without_that_part() {
-    if !asked_for() {
-        return;
-    }
     // Programs that hold rows of both kinds; the others are whole or not at all (below).
     let portable: Vec<String> = rows().filter(|test| !needs_linux(test)).map(|test| test.program.clone()).collect();
     let rows: Vec<_> = rows().filter(|test| has_part(test) && portable.contains(&test.program)).collect();
@@ -59,10 +57,8 @@ fn refusal(test: &Test, more: &[&str]) -> String {
 }
 
 #[test]
+#[ignore = "needs cross compilers and emulation"]
 fn what_every_program_takes_is_posix_or_a_skip() {
-    if !asked_for() {
-        return;
-    }
     let null = Catalogue::load().unwrap().test("null").unwrap().clone();
     for argument in ["cpu=0", "nice=19", "policy=other", "session=1", "prove_nice=1", "slowed=10"] {
         Hand::test(&null, &program(NO_LINUX, &null), &[argument]).go(20, 2);
@@ -79,10 +75,8 @@ fn what_every_program_takes_is_posix_or_a_skip() {
 
 /// FreeBSD's own headers and libraries: slow, and a download of 100 MB.
 #[test]
+#[ignore = "needs cross compilers and emulation"]
 fn every_program_builds_for_freebsd_or_its_rows_need_linux() {
-    if !asked_for() {
-        return;
-    }
     let place = match testing::python(ZIG) {
         Ok(place) => place,
         Err(why) => return testing::skip(&why),

@@ -30,6 +30,7 @@ fn assert_quiet(browser: &Browser) {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn the_ranking_filters_sorts_and_keeps_its_state_in_the_address() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
@@ -68,6 +69,7 @@ fn the_ranking_filters_sorts_and_keeps_its_state_in_the_address() {
 
 /// The address has the chosen values themselves, whatever is in them.
 #[test]
+#[ignore = "needs Chromium"]
 fn any_value_of_a_fact_can_be_chosen() {
     let place = Place::new();
     let folder = place.root.path().join("runs");
@@ -90,6 +92,7 @@ fn any_value_of_a_fact_can_be_chosen() {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn keys_are_enough_and_a_phone_is_wide_enough() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
@@ -119,6 +122,7 @@ fn keys_are_enough_and_a_phone_is_wide_enough() {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn side_by_side_marks_only_what_is_certain() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "");
@@ -146,6 +150,7 @@ fn side_by_side_marks_only_what_is_certain() {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn hostile_names_are_text() {
     let place = Place::new();
     let folder = place.root.path().join("runs");
@@ -160,6 +165,7 @@ fn hostile_names_are_text() {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn a_frame_shows_a_run_and_leads_to_its_report() {
     let place = Place::new();
     let (www, ..) = site(&place, &six(&place), "www", "--url https://example.org/site/");
@@ -192,6 +198,7 @@ const FOUND: &str = "axe.run().then((found) => found.violations.filter((one) => 
     .map((one) => one.id + ': ' + one.nodes.map((node) => node.html.slice(0, 200)).join(' | ')).join('\\n'))";
 
 #[test]
+#[ignore = "needs Chromium"]
 fn nothing_keeps_people_from_using_the_pages() {
     let place = Place::new();
     let folder = six(&place);

@@ -36,6 +36,7 @@ fn handed(www: &std::path::Path, name: &str) -> Value {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn a_planted_cause_is_named_beside_the_runs_that_differ_in_it() {
     let place = Place::new();
     let (www, ..) = site(&place, &seven(&place), "www", "");
@@ -78,6 +79,7 @@ fn systems_that_differ_in_nothing_but_speed_have_no_hint() {
 }
 
 #[test]
+#[ignore = "needs Chromium"]
 fn costs_are_ranked_by_what_they_change() {
     let place = Place::new();
     let (www, ..) = site(&place, &recorded("cost"), "www", "");

@@ -112,12 +112,17 @@ fn fleet(random: &mut Pcg64Mcg, nodes: usize, tails: Tails, noisy: bool, planted
 fn a_fleet_without_a_slow_node_names_nobody() {
     let mut random = Pcg64Mcg::seed_from_u64(71);
     for (nodes, times) in [(5, 120), (8, 120), (16, 100), (64, 40), (1000, 4)] {
+        let times = testing::simulated(times);
         for tails in [Tails::Normal, Tails::Heavy] {
             for noisy in [false, true] {
                 let wrong = (0..times)
                     .filter(|_| !named(&report(&fleet(&mut random, nodes, tails, noisy, 0), By::Nothing)).is_empty())
                     .count();
-                assert!(wrong * 20 <= times, "{nodes} nodes, {tails:?}, noisy {noisy}: {wrong} of {times}");
+                let share = wrong as f64 / times as f64;
+                assert!(
+                    testing::allowed(0.0..0.051).contains(&share),
+                    "{nodes} nodes, {tails:?}, noisy {noisy}: {wrong} of {times}"
+                );
             }
         }
     }

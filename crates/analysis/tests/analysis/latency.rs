@@ -67,7 +67,7 @@ fn frames(random: &mut Pcg64Mcg, slower: f64, stalls: f64) -> Copy {
 /// Returns how often the interval of a p99 covers the mean of such runs.
 fn covered(noise: Noise, shape: (usize, u32)) -> f64 {
     let catalogue = Catalogue::load().unwrap();
-    let runs = (0..RUNS).map(|seed| run(&catalogue, seed, noise, shape));
+    let runs = (0..testing::simulated(RUNS)).map(|seed| run(&catalogue, seed, noise, shape));
     let found: Vec<Estimate> = runs.flat_map(|run| run.figures).map(|row| row.score).collect();
     let (share, half) = coverage_of_mean(&found);
     println!("{noise:?}, {shape:?}: {share} within ±{half}");
@@ -80,7 +80,7 @@ fn percentiles_cover_on_a_machine_with_neighbours() {
     for noise in [QUIET, neighbours, stalls] {
         for shape in [(4, 6), (4, 12)] {
             let share = covered(noise, shape);
-            assert!((0.9..0.985).contains(&share), "{noise:?}, {shape:?}: {share}");
+            assert!(testing::allowed(0.9..0.985).contains(&share), "{noise:?}, {shape:?}: {share}");
         }
     }
 }
@@ -88,6 +88,6 @@ fn percentiles_cover_on_a_machine_with_neighbours() {
 /// Six trials of one task span half a minute, too little to see neighbours that come and go within 20 s.
 #[test]
 fn a_task_alone_is_known_less() {
-    assert!(covered(QUIET, (1, 6)) >= 0.94);
-    assert!(covered(Noise { neighbours: 0.3, ..QUIET }, (1, 6)) >= 0.7);
+    assert!(covered(QUIET, (1, 6)) >= testing::allowed(0.94..1.0).start);
+    assert!(covered(Noise { neighbours: 0.3, ..QUIET }, (1, 6)) >= testing::allowed(0.7..1.0).start);
 }

@@ -5,7 +5,7 @@ use catalogue::Catalogue;
 use journal::{Noise, Slice, Trial, Usage};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use testing::{Wandering, normal};
+use testing::{Wandering, allowed, normal, simulated};
 
 use crate::shared_machine::{copy, measured};
 
@@ -99,7 +99,7 @@ fn quiet_runs(runs: u64, planted: Planted) -> Vec<(f64, f64, f64)> {
 
 #[test]
 fn quiet_scores_are_those_of_the_machine_without_neighbours() {
-    let runs = 40;
+    let runs = simulated(40);
     let undisturbed = stats::mean(quiet_runs(runs, ALONE).iter().map(|found| found.0));
     for planted in [
         Planted { share: 0.3, depth: 0.15, ..ALONE },
@@ -113,16 +113,16 @@ fn quiet_scores_are_those_of_the_machine_without_neighbours() {
         let covered = found.iter().filter(|one| one.1 <= undisturbed && undisturbed <= one.2).count();
         let half = stats::median(&found.iter().map(|one| (one.2 - one.1) / 2.0).collect::<Vec<f64>>());
         println!("{} {}: bias {bias:.4}, covered {covered} of {runs}, half {half:.4}", planted.share, planted.depth);
-        assert!(bias.abs() < 0.01, "{bias}");
-        assert!(covered as f64 >= 0.87 * runs as f64, "{covered} of {runs}");
+        assert!(allowed(-0.01..0.01).contains(&bias), "{bias}");
+        assert!(covered as f64 >= allowed(0.87..1.0).start * runs as f64, "{covered} of {runs}");
     }
 }
 
 /// Whether a run was lucky must not show in its quiet index.
 #[test]
 fn luck_is_not_taken_for_quiet() {
-    let undisturbed = stats::mean(quiet_runs(40, ALONE).iter().map(|found| found.0));
-    let found = quiet_runs(40, Planted { share: 0.3, depth: 0.15, luck: LUCK, ..ALONE });
+    let undisturbed = stats::mean(quiet_runs(simulated(40), ALONE).iter().map(|found| found.0));
+    let found = quiet_runs(simulated(40), Planted { share: 0.3, depth: 0.15, luck: LUCK, ..ALONE });
     let off = stats::mean(found.iter().map(|one| (one.0 - undisturbed).powi(2))).sqrt();
     println!("off by {off:.4}");
     assert!(off < 0.02, "{off}");

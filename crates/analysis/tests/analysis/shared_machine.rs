@@ -6,12 +6,12 @@
 
 use analysis::{Asked, Comparisons, Design, Figure, Gain, Results, Verdict};
 use catalogue::{Catalogue, Metric};
-use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Trial, View};
+use journal::{Cell, Copy, End, Ended, Journal, Key, Procedure, Slice, Trial, View};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use stats::Estimate;
-use testing::{Wandering, normal};
+use testing::{Wandering, allowed, normal, simulated};
 
 /// Tests whose speed depends on where the scheduler places their processes.
 const TWO_PROCESSES: [&str; 2] = ["context1", "spawn"];
@@ -93,7 +93,7 @@ fn journal(machine: &mut Machine, catalogue: &Catalogue, blocks: u32, failing: b
 
 /// What a copy reports of a window of a second, at 10⁶ an s times e to the power of `log`.
 pub fn copy(log: f64) -> Copy {
-    Copy { slices: vec![[0, 1_000_000_000, (1e6 * log.exp()) as u64].into()], ..Copy::default() }
+    Copy { slices: vec![Slice { start: 0, end: 1_000_000_000, count: (1e6 * log.exp()) as u64 }], ..Copy::default() }
 }
 
 /// A journal of the system index in random blocks, whose trials `measure` makes up.
@@ -157,7 +157,7 @@ fn gains_are_from_differences_within_blocks() {
     let catalogue = Catalogue::load().unwrap();
     for (tau, failing) in [(10.0, false), (20.0, true), (40.0, false)] {
         let (mut of_index, mut of_tests, mut in_quadrature) = (Vec::new(), Vec::new(), Vec::new());
-        for seed in 0..200 {
+        for seed in 0..simulated(200) {
             let results = run(&mut Machine::recorded(seed, tau), &catalogue, 12, failing);
             let (tests, indexes): (Vec<&Gain>, Vec<&Gain>) =
                 results.gains().iter().partition(|gain| !gain.label.contains("Index"));
@@ -170,8 +170,8 @@ fn gains_are_from_differences_within_blocks() {
         let (tests, index, before) =
             (coverage(&of_tests, 1.5), coverage(&of_index, 1.5), coverage(&in_quadrature, 1.5));
         println!("tau {tau}: tests {tests:?}, index {index:?}, in quadrature {before:?}");
-        assert!((0.94..0.97).contains(&tests.0), "tau {tau}: {tests:?}");
-        assert!((0.93..0.998).contains(&index.0), "tau {tau}: {index:?}");
+        assert!(allowed(0.94..0.97).contains(&tests.0), "tau {tau}: {tests:?}");
+        assert!(allowed(0.93..0.998).contains(&index.0), "tau {tau}: {index:?}");
         assert!(index.1 < 0.5 * before.1, "tau {tau}: {index:?}, {before:?}");
     }
 }
@@ -230,7 +230,7 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
     ];
     for (machine, tau, blocks, least) in machines {
         let (mut of_index, mut of_tests, mut shares) = (Vec::new(), Vec::new(), Vec::new());
-        for seed in 0..100 {
+        for seed in 0..simulated(100) {
             let results = run(&mut machine(seed, tau), &catalogue, blocks, seed % 2 == 0);
             of_tests.extend(results.figures.iter().filter(|row| row.cell.key.copies == 1).map(|row| row.score));
             shares.push(results.drift.unwrap().share);
@@ -245,10 +245,10 @@ fn scores_and_indexes_cover_on_a_machine_that_drifts() {
         }
         let (tests, index) = (coverage(&of_tests, 1e6), coverage(&of_index, 1.0));
         println!("tau {tau}, {blocks}: tests {tests:?}, index {index:?}, share {}", stats::median(&shares));
-        assert!((0.94..0.985).contains(&tests.0), "tau {tau}, {blocks}: {tests:?}");
+        assert!(allowed(0.94..0.985).contains(&tests.0), "tau {tau}, {blocks}: {tests:?}");
         // Without any drift it is too wide by a quarter: the bootstrap of medians is.
-        let most = if tau < 1.0 { 1.0 } else { 0.985 };
-        assert!((0.92..=most).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
+        let most = if tau < 1.0 { 1.001 } else { 0.985 };
+        assert!(allowed(0.92..most).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
         let share = stats::median(&shares);
         assert!(if tau < 1.0 { share < 0.1 } else { (least..0.9).contains(&share) }, "tau {tau}, {blocks}: {share}");
     }
@@ -261,7 +261,7 @@ fn scores_and_indexes_cover_where_trials_stall_or_have_two_speeds() {
     let catalogue = Catalogue::load().unwrap();
     for (tau, blocks) in [(0.01, 16), (20.0, 16), (20.0, 32)] {
         let runs: Vec<Results> =
-            (0..100).map(|seed| run(&mut Machine::unsteady(seed, tau), &catalogue, blocks, false)).collect();
+            (0..simulated(100)).map(|seed| run(&mut Machine::unsteady(seed, tau), &catalogue, blocks, false)).collect();
         let index = coverage_of_mean(&runs.iter().map(|run| run.indexes()[0].score).collect::<Vec<_>>());
         let of_test =
             |place: usize| coverage_of_mean(&runs.iter().map(|run| run.figures[place].score).collect::<Vec<_>>());
@@ -270,9 +270,9 @@ fn scores_and_indexes_cover_where_trials_stall_or_have_two_speeds() {
         let mean = |places: Vec<usize>| stats::mean(places.into_iter().map(|place| of_test(place).0));
         let (one, two) = (mean(one), mean(two));
         println!("tau {tau}, {blocks}: tests {one}, of two processes {two}, index {index:?}");
-        assert!((0.94..0.985).contains(&one), "tau {tau}, {blocks}: {one}");
-        assert!((0.92..1.0).contains(&two), "tau {tau}, {blocks}: {two}");
-        assert!((0.92..=1.0).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
+        assert!(allowed(0.94..0.985).contains(&one), "tau {tau}, {blocks}: {one}");
+        assert!(allowed(0.92..1.001).contains(&two), "tau {tau}, {blocks}: {two}");
+        assert!(allowed(0.92..1.001).contains(&index.0), "tau {tau}, {blocks}: {index:?}");
     }
 }
 
@@ -303,7 +303,7 @@ fn the_bill_is_right() {
 fn runs_apart_are_seldom_called_different() {
     let catalogue = Catalogue::load().unwrap();
     for (tau, blocks) in [(10.0, 16), (40.0, 32)] {
-        let (mut called, mut detectable, reports) = (0, Vec::new(), 60);
+        let (mut called, mut detectable, reports) = (0, Vec::new(), simulated(60));
         for seed in 0..reports {
             let mut machine = Machine::recorded(1000 + seed, tau);
             let runs = (0..2).map(|_| run(&mut machine, &catalogue, blocks, false)).collect();
@@ -317,7 +317,10 @@ fn runs_apart_are_seldom_called_different() {
             }));
         }
         println!("tau {tau}, {blocks}: {called} of {reports}, could have been seen {}", stats::median(&detectable));
-        assert!(called <= 6, "tau {tau}, {blocks}: {called} of {reports}");
+        assert!(
+            allowed(0.0..0.101).contains(&(f64::from(called) / reports as f64)),
+            "tau {tau}, {blocks}: {called} of {reports}"
+        );
     }
 }
 
@@ -327,12 +330,13 @@ fn runs_apart_are_seldom_called_different() {
 fn classic_scores_cover_although_passes_resemble_each_other() {
     let catalogue = Catalogue::load().unwrap();
     for tau in [0.01, 20.0] {
-        let runs: Vec<Results> = (0..100).map(|seed| classic(&mut Machine::recorded(seed, tau), &catalogue)).collect();
+        let runs: Vec<Results> =
+            (0..simulated(100)).map(|seed| classic(&mut Machine::recorded(seed, tau), &catalogue)).collect();
         let scores: Vec<Estimate> = runs.iter().flat_map(|run| &run.figures).map(|row| row.score).collect();
         // Of their own mean, since the worst third of the passes is dropped.
         let found = coverage_of_mean(&scores);
         println!("tau {tau}: {found:?}");
-        assert!((0.93..=0.99).contains(&found.0), "tau {tau}: {found:?}");
+        assert!(allowed(0.93..0.99).contains(&found.0), "tau {tau}: {found:?}");
     }
 }
 
@@ -344,7 +348,8 @@ fn classic(machine: &mut Machine, catalogue: &Catalogue) -> Results {
         journal.cells.push(Cell { id, key, unit: "lps".to_owned(), timebase: 1.0, scale: 1.0, ..Cell::default() });
         for block in 0..10 {
             let rate = 1e6 * machine.trial(13.0).exp();
-            let copy = Copy { slices: vec![[0, 1_000_000_000, rate as u64].into()], ..Copy::default() };
+            let copy =
+                Copy { slices: vec![Slice { start: 0, end: 1_000_000_000, count: rate as u64 }], ..Copy::default() };
             journal.trials.push(Trial { cell: id, block, at: machine.at, copies: vec![copy], ..Trial::default() });
         }
     }

@@ -152,6 +152,7 @@ fn github_has_each_figure_on_its_side() {
 
 /// prometheus_client's parsers are Prometheus' own in Python: of OpenMetrics, and of what node_exporter reads.
 #[test]
+#[ignore = "needs Python packages"]
 fn prometheus_reads_each_figure() {
     let place = match testing::python("prometheus_client==0.23.1") {
         Ok(place) => place,

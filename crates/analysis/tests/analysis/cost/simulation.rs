@@ -6,7 +6,7 @@ use journal::{Cell, Trial};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use stats::{Estimate, paired_shift};
-use testing::normal;
+use testing::{allowed, normal, simulated};
 
 use super::made::{Machine, Made, Order, covers, effects, is_decided};
 
@@ -21,7 +21,7 @@ fn at_most(share: f64, count: usize, times: usize) -> bool {
 #[test]
 fn no_difference_is_never_called_one() {
     let catalogue = Catalogue::load().unwrap();
-    let (reports, mut flagged, mut controls, mut covered, mut all) = (400, 0, 0, 0, 0);
+    let (reports, mut flagged, mut controls, mut covered, mut all) = (simulated(400), 0, 0, 0, 0);
     for seed in 0..reports {
         let mut machine = Machine::new(seed, 0.06 + 0.07 * (seed % 5) as f64 / 4.0);
         if seed % 2 == 0 {
@@ -42,7 +42,7 @@ fn no_difference_is_never_called_one() {
     assert!(at_most(0.05, flagged, reports), "{flagged} of {reports} reports call a difference where there is none");
     assert!(at_most(0.05, controls, reports), "{controls} of {reports} controls do");
     let covered = covered as f64 / all as f64;
-    assert!((0.93..0.97).contains(&covered), "{covered}");
+    assert!(allowed(0.93..0.97).contains(&covered), "{covered}");
 }
 
 /// Returns what undecided comparisons say they would have seen, on average in per cent, and how often a loss of `size` per
@@ -50,7 +50,7 @@ fn no_difference_is_never_called_one() {
 fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
     let catalogue = Catalogue::load().unwrap();
     let loss = (1.0 - size / 100.0).ln();
-    let (mut could, mut found, times) = (Vec::new(), 0, 150);
+    let (mut could, mut found, times) = (Vec::new(), 0, simulated(150));
     for seed in 0..times {
         let mut machine = Machine::new(1000 + seed, noise);
         let mut made = Made::new(tests, &["audit=off", "audit=all"]);
@@ -73,8 +73,8 @@ fn power(tests: usize, blocks: u32, noise: f64, size: f64) -> (f64, f64) {
 fn what_would_have_been_seen_is_seen() {
     for (tests, blocks, noise) in [(27, 12, 0.025), (6, 12, 0.040), (6, 24, 0.060)] {
         let (could, power) = power(tests, blocks, noise, 5.0);
-        assert!((4.4..5.5).contains(&could), "{tests} tests, {blocks} blocks: {could}");
-        assert!((0.7..0.95).contains(&power), "{tests} tests, {blocks} blocks: {power}");
+        assert!(allowed(4.4..5.5).contains(&could), "{tests} tests, {blocks} blocks: {could}");
+        assert!(allowed(0.7..0.95).contains(&power), "{tests} tests, {blocks} blocks: {power}");
     }
 }
 
@@ -84,7 +84,7 @@ fn what_would_have_been_seen_is_seen() {
 fn five_per_cent_are_found_in_six_per_cent_of_noise() {
     let catalogue = Catalogue::load().unwrap();
     for (kept, least) in [(0.0, 0.5), (0.5, 0.8)] {
-        let (mut found, mut called, times) = (0, 0, 300);
+        let (mut found, mut called, times) = (0, 0, simulated(300));
         for seed in 0..times {
             for loss in [0.0, 0.95_f64.ln()] {
                 let mut machine = Machine { kept, ..Machine::new(5000 + seed, 0.06) };
@@ -96,7 +96,7 @@ fn five_per_cent_are_found_in_six_per_cent_of_noise() {
             }
         }
         println!("{kept}: {found} of {times}, without a difference {called}");
-        assert!(found as f64 / times as f64 > least, "{kept}: {found} of {times}");
+        assert!(found as f64 / times as f64 > allowed(least..1.0).start, "{kept}: {found} of {times}");
         assert!(at_most(0.05, called, times as usize), "{kept}: {called} of {times} without a difference");
     }
 }
@@ -105,7 +105,7 @@ fn five_per_cent_are_found_in_six_per_cent_of_noise() {
 #[test]
 fn stopping_by_width_keeps_the_coverage() {
     let catalogue = Catalogue::load().unwrap();
-    let (times, mut covered, mut early) = (500, 0, 0);
+    let (times, mut covered, mut early) = (simulated(500), 0, 0);
     for seed in 0..times {
         let mut machine = Machine::new(3000 + seed, 0.02).stalling();
         machine.stalls = 0.05;
@@ -126,17 +126,17 @@ fn stopping_by_width_keeps_the_coverage() {
         covered += usize::from(covers(&effects(&cost)[0].comparison.delta, truth));
     }
     let (covered, early) = (covered as f64 / times as f64, early as f64 / times as f64);
-    assert!((0.93..0.98).contains(&covered), "{covered}");
-    assert!((0.2..0.9).contains(&early), "{early} stop before the last look");
+    assert!(allowed(0.93..0.98).contains(&covered), "{covered}");
+    assert!(allowed(0.2..0.9).contains(&early), "{early} stop before the last look");
 }
 
 #[test]
 fn a_total_s_interval_covers() {
     let catalogue = Catalogue::load().unwrap();
     for (stalls, order) in [(0.0, Order::Whole), (0.1, Order::Tests)] {
-        let (times, mut covered) = (200_u32, 0_u32);
+        let (times, mut covered) = (simulated(200), 0_u32);
         for seed in 0..times {
-            let mut machine = Machine::new(4000 + u64::from(seed), 0.08);
+            let mut machine = Machine::new(4000 + seed, 0.08);
             machine.stalls = stalls;
             let mut made = Made::new(8, &["audit=off", "audit=all"]);
             // Some lose much and some nothing: the mean of the logarithms is that of 0 to -0.35.
@@ -147,8 +147,8 @@ fn a_total_s_interval_covers() {
             assert_eq!((total.id.as_str(), total.mean.rates), ("all", 8));
             covered += u32::from(covers(&total.mean.delta, -0.175));
         }
-        let covered = f64::from(covered) / f64::from(times);
-        assert!((0.92..=0.995).contains(&covered), "{covered}");
+        let covered = f64::from(covered) / times as f64;
+        assert!(allowed(0.92..0.995).contains(&covered), "{covered}");
     }
 }
 
@@ -194,7 +194,7 @@ fn intervals_of_what_is_called_allow_for_that() {
     for (tests, loss) in [(27, 0.03), (3, 0.05)] {
         let loss = f64::ln(1.0 - loss);
         let effect = |cell: &Cell| if cell.key.test[1..].parse::<u32>().unwrap() < tests { loss } else { 0.0 };
-        let (mut plain, mut adjusted, mut all, mut missed, reports) = (0, 0, 0, 0.0, 100);
+        let (mut plain, mut adjusted, mut all, mut missed, reports) = (0, 0, 0, 0.0, simulated(100).max(30));
         for seed in 0..reports {
             let mut machine = Machine { kept: 0.0, ..Machine::new(6000 + seed, 0.06) };
             let mut made = Made::new(27, &["audit=off", "audit=all"]);
@@ -211,7 +211,7 @@ fn intervals_of_what_is_called_allow_for_that() {
             all += called.len();
         }
         println!("{tests} lose {loss}: of {all} called {plain} hold, adjusted {adjusted}; per report {missed} miss");
-        assert!(all > 50 && adjusted > plain, "{tests}: {all}, {plain}, {adjusted}");
+        assert!(all as u64 > reports / 2 && adjusted > plain, "{tests}: {all}, {plain}, {adjusted}");
         assert!(at_most(0.05, missed.round() as usize, reports as usize), "{tests}: {missed} of {reports}");
     }
 }

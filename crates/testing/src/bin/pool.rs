@@ -1,0 +1,186 @@
+//! Runs the tests of all binaries side by side, each in a process of its own: `pool BUILT [--ignored]`,
+//! where BUILT is what `cargo build --message-format=json` wrote. What a test may not do beside others
+//! it asks of `testing::Machine` and `testing::host`.
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The binary whose tests `make check` runs.
+const CHECKED: &str = "architecture";
+
+/// The test binary of a crate or of the tool.
+struct Binary {
+    name: String,
+    path: PathBuf,
+    /// The folder of its package, in which its tests run.
+    folder: PathBuf,
+    /// The file to which its tests write what they skip.
+    skips: PathBuf,
+}
+
+impl Binary {
+    /// Returns the test binary that a line of Cargo's messages is about.
+    fn read(line: &str, skips: &Path) -> Option<Binary> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
+        Some(Binary {
+            name: message["target"]["name"].as_str()?.to_owned(),
+            path: PathBuf::from(message["executable"].as_str()?),
+            folder: Path::new(message["manifest_path"].as_str()?).parent()?.to_owned(),
+            skips: skips.to_owned(),
+        })
+    }
+
+    /// Returns whether its tests compute, as the crates' do; the tool's mostly wait.
+    fn computes(&self) -> bool {
+        self.folder.parent().is_some_and(|folder| folder.ends_with("crates"))
+    }
+
+    fn run<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Output {
+        let niceness = if self.computes() { "19" } else { "0" };
+        let mut command = Command::new("nice");
+        command.args(["-n", niceness]).arg(&self.path).args(words).current_dir(&self.folder);
+        command.env("CARGO_MANIFEST_DIR", &self.folder).env("UNIXMARK_TEST_SKIPS", &self.skips);
+        command.output().unwrap()
+    }
+
+    fn names(&self, words: &[&str]) -> BTreeSet<String> {
+        let output = self.run(["--list", "--format", "terse"].iter().chain(words).copied());
+        assert!(output.status.success(), "{} lists no tests", self.name);
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+    }
+
+    fn tests(&self, is_rest: bool) -> impl Iterator<Item = Test<'_>> {
+        let ignored = self.names(&["--ignored"]);
+        let names = if is_rest { ignored } else { &self.names(&[]) - &ignored };
+        names.into_iter().map(|name| Test { binary: self, name })
+    }
+
+    /// Prints the tests that are ignored, by the reasons in their `#[ignore]`.
+    fn print_ignored(&self) {
+        let names = self.names(&["--ignored"]);
+        if names.is_empty() {
+            return;
+        }
+        let output = self.run(names.iter().map(String::as_str).chain(["--exact"]));
+        let said = String::from_utf8(output.stdout).unwrap();
+        let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
+        for (name, reason) in said.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored, ")) {
+            by_reason.entry(reason).or_default().push(name);
+        }
+        for (reason, names) in by_reason {
+            println!("  {} ({reason}): {}", self.name, names.join(" "));
+        }
+    }
+}
+
+struct Test<'a> {
+    binary: &'a Binary,
+    name: String,
+}
+
+impl Test<'_> {
+    fn title(&self) -> String {
+        format!("{} {}", self.binary.name, self.name)
+    }
+
+    fn run(&self) -> Ended {
+        let began = Instant::now();
+        // With a single thread, the harness would run the test in one without its name.
+        let output = self.binary.run([&self.name, "--exact", "--include-ignored", "--test-threads=2"]);
+        let (title, took) = (self.title(), began.elapsed());
+        println!("{:8.3} s  {title}", took.as_secs_f64());
+        if !output.status.success() {
+            println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        }
+        Ended { title, took, is_good: output.status.success() }
+    }
+}
+
+struct Ended {
+    title: String,
+    took: Duration,
+    is_good: bool,
+}
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let built = PathBuf::from(words.next().unwrap());
+    let is_rest = words.next().is_some_and(|word| word == "--ignored");
+    let skips = std::path::absolute(built.with_extension("skips")).unwrap();
+    std::fs::write(&skips, "").unwrap();
+    let messages = std::fs::read_to_string(&built).unwrap();
+    let binaries: Vec<Binary> = messages.lines().filter_map(|line| Binary::read(line, &skips)).collect();
+    let mut binaries: Vec<Binary> = binaries.into_iter().filter(|binary| binary.name != CHECKED).collect();
+    binaries.sort_by(|a, b| a.name.cmp(&b.name));
+    let began = Instant::now();
+    let ended = run(binaries.iter().flat_map(|binary| binary.tests(is_rest)).collect(), &built.with_extension("times"));
+    let took = began.elapsed().as_secs_f64();
+    let skipped: BTreeSet<String> = std::fs::read_to_string(&skips).unwrap().lines().map(str::to_owned).collect();
+    print_list("skipped, in whole or in part:", &skipped);
+    if !is_rest {
+        println!("left to `make check`: formatting, clippy, shellcheck and the tests of {CHECKED}.rs");
+        println!("left to `make test-all`: other architectures and");
+        binaries.iter().for_each(Binary::print_ignored);
+    }
+    let failed: BTreeSet<String> =
+        ended.iter().filter(|ended| !ended.is_good).map(|ended| ended.title.clone()).collect();
+    print_list("failed:", &failed);
+    println!("{} tests passed, {} failed in {took:.0} s", ended.len() - failed.len(), failed.len());
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn print_list(heading: &str, items: &BTreeSet<String>) {
+    if !items.is_empty() {
+        println!("{heading}");
+    }
+    items.iter().for_each(|item| println!("  {item}"));
+}
+
+/// Runs tests, those first that took longest the last time. Twice as many as there are processors run at
+/// a time: half of them from those that compute, which leave the processors to the others.
+fn run(mut tests: Vec<Test>, times: &Path) -> Vec<Ended> {
+    let mut last = read_times(times);
+    tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
+    let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());
+    let queues: [Mutex<Vec<Test>>; 2] = [Mutex::new(waiting), Mutex::new(computing)];
+    let ended = Mutex::new(Vec::new());
+    let take = |queue: usize| queues[queue % 2].lock().unwrap().pop();
+    let work = |worker: usize| {
+        while let Some(test) = take(worker).or_else(|| take(worker + 1)) {
+            let done = test.run();
+            ended.lock().unwrap().push(done);
+        }
+    };
+    let work = &work;
+    std::thread::scope(|scope| {
+        for worker in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(move || work(worker));
+        }
+    });
+    let ended = ended.into_inner().unwrap();
+    last.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
+    write_times(times, &last);
+    ended
+}
+
+fn read_times(path: &Path) -> BTreeMap<String, Duration> {
+    let lines = std::fs::read_to_string(path).unwrap_or_default();
+    let parse = |line: &str| {
+        let (seconds, title) = line.split_once(' ')?;
+        Some((title.to_owned(), Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?))
+    };
+    lines.lines().filter_map(parse).collect()
+}
+
+fn write_times(path: &Path, times: &BTreeMap<String, Duration>) {
+    let lines: Vec<String> = times.iter().map(|(title, took)| format!("{:.3} {title}\n", took.as_secs_f64())).collect();
+    std::fs::write(path, lines.concat()).unwrap();
+}
