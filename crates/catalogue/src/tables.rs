@@ -12,6 +12,7 @@ pub const TABLES: &[(&str, &str)] = &[
     ("lmbench.toml", include_str!("../../../catalogue/lmbench.toml")),
     ("file.toml", include_str!("../../../catalogue/file.toml")),
     ("session.toml", include_str!("../../../catalogue/session.toml")),
+    ("command.toml", include_str!("../../../catalogue/command.toml")),
     ("2d.toml", include_str!("../../../catalogue/2d.toml")),
     ("3d.toml", include_str!("../../../catalogue/3d.toml")),
     ("interactive.toml", include_str!("../../../catalogue/interactive.toml")),

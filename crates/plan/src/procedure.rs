@@ -273,6 +273,8 @@ impl Procedure {
         let Point { test, load, condition, control, .. } = *point;
         let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
         let every = match (control && self.passes.is_none(), self.sparse) {
+            // Its program knows when the control's turn is.
+            _ if test.arms > 0 => 1,
             (true, _) => CONTROL,
             (_, true) => test.standard.sparse.unwrap_or(usual),
             _ => 1,
