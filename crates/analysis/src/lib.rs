@@ -41,8 +41,8 @@ pub use compare::{
     Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
 };
 pub use cost::{
-    Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,
-    suspects,
+    Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures,
+    enough as enough_cost, is_answered, suspects,
 };
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
@@ -297,7 +297,7 @@ impl Results {
             View::Scaling => Findings::Scaling(scaling::scalings(&journal.run, &self.rows, trials)),
             // Indexes would be of the machine as it was found, which a run about cost may not have measured: their
             // differences are among what conditions cost.
-            View::Cost => {
+            View::Cost | View::Ab => {
                 let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
                 Findings::Cost(Box::new(Cost::new(journal, &self.rows, controls, &gaps, trials, catalogue)))
             }
