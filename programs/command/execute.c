@@ -18,7 +18,8 @@
  *     warmup=N       rounds before the first window of a run [0]
  *     same=1         all arms must print the same, which is tried before the first window of a run
  *     ignore=1       a command may fail
- *     control=N      the first arm is executed twice in every N-th round; the second time reports as the last arm [0: never]
+ *     control=N      the first arm is executed twice in one of N rounds, by chance; the second time reports as the last arm
+ *                    [0: never]
  *     seed=N         of the order [1]
  *
  * A command shares the program's process group, so whoever ends the group ends all. What outlives a command is ended after
@@ -161,7 +162,8 @@ static uint64_t next_random(void)
 /* A round below 0 is a warm-up. */
 static void execute_round(long round)
 {
-    const long due = arm_count - (control > 0 && (round < 0 || round % control));
+    const int without = control > 0 && (round < 0 || next_random() % (uint64_t)control > 0);
+    const long due = arm_count - without;
     long order[MOST_ARMS];
 
     for (long i = 0; i < due; i++) {
@@ -240,16 +242,18 @@ static void report_execution(const struct execution *done)
 
 static void report_arm(const struct arm *arm)
 {
-    int64_t *walls = malloc(arm->executed * sizeof *walls);
+    int64_t *walls = malloc((arm->executed + 1) * sizeof *walls);
 
     if (!walls)
         kit_error("no memory for %zu times: try a shorter window", arm->executed);
-    kit_slice(arm->executions[0].start, arm->executions[arm->executed - 1].end, arm->executed);
+    if (arm->executed)
+        kit_slice(arm->executions[0].start, arm->executions[arm->executed - 1].end, arm->executed);
     for (size_t i = 0; i < arm->executed; i++) {
         walls[i] = arm->executions[i].end - arm->executions[i].start;
         report_execution(&arm->executions[i]);
     }
-    kit_report("value wall %.9g ms\n", median_ms(walls, arm->executed));
+    if (arm->executed)
+        kit_report("value wall %.9g ms\n", median_ms(walls, arm->executed));
     free(walls);
 }
 

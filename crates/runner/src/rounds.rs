@@ -301,7 +301,8 @@ fn by_arm(trial: Trial, arms: &[usize]) -> Vec<Trial> {
         energy: None,
         ..trial.clone()
     };
-    arms.iter().zip(&trial.copies).map(arm).collect()
+    // The control has its turn by chance.
+    arms.iter().zip(&trial.copies).filter(|(_, copy)| !copy.executions.is_empty()).map(arm).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::arms::Arms;
 use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial};
+use stats::Exact;
+
 use crate::compare::engine::{Design, Difference, Draft};
 use catalogue::Metric;
 
@@ -60,31 +62,51 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     arms.treated().all(|cell| {
-        let elapsed = elapsed(arms.of(cell));
-        arms.drafts(cell).0.first().is_some_and(|draft| question.is_answered_by(&draft.difference, elapsed))
+        let progress = Progress::of(arms.of(cell));
+        arms.drafts(cell).0.first().is_some_and(|draft| question.is_answered_by(&draft.difference, &progress))
     })
 }
 
-/// Returns the seconds since the run began at the end of the last trial, and of the one before it.
-fn elapsed(trials: &[&Trial]) -> [f64; 2] {
-    let end = |trial: &&Trial| {
-        let last = trial.copies.iter().flat_map(|copy| &copy.executions).map(|one| one.end).max();
-        trial.at + last.unwrap_or(0) as f64 / 1e9
-    };
-    let at = |back: usize| trials.len().checked_sub(back).map_or(0.0, |place| end(&trials[place]));
-    [at(1), at(2)]
+/// How far a comparison of commands is.
+struct Progress {
+    /// Executions of each, now and one trial before.
+    executions: [usize; 2],
+    /// Seconds since the run began.
+    seconds: f64,
+}
+
+impl Progress {
+    fn of(trials: &[&Trial]) -> Progress {
+        let count =
+            |trials: &[&Trial]| trials.iter().flat_map(|trial| &trial.copies).map(|copy| copy.executions.len()).sum();
+        let before = trials.split_last().map_or(trials, |(_, before)| before);
+        let last = trials.iter().flat_map(|trial| {
+            let ends = trial.copies.iter().flat_map(|copy| &copy.executions).map(|one| one.end as f64 / 1e9);
+            ends.map(|end| trial.at + end)
+        });
+        Progress { executions: [count(trials), count(before)], seconds: last.fold(0.0, f64::max) }
+    }
+
+    /// Returns true where the width of the interval is looked at: after each half as many executions again. Of many looks one
+    /// finds a narrow interval by luck.
+    fn looks_at_width(&self) -> bool {
+        let looks = self.executions.map(|count| ((count.max(1) as f64).natural_log() / 1.5.natural_log()).floor());
+        looks[0] > looks[1]
+    }
 }
 
 impl Question {
-    fn is_answered_by(&self, difference: &Difference, [now, before]: [f64; 2]) -> bool {
+    fn is_answered_by(&self, difference: &Difference, progress: &Progress) -> bool {
         let estimate = difference.shift.estimate;
-        let half = (estimate.high - estimate.low) / 2.0;
+        // A width that is known from few executions may be narrow by luck: by one standard error of a deviation.
+        let [now, before] = progress.executions.map(|count| count.max(1) as f64);
+        let half = (estimate.high - estimate.low) / 2.0 * (1.0 + (2.0 * now).sqrt().recip());
         let wanted = f64::max(self.precision / 2.0, PART * estimate.value.abs());
-        if half <= wanted {
+        if half <= wanted && progress.looks_at_width() {
             return true;
         }
         // Both the width that is wanted and the time that is left end it, whatever the difference.
-        let share = f64::max((wanted / half).powi(2), now / self.budget).min(1.0);
+        let share = f64::max((wanted / half).powi(2), progress.seconds / self.budget).min(1.0);
         let is_due = stats::is_look_due(share * before / now, share);
         let Some(threshold) = self.threshold.filter(|_| is_due) else { return false };
         let delta = difference.delta_at(stats::look_level(share));
