@@ -154,8 +154,10 @@ impl<'a> Job<'a> {
         let mut recording =
             Recording::start(Start { machine, store: &store, options, dir: &dir, tests, facts, remarks, run })?;
         builds.extend(recording.programs.clone().map(|programs| (String::new(), programs)));
-        let suspects =
-            self.gate.map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
+        let suspects = self
+            .gate
+            .filter(|_| self.view == View::Cost)
+            .map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
         let setting = Setting {
             machine,
             plan,
@@ -167,7 +169,7 @@ impl<'a> Job<'a> {
             patience: options.patience,
             screen,
             policy: Policy {
-                enough: &|families| enough(plan, self.view, families),
+                enough: &|families| enough(plan, self.view, self.gate, families),
                 suspects: suspects.as_ref().map(|suspects| suspects as _),
             },
         };
@@ -233,8 +235,13 @@ fn skipped(plan: &Plan, machine: &Machine) -> Vec<String> {
 }
 
 /// Which families of cells were measured narrowly enough.
-fn enough(plan: &Plan, view: View, families: &[Vec<Measured<'_>>]) -> Vec<bool> {
+fn enough(plan: &Plan, view: View, gate: Option<f64>, families: &[Vec<Measured<'_>>]) -> Vec<bool> {
     let precision = plan.procedure().precision;
+    if view == View::Ab {
+        let budget = plan.procedure().budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
+        let question = analysis::Question { precision: precision.unwrap_or(PRECISION), threshold: gate, budget };
+        return families.iter().map(|family| analysis::is_answered(family, &question)).collect();
+    }
     if view == View::Cost {
         return families.iter().map(|family| analysis::enough_cost(family, precision)).collect();
     }

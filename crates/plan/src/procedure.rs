@@ -126,6 +126,9 @@ const LATENCY_BLOCKS: u32 = 6;
 /// Blocks of `unixmark scale`: its many levels make one estimate, so that each may have few trials.
 const SCALE_BLOCKS: u32 = 6;
 
+/// Time of `unixmark ab`.
+const AB_BUDGET: Duration = Duration::from_secs(60);
+
 /// Looks of `unixmark cost`: twelve blocks are the fewest whose exact p value survives among thirty tests.
 const LOOKS: &[u32] = &[12, 16, 24, 32, 48];
 const COST_QUICK: u32 = 8;
@@ -233,6 +236,17 @@ impl Procedure {
             procedure.looks = LOOKS;
             (procedure.least, procedure.most) = (LOOKS[0], LOOKS[LOOKS.len() - 1]);
         }
+        procedure
+    }
+
+    /// Returns the procedure of `unixmark ab`: windows of a second, or of a round where that takes longer, until the question is
+    /// answered or the budget, a minute, is spent.
+    #[must_use]
+    pub fn ab(effort: Effort) -> Procedure {
+        let budget = effort.budget.or((effort.blocks.is_none()).then_some(AB_BUDGET));
+        let mut procedure = Procedure::new(Effort { budget, ..effort });
+        procedure.least = effort.blocks.unwrap_or(1);
+        procedure.sparse = false;
         procedure
     }
 

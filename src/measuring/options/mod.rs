@@ -1,5 +1,6 @@
 //! Options of the verbs that measure, each declared once.
 
+mod commands;
 mod fleet;
 mod matrix;
 mod values;
@@ -17,6 +18,7 @@ use crate::status::usage;
 use ::report::Format;
 use build::BuildKind;
 
+pub(crate) use commands::Commands;
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
 pub(crate) use values::{bytes, caption, duration};
