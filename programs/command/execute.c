@@ -36,72 +36,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command/arms.h"
 #include "command/process.h"
 #include "command/same.h"
 #include "kit.h"
 
 enum {
-    MOST_ARMS = 64,
     STARTS = 8,      /* processes that do nothing, of which the median is reported */
     SIGNALLED = 128, /* as shells have it */
 };
 
-struct arm {
-    char **words, **prepare; /* prepare: NULL without one */
+/* What was executed of an arm. */
+struct record {
     struct execution *executions;
     size_t executed, room;
 };
 
 static struct arm arms[MOST_ARMS];
+static struct record records[MOST_ARMS];
 static long arm_count, control; /* arm_count: with the control, which is the last */
 static int ignore, input, output;
 static uint64_t random_state;
 static char nothing[] = "nothing";
 
-/* --- the command line --- */
-
-static void add_arm(char **words, char **prepare)
-{
-    if (arm_count == MOST_ARMS)
-        kit_error("there are more than %d commands: name fewer", MOST_ARMS);
-    arms[arm_count++] = (struct arm){.words = words, .prepare = prepare};
-}
-
-/* A section's words are moved over its count, to end with NULL. */
-static void read_sections(char **word)
-{
-    char **prepare = NULL;
-
-    while (word && *word) {
-        const char *kind = *word++;
-        const long count = *word ? strtol(*word, NULL, 10) : 0;
-        for (long i = 0; i < count; i++) {
-            word[i] = word[i + 1];
-            if (!word[i])
-                kit_error("fewer than %ld words follow '%s %ld'", count, kind, count);
-        }
-        if (count < 1 || (strcmp(kind, "run") != 0 && strcmp(kind, "prepare") != 0))
-            kit_error("'%s' begins no section: try execute -- run 1 true", kind);
-        word[count] = NULL;
-        if (strcmp(kind, "run") == 0)
-            add_arm(word, prepare);
-        prepare = strcmp(kind, "run") == 0 ? NULL : word;
-        word += count + 1;
-    }
-    if (arm_count == 0)
-        kit_error("no command: try execute -- run 1 true");
-    if (control)
-        add_arm(arms[0].words, arms[0].prepare);
-}
-
-static int open_file(const char *path, int flags)
-{
-    const int file = open(path, flags | O_CLOEXEC, 0666);
-
-    if (file < 0)
-        kit_error("cannot open %s (%s): is the path right?", path, strerror(errno));
-    return file;
-}
+/* --- files --- */
 
 static int memory_file(void)
 {
@@ -124,11 +82,7 @@ static struct execution execute(const struct arm *arm, int to)
 {
     struct execution done;
 
-    if (arm->prepare) {
-        done = process_execute(arm->prepare, STDIN_FILENO, STDOUT_FILENO);
-        if (done.status != 0)
-            process_fail(arm->prepare, done.status);
-    }
+    arms_prepare(arm);
     if (input != STDIN_FILENO)
         lseek(input, 0, SEEK_SET);
     if (to != STDOUT_FILENO)
@@ -139,15 +93,15 @@ static struct execution execute(const struct arm *arm, int to)
     return done;
 }
 
-static void keep(struct arm *arm, struct execution done)
+static void keep(struct record *record, struct execution done)
 {
-    if (arm->executed == arm->room) {
-        arm->room = arm->room ? 2 * arm->room : 256;
-        arm->executions = realloc(arm->executions, arm->room * sizeof *arm->executions);
-        if (!arm->executions)
-            kit_error("no memory for %zu executions: try a shorter window", arm->room);
+    if (record->executed == record->room) {
+        record->room = record->room ? 2 * record->room : 256;
+        record->executions = realloc(record->executions, record->room * sizeof *record->executions);
+        if (!record->executions)
+            kit_error("no memory for %zu executions: try a shorter window", record->room);
     }
-    arm->executions[arm->executed++] = done;
+    record->executions[record->executed++] = done;
 }
 
 /* Marsaglia's xorshift64. */
@@ -175,7 +129,7 @@ static void execute_round(long round)
         struct execution done = execute(&arms[order[i]], output);
         done.round = round;
         if (round >= 0)
-            keep(&arms[order[i]], done);
+            keep(&records[order[i]], done);
     }
 }
 
@@ -240,20 +194,20 @@ static void report_execution(const struct execution *done)
                used->ru_majflt, used->ru_nvcsw, used->ru_nivcsw, used->ru_maxrss, status);
 }
 
-static void report_arm(const struct arm *arm)
+static void report_record(const struct record *record)
 {
-    int64_t *walls = malloc((arm->executed + 1) * sizeof *walls);
+    int64_t *walls = malloc((record->executed + 1) * sizeof *walls);
 
     if (!walls)
-        kit_error("no memory for %zu times: try a shorter window", arm->executed);
-    if (arm->executed)
-        kit_slice(arm->executions[0].start, arm->executions[arm->executed - 1].end, arm->executed);
-    for (size_t i = 0; i < arm->executed; i++) {
-        walls[i] = arm->executions[i].end - arm->executions[i].start;
-        report_execution(&arm->executions[i]);
+        kit_error("no memory for %zu times: try a shorter window", record->executed);
+    if (record->executed)
+        kit_slice(record->executions[0].start, record->executions[record->executed - 1].end, record->executed);
+    for (size_t i = 0; i < record->executed; i++) {
+        walls[i] = record->executions[i].end - record->executions[i].start;
+        report_execution(&record->executions[i]);
     }
-    if (arm->executed)
-        kit_report("value wall %.9g ms\n", median_ms(walls, arm->executed));
+    if (record->executed)
+        kit_report("value wall %.9g ms\n", median_ms(walls, record->executed));
     free(walls);
 }
 
@@ -264,7 +218,7 @@ static void report(void)
     for (long arm = 0; arm < arm_count; arm++) {
         if (arm_count > 1)
             kit_report("copy %ld\n", arm);
-        report_arm(&arms[arm]);
+        report_record(&records[arm]);
     }
 }
 
@@ -324,11 +278,16 @@ int main(int argc, char **argv)
     ignore = (int)kit_arg_number("ignore", 0, 0, 1);
     control = kit_arg_number("control", 0, 0, 1000000);
     random_state = (uint64_t)kit_arg_number("seed", 1, 1, INT32_MAX);
-    read_sections(kit_command());
+    arm_count = arms_read(kit_command(), arms);
+    if (control) {
+        if (arm_count == MOST_ARMS)
+            kit_error("there is no room for a control of %ld commands: name fewer", arm_count);
+        arms[arm_count++] = arms[0];
+    }
     kit_detach_stdio();
     process_init();
-    input = input_file ? open_file(input_file, O_RDONLY) : STDIN_FILENO;
-    output = output_file ? open_file(output_file, O_WRONLY | O_CREAT | O_TRUNC) : STDOUT_FILENO;
+    input = input_file ? process_open(input_file, O_RDONLY) : STDIN_FILENO;
+    output = output_file ? process_open(output_file, O_WRONLY | O_CREAT | O_TRUNC) : STDOUT_FILENO;
     measure_start(argv[0]);
     begins = begins_run();
     if (folder && chdir(folder) != 0)

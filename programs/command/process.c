@@ -48,7 +48,7 @@ static long kill_children(void)
 }
 
 /* Orphans become this program's children, wherever they went. A kernel that does not list them leaves them to the tool. */
-static void end_children(void)
+void process_end_children(void)
 {
     long killed;
 
@@ -68,7 +68,7 @@ static void end_children(void)
 static void clean(int finished)
 {
     (void)finished;
-    end_children();
+    process_end_children();
 }
 
 void process_init(void)
@@ -100,6 +100,21 @@ static const char *shown(char **words)
     return line;
 }
 
+void process_redirect(int input, int output)
+{
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(complaints, STDERR_FILENO) < 0)
+        _exit(1);
+}
+
+int process_open(const char *path, int flags)
+{
+    const int file = open(path, flags | O_CLOEXEC, 0666);
+
+    if (file < 0)
+        kit_error("cannot open %s (%s): is the path right?", path, strerror(errno));
+    return file;
+}
+
 /* Starts a process that has these files and nothing else of this one. */
 static pid_t start(char **words, int input, int output)
 {
@@ -128,7 +143,7 @@ struct execution process_execute(char **words, int input, int output)
         if (errno != EINTR)
             kit_error("lost '%s' (%s)", shown(words), strerror(errno));
     done.end = kit_now();
-    end_children();
+    process_end_children();
     return done;
 }
 

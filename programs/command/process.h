@@ -19,6 +19,15 @@ void process_init(void);
 /* Executes a command to its end, with two files as its stdin and its stdout; what outlives it is ended. */
 struct execution process_execute(char **words, int input, int output);
 
+/* Ends what is left of a command. */
+void process_end_children(void);
+
+/* In a child: has these files, and the one that keeps complaints, as stdin, stdout and stderr. */
+void process_redirect(int input, int output);
+
+/* Opens a file; an error ends the program. */
+int process_open(const char *path, int flags);
+
 /* How many processes have outlived their commands. */
 long process_left(void);
 

@@ -1,5 +1,6 @@
 //! The program that executes commands: what it reports of them, and that nothing of them is left, whatever they do.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::builds::measured;
@@ -16,12 +17,16 @@ struct Executed {
     status: u64,
 }
 
-fn program() -> PathBuf {
-    measured(Catalogue::load().unwrap().test("command").unwrap())
+fn program(test: &str) -> PathBuf {
+    measured(Catalogue::load().unwrap().test(test).unwrap())
 }
 
 /// Starts it with options and sections, each `run` or `prepare` and a command whose words are parted by `|`.
 fn started(options: &[&str], sections: &[(&str, &str)]) -> Hand {
+    Hand::with(&program("command"), line(options, sections))
+}
+
+fn line(options: &[&str], sections: &[(&str, &str)]) -> Vec<String> {
     let mut words: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
     words.push("--".to_owned());
     for (kind, command) in sections {
@@ -29,7 +34,7 @@ fn started(options: &[&str], sections: &[(&str, &str)]) -> Hand {
         words.extend([(*kind).to_owned(), command.len().to_string()]);
         words.extend(command.into_iter().map(str::to_owned));
     }
-    Hand::with(&program(), words)
+    words
 }
 
 /// Returns what it says of a window of 50 ms.
@@ -223,8 +228,94 @@ fn words_that_are_no_sections_are_refused() {
         (&[], "no command"),
         (&["--", "run", "1", "true", "unknown"], "'unknown' begins no section"),
     ] {
-        let mut hand = Hand::with(&program(), words);
+        let mut hand = Hand::with(&program("command"), words);
         let said = hand.end(SOON).said;
         assert!(last_line(&said).starts_with("error ") && said.contains(why), "{words:?}: {said}");
+    }
+}
+
+/// Returns what the program that counts says of commands, by copy: the values by their names.
+fn counts(commands: &[&str]) -> Vec<BTreeMap<String, u64>> {
+    let sections: Vec<(&str, &str)> = commands.iter().map(|command| ("run", *command)).collect();
+    let mut hand = Hand::with(&program("command-counts"), line(&[], &sections));
+    if !hand.is_ready() {
+        return Vec::new();
+    }
+    hand.say("go 0 50000000 1");
+    let said = hand.end(SOON).said;
+    assert_eq!(last_line(&said), "done", "{said}");
+    hand.leaves_no_process_within(AT_ONCE);
+    let mut copies = Vec::new();
+    for words in said.lines().map(|line| line.split(' ').collect::<Vec<&str>>()) {
+        match words[..] {
+            ["slice", ..] => copies.push(BTreeMap::new()),
+            ["value", name, number, _] => {
+                copies.last_mut().unwrap().insert(name.to_owned(), number.parse().unwrap());
+            }
+            _ => {}
+        }
+    }
+    copies
+}
+
+#[test]
+fn a_call_more_is_counted() {
+    let dd = |count| format!("dd|if=/dev/zero|of=/dev/null|bs=1|count={count}|status=none");
+    let [one, other] = &counts(&[&dd(10_000), &dd(10_001)])[..] else { return };
+    let differ: Vec<&String> = other.keys().filter(|name| one[*name] != other[*name]).collect();
+    let calls: Vec<&&String> = differ.iter().filter(|name| name.starts_with("call:")).collect();
+    assert_eq!((calls.len(), one.len()), (2, other.len()), "a read and a write: {differ:?}");
+    assert!(calls.iter().all(|name| one[**name] + 1 == other[**name]));
+    assert_eq!(one["calls"] + 2, other["calls"]);
+    assert!(one["read"] + 1 == other["read"] && one["written"] + 1 == other["written"]);
+}
+
+#[test]
+fn processes_and_threads_are_told_apart_and_all_are_counted() {
+    let shell = "sh|-c|(true & true & wait); /bin/true; exec /bin/true";
+    let Some(found) = counts(&[shell]).pop() else { return };
+    // The outer subshell may be the shell's own process.
+    assert!([3, 4].contains(&found["processes"]) && found["threads"] == 0, "{found:?}");
+    assert!(found["memory"] > 100);
+}
+
+#[test]
+fn a_command_that_cannot_be_executed_is_said_to_be_so() {
+    for (command, why) in [
+        ("/nonexistent/command", "ended with exit status 127, saying 'No such file or directory'"),
+        ("sh|-c|exit 4", "ended with exit status 4"),
+        ("sh|-c|kill -9 $$", "was killed by signal 9"),
+    ] {
+        let mut hand = Hand::with(&program("command-counts"), line(&[], &[("run", command)]));
+        if !hand.is_ready() {
+            return;
+        }
+        hand.say("go 0 50000000 1");
+        let said = hand.end(SOON).said;
+        assert!(last_line(&said).contains(why), "{said}");
+    }
+}
+
+/// strace(1) counts calls that return, of all processes.
+#[test]
+fn counts_are_those_of_strace() {
+    if !testing::all_must_run() || !testing::has("strace") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("a.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let compile = format!("cc|-o|{}/a|{}", folder.path().display(), source.display());
+    let tar = format!("tar|-cf|/dev/null|-C|/|etc/default");
+    for command in ["ls|/", &tar, &compile, "git|--version", "python3|-S|-c|1"] {
+        let words: Vec<&str> = command.split('|').collect();
+        let mut strace = std::process::Command::new("strace");
+        strace.args(["-f", "-c"]).args(&words).stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        let output = strace.output().unwrap();
+        let table = String::from_utf8_lossy(&output.stderr).into_owned();
+        let total = table.lines().rev().find(|line| line.ends_with(" total")).unwrap();
+        let expected: u64 = total.split_whitespace().nth(3).unwrap().parse().unwrap();
+        let Some(found) = counts(&[command]).pop() else { return };
+        assert_eq!(found["calls"], expected, "{command}: {found:?}\n{table}");
     }
 }
