@@ -311,6 +311,8 @@ fn counts_are_those_of_strace() {
         let words: Vec<&str> = command.split('|').collect();
         let mut strace = std::process::Command::new("strace");
         strace.args(["-f", "-c"]).args(&words).stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        // What it writes is there from the first time on.
+        strace.output().unwrap();
         let output = strace.output().unwrap();
         let table = String::from_utf8_lossy(&output.stderr).into_owned();
         let total = table.lines().rev().find(|line| line.ends_with(" total")).unwrap();
