@@ -307,7 +307,7 @@ fn counts_are_those_of_strace() {
     std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
     let compile = format!("cc|-o|{}/a|{}", folder.path().display(), source.display());
     let tar = format!("tar|-cf|/dev/null|-C|/|etc/default");
-    for command in ["ls|/", &tar, &compile, "git|--version", "python3|-S|-c|1"] {
+    for command in ["ls|/", &tar, &compile, "git|--version", "/usr/bin/python3|-S|-c|1"] {
         let words: Vec<&str> = command.split('|').collect();
         let mut strace = std::process::Command::new("strace");
         strace.args(["-f", "-c"]).args(&words).stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
