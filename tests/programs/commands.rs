@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use super::builds::measured;
 use super::hand::{AT_ONCE, Hand, SOON, is_alive};
@@ -309,12 +310,14 @@ fn counts_are_those_of_strace() {
     let tar = format!("tar|-cf|/dev/null|-C|/|etc/default");
     for command in ["ls|/", &tar, &compile, "git|--version", "/usr/bin/python3|-S|-c|1"] {
         let words: Vec<&str> = command.split('|').collect();
+        let (table, errors) = (folder.path().join("table"), folder.path().join("errors"));
         let mut strace = std::process::Command::new("strace");
-        strace.args(["-f", "-c"]).args(&words).stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        strace.args(["-f", "-c", "-o"]).arg(&table).args(&words).stdin(Stdio::null()).stdout(Stdio::null());
+        // Some look at what their stderr is.
+        strace.stderr(std::fs::File::create(errors).unwrap());
         // What it writes is there from the first time on.
-        strace.output().unwrap();
-        let output = strace.output().unwrap();
-        let table = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(strace.status().unwrap().success() && strace.status().unwrap().success());
+        let table = std::fs::read_to_string(table).unwrap();
         let total = table.lines().rev().find(|line| line.ends_with(" total")).unwrap();
         let expected: u64 = total.split_whitespace().nth(3).unwrap().parse().unwrap();
         let Some(found) = counts(&[command]).pop() else { return };
