@@ -1,7 +1,7 @@
 //! The program that executes commands: what it reports of them, and that nothing of them is left, whatever they do.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use super::builds::measured;
@@ -307,20 +307,23 @@ fn counts_are_those_of_strace() {
     let source = folder.path().join("a.c");
     std::fs::write(&source, "int main(void) { return 0; }\n").unwrap();
     let compile = format!("cc|-o|{}/a|{}", folder.path().display(), source.display());
-    let tar = format!("tar|-cf|/dev/null|-C|/|etc/default");
-    for command in ["ls|/", &tar, &compile, "git|--version", "/usr/bin/python3|-S|-c|1"] {
-        let words: Vec<&str> = command.split('|').collect();
-        let (table, errors) = (folder.path().join("table"), folder.path().join("errors"));
-        let mut strace = std::process::Command::new("strace");
-        strace.args(["-f", "-c", "-o"]).arg(&table).args(&words).stdin(Stdio::null()).stdout(Stdio::null());
-        // Some look at what their stderr is.
-        strace.stderr(std::fs::File::create(errors).unwrap());
-        // What it writes is there from the first time on.
-        assert!(strace.status().unwrap().success() && strace.status().unwrap().success());
-        let table = std::fs::read_to_string(table).unwrap();
-        let total = table.lines().rev().find(|line| line.ends_with(" total")).unwrap();
-        let expected: u64 = total.split_whitespace().nth(3).unwrap().parse().unwrap();
-        let Some(found) = counts(&[command]).pop() else { return };
-        assert_eq!(found["calls"], expected, "{command}: {found:?}\n{table}");
+    let tar = "tar|-cf|/dev/null|-C|/|etc/default";
+    for command in ["ls|/", tar, &compile, "git|--version", "/usr/bin/python3|-S|-c|1"] {
+        // Compilers draw the names of their files by chance, again where one is taken.
+        let is_same = |_| counts(&[command])[0]["calls"] == traced(folder.path(), command);
+        assert!((0..5).any(is_same), "{command}");
     }
+}
+
+/// The calls of a command by strace.
+fn traced(folder: &Path, command: &str) -> u64 {
+    let (table, errors) = (folder.join("table"), folder.join("errors"));
+    let mut strace = std::process::Command::new("strace");
+    strace.args(["-f", "-c", "-o"]).arg(&table).args(command.split('|'));
+    // Some look at what their stderr is.
+    strace.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(errors).unwrap());
+    assert!(strace.status().unwrap().success());
+    let table = std::fs::read_to_string(table).unwrap();
+    let total = table.lines().rev().find(|line| line.ends_with(" total")).unwrap();
+    total.split_whitespace().nth(3).unwrap().parse().unwrap()
 }
