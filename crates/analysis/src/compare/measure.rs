@@ -78,6 +78,11 @@ impl Measure {
         !matches!(self, Measure::Met | Measure::Energy | Measure::Memory)
     }
 
+    /// Returns true if the kernel counts it in ticks, which only many executions resolve.
+    pub(crate) fn is_in_ticks(self) -> bool {
+        matches!(self, Measure::User | Measure::System)
+    }
+
     /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a
     /// logarithm, of the inverse where less is better; of a share of deadlines the share in per cent.
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {

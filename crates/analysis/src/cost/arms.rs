@@ -24,6 +24,11 @@ pub(super) struct Arms<'a> {
     pub(super) threshold: f64,
 }
 
+/// Parts of a trial whose processor time is known well enough.
+const PARTS: u64 = 8;
+
+const KIB_OF_MIB: f64 = 1024.0;
+
 /// Rounds that a block may have: a second of the shortest commands has fewer.
 const ROUNDS: u32 = 1 << 14;
 
@@ -56,7 +61,7 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
     let value = match measure {
         Measure::User => executed(|one| one.user).map(|ns| ns / MS),
         Measure::System => executed(|one| one.system).map(|ns| ns / MS),
-        Measure::Memory => executed(|one| one.maxrss_kib).map(|kib| kib / 1024.0),
+        Measure::Memory => executed(|one| one.maxrss_kib).map(|kib| kib / KIB_OF_MIB),
         Measure::Energy => energy::joules(cell, trial),
         Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
         Measure::P50 => quantile(0.5),
@@ -67,23 +72,33 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
     value.filter(|value| value.is_finite())
 }
 
-/// Returns the values of a trial by the number of its block from 1: its own; of commands that alternate those of its rounds.
-/// Processor times are counted in ticks, which only many executions together resolve.
+/// Returns the values of a trial by the number of its block from 1: its own; of commands that alternate those of its rounds,
+/// or of some rounds together where processor time is counted in ticks.
 fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
     let number: fn(&Execution) -> f64 = match measure {
         Measure::Score => |one| one.wall() as f64 / MS,
-        Measure::Memory => |one| one.maxrss_kib as f64 / 1024.0,
-        _ => return value(cell, trial, measure).map(|value| (trial.block + 1, value)).into_iter().collect(),
+        Measure::User => |one| one.user as f64 / MS,
+        Measure::System => |one| one.system as f64 / MS,
+        Measure::Memory => |one| one.maxrss_kib as f64 / KIB_OF_MIB,
+        _ => return whole(cell, trial, measure),
     };
     if !cell.in_turn {
-        return value(cell, trial, measure).map(|value| (trial.block + 1, value)).into_iter().collect();
+        return whole(cell, trial, measure);
     }
-    let executions = trial.copies.iter().flat_map(|copy| &copy.executions);
-    let of_round = |one: &Execution| {
-        let round = u32::try_from(one.round).ok().filter(|round| *round < ROUNDS)?;
-        Some((trial.block.checked_mul(ROUNDS)? + round + 1, number(one)))
+    let executions: Vec<&Execution> = trial.copies.iter().flat_map(|copy| &copy.executions).collect();
+    let rounds = executions.last().map_or(0, |last| last.round + 1);
+    let size = if measure.is_in_ticks() { rounds.div_ceil(PARTS).max(1) } else { 1 };
+    let parts = executions.chunk_by(|one, next| one.round / size == next.round / size);
+    let of_part = |part: &[&Execution]| {
+        let round = u32::try_from(part[0].round / size).ok().filter(|round| *round < ROUNDS)?;
+        let value = mean(part.iter().map(|one| number(one)));
+        Some((trial.block.checked_mul(ROUNDS)? + round + 1, value)).filter(|(_, value)| *value > 0.0)
     };
-    executions.filter_map(of_round).filter(|(_, value)| *value > 0.0).collect()
+    parts.filter_map(of_part).collect()
+}
+
+fn whole(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
+    value(cell, trial, measure).map(|value| (trial.block + 1, value)).into_iter().collect()
 }
 
 /// The smallest difference that the counts of a trial can show: of the logarithm one count more; of deadlines met, in
