@@ -1,6 +1,7 @@
 /* The commands of a command line: see arms.h. */
 #include "command/arms.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,29 +9,43 @@
 #include "command/process.h"
 #include "kit.h"
 
-/* A section's words are moved over its count, to end with NULL. */
+/* A section's words are moved over its count, to end with NULL; returns how many there are. */
+static long read_words(const char *kind, char **word)
+{
+    const long count = *word ? strtol(*word, NULL, 10) : 0;
+
+    if (count < 1)
+        kit_error("'%s' begins no section: try run 1 true", kind);
+    for (long i = 0; i < count; i++) {
+        word[i] = word[i + 1];
+        if (!word[i])
+            kit_error("fewer than %ld words follow '%s %ld'", count, kind, count);
+    }
+    word[count] = NULL;
+    return count;
+}
+
 long arms_read(char **word, struct arm *arms)
 {
-    char **prepare = NULL;
+    struct arm next = {0};
     long read = 0;
 
     while (word && *word) {
         const char *kind = *word++;
-        const long count = *word ? strtol(*word, NULL, 10) : 0;
-        const int is_run = strcmp(kind, "run") == 0;
-        if (count < 1 || (!is_run && strcmp(kind, "prepare") != 0))
+        const long count = read_words(kind, word);
+        if (strcmp(kind, "prepare") == 0) {
+            next.prepare = word;
+        } else if (strcmp(kind, "in") == 0) {
+            next.folder = word[0];
+        } else if (strcmp(kind, "run") == 0) {
+            if (read == MOST_ARMS)
+                kit_error("there are more than %d commands: name fewer", MOST_ARMS);
+            next.words = word;
+            arms[read++] = next;
+            next = (struct arm){0};
+        } else {
             kit_error("'%s' begins no section: try run 1 true", kind);
-        for (long i = 0; i < count; i++) {
-            word[i] = word[i + 1];
-            if (!word[i])
-                kit_error("fewer than %ld words follow '%s %ld'", count, kind, count);
         }
-        word[count] = NULL;
-        if (is_run && read == MOST_ARMS)
-            kit_error("there are more than %d commands: name fewer", MOST_ARMS);
-        if (is_run)
-            arms[read++] = (struct arm){.words = word, .prepare = prepare};
-        prepare = is_run ? NULL : word;
         word += count + 1;
     }
     if (read == 0)
@@ -42,6 +57,8 @@ void arms_prepare(const struct arm *arm)
 {
     struct execution done;
 
+    if (arm->folder && chdir(arm->folder) != 0)
+        kit_error("cannot work in %s (%s): is it a directory?", arm->folder, strerror(errno));
     if (!arm->prepare)
         return;
     done = process_execute(arm->prepare, STDIN_FILENO, STDOUT_FILENO);

@@ -6,15 +6,16 @@ enum { MOST_ARMS = 64 };
 
 struct arm {
     char **words, **prepare; /* prepare: NULL without one */
+    const char *folder;      /* where it works; NULL where all do */
 };
 
 /*
- * Reads sections, each `run COUNT WORD...`, an arm, or `prepare COUNT WORD...`, what comes before each execution of the next
- * arm. Returns how many arms there are, at least one.
+ * Reads sections, each `run COUNT WORD...`, an arm, or before that `prepare COUNT WORD...`, what comes before each execution of
+ * the next arm, or `in 1 FOLDER`, where it works. Returns how many arms there are, at least one.
  */
 long arms_read(char **word, struct arm *arms);
 
-/* Executes what prepares an arm. */
+/* Goes where an arm works, and executes what prepares it. */
 void arms_prepare(const struct arm *arm);
 
 #endif

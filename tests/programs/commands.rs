@@ -168,6 +168,19 @@ fn input_output_and_folder_are_the_commands() {
 }
 
 #[test]
+fn an_arm_may_work_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let output = format!("output={path}/out");
+    let said = said(&[&output], &[("in", &path), ("run", "pwd")]);
+    assert_eq!(last_line(&said), "done", "{said}");
+    let printed = std::fs::read_to_string(folder.path().join("out")).unwrap();
+    assert_eq!(printed.trim_end(), folder.path().canonicalize().unwrap().display().to_string());
+    let said = self::said(&[], &[("in", "/nonexistent"), ("run", "pwd")]);
+    assert!(last_line(&said).starts_with("error cannot work in /nonexistent"), "{said}");
+}
+
+#[test]
 fn a_warm_up_comes_once_in_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");

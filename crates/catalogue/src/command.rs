@@ -19,6 +19,8 @@ pub struct Command {
     pub words: Vec<String>,
     /// The same of what prepares an execution; empty without that.
     pub prepare: Vec<String>,
+    /// Where it works, if that is not where all commands do.
+    pub folder: Option<PathBuf>,
 }
 
 /// How commands are executed.
@@ -88,11 +90,10 @@ impl Test {
 
 /// The words by which the program knows a command.
 fn sections(command: &Command) -> impl Iterator<Item = String> {
-    let section = |kind: &str, words: &[String]| {
-        let head = [kind.to_owned(), words.len().to_string()];
-        if words.is_empty() { Vec::new() } else { [&head, words].concat() }
-    };
-    section("prepare", &command.prepare).into_iter().chain(section("run", &command.words))
+    let folder: Vec<String> = command.folder.iter().map(|folder| folder.display().to_string()).collect();
+    let all = [("in", folder), ("prepare", command.prepare.clone()), ("run", command.words.clone())];
+    let named = all.into_iter().filter(|(_, words)| !words.is_empty());
+    named.flat_map(|(kind, words)| [kind.to_owned(), words.len().to_string()].into_iter().chain(words))
 }
 
 #[cfg(test)]
@@ -109,14 +110,15 @@ mod tests {
         let catalogue = Catalogue::load().unwrap();
         let row = catalogue.test("command").unwrap();
         let how = Execution { folder: "/home/me".into(), warmup: 3, ignore: true, ..Execution::default() };
-        let old = Command { label: "old".into(), words: words("./old x"), prepare: Vec::new() };
+        let old = Command { label: "old".into(), words: words("./old x"), ..Command::default() };
         let test = row.executing(&old, &how);
         assert_eq!((&*test.id, &test.command, test.arms), ("old", &words("run 2 ./old x"), 0));
         assert_eq!(test.args, words("folder=/home/me warmup=3 ignore=1"));
         assert!(test.is_command() && !catalogue.test("pipe").unwrap().is_command());
-        let new = Command { label: "new".into(), words: words("./new"), prepare: words("sync") };
+        let new =
+            Command { label: "new".into(), words: words("./new"), prepare: words("sync"), folder: Some("/new".into()) };
         let both = row.alternating("ab", &[old, new], &Execution { folder: "/".into(), ..Execution::default() });
-        assert_eq!(both.command, words("run 2 ./old x prepare 1 sync run 1 ./new"));
+        assert_eq!(both.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
         assert_eq!((both.args, both.arms), (words("folder=/ control=4"), 2));
     }
 }

@@ -107,6 +107,7 @@ impl Commands {
                 label: self.command_name.get(place).cloned().unwrap_or(usual),
                 words,
                 prepare: prepare.map_or(Ok(Vec::new()), |prepare| self.words(prepare))?,
+                folder: None,
             })
         };
         let commands: Vec<Command> = named.into_iter().enumerate().map(command).collect::<Result<_>>()?;
