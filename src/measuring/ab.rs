@@ -1,13 +1,15 @@
 //! `unixmark ab`: commands that are executed in turn, and which is faster.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::Job;
-use crate::measuring::options::{Commands, Matrix, with_default};
+use crate::measuring::options::{Commands, Matrix, expanded, with_default};
 use crate::status::{Status, usage};
-use catalogue::{Catalogue, Condition};
+use catalogue::{Catalogue, Command, Condition};
 use journal::View;
 use machine::Machine;
 use plan::{Procedure, Request};
@@ -19,8 +21,20 @@ use plan::{Procedure, Request};
 )]
 pub(crate) struct Arguments {
     /// The commands, each quoted as one word, which a shell executes; the others are compared with the first
-    #[arg(value_name = "COMMAND", required = true)]
+    #[arg(value_name = "COMMAND", required_unless_present = "base")]
     quoted: Vec<String>,
+    /// Execute one command in two directories; this is compared with
+    #[arg(long, value_name = "DIR", requires_all = ["head", "words"], conflicts_with = "quoted")]
+    base: Option<PathBuf>,
+    /// The other directory
+    #[arg(long, value_name = "DIR", requires = "base")]
+    head: Option<PathBuf>,
+    /// The command for --base and --head
+    #[arg(last = true, value_name = "COMMAND", requires = "base")]
+    words: Vec<OsString>,
+    /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one; repeatable
+    #[arg(short = 'L', long, value_name = "NAME=A,B,…")]
+    parameter_list: Vec<String>,
     /// Fail if a command is slower than the first by more than this: 2%
     #[arg(long, value_name = "PERCENT", value_parser = crate::options::percent)]
     fail_on: Option<f64>,
@@ -42,14 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn request(arguments: &Arguments, catalogue: &Catalogue) -> Result<Request> {
-    let Arguments { quoted, commands, options, .. } = arguments;
-    if quoted.len() < 2 {
-        bail!(
-            "there is one command, and nothing to compare it with; try `unixmark ab 'OLD' 'NEW'`, or `unixmark run '{}'`",
-            quoted[0]
-        );
-    }
-    let (test, names) = commands.in_turn(catalogue, quoted, arguments.same_output)?;
+    let Arguments { commands, options, .. } = arguments;
+    let (test, names) = commands.in_turn(catalogue, arms(arguments)?, arguments.same_output)?;
     let condition = |name| Arc::new(Condition { name, parts: Vec::new() });
     Ok(Request {
         tests: vec![test],
@@ -60,4 +68,22 @@ fn request(arguments: &Arguments, catalogue: &Catalogue) -> Result<Request> {
         procedure: Procedure::ab(options.effort_in_blocks()?),
         ..Request::default()
     })
+}
+
+/// Returns the commands, the one that the others are compared with first.
+fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
+    let Arguments { quoted, base, head, words, commands, parameter_list, .. } = arguments;
+    if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
+        let command = Commands::given(words)?;
+        let arm = |(name, folder): (&str, &PathBuf)| {
+            let folder = folder.canonicalize().with_context(|| format!("{} cannot be used", folder.display()))?;
+            Ok(Command { label: name.to_owned(), folder: Some(folder), ..command.clone() })
+        };
+        return [("base", base), ("head", head)].into_iter().map(arm).collect();
+    }
+    let quoted = expanded(quoted, parameter_list)?;
+    if let [only] = &quoted[..] {
+        bail!("there is nothing to compare '{only}' with; try `unixmark ab 'OLD' 'NEW'`, or `unixmark run '{only}'`");
+    }
+    quoted.iter().map(|command| commands.quoted(command)).collect()
 }

@@ -48,75 +48,69 @@ impl Commands {
         word.contains(char::is_whitespace) || (word.contains('/') && !word.contains(':'))
     }
 
-    /// Returns the test of a command whose words are executed as they are.
+    /// Returns a command whose words are executed as they are.
     ///
     /// # Errors
-    /// A word is not UTF-8, a file is missing, or there are more names than commands.
-    pub(crate) fn test(&self, catalogue: &Catalogue, words: &[OsString]) -> Result<Arc<Test>> {
-        let words: Vec<String> = words.iter().map(text).collect::<Result<_>>()?;
-        let name = shown(&words::shell(&words));
-        self.single(catalogue, (name, words))
+    /// A word is not UTF-8.
+    pub(crate) fn given(words: &[OsString]) -> Result<Command> {
+        let words: Vec<String> = words.iter().map(utf8).collect::<Result<_>>()?;
+        Ok(Command { label: shown(&words::shell(&words)), words, ..Command::default() })
     }
 
-    /// Returns the test of a quoted command.
+    /// Returns a quoted command.
     ///
     /// # Errors
-    /// As [`Commands::test`].
-    pub(crate) fn quoted(&self, catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
-        self.single(catalogue, (shown(command), self.words(command)?))
+    /// It cannot be executed without a shell, which was asked for.
+    pub(crate) fn quoted(&self, command: &str) -> Result<Command> {
+        Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
     }
 
-    /// Returns the test in which quoted commands are executed in turn, and their names.
+    /// Returns the test of one command.
     ///
     /// # Errors
-    /// As [`Commands::test`], or two have the same name.
+    /// A file is missing, or there are more names than commands.
+    pub(crate) fn alone(&self, catalogue: &Catalogue, command: Command) -> Result<Arc<Test>> {
+        Ok(Arc::new(row(catalogue)?.executing(&self.completed(vec![command])?[0], &self.execution()?)))
+    }
+
+    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same.
+    ///
+    /// # Errors
+    /// As [`Commands::alone`], or two have the same name.
     pub(crate) fn in_turn(
         &self,
         catalogue: &Catalogue,
-        quoted: &[String],
+        commands: Vec<Command>,
         same: bool,
     ) -> Result<(Arc<Test>, Vec<String>)> {
-        let named = quoted.iter().map(|command| Ok((shown(command), self.words(command)?)));
-        let commands = self.commands(named.collect::<Result<_>>()?)?;
+        let commands = self.completed(commands)?;
         let names: Vec<String> = commands.iter().map(|command| command.label.clone()).collect();
+        if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+            bail!("two commands are called '{}'; give them names with -n", twice.1);
+        }
         let how = Execution { same, ..self.execution()? };
         Ok((Arc::new(row(catalogue)?.alternating("ab", &commands, &how)), names))
     }
 
-    fn single(&self, catalogue: &Catalogue, named: (String, Vec<String>)) -> Result<Arc<Test>> {
-        let commands = self.commands(vec![named])?;
-        Ok(Arc::new(row(catalogue)?.executing(&commands[0], &self.execution()?)))
-    }
-
-    /// Returns commands with what prepares them, of their usual names and their words.
-    fn commands(&self, named: Vec<(String, Vec<String>)>) -> Result<Vec<Command>> {
-        let count = named.len();
-        if self.command_name.len() > count {
-            bail!("there are {} names for {}; name each once", self.command_name.len(), words::count(count, "command"));
+    /// Returns commands with the names that the user gave them, and with what prepares them.
+    fn completed(&self, commands: Vec<Command>) -> Result<Vec<Command>> {
+        let count = commands.len();
+        let [names, prepares] = [self.command_name.len(), self.prepare.len()];
+        if names > count {
+            bail!("there are {names} names for {}; name each once", words::count(count, "command"));
         }
-        if self.prepare.len() > 1 && self.prepare.len() != count {
+        if prepares > 1 && prepares != count {
             bail!(
-                "--prepare is given {} times for {}; give it once for all, or once for each",
-                self.prepare.len(),
+                "--prepare is given {prepares} times for {}; give it once for all, or once for each",
                 words::count(count, "command")
             );
         }
-        let command = |(place, (usual, words)): (usize, (String, Vec<String>))| {
-            let prepare = self.prepare.get(if self.prepare.len() > 1 { place } else { 0 });
-            Ok(Command {
-                label: self.command_name.get(place).cloned().unwrap_or(usual),
-                words,
-                prepare: prepare.map_or(Ok(Vec::new()), |prepare| self.words(prepare))?,
-                folder: None,
-            })
+        let complete = |(place, command): (usize, Command)| {
+            let prepare = self.prepare.get(if prepares > 1 { place } else { 0 });
+            let label = self.command_name.get(place).cloned().unwrap_or(command.label);
+            Ok(Command { label, prepare: prepare.map_or(Ok(Vec::new()), |prepare| self.words(prepare))?, ..command })
         };
-        let commands: Vec<Command> = named.into_iter().enumerate().map(command).collect::<Result<_>>()?;
-        for (place, command) in commands.iter().enumerate() {
-            if commands[..place].iter().any(|other| other.label == command.label) {
-                bail!("two commands are called '{}'; name each with --command-name", command.label);
-            }
-        }
-        Ok(commands)
+        commands.into_iter().enumerate().map(complete).collect()
     }
 
     /// Returns the words of a quoted command.
@@ -130,18 +124,15 @@ impl Commands {
     }
 
     fn execution(&self) -> Result<Execution> {
-        let folder = std::env::current_dir().context("the current directory is gone; change to another")?;
-        let absolute =
-            |path: &Path| std::path::absolute(path).with_context(|| format!("{} cannot be used", path.display()));
-        let input = self.input.as_deref().filter(|input| *input != Path::new("null")).map(absolute).transpose()?;
+        let is_file = |path: &&Path| *path != Path::new("null");
+        let input = self.input.as_deref().filter(is_file).map(absolute).transpose()?;
         if let Some(input) = input.as_deref().filter(|input| !input.is_file()) {
             bail!("{} cannot be the commands' input: it is no file", input.display());
         }
-        let output = self.output.as_deref().filter(|output| *output != Path::new("null"));
         Ok(Execution {
-            folder,
+            folder: std::env::current_dir().context("the current directory is gone; change to another")?,
             input,
-            output: output.map(absolute).transpose()?,
+            output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
             warmup: self.warmup,
             same: false,
             ignore: self.ignore_failure,
@@ -149,17 +140,56 @@ impl Commands {
     }
 }
 
-fn row(catalogue: &Catalogue) -> Result<&Arc<Test>> {
-    catalogue.test(ROW).with_context(|| format!("the catalogue has no row '{ROW}'"))
+/// Returns commands in which each `{NAME}` is replaced by each of the values of a parameter `NAME=A,B,…`.
+///
+/// # Errors
+/// A parameter has another form.
+pub(crate) fn expanded(commands: &[String], parameters: &[String]) -> Result<Vec<String>> {
+    let mut all = commands.to_vec();
+    for parameter in parameters {
+        let Some((name, values)) = parameter.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            bail!("'{parameter}' is no parameter; try -L NAME=A,B, and {{NAME}} in the commands");
+        };
+        let place = format!("{{{name}}}");
+        let with = |command: String| {
+            let count = if command.contains(&place) { usize::MAX } else { 1 };
+            values.split(',').take(count).map(|value| command.replace(&place, value)).collect::<Vec<String>>()
+        };
+        all = all.into_iter().flat_map(with).collect();
+    }
+    Ok(all)
 }
 
-fn text(word: &OsString) -> Result<String> {
-    let text = word.to_str().with_context(|| format!("{} is not UTF-8; try a link of another name", word.display()))?;
-    Ok(text.to_owned())
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{} cannot be used", path.display()))
+}
+
+fn utf8(word: &OsString) -> Result<String> {
+    let known =
+        word.to_str().with_context(|| format!("{} is not UTF-8; try a link of another name", word.display()))?;
+    Ok(known.to_owned())
+}
+
+fn row(catalogue: &Catalogue) -> Result<&Arc<Test>> {
+    catalogue.test(ROW).with_context(|| format!("the catalogue has no row '{ROW}'"))
 }
 
 /// Returns the name of a command: itself, shortened, without anything that a terminal acts on.
 fn shown(command: &str) -> String {
     let clean: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     words::shortened(&clean, NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_replaced_by_each_of_their_values() {
+        let [commands, parameters] =
+            [["cc {opt} {file}", "ls"], ["opt=-O1,-O2", "file=a.c,b.c"]].map(|words| words.map(str::to_owned));
+        let found = expanded(&commands, &parameters).unwrap();
+        assert_eq!(found, ["cc -O1 a.c", "cc -O1 b.c", "cc -O2 a.c", "cc -O2 b.c", "ls"]);
+        assert!(expanded(&commands, &["opt".to_owned()]).unwrap_err().to_string().contains("'opt' is no parameter"));
+    }
 }

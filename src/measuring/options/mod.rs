@@ -18,7 +18,7 @@ use crate::status::usage;
 use ::report::Format;
 use build::BuildKind;
 
-pub(crate) use commands::Commands;
+pub(crate) use commands::{Commands, expanded};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{Matrix, with_default};
 pub(crate) use values::{bytes, caption, duration};
