@@ -9,6 +9,8 @@
 #include "command/process.h"
 #include "kit.h"
 
+char **arms_setup, **arms_cleanup;
+
 /* A section's words are moved over its count, to end with NULL; returns how many there are. */
 static long read_words(const char *kind, char **word)
 {
@@ -33,7 +35,11 @@ long arms_read(char **word, struct arm *arms)
     while (word && *word) {
         const char *kind = *word++;
         const long count = read_words(kind, word);
-        if (strcmp(kind, "prepare") == 0) {
+        if (strcmp(kind, "setup") == 0) {
+            arms_setup = word;
+        } else if (strcmp(kind, "cleanup") == 0) {
+            arms_cleanup = word;
+        } else if (strcmp(kind, "prepare") == 0) {
             next.prepare = word;
         } else if (strcmp(kind, "in") == 0) {
             next.folder = word[0];
@@ -53,15 +59,20 @@ long arms_read(char **word, struct arm *arms)
     return read;
 }
 
-void arms_prepare(const struct arm *arm)
+void arms_execute(char **words)
 {
     struct execution done;
 
+    if (!words)
+        return;
+    done = process_execute(words, STDIN_FILENO, STDOUT_FILENO);
+    if (done.status != 0)
+        process_fail(words, done.status);
+}
+
+void arms_prepare(const struct arm *arm)
+{
     if (arm->folder && chdir(arm->folder) != 0)
         kit_error("cannot work in %s (%s): is it a directory?", arm->folder, strerror(errno));
-    if (!arm->prepare)
-        return;
-    done = process_execute(arm->prepare, STDIN_FILENO, STDOUT_FILENO);
-    if (done.status != 0)
-        process_fail(arm->prepare, done.status);
+    arms_execute(arm->prepare);
 }

@@ -3,6 +3,9 @@
  *
  *     run COUNT WORD...         an arm: the command that is measured
  *     prepare COUNT WORD...     what is executed before each execution of the next arm; it is not timed
+ *     in 1 FOLDER               where the next arm works
+ *     setup COUNT WORD...       what is executed once before the first window of a run
+ *     cleanup COUNT WORD...     what end=1 executes
  *
  * Rounds follow each other until the window is over, at least one. A round executes every arm once, in random order, so
  * what is compared lies milliseconds apart. Each arm reports as a copy, with a slice from its first start to its last end,
@@ -18,6 +21,7 @@
  *     warmup=N       rounds before the first window of a run [0]
  *     same=1         all arms must print the same, which is tried before the first window of a run
  *     ignore=1       a command may fail
+ *     end=1          no arm is executed, but what comes after all [0]
  *     control=N      the first arm is executed twice in one of N rounds, by chance; the second time reports as the last arm
  *                    [0: never]
  *     seed=N         of the order [1]
@@ -146,22 +150,20 @@ static void check_output(void)
     close(other);
 }
 
-/* Returns 1 in the first trial of a run: a file in the program's directory, which is kept, tells the others. */
-static int begins_run(void)
+/*
+ * What comes once in a run, before its first window. A file in the program's directory, which is kept, tells the next trials
+ * that it was done.
+ */
+static void begin_run(int directory, long warmup, int same)
 {
-    const int begun = open("begun", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (begun >= 0)
-        close(begun);
-    return begun >= 0;
-}
-
-static void begin_run(long warmup, int same)
-{
+    if (faccessat(directory, "begun", F_OK, 0) == 0)
+        return;
+    arms_execute(arms_setup);
     if (same)
         check_output();
     for (long i = 0; i < warmup; i++)
         execute_round(-1);
+    close(openat(directory, "begun", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
 /* --- the report --- */
@@ -260,12 +262,23 @@ static _Noreturn void measure(struct kit_window window)
     kit_finish();
 }
 
+/* Reports as a trial does, of nothing. */
+static _Noreturn void end_run(void)
+{
+    const int64_t now = kit_now();
+
+    arms_execute(arms_cleanup);
+    kit_slice(now, kit_now(), 1);
+    kit_value("wall", 0, "ms");
+    kit_finish();
+}
+
 int main(int argc, char **argv)
 {
     const char *folder, *input_file, *output_file;
     struct kit_window window;
     long warmup;
-    int same, begins;
+    int same, ends, directory;
 
     if (argc == 2 && strcmp(argv[1], nothing) == 0)
         return 0;
@@ -276,6 +289,7 @@ int main(int argc, char **argv)
     warmup = kit_arg_number("warmup", 0, 0, 1000000);
     same = (int)kit_arg_number("same", 0, 0, 1);
     ignore = (int)kit_arg_number("ignore", 0, 0, 1);
+    ends = (int)kit_arg_number("end", 0, 0, 1);
     control = kit_arg_number("control", 0, 0, 1000000);
     random_state = (uint64_t)kit_arg_number("seed", 1, 1, INT32_MAX);
     arm_count = arms_read(kit_command(), arms);
@@ -289,16 +303,19 @@ int main(int argc, char **argv)
     input = input_file ? process_open(input_file, O_RDONLY) : STDIN_FILENO;
     output = output_file ? process_open(output_file, O_WRONLY | O_CREAT | O_TRUNC) : STDOUT_FILENO;
     measure_start(argv[0]);
-    begins = begins_run();
+    directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder && chdir(folder) != 0)
         kit_error("cannot work in %s (%s): is it still there?", folder, strerror(errno));
-    if (begins)
-        begin_run(warmup, same);
+    if (!ends)
+        begin_run(directory, warmup, same);
     window = kit_hear();
     if (window.slices == 0) {
         kit_start();
         work_as_load();
     }
     random_state ^= (uint64_t)window.start;
-    measure(kit_wait());
+    window = kit_wait();
+    if (ends)
+        end_run();
+    measure(window);
 }
