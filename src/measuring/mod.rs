@@ -1,5 +1,6 @@
 //! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
 
+mod ab;
 mod build;
 mod burnin;
 mod card;
@@ -40,6 +41,8 @@ pub(crate) use unixbench::is_unixbench;
 pub(crate) enum Verb {
     /// Measure tests or groups; by default the UnixBench index
     Run(run::Arguments),
+    /// Measure which of several commands is faster, by how much, and how certain that is
+    Ab(ab::Arguments),
     /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
     Card(card::Arguments),
     /// Stand in for UnixBench's Run: the same options, variables, files and text
@@ -76,6 +79,7 @@ impl Verb {
         }
         match self {
             Verb::Run(arguments) => run::run(arguments),
+            Verb::Ab(arguments) => ab::run(arguments),
             Verb::Card(arguments) => card::run(arguments),
             Verb::Unixbench(arguments) => unixbench::run(arguments),
             Verb::Latency(arguments) => latency::run(arguments),

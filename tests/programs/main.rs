@@ -4,6 +4,7 @@
 mod architectures;
 mod builds;
 mod chains;
+mod commands;
 mod counts;
 mod delays;
 mod elf;

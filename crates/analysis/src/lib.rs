@@ -42,8 +42,8 @@ pub use compare::{
     Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Verdict, Worst, unlike,
 };
 pub use cost::{
-    Condition, Cost, Effect, Need, Planted, Power, Price, Total as CostTotal, TrailFigures, enough as enough_cost,
-    suspects,
+    Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures,
+    enough as enough_cost, is_answered, suspects,
 };
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
@@ -190,7 +190,7 @@ impl Results {
             View::Scaling => Findings::Scaling(scaling::scalings(&journal.run, &self.figures, trials)),
             // Indexes would be of the machine as it was found, which a run about cost may not have measured: their
             // differences are among what conditions cost.
-            View::Cost => {
+            View::Cost | View::Ab => {
                 let gaps: Vec<&Missing> = self.skipped.iter().chain(&self.errors).collect();
                 Findings::Cost(Box::new(Cost::new(journal, &self.figures, controls, &gaps, trials, catalogue)))
             }

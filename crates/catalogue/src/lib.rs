@@ -3,6 +3,7 @@
 //! The tables live in `catalogue/*.toml` and are part of the binary. Nothing else in the code lists
 //! names; `list`, help, completions, plans and reports are derived from what is read here.
 
+mod command;
 mod condition;
 mod lookup;
 mod need;
@@ -19,6 +20,7 @@ use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use command::{Command, Execution};
 pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, Switch};
 pub(crate) use lookup::unknown;
 pub use need::Need;
@@ -78,6 +80,9 @@ pub struct Test {
     /// A command the program runs, handed over after `--`.
     #[serde(default)]
     pub command: Vec<String>,
+    /// How many commands its program executes in turn, each for a condition of its own; 0 where it has one.
+    #[serde(skip)]
+    pub arms: u32,
     /// Seconds in the unit's time: 1 for per second, 60 for per minute.
     #[serde(default = "one")]
     pub timebase: f64,

@@ -25,7 +25,7 @@ macro_rules! table {
 }
 
 /// Returns the tables of tests.
-pub fn tests() -> [Table; 15] {
+pub fn tests() -> [Table; 16] {
     [
         table!("tests.toml"),
         table!("cpu.toml"),
@@ -37,6 +37,7 @@ pub fn tests() -> [Table; 15] {
         table!("lmbench.toml"),
         table!("file.toml"),
         table!("session.toml"),
+        table!("command.toml"),
         table!("2d.toml"),
         table!("3d.toml"),
         table!("interactive.toml"),

@@ -28,6 +28,7 @@ pub(super) struct Tally {
     warnings: Bounded,
     trials: Bounded,
     copies: Bounded,
+    executions: Bounded,
     notes: Bounded,
     histograms: Bounded,
     samples: Bounded,
@@ -53,6 +54,7 @@ impl Default for Tally {
             warnings: most(100_000, "warnings"),
             trials: most(10_000_000, "trials"),
             copies: most(10_000_000, "copies"),
+            executions: most(10_000_000, "executions"),
             notes: most(100_000, "notes of programs"),
             histograms: most(100_000, "histograms"),
             samples: most(10_000_000, "samples"),
@@ -90,6 +92,7 @@ impl Tally {
         let load = trial.background.iter().map(|background| &background.copy);
         for copy in trial.copies.iter().chain(load) {
             self.copies.add(1)?;
+            self.executions.add(copy.executions.len())?;
             self.notes.add(copy.notes.len())?;
             for histogram in copy.histograms() {
                 // Looked at only now, since that takes a thousand times its length for a moment.

@@ -50,6 +50,12 @@ pub struct Cell {
     /// What [`Cell::is_of_calls`] returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
+    /// True if it executes a command of the user's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub command: bool,
+    /// True if its executions alternate with those of the same cell under the other conditions, in rounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_turn: bool,
     /// The part of the report it belongs to.
     pub category: String,
     /// Slices from the first that are not counted.
@@ -106,6 +112,8 @@ impl Cell {
             truncate: Some(test.truncate),
             clock: test.clock.clone(),
             calls: test.calls,
+            command: test.is_command(),
+            in_turn: test.arms > 0,
             category: test.category.clone(),
             warmup: 0,
             slice: 0,

@@ -42,7 +42,7 @@ pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
 pub use store::{Listed, Store, first_line, last_line, today};
 pub use topology::{Cpu, Topology};
-pub use trial::{Background, Copy, Score, Slice, Trial, Usage};
+pub use trial::{Background, Copy, Execution, Score, Slice, Trial, Usage};
 pub use writer::Writer;
 
 /// The version of the format that is written; readers take any `unixmark-run/1`.

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use super::{Cell, Copy, Frames, Record, Sample, Trial};
+use super::{Cell, Copy, Execution, Frames, Record, Sample, Trial};
 
 /// Two years in ns: what is timed by itself takes less.
 const MOST_NS: u64 = 1 << 56;
@@ -58,7 +58,14 @@ fn check_copy(copy: &Copy) -> Result<()> {
         let counts = [usage.minor_faults, usage.major_faults, usage.voluntary, usage.involuntary, usage.maxrss_kib];
         counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a program's usage"))?;
     }
+    copy.executions.iter().try_for_each(check_execution)?;
     copy.frames.as_deref().map_or(Ok(()), check_frames)
+}
+
+fn check_execution(one: &Execution) -> Result<()> {
+    [one.start, one.end, one.user, one.system].into_iter().try_for_each(|ns| most(ns, MOST_NS, "ns"))?;
+    let counts = [one.round, one.minor_faults, one.major_faults, one.voluntary, one.involuntary, one.maxrss_kib];
+    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of an execution"))
 }
 
 fn check_frames(frames: &Frames) -> Result<()> {

@@ -15,6 +15,8 @@ pub enum View {
     Scaling,
     /// What conditions cost.
     Cost,
+    /// Which of several commands is faster.
+    Ab,
     /// What comparisons find on this machine.
     Power,
 }
@@ -144,6 +146,9 @@ pub struct Run {
     /// The condition that others are compared with, of a run about their cost.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub against: String,
+    /// The size up to which differences are negligible, in per cent; absent where it is the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// Where copies ran: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,

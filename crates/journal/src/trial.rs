@@ -83,6 +83,9 @@ pub struct Copy {
     /// How long single operations took, in ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Box<Histogram>>,
+    /// Executions of a command of the user's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<Execution>,
     /// What it has to say of its numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -159,6 +162,80 @@ pub struct Usage {
     pub involuntary: u64,
     /// Largest resident size in KiB.
     pub maxrss_kib: u64,
+}
+
+/// One execution of a command in a process of its own. Times are in ns, from the common start.
+#[derive(Debug, Clone, std::marker::Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 11]", into = "[u64; 11]")]
+pub struct Execution {
+    /// The round of its window: executions of a round are neighbours in time.
+    pub round: u64,
+    /// When it was started.
+    pub start: u64,
+    /// When it had ended.
+    pub end: u64,
+    /// User time of the command and of the children it waited for.
+    pub user: u64,
+    /// System time of these.
+    pub system: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// Context switches it asked for.
+    pub voluntary: u64,
+    /// Context switches it suffered.
+    pub involuntary: u64,
+    /// Resident size of its largest process in KiB.
+    pub maxrss_kib: u64,
+    /// Exit status, or 128 and the signal that killed it.
+    pub status: u64,
+}
+
+impl Execution {
+    /// Returns how long it took, in ns.
+    #[must_use]
+    pub fn wall(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+impl From<[u64; 11]> for Execution {
+    fn from(numbers: [u64; 11]) -> Execution {
+        let [round, start, end, user, system, minor_faults, major_faults, voluntary, involuntary, maxrss_kib, status] =
+            numbers;
+        Execution {
+            round,
+            start,
+            end,
+            user,
+            system,
+            minor_faults,
+            major_faults,
+            voluntary,
+            involuntary,
+            maxrss_kib,
+            status,
+        }
+    }
+}
+
+impl From<Execution> for [u64; 11] {
+    fn from(one: Execution) -> [u64; 11] {
+        [
+            one.round,
+            one.start,
+            one.end,
+            one.user,
+            one.system,
+            one.minor_faults,
+            one.major_faults,
+            one.voluntary,
+            one.involuntary,
+            one.maxrss_kib,
+            one.status,
+        ]
+    }
 }
 
 /// A score as another suite printed it.

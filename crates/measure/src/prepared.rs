@@ -7,13 +7,14 @@ use anyhow::{Result, bail};
 
 use super::recording::{Head, Recording};
 use super::{Ask, Measured, Observer, Setup, add_cycles};
+use analysis::Question;
 use build::{Builds, Programs};
 use catalogue::{Catalogue, Condition, Metric, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
-use journal::{Cell, Run, Trial};
+use journal::{Cell, Run, Trial, View};
 use machine::Machine;
-use plan::{Matrix, Pin, Plan};
+use plan::{Effort, Matrix, Pin, Plan};
 use runner::{Bench, Outcome, Policy, Rig, Setting};
 
 /// The half-width that is narrow enough unless the user sets another, as a share of a score.
@@ -159,6 +160,7 @@ impl Prepared<'_> {
         let suspects = self
             .ask
             .gate
+            .filter(|_| self.ask.view != View::Ab)
             .map(|size| move |cells: &[Cell], trials: &[Vec<Trial>]| analysis::suspects(cells, trials, size));
         let policy = Policy {
             enough: &|families| self.enough(families),
@@ -174,8 +176,22 @@ impl Prepared<'_> {
     fn enough(&self, families: &[Vec<runner::Measured<'_>>]) -> Vec<bool> {
         let precision = self.plan.procedure.effort.precision;
         match self.plan.arms.reference {
+            Some(_) if self.ask.view == View::Ab => {
+                let question = self.question();
+                families.iter().map(|family| analysis::is_answered(family, &question)).collect()
+            }
             Some(_) => families.iter().map(|family| analysis::enough_cost(family, precision)).collect(),
             None => analysis::enough(families, precision.unwrap_or(PRECISION)),
+        }
+    }
+
+    /// Returns what commands that are executed in turn are to answer.
+    fn question(&self) -> Question {
+        let Effort { precision, budget, .. } = self.plan.procedure.effort;
+        Question {
+            precision: precision.unwrap_or(PRECISION),
+            threshold: self.ask.gate,
+            budget: budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64()),
         }
     }
 
@@ -190,6 +206,7 @@ impl Prepared<'_> {
             settings: settings(matrix, &self.plan),
             baseline: baseline.clone(),
             view: *view,
+            threshold: (*view == View::Ab).then(|| 100.0 * self.question().precision),
             against: against.map(|condition| condition.name.clone()).unwrap_or_default(),
             pin: if matrix.pin == Pin::None { String::new() } else { matrix.pin.to_string() },
             borders: self.plan.borders.clone(),

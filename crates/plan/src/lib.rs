@@ -189,8 +189,24 @@ impl Plan {
             families.shuffle(&mut random);
             families.iter_mut().for_each(|arms| arms.shuffle(&mut random));
             let is_due = |number: &usize| block % self.cells[*number].every == 0;
-            Round { block, cells: families.iter().flatten().copied().filter(is_due).collect() }
+            let due = families.iter().flatten().copied().filter(is_due);
+            Round { block, cells: due.filter(|number| self.arms(*number)[0] == *number).collect() }
         })
+    }
+
+    /// Returns the cells that one program measures together, in its order: a cell alone, or the arms of commands that are
+    /// executed in turn.
+    #[must_use]
+    pub fn arms(&self, number: usize) -> Vec<usize> {
+        let cell = &self.cells[number];
+        if cell.test.arms == 0 {
+            return vec![number];
+        }
+        let is_arm = |other: &Cell| {
+            let load = |cell: &Cell| cell.load.as_ref().map(|load| load.id.clone());
+            (&other.test.id, other.copies, load(other)) == (&cell.test.id, cell.copies, load(cell))
+        };
+        (0..self.cells.len()).filter(|other| is_arm(&self.cells[*other])).collect()
     }
 
     /// Returns how long the plan takes if nothing goes wrong: the least, and the most when every
@@ -252,6 +268,12 @@ impl Cell {
     #[must_use]
     pub fn threads(&self) -> u32 {
         if self.test.copies == Copies::Threads { self.copies } else { 1 }
+    }
+
+    /// Returns how many copies one program reports: its threads, or the arms of a comparison and the control.
+    #[must_use]
+    pub fn reports(&self) -> u32 {
+        if self.test.arms > 0 { self.test.arms + 1 } else { self.threads() }
     }
 
     /// The name of what runs in the background.

@@ -15,6 +15,8 @@ pub enum Purpose {
     Cost,
     /// Whether interactive tasks stay smooth: `unixmark latency`.
     Latency,
+    /// Which of several commands is faster: `unixmark ab`.
+    Ab,
 }
 
 /// Lengths and looks, unless the user wants others.
@@ -48,10 +50,11 @@ impl Preset {
     /// estimate, so that each may have few trials. Six windows of four seconds, with 240 pictures or
     /// 4000 wake-ups of a timer of 1 ms, are the fewest whose interval holds where trials are not
     /// alike, in Interbench's time. The classic slices are a second long, so that a program notices
-    /// within one that the tool is gone.
+    /// within one that the tool is gone. Commands that are compared are looked at after each second,
+    /// or each round of longer ones, which the statistics allow for (`stats::look_level`).
     #[rustfmt::skip]
     pub(super) fn new(purpose: Purpose, kind: Kind) -> Preset {
-        use {Kind::{Classic, Quick, Standard}, Purpose::{Cost, Latency, Scaling, Scores}};
+        use {Kind::{Classic, Quick, Standard}, Purpose::{Ab, Cost, Latency, Scaling, Scores}};
         type Row = (&'static [u32], bool, u32, u64, u64, u64, bool);
         let row: Row = match (purpose, kind) {
             //                       looks               extends slices slice warm-up frames  sparse
@@ -63,6 +66,8 @@ impl Preset {
             (Cost,    Quick)    => (&[8],                  false, 2,     125,   125,   1_500,  false),
             (Latency, Standard) => (&[6],                  true,  5,     50,    0,     4_000,  false),
             (Latency, Quick)    => (&[1],                  false, 5,     50,    0,     1_500,  false),
+            (Ab,      Standard) => (&[1],                  true,  20,    50,    0,     8_000,  false),
+            (Ab,      Quick)    => (&[1],                  true,  5,     50,    0,     1_500,  false),
             // Passes and seconds are each test's own.
             (_,       Classic)  => (&[0],                  false, 0,     1000,  0,     8_000,  false),
         };

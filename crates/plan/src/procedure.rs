@@ -163,6 +163,8 @@ impl Procedure {
         let Point { test, load, condition, control, .. } = *point;
         let usual = if test.metric == Metric::Latency { SPARSE } else { 1 };
         let every = match (self.least < self.most, control) {
+            // Its program knows when the control's turn is.
+            _ if test.arms > 0 => 1,
             (true, true) => CONTROL,
             (true, false) if self.preset.sparse => test.standard.sparse.unwrap_or(usual),
             _ => 1,

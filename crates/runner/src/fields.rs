@@ -1,6 +1,6 @@
 //! The fields of a line of the protocol, by the names that docs/format.md gives them.
 
-use journal::{Latency, Schedule, Usage};
+use journal::{Execution, Latency, Schedule, Usage};
 
 /// ns longer than any period, deadline or work: eleven days.
 const LONGEST_TIME: u64 = 1_000_000_000_000_000;
@@ -56,6 +56,27 @@ pub fn schedule(rest: &str) -> Result<Schedule, String> {
         return Err("DEADLINE_NS or WORK_NS is longer than eleven days".to_owned());
     }
     Ok(Schedule { period, deadline, work, planned, latency })
+}
+
+/// Reads the rest of an `execution` line, whose moments are those of CLOCK_MONOTONIC.
+///
+/// # Errors
+/// Which field is missing or wrong.
+pub fn execution(rest: &str) -> Result<Execution, String> {
+    const NAMES: [&str; 11] = [
+        "ROUND",
+        "START_NS",
+        "END_NS",
+        "USER_NS",
+        "SYSTEM_NS",
+        "MINOR",
+        "MAJOR",
+        "VOLUNTARY",
+        "INVOLUNTARY",
+        "MAXRSS_KB",
+        "STATUS",
+    ];
+    named(rest, NAMES).map(Execution::from)
 }
 
 /// Reads the rest of a `usage` line.

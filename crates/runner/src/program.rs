@@ -18,6 +18,9 @@ use processes::{Group, exit_status, reap};
 /// How much of stderr is kept: more than a message can use.
 const MOST_STDERR: usize = 64 << 10;
 
+/// The variable that programs get from the tool, unless their environment has another value.
+pub const LANGUAGE: &str = "LANG";
+
 /// An executable, its arguments, and where it works.
 pub struct Command<'a> {
     /// The executable's path.
@@ -69,12 +72,12 @@ impl Program {
         if !args.iter().any(|word| word == "session=1") {
             process.process_group(0);
         }
+        // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
+        process.env(LANGUAGE, "en_US.utf8");
         display::set(&mut process, environment);
         let mut child = process
             .args(args)
             .current_dir(folder)
-            // UnixBench sets this and nothing else; LC_ALL, where set, overrides it.
-            .env("LANG", "en_US.utf8")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

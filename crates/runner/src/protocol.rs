@@ -1,8 +1,8 @@
 //! What a program prints: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
 
-use super::fields::{finite, named, schedule, usage};
+use super::fields::{execution, finite, named, schedule, usage};
 use catalogue::Test;
-use journal::{Copy, Frame, Recorder, Slice};
+use journal::{Copy, Execution, Frame, Recorder, Slice};
 
 /// How a program's output ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,6 +179,7 @@ impl Parser {
             "value" => self.value(rest)?,
             "time" => self.time(rest)?,
             "copy" => self.thread(rest)?,
+            "execution" => self.execution(rest)?,
             "check" => self.check(rest)?,
             "note" => self.copy.notes.push(clean(rest)),
             "usage" => self.copy.usage = Some(usage(rest)?),
@@ -235,6 +236,21 @@ impl Parser {
             return Err(Wrong::from("END_NS is before START_NS"));
         }
         slices.push(Slice { start: from - start, end: to - start, count });
+        Ok(())
+    }
+
+    fn execution(&mut self, rest: &str) -> Result<(), Wrong> {
+        let start = self.start;
+        let found = execution(rest)?;
+        let executions = &mut self.current().executions;
+        let earliest = executions.last().map_or(start, |last| start + last.end);
+        if found.start < earliest {
+            return Err(Wrong::from("START_NS is before the window or the end of the last execution"));
+        }
+        if found.end < found.start {
+            return Err(Wrong::from("END_NS is before START_NS"));
+        }
+        executions.push(Execution { start: found.start - start, end: found.end - start, ..found });
         Ok(())
     }
 

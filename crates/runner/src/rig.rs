@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
 use super::Setting;
 use super::failure::{Failure, unavailable};
-use super::program::Command;
+use super::program::{Command, LANGUAGE};
 use super::rounds::Bench;
 use super::supervisor::Supervisor;
 use super::trial::{Role, Setup, Side};
 use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Staging};
+use display::Variable;
 use journal::{Fact, Trial};
 use machine::Machine;
 use plan::{Cell, Window};
@@ -28,6 +30,9 @@ pub(super) const NAMED_WINDOW: Window = Window {
     rest: false,
     settle: Duration::ZERO,
 };
+
+/// The user's own language, which the user's commands keep.
+static OWN: LazyLock<[Variable; 1]> = LazyLock::new(|| [(LANGUAGE, std::env::var(LANGUAGE).ok())]);
 
 /// Measures trials on this machine. What conditions changed is undone before the guardian is dismissed.
 pub struct Rig<'a> {
@@ -120,7 +125,7 @@ impl<'a> Rig<'a> {
 
     fn folder(&self, cell: &Cell) -> Result<PathBuf, Failure> {
         let scratch = &self.supervisor.scratch;
-        Ok(if cell.test.keep { scratch.kept(cell.test.binary()) } else { scratch.trial() }?)
+        Ok(if cell.test.keep { scratch.kept(&kept_name(&cell.test)) } else { scratch.trial() }?)
     }
 
     fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Failure> {
@@ -143,7 +148,7 @@ impl<'a> Rig<'a> {
             copies: self.copies(cell, folder, &staging)?,
             sides: load.into_iter().chain(companion).collect::<Result<_, _>>()?,
             window: cell.window,
-            threads: cell.threads(),
+            threads: cell.reports(),
         };
         self.supervisor.measure(&setup, &mut entered)
     }
@@ -175,12 +180,21 @@ impl<'a> Rig<'a> {
         words
     }
 
+    /// Returns what a program's environment has in place of the tool's.
+    fn environment(&self, test: &Test) -> &'a [Variable] {
+        match test.graphics() {
+            Some(_) => self.setting.display.environment(),
+            None if test.is_command() => &*OWN,
+            None => &[],
+        }
+    }
+
     fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Failure>
     where
         'a: 'f,
     {
         can_run(self.setting.machine, &cell.test)?;
-        let environment = if cell.test.graphics().is_some() { self.setting.display.environment() } else { &[] };
+        let environment = self.environment(&cell.test);
         let mut own = cell.args.clone();
         own.extend(staging.args.iter().cloned());
         own.extend(joined(&staging.cgroups));
@@ -215,6 +229,7 @@ impl<'a> Rig<'a> {
     ) -> Result<Side<'f>, Failure>
     where
         't: 'f,
+        'a: 'f,
     {
         can_run(self.setting.machine, load)?;
         let mut args = cell.load_args.clone();
@@ -222,7 +237,7 @@ impl<'a> Rig<'a> {
         args.extend(joined(&[cgroups, &staging.cgroups].concat()));
         let path = self.executable(load, cell.copies, staging)?;
         let args = self.arguments(load, &args, 1);
-        let command = prefixed(staging, Command { path, args, folder, environment: &[] });
+        let command = prefixed(staging, Command { path, args, folder, environment: self.environment(load) });
         Ok(Side { role: Role::Load, test: load, command })
     }
 
@@ -267,6 +282,15 @@ impl<'a> Rig<'a> {
     fn programs(&self, build: &str) -> Option<&Programs> {
         self.setting.programs.get(build)
     }
+}
+
+/// Returns the name of the directory that is kept for a test: its program's, or a command's own.
+fn kept_name(test: &Test) -> String {
+    if !test.is_command() {
+        return test.binary().to_owned();
+    }
+    let id = test.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
+    format!("{}-{}", test.binary(), id.take(60).collect::<String>())
 }
 
 /// Returns a program as its condition has it started.

@@ -199,12 +199,15 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 (refused(refusal), is_fatal)
             }
         };
-        let trial = Trial { cell: number, block: round.block, at, second: self.second, ..trial };
-        self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
-        (self.watch)(Event::Ended { cell, trial: &trial });
-        self.close_what_fails(number, &trial);
         let broke = trial.copies.iter().any(|copy| copy.frames.as_ref().is_some_and(|frames| frames.broke.is_some()));
-        self.trials[number].push(trial);
+        let trial = Trial { block: round.block, at, second: self.second, ..trial };
+        for trial in by_arm(trial, &self.plan.arms(number)) {
+            let number = trial.cell;
+            self.writer.append(&Record::Trial(Box::new(trial.clone())))?;
+            (self.watch)(Event::Ended { cell: &self.plan.cells[number], trial: &trial });
+            self.close_what_fails(number, &trial);
+            self.trials[number].push(trial);
+        }
         Ok(match self.bench.signal() {
             Some(_) => Some(Ended::Interrupted),
             None if is_fatal => Some(Ended::Failed),
@@ -293,6 +296,23 @@ impl<'a, B: Bench> Rounds<'a, B> {
         }
         (Duration::from_secs_f64(left), elapsed / (elapsed + left).max(1e-9))
     }
+}
+
+/// Returns the trials of the cells that one program measured together: each has the copy of its arm. What the program used,
+/// and what disturbed it, concerns all of them; what the machine consumed cannot be told apart.
+fn by_arm(trial: Trial, arms: &[usize]) -> Vec<Trial> {
+    if arms.len() == 1 || trial.copies.is_empty() {
+        return arms.iter().map(|cell| Trial { cell: *cell, ..trial.clone() }).collect();
+    }
+    let usage = trial.copies[0].usage.clone();
+    let arm = |(cell, copy): (&usize, &journal::Copy)| Trial {
+        cell: *cell,
+        copies: vec![journal::Copy { usage: usage.clone(), ..copy.clone() }],
+        energy: None,
+        ..trial.clone()
+    };
+    // The control has its turn by chance.
+    arms.iter().zip(&trial.copies).filter(|(_, copy)| !copy.executions.is_empty()).map(arm).collect()
 }
 
 #[cfg(test)]

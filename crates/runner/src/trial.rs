@@ -16,6 +16,9 @@ use plan::Window;
 /// How long what runs beside the copies may take to report when its stdin has closed.
 const SIDE_ENDS: Duration = Duration::from_secs(20);
 
+/// A year: whoever waits for a command ends it.
+const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// A load sees `mark` at its next pulse.
 const MARKED: Duration = Duration::from_millis(110);
 
@@ -32,7 +35,7 @@ pub(super) struct Setup<'a> {
     /// What runs beside the copies: the load, then the companion.
     pub sides: Vec<Side<'a>>,
     pub window: Window,
-    /// How many copies each program is: more than one where they are its threads.
+    /// How many copies each program reports: more than one where they are its threads, or the arms of a comparison.
     pub threads: u32,
 }
 
@@ -117,7 +120,9 @@ impl Supervisor<'_> {
             program.send(&format!("go {start} {} {}\n", window.slice.as_nanos(), window.slices));
         }
         let counted = self.count_energy(processes, start, window)?;
-        let limit = lead + window.length() + window.length() + window.around + self.patience;
+        // A command may take as long as it likes.
+        let patience = if setup.test.is_command() { UNLIMITED } else { self.patience };
+        let limit = lead + window.length() + window.length() + window.around + patience;
         let ended = |all: &Processes| all.copies.iter().all(Program::ended) || all.side_ended();
         match self.wait(processes, limit, ended) {
             Waited::Done => {}
@@ -311,8 +316,9 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     if copies.len() != setup.threads as usize {
         return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
     }
-    let latest = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.end);
-    if latest.max().unwrap_or(0).max(program.output().latest()) > monotonic() {
+    let slices = copies.iter().filter_map(|copy| copy.slices.last()).map(|last| start + last.end);
+    let executions = copies.iter().filter_map(|copy| copy.executions.last()).map(|last| start + last.end);
+    if slices.chain(executions).max().unwrap_or(0).max(program.output().latest()) > monotonic() {
         return Err(IN_THE_FUTURE.into());
     }
     let (test, first) = (setup.test, &copies[0]);

@@ -1,5 +1,6 @@
 //! Options of the verbs that measure, each declared once.
 
+mod commands;
 mod fleet;
 mod matrix;
 mod values;
@@ -17,6 +18,7 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
+pub(crate) use commands::{Commands, expanded};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{MatrixOptions, new_seed, with_default};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};

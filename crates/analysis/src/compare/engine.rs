@@ -258,6 +258,14 @@ impl Difference {
         }
     }
 
+    /// Returns by how much the variance of its mean exceeds that of independent differences; 1 of what is not paired.
+    pub(crate) fn dependence(&self) -> f64 {
+        match &self.data {
+            Data::Paired(differences) => stats::dependence(&without_blocks(differences)),
+            Data::Apart(_) | Data::Means(..) => 1.0,
+        }
+    }
+
     /// Makes its interval wider.
     pub(crate) fn widen(&mut self, widening: Widening) {
         self.shift = self.shift.widened(widening.alone);
@@ -286,7 +294,7 @@ impl Difference {
     }
 
     /// Returns its interval that leaves out the truth with probability `level`.
-    fn interval(&self, level: f64) -> Estimate {
+    pub(crate) fn interval(&self, level: f64) -> Estimate {
         let Estimate { value, .. } = self.shift.estimate;
         match self.data.ends(level) {
             [low, high] if low >= high => Estimate { value, low: value - self.quantum, high: value + self.quantum },
@@ -295,6 +303,11 @@ impl Difference {
                 Estimate { value, low, high }
             }
         }
+    }
+
+    /// Returns the difference in per cent, or in points, with that interval.
+    pub(crate) fn delta_at(&self, level: f64) -> Estimate {
+        self.measure.delta(&self.interval(level))
     }
 
     /// Returns what it comes to by its q value; `between` is that of what another run may differ by.

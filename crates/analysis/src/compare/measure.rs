@@ -26,6 +26,12 @@ pub enum Measure {
     Met,
     /// The energy of an operation.
     Energy,
+    /// User time of an execution of a command.
+    User,
+    /// System time of an execution.
+    System,
+    /// Memory of a command's largest process.
+    Memory,
 }
 
 impl Measure {
@@ -39,6 +45,9 @@ impl Measure {
             Measure::P999 => "p99.9",
             Measure::Met => "met",
             Measure::Energy => "energy",
+            Measure::User => "user time",
+            Measure::System => "system time",
+            Measure::Memory => "memory",
         }
     }
 
@@ -47,6 +56,7 @@ impl Measure {
         match self {
             Measure::Met => "%",
             Measure::Energy => "J",
+            Measure::Memory => "MiB",
             _ => score,
         }
         .to_owned()
@@ -65,7 +75,12 @@ impl Measure {
 
     /// Whether its differences are of the time that the same work takes.
     pub(crate) fn is_of_time(self) -> bool {
-        !matches!(self, Measure::Met | Measure::Energy)
+        !matches!(self, Measure::Met | Measure::Energy | Measure::Memory)
+    }
+
+    /// Returns true if the kernel counts it in ticks, which only many executions resolve.
+    pub(crate) fn is_in_ticks(self) -> bool {
+        matches!(self, Measure::User | Measure::System)
     }
 
     /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a
@@ -73,7 +88,7 @@ impl Measure {
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => value,
-            (Measure::Energy, _) | (_, Metric::Time) => -value.natural_log(),
+            (Measure::Energy | Measure::Memory, _) | (_, Metric::Time) => -value.natural_log(),
             (_, Metric::Latency) => -value.max(LEAST).natural_log(),
             (_, Metric::Rate) => value.natural_log(),
         }
@@ -107,7 +122,7 @@ impl Measure {
     pub fn lower_is_better(self, metric: Metric) -> bool {
         match self {
             Measure::Met => false,
-            Measure::Energy => true,
+            Measure::Energy | Measure::Memory => true,
             _ => metric != Metric::Rate,
         }
     }

@@ -194,6 +194,12 @@ impl Comparison {
         self.verdict == Verdict::Undecided(f64::INFINITY)
     }
 
+    /// Returns true if it is of what executions used, beside the time that they took.
+    #[must_use]
+    pub fn is_of_execution(&self) -> bool {
+        matches!(self.measure, Measure::User | Measure::System | Measure::Memory)
+    }
+
     /// Whether it is of energies.
     #[must_use]
     pub fn is_energy(&self) -> bool {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Measure, Missing, THRESHOLD};
+use super::{Measure, Missing};
 use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
 use crate::compare::judge;
+use crate::latency::MS;
 use crate::{Comparison, Remark, Widening, energy, latency, score};
 use catalogue::Metric;
-use journal::{Cell, Trial};
+use journal::{Cell, Execution, Trial};
+use stats::{mean, sequential_widening};
 
 /// The trials of a run by cell, and the condition that the others are compared with.
 pub(super) struct Arms<'a> {
@@ -18,7 +20,17 @@ pub(super) struct Arms<'a> {
     pub(super) trials: &'a [Vec<&'a Trial>],
     /// The condition compared with.
     pub(super) against: &'a str,
+    /// Differences up to this many per cent (points for deadlines) give no verdict.
+    pub(super) threshold: f64,
 }
+
+/// Parts of a trial whose processor time is known well enough.
+const PARTS: u64 = 8;
+
+const KIB_OF_MIB: f64 = 1024.0;
+
+/// Rounds that a block may have: a second of the shortest commands has fewer.
+const ROUNDS: u32 = 1 << 14;
 
 /// Which of a run's blocks: those of the first look at everything, or of the second at what was suspected of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +43,7 @@ pub(super) enum Look {
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],
+        _ if cell.command => &[Measure::Score, Measure::User, Measure::System, Measure::Memory, Measure::Energy],
         Metric::Rate | Metric::Time => &[Measure::Score, Measure::Energy],
     }
 }
@@ -39,9 +52,16 @@ pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
 pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64> {
     let quantile = |share: f64| {
         let all = latency::judged(trial);
-        all.carries(share).then(|| (all.quantile(share) / latency::MS).max(LEAST))
+        all.carries(share).then(|| (all.quantile(share) / MS).max(LEAST))
+    };
+    let executed = |number: fn(&Execution) -> u64| {
+        let all = trial.copies.iter().flat_map(|copy| &copy.executions);
+        Some(mean(all.map(|one| number(one) as f64))).filter(|mean| *mean > 0.0)
     };
     let value = match measure {
+        Measure::User => executed(|one| one.user).map(|ns| ns / MS),
+        Measure::System => executed(|one| one.system).map(|ns| ns / MS),
+        Measure::Memory => executed(|one| one.maxrss_kib).map(|kib| kib / KIB_OF_MIB),
         Measure::Energy => energy::joules(cell, trial),
         Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
         Measure::P50 => quantile(0.5),
@@ -50,6 +70,35 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
         Measure::Met => latency::frames(trial).any(|frames| frames.schedule.deadline > 0).then(|| latency::met(trial)),
     };
     value.filter(|value| value.is_finite())
+}
+
+/// Returns the values of a trial by the number of its block from 1: its own; of commands that alternate those of its rounds,
+/// or of some rounds together where processor time is counted in ticks.
+fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
+    let number: fn(&Execution) -> f64 = match measure {
+        Measure::Score => |one| one.wall() as f64 / MS,
+        Measure::User => |one| one.user as f64 / MS,
+        Measure::System => |one| one.system as f64 / MS,
+        Measure::Memory => |one| one.maxrss_kib as f64 / KIB_OF_MIB,
+        _ => return whole(cell, trial, measure),
+    };
+    if !cell.in_turn {
+        return whole(cell, trial, measure);
+    }
+    let executions: Vec<&Execution> = trial.copies.iter().flat_map(|copy| &copy.executions).collect();
+    let rounds = executions.last().map_or(0, |last| last.round + 1);
+    let size = if measure.is_in_ticks() { rounds.div_ceil(PARTS).max(1) } else { 1 };
+    let parts = executions.chunk_by(|one, next| one.round / size == next.round / size);
+    let of_part = |part: &[&Execution]| {
+        let round = u32::try_from(part[0].round / size).ok().filter(|round| *round < ROUNDS)?;
+        let value = mean(part.iter().map(|one| number(one)));
+        Some((trial.block.checked_mul(ROUNDS)? + round + 1, value)).filter(|(_, value)| *value > 0.0)
+    };
+    parts.filter_map(of_part).collect()
+}
+
+fn whole(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
+    value(cell, trial, measure).map(|value| (trial.block + 1, value)).into_iter().collect()
 }
 
 /// The smallest difference that the counts of a trial can show: of the logarithm one count more; of deadlines met, in
@@ -86,7 +135,7 @@ impl<'a> Arms<'a> {
         let mut found: BTreeMap<u32, f64> = BTreeMap::new();
         for arm in arms.iter().rev() {
             let looked = self.of(arm).iter().filter(|trial| trial.second == (look == Look::Second));
-            found.extend(looked.filter_map(|trial| Some((trial.block + 1, value(arm, trial, measure)?))));
+            found.extend(looked.flat_map(|trial| numbered(arm, trial, measure)));
         }
         found.into_iter().collect()
     }
@@ -98,22 +147,24 @@ impl<'a> Arms<'a> {
             measures(cell).iter().filter_map(|measure| self.draft(cell, &first, *measure)).collect::<Vec<Draft>>()
         };
         let mut control: Vec<Draft> = controls.flat_map(against_first).collect();
-        judge(&mut control, THRESHOLD);
+        judge(&mut control, self.threshold);
         control
     }
 
     /// Judges the comparisons of a report, whose intervals are as wide as the control, two equal arms, shows that they must be;
     /// returns how many times wider that makes them, and those of energies.
-    pub(super) fn judge(drafts: &mut [Draft], control: &[Draft]) -> [f64; 2] {
+    pub(super) fn judge(drafts: &mut [Draft], control: &[Draft], threshold: f64) -> [f64; 2] {
         let widening = [false, true].map(|is_energy| {
-            let own = control.iter().filter(|draft| draft.comparison.is_energy() == is_energy);
+            let is_own =
+                |draft: &&Draft| draft.comparison.is_energy() == is_energy && !draft.comparison.is_of_execution();
+            let own = control.iter().filter(is_own);
             engine::widening(own.map(|draft| &draft.difference))
         });
         for Draft { comparison, difference } in &mut *drafts {
             difference.floor = difference.drift();
             difference.widen(Widening::by(widening[usize::from(comparison.is_energy())]));
         }
-        judge(drafts, THRESHOLD);
+        judge(drafts, threshold);
         widening
     }
 
@@ -121,7 +172,7 @@ impl<'a> Arms<'a> {
     pub(super) fn judged(&self) -> impl Iterator<Item = Comparison> {
         let control = self.controls(self.cells.iter().filter(|cell| cell.control));
         let mut drafts: Vec<Draft> = self.treated().flat_map(|cell| self.drafts(cell).0).collect();
-        Arms::judge(&mut drafts, &control);
+        Arms::judge(&mut drafts, &control, self.threshold);
         drafts.into_iter().map(|draft| draft.judged())
     }
 
@@ -171,9 +222,14 @@ impl<'a> Arms<'a> {
         let mut draft = Draft::new(&cell.key.condition, cell, measure, observed(design, &first))
             .resolved(quantum(cell, &all.collect::<Vec<&Trial>>(), measure))
             .looked_at_again(observed(Design::Blocks, &values(Look::Second)));
+        if cell.in_turn {
+            // Rounds may depend on each other, and were looked at while they came.
+            draft.difference.widen(Widening::by(sequential_widening() * draft.difference.dependence().sqrt()));
+            draft.comparison.delta = draft.difference.delta();
+        }
         let looks = self.of(cell).iter().filter(|trial| !trial.second).count();
         let blocks = draft.comparison.n.b;
-        if design == Design::Blocks && blocks < looks {
+        if design == Design::Blocks && blocks < looks && !cell.in_turn {
             draft.comparison.warnings.push(Remark::SomeBlocks { blocks, of: looks });
         }
         Some(draft)

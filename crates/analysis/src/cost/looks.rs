@@ -1,8 +1,10 @@
 //! What the runner asks while it measures: whether intervals are narrow enough, and what deserves a second look.
 
 use super::arms::Arms;
-use super::{BTreeSet, Cell, Measure, Trial};
-use crate::compare::engine::{Design, Draft};
+use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial};
+use stats::Exact;
+
+use crate::compare::engine::{Design, Difference, Draft};
 use catalogue::Metric;
 
 /// Half-widths of logarithms that are enough: of rates, and of latencies.
@@ -11,6 +13,9 @@ const NARROW_LATENCY: f64 = 0.05;
 
 /// Of a large difference, so much of it is enough.
 const SHARE: f64 = 0.2;
+
+/// Of a difference between commands, so much of it is enough as the half-width of its interval.
+const PART: f64 = 0.1;
 
 /// The condition compared with is the one that has a control; without any, the first.
 pub(super) fn against(cells: &[Cell]) -> &str {
@@ -26,7 +31,7 @@ pub(super) fn against(cells: &[Cell]) -> &str {
 pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
     let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
-    let arms = Arms { cells: &cells, trials: &trials, against: against(&cells) };
+    let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     let treated = arms.treated().filter(|cell| !cell.first);
     let judged = |draft: &Draft| matches!(draft.comparison.measure, Measure::Score | Measure::P50 | Measure::P99);
     treated.flat_map(|cell| arms.drafts(cell).0).filter(judged).all(|draft| {
@@ -37,12 +42,84 @@ pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
     })
 }
 
+/// A question about commands that are executed in turn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// The width of the interval of a difference that answers it, as a share.
+    pub precision: f64,
+    /// The difference in per cent on one side of which the interval answers it, too.
+    pub threshold: Option<f64>,
+    /// Seconds after which no answer comes any more.
+    pub budget: f64,
+}
+
+/// Returns true if what was measured of one test answers the question for every command but the first: the interval of the
+/// difference in time is narrower than the precision or a fifth of the difference, or it lies on one side of the threshold or
+/// within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
+#[must_use]
+pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
+    let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
+    let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
+    let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
+    arms.treated().all(|cell| {
+        let progress = Progress::of(arms.of(cell));
+        arms.drafts(cell).0.first().is_some_and(|draft| question.is_answered_by(&draft.difference, &progress))
+    })
+}
+
+/// How far a comparison of commands is.
+struct Progress {
+    /// Executions of each, now and one trial before.
+    executions: [usize; 2],
+    /// Seconds since the run began.
+    seconds: f64,
+}
+
+impl Progress {
+    fn of(trials: &[&Trial]) -> Progress {
+        let count =
+            |trials: &[&Trial]| trials.iter().flat_map(|trial| &trial.copies).map(|copy| copy.executions.len()).sum();
+        let before = trials.split_last().map_or(trials, |(_, before)| before);
+        let last = trials.iter().flat_map(|trial| {
+            let ends = trial.copies.iter().flat_map(|copy| &copy.executions).map(|one| one.end as f64 / 1e9);
+            ends.map(|end| trial.at + end)
+        });
+        Progress { executions: [count(trials), count(before)], seconds: last.fold(0.0, f64::max) }
+    }
+
+    /// Returns true where the width of the interval is looked at: after each half as many executions again. Of many looks one
+    /// finds a narrow interval by luck.
+    fn looks_at_width(&self) -> bool {
+        let looks = self.executions.map(|count| ((count.max(1) as f64).natural_log() / 1.5.natural_log()).floor());
+        looks[0] > looks[1]
+    }
+}
+
+impl Question {
+    fn is_answered_by(&self, difference: &Difference, progress: &Progress) -> bool {
+        let estimate = difference.shift.estimate;
+        // A width that is known from few executions may be narrow by luck: by one standard error of a deviation.
+        let [now, before] = progress.executions.map(|count| count.max(1) as f64);
+        let half = (estimate.high - estimate.low) / 2.0 * (1.0 + (2.0 * now).sqrt().recip());
+        let wanted = f64::max(self.precision / 2.0, PART * estimate.value.abs());
+        if half <= wanted && progress.looks_at_width() {
+            return true;
+        }
+        // Both the width that is wanted and the time that is left end it, whatever the difference.
+        let share = f64::max((wanted / half).powi(2), progress.seconds / self.budget).min(1.0);
+        let is_due = stats::is_look_due(share * before / now, share);
+        let Some(threshold) = self.threshold.filter(|_| is_due) else { return false };
+        let delta = difference.delta_at(stats::look_level(share));
+        delta.low > threshold || delta.high < -threshold || (delta.low > -threshold && delta.high < threshold)
+    }
+}
+
 /// Returns the numbers of the cells that lose at least `size` per cent (points for deadlines) significantly, with the arms
 /// that they are compared with: what deserves a second look. `trials` are those of each cell.
 #[must_use]
 pub fn suspects(cells: &[Cell], trials: &[Vec<Trial>], size: f64) -> BTreeSet<usize> {
     let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
-    let arms = Arms { cells, trials: &trials, against: against(cells) };
+    let arms = Arms { cells, trials: &trials, against: against(cells), threshold: THRESHOLD };
     let lost = arms.judged().filter(|one| one.design == Design::Blocks && one.is_loss_of(size));
     lost.flat_map(|one| arms.compared_with(&one.cell).into_iter().map(|cell| cell.id).chain([one.cell.id])).collect()
 }

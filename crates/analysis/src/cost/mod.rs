@@ -36,7 +36,7 @@ use catalogue::Catalogue;
 use journal::{Cell, Journal, Run, Trial};
 use words::Unique;
 
-pub use looks::{enough, suspects};
+pub use looks::{Question, enough, is_answered, suspects};
 pub use power::{Need, Planted, Power, Price};
 
 /// Differences up to this many per cent (points for deadlines) are negligible.
@@ -158,7 +158,8 @@ impl Cost {
             "" => looks::against(&journal.cells),
             told => told,
         };
-        let arms = Arms { cells: &journal.cells, trials, against };
+        let threshold = journal.run.threshold.unwrap_or(THRESHOLD);
+        let arms = Arms { cells: &journal.cells, trials, against, threshold };
         let control = arms.controls(controls.iter().map(|row| &row.cell));
         let mut missing: Vec<Missing> = Vec::new();
         let mut drafts: Vec<Draft> = Vec::new();
@@ -167,7 +168,7 @@ impl Cost {
             drafts.extend(found);
             missing.extend(gaps);
         }
-        let [widening, of_energy] = Arms::judge(&mut drafts, &control);
+        let [widening, of_energy] = Arms::judge(&mut drafts, &control, threshold);
         missing.extend(gaps.iter().copied().filter(|gap| gap.key.condition != against).cloned());
         let condition = |name: &String| {
             let own: Vec<&Draft> = drafts.iter().filter(|draft| draft.comparison.run == *name).collect();
@@ -188,7 +189,7 @@ impl Cost {
         let control: Vec<Effect> = control.iter().map(|draft| effect(draft, &controls, &arms)).collect();
         let notes = notes::notes(journal, &arms, rows, (&conditions, &control, [widening, of_energy]));
         let against = against.to_owned();
-        Cost { against, threshold: THRESHOLD, conditions, control, widening, controls, missing, notes }
+        Cost { against, threshold, conditions, control, widening, controls, missing, notes }
     }
 
     /// Returns the losses of at least `size` per cent (points for deadlines met): significantly slower or worse, by an

@@ -10,7 +10,7 @@ use rand_pcg::Pcg64Mcg;
 use serde::Serialize;
 
 use super::arms::Arms;
-use super::{Cell, Trial};
+use super::{Cell, THRESHOLD, Trial};
 use crate::Comparison;
 use crate::compare::engine::FOUR_OF_FIVE;
 use catalogue::NONE;
@@ -203,7 +203,10 @@ impl<'a> Bench<'a> {
                 trials.push(part);
             }
         }
-        Arms { cells: &cells, trials: &trials, against: NONE }.judged().filter(|one| !one.is_energy()).collect()
+        Arms { cells: &cells, trials: &trials, against: NONE, threshold: THRESHOLD }
+            .judged()
+            .filter(|one| !one.is_energy())
+            .collect()
     }
 
     /// The trials of an arm of a test.

@@ -3,6 +3,7 @@
 
 extern crate unixmark_analysis as analysis;
 
+mod ab;
 mod cost;
 mod fleet;
 mod latency;

@@ -1,0 +1,124 @@
+//! Commands of the user's as tests.
+
+use std::path::PathBuf;
+
+use super::Test;
+
+/// The program that executes commands.
+const PROGRAM: &str = "command/execute";
+
+/// Every how many rounds the first of several commands is executed twice, as a control.
+const CONTROL: u32 = 4;
+
+/// A command, and what is executed before each of its executions without being timed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Command {
+    /// The name in reports.
+    pub label: String,
+    /// The executable and its arguments.
+    pub words: Vec<String>,
+    /// The same of what prepares an execution; empty without that.
+    pub prepare: Vec<String>,
+    /// Where it works, if that is not where all commands do.
+    pub folder: Option<PathBuf>,
+}
+
+/// How commands are executed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Execution {
+    /// Where they work.
+    pub folder: PathBuf,
+    /// Their stdin; `None` for /dev/null.
+    pub input: Option<PathBuf>,
+    /// Their stdout; `None` for /dev/null.
+    pub output: Option<PathBuf>,
+    /// Rounds that are executed first and not measured.
+    pub warmup: u32,
+    /// True if all must print the same.
+    pub same: bool,
+    /// True if they may fail.
+    pub ignore: bool,
+}
+
+impl Execution {
+    fn arguments(&self) -> Vec<String> {
+        let path = |name: &str, path: &PathBuf| format!("{name}={}", path.display());
+        let mut arguments = vec![path("folder", &self.folder)];
+        arguments.extend(self.input.iter().map(|input| path("input", input)));
+        arguments.extend(self.output.iter().map(|output| path("output", output)));
+        let flags = [("warmup", self.warmup), ("same", self.same.into()), ("ignore", self.ignore.into())];
+        arguments.extend(flags.iter().filter(|(_, value)| *value > 0).map(|(name, value)| format!("{name}={value}")));
+        arguments
+    }
+}
+
+impl Test {
+    /// Returns this row as the test of a command.
+    #[must_use]
+    pub fn executing(&self, command: &Command, how: &Execution) -> Test {
+        Test {
+            id: command.label.clone(),
+            label: command.label.clone(),
+            args: how.arguments(),
+            command: sections(command).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns this row as the test of several commands, executed in turn; the first is executed twice now and then.
+    #[must_use]
+    pub fn alternating(&self, id: &str, commands: &[Command], how: &Execution) -> Test {
+        let mut args = how.arguments();
+        args.push(format!("control={CONTROL}"));
+        Test {
+            id: id.to_owned(),
+            label: id.to_owned(),
+            args,
+            command: commands.iter().flat_map(sections).collect(),
+            // More words than a command line holds would be needed for more.
+            arms: u32::try_from(commands.len()).unwrap_or(u32::MAX),
+            ..self.clone()
+        }
+    }
+
+    /// Returns true if it executes commands of the user's.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        self.program == PROGRAM
+    }
+}
+
+/// The words by which the program knows a command.
+fn sections(command: &Command) -> impl Iterator<Item = String> {
+    let folder: Vec<String> = command.folder.iter().map(|folder| folder.display().to_string()).collect();
+    let all = [("in", folder), ("prepare", command.prepare.clone()), ("run", command.words.clone())];
+    let named = all.into_iter().filter(|(_, words)| !words.is_empty());
+    named.flat_map(|(kind, words)| [kind.to_owned(), words.len().to_string()].into_iter().chain(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalogue;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_command_becomes_arguments_of_the_program() {
+        let catalogue = Catalogue::load().unwrap();
+        let row = catalogue.test("command").unwrap();
+        let how = Execution { folder: "/home/me".into(), warmup: 3, ignore: true, ..Execution::default() };
+        let old = Command { label: "old".into(), words: words("./old x"), ..Command::default() };
+        let test = row.executing(&old, &how);
+        assert_eq!((&*test.id, &test.command, test.arms), ("old", &words("run 2 ./old x"), 0));
+        assert_eq!(test.args, words("folder=/home/me warmup=3 ignore=1"));
+        assert!(test.is_command() && !catalogue.test("pipe").unwrap().is_command());
+        let new =
+            Command { label: "new".into(), words: words("./new"), prepare: words("sync"), folder: Some("/new".into()) };
+        let both = row.alternating("ab", &[old, new], &Execution { folder: "/".into(), ..Execution::default() });
+        assert_eq!(both.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
+        assert_eq!((both.args, both.arms), (words("folder=/ control=4"), 2));
+    }
+}

@@ -1,0 +1,95 @@
+//! `unixmark ab`: commands that are executed in turn, and which is faster.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::measuring::job::carry_out;
+use crate::measuring::options::{Commands, MatrixOptions, expanded, with_default};
+use crate::status::{Status, usage};
+use catalogue::{Catalogue, Command, Condition};
+use journal::View;
+use measure::Ask;
+use plan::{Arms, Matrix, Procedure, Purpose};
+
+/// The time that an answer may take, unless the user gives it another.
+const BUDGET: Duration = Duration::from_secs(60);
+
+#[derive(Debug, clap::Args)]
+#[command(
+    mut_arg("iterations", |arg| arg.short(None::<char>).hide(true)),
+    mut_arg("budget", |arg| with_default(arg, "1m")),
+)]
+pub(crate) struct Arguments {
+    /// The commands, each quoted as one word, which a shell executes; the others are compared with the first
+    #[arg(value_name = "COMMAND", required_unless_present = "base")]
+    quoted: Vec<String>,
+    /// Execute one command in two directories; this is compared with
+    #[arg(long, value_name = "DIR", requires_all = ["head", "words"], conflicts_with = "quoted")]
+    base: Option<PathBuf>,
+    /// The other directory
+    #[arg(long, value_name = "DIR", requires = "base")]
+    head: Option<PathBuf>,
+    /// The command for --base and --head
+    #[arg(last = true, value_name = "COMMAND", requires = "base")]
+    words: Vec<OsString>,
+    /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one; repeatable
+    #[arg(short = 'L', long, value_name = "NAME=A,B,…")]
+    parameter_list: Vec<String>,
+    /// Fail if a command is slower than the first by more than this: 2%
+    #[arg(long, value_name = "PERCENT", value_parser = crate::options::percent)]
+    fail_on: Option<f64>,
+    /// Check first that all commands print the same
+    #[arg(long)]
+    same_output: bool,
+    #[command(flatten)]
+    commands: Commands,
+    #[command(flatten)]
+    options: MatrixOptions,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    carry_out(&arguments.options, |catalogue, _| ask(arguments, catalogue).map_err(usage))
+}
+
+/// Returns what the arguments ask for.
+fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
+    let Arguments { commands, options, .. } = arguments;
+    let (test, names) = commands.in_turn(catalogue, arms(arguments)?, arguments.same_output)?;
+    let (base, others) = names.split_first().context("there is no command; name two")?;
+    let condition = |name: &String| Arc::new(Condition { name: name.clone(), parts: Vec::new() });
+    let mut effort = options.effort_in_blocks()?;
+    if effort.blocks.is_none() {
+        effort.budget = effort.budget.or(Some(BUDGET));
+    }
+    let matrix = Matrix {
+        tests: vec![test],
+        copies: vec![1],
+        loads: options.loads(catalogue)?,
+        arms: Arms::compared(condition(base), others.iter().map(condition).collect()),
+        procedure: Procedure::new(Purpose::Ab, effort),
+        ..Matrix::default()
+    };
+    Ok(Ask { view: View::Ab, gate: arguments.fail_on, ..options.ask(matrix) })
+}
+
+/// Returns the commands, the one that the others are compared with first.
+fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
+    let Arguments { quoted, base, head, words, commands, parameter_list, .. } = arguments;
+    if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
+        let command = Commands::given(words)?;
+        let arm = |(name, folder): (&str, &PathBuf)| {
+            let folder = folder.canonicalize().with_context(|| format!("{} cannot be used", folder.display()))?;
+            Ok(Command { label: name.to_owned(), folder: Some(folder), ..command.clone() })
+        };
+        return [("base", base), ("head", head)].into_iter().map(arm).collect();
+    }
+    let quoted = expanded(quoted, parameter_list)?;
+    if let [only] = &quoted[..] {
+        bail!("there is nothing to compare '{only}' with; try `unixmark ab 'OLD' 'NEW'`, or `unixmark run '{only}'`");
+    }
+    quoted.iter().map(|command| commands.quoted(command)).collect()
+}

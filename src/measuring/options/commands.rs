@@ -1,0 +1,195 @@
+//! Commands of the user's, and how they are executed: in hyperfine's words, so that its command lines work.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+
+use super::values::caption;
+use catalogue::{Catalogue, Command, Execution, Test};
+
+/// The row of the catalogue that executes commands.
+const ROW: &str = "command";
+
+/// Characters of a command that are its name in reports.
+const NAME: usize = 60;
+
+/// How commands are executed.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Commands")]
+pub(crate) struct Commands {
+    /// Execute this before each execution, untimed; given once for all commands, or once for each
+    #[arg(short, long, value_name = "COMMAND")]
+    prepare: Vec<String>,
+    /// Execute a command this often before it is measured
+    #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    warmup: u32,
+    /// Have commands read this file [default: /dev/null]
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Write what commands print to this file [default: null, which is /dev/null]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Measure commands that fail like others
+    #[arg(long)]
+    ignore_failure: bool,
+    /// Execute quoted commands without a shell
+    #[arg(short = 'N')]
+    no_shell: bool,
+    /// Name of a command in reports; repeatable [default: its words]
+    #[arg(short = 'n', long, value_name = "NAME", value_parser = caption)]
+    command_name: Vec<String>,
+}
+
+impl Commands {
+    /// Returns true if a word is a quoted command and cannot be a test's name.
+    pub(crate) fn is_command(word: &str) -> bool {
+        word.contains(char::is_whitespace) || (word.contains('/') && !word.contains(':'))
+    }
+
+    /// Returns a command whose words are executed as they are.
+    ///
+    /// # Errors
+    /// A word is not UTF-8.
+    pub(crate) fn given(words: &[OsString]) -> Result<Command> {
+        let words: Vec<String> = words.iter().map(utf8).collect::<Result<_>>()?;
+        Ok(Command { label: shown(&words::shell(&words)), words, ..Command::default() })
+    }
+
+    /// Returns a quoted command.
+    ///
+    /// # Errors
+    /// It cannot be executed without a shell, which was asked for.
+    pub(crate) fn quoted(&self, command: &str) -> Result<Command> {
+        Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
+    }
+
+    /// Returns the test of one command.
+    ///
+    /// # Errors
+    /// A file is missing, or there are more names than commands.
+    pub(crate) fn alone(&self, catalogue: &Catalogue, command: Command) -> Result<Arc<Test>> {
+        Ok(Arc::new(row(catalogue)?.executing(&self.completed(vec![command])?[0], &self.execution()?)))
+    }
+
+    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same.
+    ///
+    /// # Errors
+    /// As [`Commands::alone`], or two have the same name.
+    pub(crate) fn in_turn(
+        &self,
+        catalogue: &Catalogue,
+        commands: Vec<Command>,
+        same: bool,
+    ) -> Result<(Arc<Test>, Vec<String>)> {
+        let commands = self.completed(commands)?;
+        let names: Vec<String> = commands.iter().map(|command| command.label.clone()).collect();
+        if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
+            bail!("two commands are called '{}'; give them names with -n", twice.1);
+        }
+        let how = Execution { same, ..self.execution()? };
+        Ok((Arc::new(row(catalogue)?.alternating("ab", &commands, &how)), names))
+    }
+
+    /// Returns commands with the names that the user gave them, and with what prepares them.
+    fn completed(&self, commands: Vec<Command>) -> Result<Vec<Command>> {
+        let count = commands.len();
+        let [names, prepares] = [self.command_name.len(), self.prepare.len()];
+        if names > count {
+            bail!("there are {names} names for {}; name each once", words::count(count, "command"));
+        }
+        if prepares > 1 && prepares != count {
+            bail!(
+                "--prepare is given {prepares} times for {}; give it once for all, or once for each",
+                words::count(count, "command")
+            );
+        }
+        let complete = |(place, command): (usize, Command)| {
+            let prepare = self.prepare.get(if prepares > 1 { place } else { 0 });
+            let label = self.command_name.get(place).cloned().unwrap_or(command.label);
+            Ok(Command { label, prepare: prepare.map_or(Ok(Vec::new()), |prepare| self.words(prepare))?, ..command })
+        };
+        commands.into_iter().enumerate().map(complete).collect()
+    }
+
+    /// Returns the words of a quoted command.
+    fn words(&self, command: &str) -> Result<Vec<String>> {
+        if !self.no_shell {
+            return Ok(["sh", "-c", command].map(str::to_owned).to_vec());
+        }
+        let words = shlex::split(command).filter(|words| !words.is_empty());
+        words
+            .with_context(|| format!("'{command}' cannot be executed without a shell: it is empty, or a quote is open"))
+    }
+
+    fn execution(&self) -> Result<Execution> {
+        let is_file = |path: &&Path| *path != Path::new("null");
+        let input = self.input.as_deref().filter(is_file).map(absolute).transpose()?;
+        if let Some(input) = input.as_deref().filter(|input| !input.is_file()) {
+            bail!("{} cannot be the commands' input: it is no file", input.display());
+        }
+        Ok(Execution {
+            folder: std::env::current_dir().context("the current directory is gone; change to another")?,
+            input,
+            output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
+            warmup: self.warmup,
+            same: false,
+            ignore: self.ignore_failure,
+        })
+    }
+}
+
+/// Returns commands in which each `{NAME}` is replaced by each of the values of a parameter `NAME=A,B,…`.
+///
+/// # Errors
+/// A parameter has another form.
+pub(crate) fn expanded(commands: &[String], parameters: &[String]) -> Result<Vec<String>> {
+    let mut all = commands.to_vec();
+    for parameter in parameters {
+        let Some((name, values)) = parameter.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            bail!("'{parameter}' is no parameter; try -L NAME=A,B, and {{NAME}} in the commands");
+        };
+        let place = format!("{{{name}}}");
+        let with = |command: String| {
+            let count = if command.contains(&place) { usize::MAX } else { 1 };
+            values.split(',').take(count).map(|value| command.replace(&place, value)).collect::<Vec<String>>()
+        };
+        all = all.into_iter().flat_map(with).collect();
+    }
+    Ok(all)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).with_context(|| format!("{} cannot be used", path.display()))
+}
+
+fn utf8(word: &OsString) -> Result<String> {
+    let known =
+        word.to_str().with_context(|| format!("{} is not UTF-8; try a link of another name", word.display()))?;
+    Ok(known.to_owned())
+}
+
+fn row(catalogue: &Catalogue) -> Result<&Arc<Test>> {
+    catalogue.test(ROW).with_context(|| format!("the catalogue has no row '{ROW}'"))
+}
+
+/// Returns the name of a command: itself, shortened, without anything that a terminal acts on.
+fn shown(command: &str) -> String {
+    let clean: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    words::shortened(&clean, NAME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_replaced_by_each_of_their_values() {
+        let [commands, parameters] =
+            [["cc {opt} {file}", "ls"], ["opt=-O1,-O2", "file=a.c,b.c"]].map(|words| words.map(str::to_owned));
+        let found = expanded(&commands, &parameters).unwrap();
+        assert_eq!(found, ["cc -O1 a.c", "cc -O1 b.c", "cc -O2 a.c", "cc -O2 b.c", "ls"]);
+        assert!(expanded(&commands, &["opt".to_owned()]).unwrap_err().to_string().contains("'opt' is no parameter"));
+    }
+}
