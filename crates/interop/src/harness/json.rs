@@ -44,11 +44,11 @@ pub(super) fn kind(json: &Value) -> Option<Kind> {
 /// Adds the times, and the user's counters, of each repetition; of a file of aggregates the
 /// medians. A benchmark that failed is left out.
 pub(super) fn gbench(json: &Value, to: &mut Measurements) {
-    let all = list(json, "benchmarks");
+    let all = list(json, "benchmarks").iter().filter(|one| one["error_occurred"] != true);
     let is_single = |one: &Value| one.get("run_type").is_none_or(|kind| kind == "iteration");
-    let singles = all.iter().any(is_single);
+    let singles = all.clone().any(is_single);
     let is_kept = |one: &&Value| if singles { is_single(one) } else { one["aggregate_name"] == "median" };
-    for one in all.iter().filter(is_kept).filter(|one| one["error_occurred"] != true) {
+    for one in all.filter(is_kept) {
         let name = [text(one, &["run_name"]), text(one, &["name"])].into_iter().find(|name| !name.is_empty());
         let (name, unit) = (name.unwrap_or_default(), text(one, &["time_unit"]));
         to.add(&name, &unit, Metric::Time, one["real_time"].as_f64());
