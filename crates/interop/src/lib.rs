@@ -7,6 +7,7 @@
 mod check;
 mod date;
 mod draft;
+pub mod harness;
 mod header;
 mod lbench;
 mod lines;
@@ -49,12 +50,18 @@ const fn reader(
 }
 
 /// Everything that can be imported. Of several that know a text the first reads it.
-const READERS: [Reader; 15] = [
+const READERS: [Reader; 16] = [
     reader("Lbench's tables (JSON)", lbench::is_it, lbench::read_text),
     reader("fio's JSON", fio::is_it, fio::read),
     reader("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
     reader("Geekbench's JSON", geekbench::is_it, geekbench::read),
     reader("YABS's JSON", yabs::is_it, yabs::read),
+    reader(
+        "figures of go test -bench and criterion (text), Google Benchmark, pytest-benchmark, JMH and nanobench (JSON), \
+         {\"name\": number}",
+        harness::is_it,
+        harness::read,
+    ),
     reader("cyclictest's text and JSON", cyclictest::is_it, cyclictest::read),
     reader("Phoronix Test Suite's XML", phoronix::is_it, phoronix::read),
     reader("UnixBench's HTML", page::is_it, page::read),
@@ -84,6 +91,7 @@ pub fn kinds() -> String {
 pub fn import(file_name: &str, text: &str, catalogue: &Catalogue) -> Result<Vec<Journal>> {
     // What is quoted in warnings and facts reaches a terminal: no control character may.
     let text: String = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").chars().map(printable).collect();
+    let text = harness::output_of_events(&text).unwrap_or(text);
     let draft = Draft::new(file_name, catalogue);
     // Some writers of these put words where JSON has numbers.
     if let Some(table) = runs::table(&text) {
@@ -146,7 +154,7 @@ mod tests {
         ] {
             assert!(refused(run).starts_with("it is already a run"));
         }
-        for stranger in ["\u{0}\u{1}\u{fffd}ELF", "{\"a\": 1}", "[]"] {
+        for stranger in ["\u{0}\u{1}\u{fffd}ELF", "{\"a\": \"b\"}", "[]"] {
             assert!(refused(stranger).starts_with("it is nothing that is known here"), "{stranger}");
         }
         for reader in &READERS {

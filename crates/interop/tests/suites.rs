@@ -338,7 +338,7 @@ fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
     assert!(refused(&SIX_WIDE.replace("793520.2", "fast").replace('\n', "\r\n")).contains("in line 2: 'fast'"));
 }
 
-const FILES_READ: [&str; 20] = [
+const FILES_READ: [&str; 28] = [
     SIX,
     SIX_PAGE,
     SIX_WIDE,
@@ -359,6 +359,14 @@ const FILES_READ: [&str; 20] = [
     YABS,
     RT_APP,
     THREADS,
+    recorded!("gobench-base.txt"),
+    recorded!("gobench-events.txt"),
+    recorded!("gbench.json"),
+    recorded!("criterion.txt"),
+    recorded!("pytest-benchmark.json"),
+    recorded!("jmh.json"),
+    recorded!("nanobench.json"),
+    r#"{"parse": 12.5, "print": 3}"#,
 ];
 
 fn survives(text: &str) {

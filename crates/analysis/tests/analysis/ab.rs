@@ -79,7 +79,12 @@ impl Made {
             let mut walls: Vec<f64> = executions.iter().map(|one| one.wall() as f64 / 1e6).collect();
             walls.sort_by(f64::total_cmp);
             let values = [("wall".to_owned(), (walls[walls.len() / 2], "ms".to_owned()))].into();
-            let copy = Copy { slices: vec![Slice { start: 0, end: 1_000_000_000, count: 1 }], values, executions, ..Copy::default() };
+            let copy = Copy {
+                slices: vec![Slice { start: 0, end: 1_000_000_000, count: 1 }],
+                values,
+                executions,
+                ..Copy::default()
+            };
             Trial { cell, block, at, copies: vec![copy], ..Trial::default() }
         };
         arms.into_iter().enumerate().filter(|(_, executions)| !executions.is_empty()).map(trial).collect()
