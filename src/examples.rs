@@ -3,14 +3,26 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 28] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 29] = [
     (
         "run",
         &[
             ("unixmark run --budget 2m", "one number in two minutes"),
             ("unixmark run --procedure classic", "the same as UnixBench, to the letter"),
             ("unixmark run fsbuffer pipe -c 1,max --load burn", "two tests while hogs run"),
-            ("unixmark run --program ./mine size=4096 --unit op/s", "a program of your own"),
+            ("unixmark run -- ./tool input.txt", "how long a command of yours takes"),
+            ("unixmark run --program ./mine size=4096 --unit op/s", "a program of yours that speaks the protocol"),
+        ],
+    ),
+    (
+        "ab",
+        &[
+            ("unixmark ab './old x' './new x'", "which of two builds is faster, and by how much"),
+            (
+                "unixmark ab --fail-on 2% --base ../main --head . -- make test",
+                "status 1 if a checkout is slower by over 2 %",
+            ),
+            ("unixmark ab -N -L level=1,6,9 'gzip -{level} -c file'", "one command with several values"),
         ],
     ),
     (
@@ -40,6 +52,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 28] = [
         &[
             ("unixmark scale", "the main tests of each resource, up to all processors"),
             ("unixmark scale memory --pin core", "copies on cores of their own first"),
+            ("unixmark scale -- ./worker", "what more copies of a command of yours bring"),
         ],
     ),
     (
@@ -47,6 +60,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 28] = [
         &[
             ("unixmark cost nice=5", "what it costs to be nice"),
             ("unixmark cost thp=never,always page-fault", "two levels of a setting, for one test"),
+            ("unixmark cost nice=5 -- make -j2", "what it costs a command of yours"),
             ("unixmark cost audit=all --calls --dry-run", "what would be measured, and for how long"),
         ],
     ),

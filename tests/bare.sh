@@ -15,11 +15,6 @@ done
 # shellcheck disable=SC2086 # one line
 [ -z "$libraries" ] || echo "beside the tool, which is not static:" $libraries
 
-if [ -n "${2:-}" ]; then
-	mkdir -p "$root/$2/crates/catalogue"
-	cp -r "$2/catalogue" "$root/$2/"
-fi
-
 user=
 [ "$(id -u)" -eq 0 ] || user=--map-root-user
 space="unshare $user --mount --pid --fork --kill-child"
@@ -27,12 +22,16 @@ $space true 2>/dev/null || { echo "it needs root, or namespaces for users"; exit
 
 # What follows sees the mounts, and they go with it.
 exec 3>&1
-$space sh -eu -s "$tool" "$root" <<'INSIDE'
+$space sh -eu -s "$tool" "$root" "${2:-}" <<'INSIDE'
 mount --bind "$1" "$2/bin/unixmark"
 mount -t proc proc "$2/proc"
 mount --rbind /dev "$2/dev"
 mount --rbind /sys "$2/sys"
 mount -t tmpfs tmpfs "$2/tmp"
+if [ -n "$3" ]; then
+	mkdir -p "$2/$3/crates/catalogue"
+	cp -r "$3/catalogue" "$2/$3/"
+fi
 root=$2 said=$2/tmp/said chroot=$(command -v chroot)
 
 # is STATUS WORDS …: the tool ends with STATUS, or with one of several: 0|1.

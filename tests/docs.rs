@@ -52,6 +52,7 @@ macro_rules! sections {
 sections! {
     first: [""],
     measure: ["Measure"],
+    commands: ["Your own commands"],
     look_again: ["Measure", "Look again"],
     smooth: ["Does it stay smooth?"],
     resource: ["One resource at a time"],

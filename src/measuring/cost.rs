@@ -1,11 +1,12 @@
 //! `unixmark cost`: what conditions cost, test by test. A preset of run.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{MatrixOptions, bytes, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, bytes, with_default};
 use crate::options::percent;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them
     #[arg(value_name = "CONDITION")]
     condition: String,
-    /// Tests or groups [default: index]
+    /// Tests, groups or quoted commands [default: index]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
     /// What to compare with [default: the machine as found, or what the condition's row says]
@@ -57,6 +58,11 @@ pub(crate) struct Arguments {
     /// long queue is full, results look better than they are
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
+    /// A command of yours, executed as it is
+    #[arg(last = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
+    #[command(flatten)]
+    commands: Commands,
     #[command(flatten)]
     options: MatrixOptions,
 }
@@ -69,7 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
-    let tests = catalogue.expand(&names(arguments))?;
+    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), GROUP)?;
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
     let copies = options.copies(cpus, || vec![1])?;
     if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
@@ -94,8 +100,7 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
 
 fn names(arguments: &Arguments) -> Vec<String> {
     let calls = arguments.calls.then(|| CALLS.to_owned());
-    let names: Vec<String> = arguments.names.iter().cloned().chain(calls).collect();
-    if names.is_empty() { vec![GROUP.to_owned()] } else { names }
+    arguments.names.iter().cloned().chain(calls).collect()
 }
 
 /// Returns conditions, and the one they are compared with: by default the one their rows name.

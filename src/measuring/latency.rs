@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{MatrixOptions, duration, with_default};
+use crate::measuring::options::{self, MatrixOptions, duration, is_command, with_default};
 use crate::options::name;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Metric, NONE, Test};
@@ -260,7 +260,8 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
 }
 
 fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
-    let mut names: Vec<String> = arguments.options.load.iter().map(|name| folded(name)).collect();
+    let fold = |word: &String| if is_command(word) { word.clone() } else { folded(word) };
+    let mut names: Vec<String> = arguments.options.load.iter().map(fold).collect();
     if names.is_empty() {
         names.push(NONE.to_owned());
         names.push(if arguments.modern { "modern-loads" } else { "classic-loads" }.to_owned());
@@ -271,7 +272,7 @@ fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<
     let without: Vec<String> = arguments.without_loads.iter().map(|name| folded(name)).collect();
     let left_out = catalogue.expand_loads(&without)?;
     let id = |load: &Option<Arc<Test>>| load.as_ref().map(|test| test.id.clone());
-    let mut loads = catalogue.expand_loads(&names)?;
+    let mut loads = options::loads(catalogue, &names)?;
     loads.retain(|load| !left_out.iter().any(|out| id(out) == id(load)));
     Ok(loads)
 }

@@ -1,12 +1,13 @@
 //! `unixmark run`: tests and groups, in every combination of copies, loads and conditions.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{MatrixOptions, caption, executable, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, caption, executable, with_default};
 use crate::reports::results;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
@@ -22,7 +23,7 @@ use words::Unique;
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
 pub(crate) struct Arguments {
-    /// Tests or groups [default: index]; with --program, its arguments as KEY=VALUE
+    /// Tests, groups or quoted commands [default: index]; with --program, its arguments as KEY=VALUE
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
     /// State of the machine: one or more of `unixmark list conditions`, such as `thp=never` [default: none]
@@ -40,6 +41,11 @@ pub(crate) struct Arguments {
     /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
+    /// A command of yours, executed as it is
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "program")]
+    words: Vec<OsString>,
+    #[command(flatten)]
+    commands: Commands,
     #[command(flatten)]
     options: MatrixOptions,
 }
@@ -76,7 +82,7 @@ fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
         if let Some(verb) = names.iter().find(|name| super::start::is_verb(name)).filter(unknown) {
             bail!("'{verb}' is not a test but a verb; try `unixmark {verb}`");
         }
-        return if names.is_empty() { catalogue.expand(&["index".to_owned()]) } else { catalogue.expand(names) };
+        return arguments.commands.tests(catalogue, (names, &arguments.words), "index");
     };
     if let Some(word) = names.iter().find(|word| !word.contains('=')) {
         bail!("'{word}' is not an argument for {}: with --program, arguments are KEY=VALUE", path.display());

@@ -1,9 +1,11 @@
 //! `unixmark scale`: what more copies bring. A preset of run.
 
+use std::ffi::OsString;
+
 use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{MatrixOptions, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, with_default};
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Metric};
 use journal::View;
@@ -25,9 +27,14 @@ const EVERY: u32 = 8;
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
 pub(crate) struct Arguments {
-    /// Tests or groups [default: scale]
+    /// Tests, groups or quoted commands [default: scale]
     #[arg(value_name = "TEST|GROUP")]
     names: Vec<String>,
+    /// A command of yours, executed as it is
+    #[arg(last = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
+    #[command(flatten)]
+    commands: Commands,
     #[command(flatten)]
     options: MatrixOptions,
 }
@@ -40,8 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
-    let default = [GROUP.to_owned()];
-    let tests = catalogue.expand(if arguments.names.is_empty() { &default } else { &arguments.names })?;
+    let tests = arguments.commands.tests(catalogue, (&arguments.names, &arguments.words), GROUP)?;
     if let Some(task) = tests.iter().find(|test| test.metric == Metric::Latency) {
         bail!("{0} is an interactive task: it has no throughput to scale; try `unixmark run {0} -c 1,2`", task.id);
     }

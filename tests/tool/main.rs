@@ -1,6 +1,7 @@
 //! The tool as its users run it: with fake programs, recorded and made-up runs, and real programs for a moment.
 #![cfg(test)]
 
+mod ab;
 mod archive;
 mod bad_luck;
 mod bare;

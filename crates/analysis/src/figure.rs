@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Another, Details, Energy, Latency, Load, Neighbour, Quiet, Remark, Widening, latency, score};
+use super::{Another, Details, Energy, Executed, Latency, Load, Neighbour, Quiet, Remark, Widening, latency, score};
 use catalogue::Metric;
 use journal::{Cell, Run, Trial};
 use stats::{ByBlock, Estimate, Mean};
@@ -51,6 +51,9 @@ pub struct Figure {
     /// What its program told beside the score.
     #[serde(skip)]
     pub details: Option<Box<Details>>,
+    /// What the executions of a command took and used.
+    #[serde(skip)]
+    pub executed: Option<Box<Executed>>,
     /// The whole of an interactive test's latency; the score is one percentile of it.
     #[serde(skip)]
     pub latency: Option<Box<Latency>>,
@@ -88,6 +91,7 @@ impl Figure {
             slices: Vec::new(),
             load: None,
             details: None,
+            executed: None,
             latency: None,
         }
     }

@@ -9,6 +9,7 @@ mod cost;
 mod details;
 mod drift;
 mod energy;
+mod executed;
 mod figure;
 mod findings;
 pub mod fleet;
@@ -48,6 +49,7 @@ pub use cost::{
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
 pub use energy::Energy;
+pub use executed::Executed;
 pub use figure::{Figure, Sample};
 pub use findings::Findings;
 pub use gain::Gain;

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::quiet::neighbour;
-use super::{Figure, Remark, Sample};
+use super::{Executed, Figure, Remark, Sample, executed};
 use catalogue::Metric;
 use journal::{Cell, Copy, Journal, Run, Score, Slice, Trial};
 use stats::{Estimate, Mean, log_interval, mean, median, median_interval, qn};
@@ -81,10 +81,12 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
         let seconds = mean(measured.iter().map(|trial| pass(cell, trial).seconds));
         (of_rates(&rates), seconds, rates.len(), rates)
     };
-    let score = resolved(score, cell, &measured);
+    let of_executions = executed::wall(cell, &measured);
+    let few = of_executions.is_none() && !classic && n < 6;
+    let score = resolved(of_executions.unwrap_or(score), cell, &measured);
     if !score.bounded() {
         warnings.push(Remark::NoInterval { trials: n });
-    } else if !classic && n < 6 {
+    } else if few {
         warnings.push(Remark::LogNormal { trials: n });
     }
     let samples = measured
@@ -99,7 +101,8 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
         .collect();
     let within = within(cell, &measured, &values);
     let slices = measured.iter().zip(&values).map(|(trial, value)| slices(cell, trial, *value)).collect();
-    Some(Figure { samples, slices, warnings, within, ..Figure::new(cell, score, n, seconds) })
+    let executed = Executed::of(&measured).map(Box::new);
+    Some(Figure { samples, slices, warnings, within, executed, ..Figure::new(cell, score, n, seconds) })
 }
 
 /// Returns the row of a cell that another suite measured: of what it printed once the figure alone, of several their median.

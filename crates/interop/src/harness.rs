@@ -12,7 +12,7 @@ use std::str::FromStr;
 use anyhow::{Error, Result, bail};
 use serde_json::{Deserializer, Value};
 
-use crate::draft::{Draft, Figure, cleaned};
+use crate::draft::{Draft, Heading, cleaned};
 use crate::lines::ABSURD;
 use crate::text::Text;
 use catalogue::Metric;
@@ -250,7 +250,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
         let count = twins.entry(draft.invented(&name)).or_default();
         *count += 1;
         let label = if *count == 1 { name } else { format!("{name} #{count}") };
-        draft.figure(&Figure { label, copies: 1, unit: &unit, metric }, values);
+        draft.figure(&Heading { label, copies: 1, unit: &unit, metric }, values);
     }
     Ok(vec![draft.finish()])
 }

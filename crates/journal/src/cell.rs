@@ -147,7 +147,11 @@ impl Cell {
 impl Scale {
     /// Frames are a load's work where its score is their latency.
     fn of(load: &Test) -> Scale {
-        let unit = if load.metric == Metric::Latency { "frames/s" } else { &load.unit };
+        let unit = match load.metric {
+            Metric::Latency => "frames/s",
+            _ if load.is_command() => "executions/s",
+            _ => &load.unit,
+        };
         Scale { label: load.label.clone(), unit: unit.to_owned(), worth: load.scale * load.timebase }
     }
 }

@@ -249,7 +249,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
     fn close_what_fails(&mut self, number: usize, trial: &Trial) {
         self.failures[number] = if trial.error.is_some() { self.failures[number] + 1 } else { 0 };
         if trial.skip.is_some() || self.failures[number] >= TRIES {
-            self.closed.insert(number);
+            self.closed.extend(self.plan.arms(number));
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
 /// and what disturbed it, concerns all of them; what the machine consumed cannot be told apart.
 fn by_arm(trial: Trial, arms: &[usize]) -> Vec<Trial> {
     if arms.len() == 1 || trial.copies.is_empty() {
-        return arms.iter().map(|cell| Trial { cell: *cell, ..trial.clone() }).collect();
+        return vec![Trial { cell: arms[0], ..trial }];
     }
     let usage = trial.copies[0].usage.clone();
     let arm = |(cell, copy): (&usize, &journal::Copy)| Trial {

@@ -40,7 +40,7 @@ pub struct Single<'a> {
 #[derive(Debug)]
 pub enum Outcome {
     /// It was measured.
-    Measured(Copy),
+    Measured(Box<Copy>),
     /// A signal ended it.
     Stopped(i32),
 }
@@ -72,7 +72,7 @@ impl Single<'_> {
             .and_then(|()| supervisor.measure(&setup, &mut Entered::default()))
             .map(|trial| trial.copies.into_iter().next().unwrap_or_default());
         match measured {
-            Ok(copy) => Ok(Outcome::Measured(copy)),
+            Ok(copy) => Ok(Outcome::Measured(Box::new(copy))),
             Err(Failure::Stopped) => Ok(Outcome::Stopped(supervisor.signals.stopped().unwrap_or(0))),
             Err(Failure::Refused(refusal)) => bail!("{refusal}"),
         }

@@ -12,6 +12,8 @@ use catalogue::{Catalogue, Command, Execution, Test};
 /// The row of the catalogue that executes commands.
 const ROW: &str = "command";
 
+const NO_DIRECTORY: &str = "the current directory is gone; change to another";
+
 /// Characters of a command that are its name in reports.
 const NAME: usize = 60;
 
@@ -43,11 +45,6 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Returns true if a word is a quoted command and cannot be a test's name.
-    pub(crate) fn is_command(word: &str) -> bool {
-        word.contains(char::is_whitespace) || (word.contains('/') && !word.contains(':'))
-    }
-
     /// Returns a command whose words are executed as they are.
     ///
     /// # Errors
@@ -65,18 +62,37 @@ impl Commands {
         Ok(Command { label: shown(command), words: self.words(command)?, ..Command::default() })
     }
 
-    /// Returns the test of one command.
+    /// Returns tests by their names, and after them the commands among these and that of `words`; `usual` without either.
     ///
     /// # Errors
-    /// A file is missing, or there are more names than commands.
-    pub(crate) fn alone(&self, catalogue: &Catalogue, command: Command) -> Result<Arc<Test>> {
-        Ok(Arc::new(row(catalogue)?.executing(&self.completed(vec![command])?[0], &self.execution()?)))
+    /// There is no such test, a file is missing, or there are more names than commands.
+    pub(crate) fn tests(
+        &self,
+        catalogue: &Catalogue,
+        (names, words): (&[String], &[OsString]),
+        usual: &str,
+    ) -> Result<Vec<Arc<Test>>> {
+        let (quoted, mut names): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| is_command(name));
+        let mut commands: Vec<Command> = quoted.iter().map(|command| self.quoted(command)).collect::<Result<_>>()?;
+        if !words.is_empty() {
+            commands.push(Commands::given(words)?);
+        }
+        if names.is_empty() && commands.is_empty() {
+            names.push(usual.to_owned());
+        }
+        let mut tests = catalogue.expand(&names)?;
+        if !commands.is_empty() {
+            let (row, how) = (row(catalogue)?, self.execution()?);
+            let executing = |command: &Command| Arc::new(row.executing(command, &how));
+            tests.extend(self.completed(commands)?.iter().map(executing));
+        }
+        Ok(tests)
     }
 
     /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same.
     ///
     /// # Errors
-    /// As [`Commands::alone`], or two have the same name.
+    /// As [`Commands::tests`], or two have the same name.
     pub(crate) fn in_turn(
         &self,
         catalogue: &Catalogue,
@@ -130,7 +146,7 @@ impl Commands {
             bail!("{} cannot be the commands' input: it is no file", input.display());
         }
         Ok(Execution {
-            folder: std::env::current_dir().context("the current directory is gone; change to another")?,
+            folder: std::env::current_dir().context(NO_DIRECTORY)?,
             input,
             output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
             warmup: self.warmup,
@@ -138,6 +154,22 @@ impl Commands {
             ignore: self.ignore_failure,
         })
     }
+}
+
+/// Returns true if a word is a quoted command and cannot be a test's name.
+pub(crate) fn is_command(word: &str) -> bool {
+    word.contains(char::is_whitespace) || (word.contains('/') && !word.contains(':'))
+}
+
+/// Returns the load that a quoted command is.
+///
+/// # Errors
+/// The current directory is gone.
+pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
+    let folder = std::env::current_dir().context(NO_DIRECTORY)?;
+    let words = ["sh", "-c", command].map(str::to_owned).to_vec();
+    let command = Command { label: shown(command), words, ..Command::default() };
+    Ok(Arc::new(row(catalogue)?.executing(&command, &Execution { folder, ignore: true, ..Execution::default() })))
 }
 
 /// Returns commands in which each `{NAME}` is replaced by each of the values of a parameter `NAME=A,B,…`.

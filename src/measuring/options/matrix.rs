@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::Measuring;
+use super::commands::{is_command, load};
 use super::values::{Copies, caption, copies, duration, share};
 use catalogue::{Catalogue, Test};
 use measure::Ask;
@@ -18,7 +19,7 @@ pub(crate) struct MatrixOptions {
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
     /// What runs in the background: one or more of `unixmark list loads`; repeatable
-    #[arg(long, value_name = "LOAD,…", value_delimiter = ',')]
+    #[arg(long, value_name = "LOAD,…|COMMAND")]
     pub(crate) load: Vec<String>,
     /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in turn, or on this CPU
     #[arg(long, value_name = "none|core|smt|node|CPU", default_value = "none", hide_default_value = true)]
@@ -78,8 +79,7 @@ impl MatrixOptions {
     /// # Errors
     /// There is no such load.
     pub(crate) fn loads(&self, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
-        let none = [catalogue::NONE.to_owned()];
-        catalogue.expand_loads(if self.load.is_empty() { &none } else { &self.load })
+        if self.load.is_empty() { Ok(vec![None]) } else { loads(catalogue, &self.load) }
     }
 
     /// Returns how much to measure.
@@ -110,6 +110,20 @@ impl MatrixOptions {
             effort => Ok(effort),
         }
     }
+}
+
+/// Returns the loads of lists of names, and after them those that quoted commands are.
+///
+/// # Errors
+/// There is no such load.
+pub(crate) fn loads(catalogue: &Catalogue, words: &[String]) -> Result<Vec<Option<Arc<Test>>>> {
+    let (commands, lists): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| is_command(word));
+    let names: Vec<String> = lists.iter().flat_map(|list| list.split(',')).map(str::to_owned).collect();
+    let mut loads = catalogue.expand_loads(&names)?;
+    for command in commands {
+        loads.push(Some(load(catalogue, command)?));
+    }
+    Ok(loads)
 }
 
 /// Returns the seed of a run whose user sets none.

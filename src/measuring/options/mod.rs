@@ -18,9 +18,9 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
-pub(crate) use commands::{Commands, expanded};
+pub(crate) use commands::{Commands, expanded, is_command};
 pub(crate) use fleet::FleetPart;
-pub(crate) use matrix::{MatrixOptions, new_seed, with_default};
+pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};
 
 /// The options of every measuring command.

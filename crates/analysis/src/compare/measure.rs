@@ -26,7 +26,10 @@ pub enum Measure {
     Met,
     /// The energy of an operation.
     Energy,
-    /// User time of an execution of a command.
+    /// Processor time of an execution of a command: user and system time, whose sum the kernel knows better than its parts.
+    #[serde(rename = "cpu")]
+    Cpu,
+    /// User time of an execution.
     User,
     /// System time of an execution.
     System,
@@ -45,6 +48,7 @@ impl Measure {
             Measure::P999 => "p99.9",
             Measure::Met => "met",
             Measure::Energy => "energy",
+            Measure::Cpu => "processor time",
             Measure::User => "user time",
             Measure::System => "system time",
             Measure::Memory => "memory",
@@ -76,11 +80,6 @@ impl Measure {
     /// Whether its differences are of the time that the same work takes.
     pub(crate) fn is_of_time(self) -> bool {
         !matches!(self, Measure::Met | Measure::Energy | Measure::Memory)
-    }
-
-    /// Returns true if the kernel counts it in ticks, which only many executions resolve.
-    pub(crate) fn is_in_ticks(self) -> bool {
-        matches!(self, Measure::User | Measure::System)
     }
 
     /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a

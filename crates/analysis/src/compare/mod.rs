@@ -197,7 +197,7 @@ impl Comparison {
     /// Returns true if it is of what executions used, beside the time that they took.
     #[must_use]
     pub fn is_of_execution(&self) -> bool {
-        matches!(self.measure, Measure::User | Measure::System | Measure::Memory)
+        matches!(self.measure, Measure::Cpu | Measure::User | Measure::System | Measure::Memory)
     }
 
     /// Whether it is of energies.

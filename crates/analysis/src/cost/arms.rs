@@ -6,6 +6,7 @@ use super::{Measure, Missing};
 use crate::compare::LEAST;
 use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, shared};
 use crate::compare::judge;
+use crate::executed::amount;
 use crate::latency::MS;
 use crate::{Comparison, Remark, Widening, energy, latency, score};
 use catalogue::Metric;
@@ -24,11 +25,6 @@ pub(super) struct Arms<'a> {
     pub(super) threshold: f64,
 }
 
-/// Parts of a trial whose processor time is known well enough.
-const PARTS: u64 = 8;
-
-const KIB_OF_MIB: f64 = 1024.0;
-
 /// Rounds that a block may have: a second of the shortest commands has fewer.
 const ROUNDS: u32 = 1 << 14;
 
@@ -43,7 +39,7 @@ pub(super) enum Look {
 pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],
-        _ if cell.command => &[Measure::Score, Measure::User, Measure::System, Measure::Memory, Measure::Energy],
+        _ if cell.command => &[Measure::Score, Measure::Cpu, Measure::Memory, Measure::Energy],
         Metric::Rate | Metric::Time => &[Measure::Score, Measure::Energy],
     }
 }
@@ -54,14 +50,11 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
         let all = latency::judged(trial);
         all.carries(share).then(|| (all.quantile(share) / MS).max(LEAST))
     };
-    let executed = |number: fn(&Execution) -> u64| {
-        let all = trial.copies.iter().flat_map(|copy| &copy.executions);
-        Some(mean(all.map(|one| number(one) as f64))).filter(|mean| *mean > 0.0)
-    };
     let value = match measure {
-        Measure::User => executed(|one| one.user).map(|ns| ns / MS),
-        Measure::System => executed(|one| one.system).map(|ns| ns / MS),
-        Measure::Memory => executed(|one| one.maxrss_kib).map(|kib| kib / KIB_OF_MIB),
+        Measure::Cpu | Measure::User | Measure::System | Measure::Memory => {
+            let all = trial.copies.iter().flat_map(|copy| &copy.executions);
+            Some(mean(all.map(|one| amount(one, measure)))).filter(|mean| *mean > 0.0)
+        }
         Measure::Energy => energy::joules(cell, trial),
         Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
         Measure::P50 => quantile(0.5),
@@ -72,29 +65,17 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
     value.filter(|value| value.is_finite())
 }
 
-/// Returns the values of a trial by the number of its block from 1: its own; of commands that alternate those of its rounds,
-/// or of some rounds together where processor time is counted in ticks.
+/// Returns the values of a trial by the number of its block from 1: its own, or of commands that alternate those of its rounds.
 fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
-    let number: fn(&Execution) -> f64 = match measure {
-        Measure::Score => |one| one.wall() as f64 / MS,
-        Measure::User => |one| one.user as f64 / MS,
-        Measure::System => |one| one.system as f64 / MS,
-        Measure::Memory => |one| one.maxrss_kib as f64 / KIB_OF_MIB,
-        _ => return whole(cell, trial, measure),
-    };
-    if !cell.in_turn {
+    if !cell.in_turn || measure == Measure::Energy {
         return whole(cell, trial, measure);
     }
-    let executions: Vec<&Execution> = trial.copies.iter().flat_map(|copy| &copy.executions).collect();
-    let rounds = executions.last().map_or(0, |last| last.round + 1);
-    let size = if measure.is_in_ticks() { rounds.div_ceil(PARTS).max(1) } else { 1 };
-    let parts = executions.chunk_by(|one, next| one.round / size == next.round / size);
-    let of_part = |part: &[&Execution]| {
-        let round = u32::try_from(part[0].round / size).ok().filter(|round| *round < ROUNDS)?;
-        let value = mean(part.iter().map(|one| number(one)));
-        Some((trial.block.checked_mul(ROUNDS)? + round + 1, value)).filter(|(_, value)| *value > 0.0)
+    let executions = trial.copies.iter().flat_map(|copy| &copy.executions);
+    let of_round = |one: &Execution| {
+        let round = u32::try_from(one.round).ok().filter(|round| *round < ROUNDS)?;
+        Some((trial.block.checked_mul(ROUNDS)? + round + 1, amount(one, measure)))
     };
-    parts.filter_map(of_part).collect()
+    executions.filter_map(of_round).filter(|(_, value)| *value > 0.0).collect()
 }
 
 fn whole(cell: &Cell, trial: &Trial, measure: Measure) -> Values {

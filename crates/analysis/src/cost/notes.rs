@@ -46,7 +46,7 @@ pub(super) fn notes(
 
 /// Why the sentences have other intervals than the tables.
 fn chosen(comparisons: &[&Comparison]) -> Option<String> {
-    let called = comparisons.iter().filter(|one| one.verdict.is_decided()).count();
+    let called = comparisons.iter().filter(|one| one.verdict.is_decided() && !one.cell.in_turn).count();
     (called > 0).then(|| {
         format!(
             "the intervals in the sentences above are wider than those in the tables: they allow for having picked \
@@ -74,7 +74,7 @@ fn queued(effects: &[&Effect]) -> Option<String> {
 
 /// How many blocks stand behind the differences.
 fn blocks(comparisons: &[&Comparison]) -> Option<String> {
-    let blocked = comparisons.iter().filter(|one| one.design == Design::Blocks);
+    let blocked = comparisons.iter().filter(|one| one.design == Design::Blocks && !one.cell.in_turn);
     let counts: Vec<usize> = blocked.map(|one| one.n.b).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
     let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };

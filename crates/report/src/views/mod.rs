@@ -1,5 +1,6 @@
 //! One file per question: results become a document. No view knows a format.
 
+mod ab;
 mod burnin;
 mod card;
 mod compare;
@@ -8,6 +9,7 @@ mod cost;
 mod details;
 mod doctor;
 mod energy;
+mod executions;
 mod fleet;
 mod latency;
 mod loads;

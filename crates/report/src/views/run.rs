@@ -2,13 +2,13 @@
 
 use analysis::{Findings, Results};
 use catalogue::Arithmetic;
-use journal::{Ended, Procedure};
+use journal::{Ended, Procedure, View};
 use serde_json::{Map, Value, json};
 use words::Grouped;
 
 use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
-use super::{burnin, cost, details, energy, latency, loads, power, scaling, scores};
+use super::{ab, burnin, cost, details, energy, executions, latency, loads, power, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
@@ -57,6 +57,7 @@ pub fn run(results: &Results) -> Document {
 /// What the run is about, in sentences.
 fn lead(results: &Results) -> Option<Block> {
     match &results.findings {
+        Findings::Cost(cost) if results.run.view == View::Ab => Some(Block::Lead(ab::sentences(results, cost))),
         Findings::Cost(cost) => Some(Block::Lead(cost::sentences(cost))),
         Findings::BurnIn(burnin) => Some(burnin::lead(burnin)),
         Findings::Power(power) => power.as_deref().map(|power| Block::Lead(power.sentences())),
@@ -67,7 +68,8 @@ fn lead(results: &Results) -> Option<Block> {
 /// What the run is about.
 fn about(results: &Results) -> Vec<Block> {
     match &results.findings {
-        Findings::Scores { .. } => [scores::blocks(results), responses(results)].concat(),
+        Findings::Scores { .. } => [scores::blocks(results), executions::blocks(results), responses(results)].concat(),
+        Findings::Cost(cost) if results.run.view == View::Ab => ab::blocks(results, cost),
         Findings::Scaling(_) => [scores::blocks(results), scaling::blocks(results), responses(results)].concat(),
         Findings::Cost(cost) => cost::blocks(results, cost),
         Findings::BurnIn(burnin) => burnin::blocks(burnin),

@@ -71,6 +71,7 @@ fn row(cell: Cell, score: f64, half: f64, count: usize) -> Figure {
         load: None,
         energy: None,
         details: None,
+        executed: None,
         latency: None,
     }
 }

@@ -69,7 +69,7 @@ fn lines<'a>(effects: impl IntoIterator<Item = &'a Effect>, cost: &'a Cost) -> V
 }
 
 /// What programs have of it.
-fn data(cost: &Cost) -> Vec<Block> {
+pub(super) fn data(cost: &Cost) -> Vec<Block> {
     let rows = |key, effects: Vec<&Effect>, control: bool| {
         let columns = comparisons::columns(["a", "b"])
             .with(Column::data("control"), move |_| Field::Flag(control))
@@ -141,20 +141,25 @@ fn mark(one: &Comparison) -> String {
 }
 
 fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
+    let section = Block::Section(format!("Cost of {}", condition.name));
+    [vec![section], differences(cost, condition), beyond(cost, condition)].concat()
+}
+
+/// Returns what a condition differs by, in numbers and drawn.
+pub(super) fn differences(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let found = lines(&condition.effects, cost);
     let table = comparisons::columns(["against", "under"]).of(&found);
     let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Readers::PEOPLE);
-    let section = Block::Section(format!("Cost of {}", condition.name));
-    let blocks = [section, Block::Table(table), charts::forest(cost, condition)];
-    blocks.into_iter().chain(beyond(cost, condition)).collect()
+    vec![Block::Table(table), charts::forest(cost, condition)]
 }
 
-/// What differences are against, and over how many blocks.
+/// What differences are against, and over how many blocks or pairs.
 fn remark(against: &str, effects: &[Effect]) -> String {
     let blocks = effects.iter().map(|effect| effect.comparison.n.b);
+    let unit = if effects.iter().any(|effect| effect.comparison.cell.in_turn) { "pairs" } else { "blocks" };
     match (blocks.clone().min(), blocks.max()) {
-        (Some(least), Some(most)) if least == most => format!("against {against}, {most} blocks"),
-        (Some(least), Some(most)) => format!("against {against}, {least} to {most} blocks"),
+        (Some(least), Some(most)) if least == most => format!("against {against}, {most} {unit}"),
+        (Some(least), Some(most)) => format!("against {against}, {least} to {most} {unit}"),
         _ => format!("against {against}"),
     }
 }
@@ -253,7 +258,7 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
 }
 
 /// What two equal arms show: how far apart two arms of the same condition are.
-fn check(cost: &Cost) -> Vec<Block> {
+pub(super) fn check(cost: &Cost) -> Vec<Block> {
     let name = |one: &Comparison| {
         let (key, measure, _) = family(one);
         measured(&key.test, &key, measure)
@@ -288,7 +293,7 @@ fn check(cost: &Cost) -> Vec<Block> {
 }
 
 /// What could not be measured, each reason once with what it touches.
-fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
+pub(super) fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
     let gaps = gaps(results);
     // A cell without a result is not compared either.
     let others = cost.missing.iter().filter(|gap| gaps.iter().all(|(_, other)| other.key != gap.key));

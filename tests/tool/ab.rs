@@ -1,0 +1,168 @@
+//! `unixmark ab`, and commands wherever a test can stand: real ones, some of which misbehave.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use testing::{Place, stderr, stdout};
+
+/// Waits in place of working, so that what is planted is the same on a busy machine.
+const OLD: &str = "sleep 0.02";
+const NEW: &str = "sleep 0.05";
+
+fn json(place: &Place, words: &[&str]) -> Value {
+    let output = place.unixmark(words[0]).args(["--format", "json", "-q"]).args(&words[1..]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}{}", stdout(&output), stderr(&output)))
+}
+
+fn scores(report: &Value) -> Vec<&Value> {
+    report["comparisons"].as_array().unwrap().iter().filter(|row| row["measure"] == "score").collect()
+}
+
+#[test]
+fn a_planted_difference_is_the_first_sentence_and_fails_the_gate() {
+    let place = Place::new();
+    let ab = |more: &[&str]| place.unixmark("ab").args([OLD, NEW]).args(more).output().unwrap();
+    let output = ab(&["--budget", "20s"]);
+    let said = stdout(&output);
+    assert!(output.status.success(), "{said}{}", stderr(&output));
+    let sentence = said.lines().skip_while(|line| !line.contains("is slower than")).collect::<Vec<&str>>().join(" ");
+    assert!(
+        sentence.starts_with("sleep 0.05 is slower than sleep 0.02 by ") && sentence.contains(" pairs in "),
+        "{said}"
+    );
+    let failed = ab(&["--fail-on", "10%", "--budget", "20s"]);
+    assert_eq!(failed.status.code(), Some(1), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("sleep 0.05"), "{}", stderr(&failed));
+    let fine = place.unixmark("ab").args([NEW, OLD, "--fail-on", "10%", "--budget", "20s"]).output().unwrap();
+    assert!(fine.status.success(), "{}", stderr(&fine));
+}
+
+#[test]
+fn programs_have_the_comparison_and_the_executions() {
+    let place = Place::new();
+    let report = json(&place, &["ab", OLD, NEW, "sleep 0.021", "-n", "old", "-n", "new", "--budget", "20s"]);
+    let found = scores(&report);
+    assert_eq!(found.len(), 2);
+    let new = found.iter().find(|row| row["run"] == "new").unwrap();
+    assert!(new["against"] == "old" && new["low"].as_f64().unwrap() > 50.0, "{new}");
+    let executions = report["executions"].as_array().unwrap();
+    let labels: Vec<&str> = executions.iter().map(|row| row["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["old", "new", "sleep 0.021"]);
+    assert!(
+        executions.iter().all(|row| row["wall_ms"].as_f64().unwrap() >= 20.0 && row["executions"].as_u64() > Some(1))
+    );
+}
+
+#[test]
+fn directories_and_parameters_are_arms() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, time) in [("base", "0.02"), ("head", "0.05")] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("time"), time).unwrap();
+    }
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let words =
+        ["--base", &path("base"), "--head", &path("head"), "--budget", "10s", "--", "sh", "-c", "sleep $(cat time)"];
+    let report = place.unixmark("ab --format json -q").args(words).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert!(scores(&report)[0]["low"].as_f64().unwrap() > 20.0);
+    let report = json(&place, &["ab", "-L", "time=0.02,0.05", "-N", "sleep {time}", "--budget", "10s"]);
+    assert_eq!(scores(&report)[0]["run"], "sleep 0.05");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_before_anything_runs() {
+    let place = Place::new();
+    for (words, why) in [
+        (&["true"][..], "there is nothing to compare 'true' with"),
+        (&["true", "true"], "two commands are called 'true'; give them names with -n"),
+        (&["-N", "true", "'open"], "cannot be executed without a shell"),
+        (&["--input", "/nonexistent", "true", "false"], "/nonexistent cannot be the commands' input"),
+        (&["-n", "a", "-n", "b", "-n", "c", "true", "false"], "there are 3 names for 2 commands"),
+        (&["-p", "a", "-p", "b", "-p", "c", "true", "false"], "--prepare is given 3 times for 2 commands"),
+        (&["-L", "size", "true {size}"], "'size' is no parameter"),
+        (&["--base", "/nonexistent", "--head", "/tmp", "--", "true"], "/nonexistent cannot be used"),
+    ] {
+        let output = place.unixmark("ab").args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
+    }
+    assert!(!place.results().exists() || place.results().read_dir().unwrap().next().is_none());
+}
+
+#[test]
+fn a_command_that_fails_ends_the_run_and_is_named() {
+    let place = Place::new();
+    for (words, why) in [
+        (&["true", "sh -c 'echo no such input >&2; exit 3'"][..], "ended with exit status 3, saying 'no such input'"),
+        (&["true", "-N", "/nonexistent/command"], "cannot be executed (No such file or directory)"),
+        (&["true", "kill -9 $$"], "was killed by signal 9"),
+        (&["true", "printf '\\033[31mred\\007' >&2; exit 1"], "saying '?[31mred?'"),
+        (&["--prepare", "exit 5", "true", "true "], "'sh -c exit 5' ended with exit status 5"),
+        (&["--same-output", "echo a", "echo b"], "line 1 of the first is 'a', that of number 2 is 'b'"),
+    ] {
+        let output = place.unixmark("ab").args(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
+        assert!(!stdout(&output).contains('\u{1b}') && !stderr(&output).contains('\u{1b}'), "{words:?}");
+    }
+}
+
+#[test]
+fn commands_stand_where_tests_stand() {
+    let place = Place::new();
+    let report = json(&place, &["run", "-c", "1", "-i", "2", "--quick", "--", "sleep", "0.02"]);
+    let [row] = &report["executions"].as_array().unwrap()[..] else { panic!("{}", report["executions"]) };
+    assert!(row["label"] == "sleep 0.02" && row["wall_ms"].as_f64().unwrap() >= 20.0, "{row}");
+    let result = &report["results"][0];
+    assert!(result["test"] == "sleep 0.02" && result["unit"] == "ms", "{result}");
+    let report = json(&place, &["scale", "-c", "1,2", "-i", "2", "--quick", "sleep 0.02"]);
+    let total = |copies: u64| {
+        let rows = report["scaling"].as_array().unwrap();
+        rows.iter().find(|row| row["copies"] == copies).unwrap()["total"].as_f64().unwrap()
+    };
+    assert!(total(2) > 1.5 * total(1), "{} {}", total(1), total(2));
+    let report = json(&place, &["cost", "arg:nice=5", "-i", "6", "--quick", "--", "sleep", "0.02"]);
+    assert_eq!(scores(&report)[0]["run"], "arg:nice=5");
+    let report = json(&place, &["run", "pipe", "-c", "1", "-i", "2", "--quick", "--load", "sleep 0.01"]);
+    assert_eq!(report["results"][0]["load"], "sleep 0.01", "{report}");
+}
+
+/// A command that takes no notice of anything ends with the run, however that ends.
+#[test]
+fn nothing_is_left_of_a_run_that_is_stopped() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let pid = folder.path().join("pid");
+    let stubborn = format!("trap '' INT TERM HUP; echo $$ >{}; while :; do sleep 0.1; done", pid.display());
+    for signal in [rustix::process::Signal::INT, rustix::process::Signal::KILL] {
+        let _ = std::fs::remove_file(&pid);
+        let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_unixmark"));
+        tool.env("UNIXMARK_RESULTS", place.results()).args(["ab", "true", &stubborn]);
+        let mut tool = tool.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let number = awaited(|| started(&pid));
+        rustix::process::kill_process(rustix::process::Pid::from_child(&tool), signal).unwrap();
+        tool.wait().unwrap();
+        awaited(|| (!Path::new(&format!("/proc/{number}")).exists()).then_some(()));
+    }
+}
+
+/// Waits until there is what is asked for, for a minute at most.
+fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "it does not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The number of a process that has written it.
+fn started(file: &Path) -> Option<u32> {
+    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
