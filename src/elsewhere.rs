@@ -23,8 +23,21 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 ";
 
 /// The verbs that need Linux.
-const VERBS: [&str; 12] =
-    ["run", "card", "unixbench", "latency", "scale", "cost", "burnin", "doctor", "new", "build", "clean", "restore"];
+const VERBS: [&str; 13] = [
+    "run",
+    "ab",
+    "card",
+    "unixbench",
+    "latency",
+    "scale",
+    "cost",
+    "burnin",
+    "doctor",
+    "new",
+    "build",
+    "clean",
+    "restore",
+];
 
 /// One of them.
 #[derive(Debug)]

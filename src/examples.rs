@@ -22,7 +22,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 29] = [
                 "unixmark ab --fail-on 2% --base ../main --head . -- make test",
                 "status 1 if a checkout is slower by over 2 %",
             ),
-            ("unixmark ab -N -L level=1,6,9 'gzip -{level} -c file'", "one command with several values"),
+            ("unixmark ab -N -L file=a,b 'md5sum {file}'", "one command with several values"),
         ],
     ),
     (

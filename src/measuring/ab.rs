@@ -20,7 +20,6 @@ const BUDGET: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("iterations", |arg| arg.short(None::<char>).hide(true)),
     mut_arg("budget", |arg| with_default(arg, "1m")),
 )]
 pub(crate) struct Arguments {
@@ -52,7 +51,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    carry_out(&arguments.options, |catalogue, _| ask(arguments, catalogue).map_err(usage))
+    carry_out(&arguments.options, arguments.commands.export_json.as_deref(), |catalogue, _| {
+        ask(arguments, catalogue).map_err(usage)
+    })
 }
 
 /// Returns what the arguments ask for.

@@ -2,6 +2,7 @@
 //! status.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -15,12 +16,14 @@ use catalogue::Catalogue;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
 
-/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan.
+/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The times of commands are written to
+/// the file `export`, too.
 ///
 /// # Errors
 /// There is nothing to measure, the run could not begin, or its journal could not be read.
 pub(super) fn carry_out(
     options: &MatrixOptions,
+    export: Option<&Path>,
     ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
 ) -> Result<Status> {
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
@@ -39,7 +42,15 @@ pub(super) fn carry_out(
     }
     let (setup, loudness) = (measuring.setup(&machine)?, measuring.loudness());
     let (measured, kept) = measure(&prepared, &setup, loudness)?;
-    conclude(&measured, &[kept], loudness, measuring.shown())
+    let exported = export.map_or(Ok(()), |path| write_times(&measured, path));
+    conclude(&measured, &[kept, exported], loudness, measuring.shown())
+}
+
+/// Writes the times of commands as hyperfine does.
+fn write_times(measured: &Measured, path: &Path) -> Result<()> {
+    let times = ::report::render(Subject::Run(&measured.results), Format::Hyperfine)?;
+    files::write_atomically(path, times.as_bytes())
+        .with_context(|| format!("{} cannot be written; the run has its own report in JSON", path.display()))
 }
 
 /// Measures what was prepared and keeps it; the second value is what came of keeping it.

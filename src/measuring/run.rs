@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    carry_out(options, |catalogue, machine| {
+    carry_out(options, arguments.commands.export_json.as_deref(), |catalogue, machine| {
         let ask = ask(arguments, catalogue, machine).map_err(usage)?;
         let Some(name) = &arguments.baseline else { return Ok(ask) };
         let results = results(&options.measuring.results.store()?, catalogue, name, None)?;

@@ -41,7 +41,9 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    carry_out(options, |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
+    carry_out(options, arguments.commands.export_json.as_deref(), |catalogue, machine| {
+        ask(arguments, catalogue, machine).map_err(usage)
+    })
 }
 
 /// Returns what the arguments ask for.

@@ -131,6 +131,47 @@ fn commands_stand_where_tests_stand() {
     assert_eq!(report["results"][0]["load"], "sleep 0.01", "{report}");
 }
 
+#[test]
+fn what_comes_before_and_after_comes_once() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let say = |word: &str| format!("echo {word} >>{}", log.display());
+    let words = ["--setup", &say("setup"), "--cleanup", &say("cleanup"), "--prepare", &say("prepare")];
+    let output = place.unixmark("ab -q -w 2 --budget 3s").args(words).args([&say("a"), &say("b")]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let log = std::fs::read_to_string(log).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(lines.first() == Some(&"setup") && lines.last() == Some(&"cleanup"), "{lines:?}");
+    let count = |word| lines.iter().filter(|line| **line == word).count();
+    assert_eq!((count("setup"), count("cleanup"), count("prepare")), (1, 1, count("a") + count("b")));
+    let failed = place.unixmark("run --quick -c 1 -i 1 -q --cleanup").args(["exit 4", "sleep 0.01"]).output().unwrap();
+    let report = place.json("latest");
+    let warnings = report["warnings"].to_string();
+    assert!(failed.status.success() && warnings.contains("cleaning up after sleep 0.01 failed"), "{warnings}");
+}
+
+#[test]
+fn times_are_exported_as_hyperfine_has_them_and_imported_again() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("times.json");
+    let ab = place
+        .unixmark("ab -q --ignore-failure --budget 5s --export-json")
+        .arg(&file)
+        .args([OLD, "sleep 0.02; exit 3"])
+        .output();
+    assert!(ab.unwrap().status.success());
+    let times: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let [one, other] = &times["results"].as_array().unwrap()[..] else { panic!("{times}") };
+    assert!(one["command"] == OLD && one["times"].as_array().unwrap().len() > 5 && one["min"].as_f64() >= Some(0.02));
+    assert!(other["exit_codes"].as_array().unwrap().iter().all(|code| code == 3));
+    let imported = place.unixmark("import").arg(&file).output().unwrap();
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let missing = place.unixmark("report --format hyperfine").arg(testing::recorded("index")).output().unwrap();
+    assert!(stderr(&missing).contains("no command was measured"), "{}", stderr(&missing));
+}
+
 /// A command that takes no notice of anything ends with the run, however that ends.
 #[test]
 fn nothing_is_left_of_a_run_that_is_stopped() {

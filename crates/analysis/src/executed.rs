@@ -14,10 +14,8 @@ const FEWEST: usize = 6;
 /// The executions of a command in all trials of a cell.
 #[derive(Debug, Clone)]
 pub struct Executed {
-    /// How many there were.
-    pub count: usize,
-    /// How many of them failed.
-    pub failed: usize,
+    /// All of them, in order.
+    pub all: Vec<Execution>,
     /// User time in ms, system time in ms, memory of the largest process in MiB: the median, by measure.
     pub used: Vec<(Measure, Estimate)>,
     /// Milliseconds of a process that does nothing, where the program measured it.
@@ -27,7 +25,7 @@ pub struct Executed {
 impl Executed {
     /// Returns what a cell's trials tell of executions; `None` where they have none.
     pub(super) fn of(trials: &[&Trial]) -> Option<Executed> {
-        let all: Vec<&Execution> = executions(trials).collect();
+        let all: Vec<Execution> = executions(trials).copied().collect();
         if all.is_empty() {
             return None;
         }
@@ -35,9 +33,8 @@ impl Executed {
         let starts: Vec<f64> =
             trials.iter().filter_map(|trial| Some(trial.copies.first()?.values.get("start")?.0)).collect();
         Some(Executed {
-            count: all.len(),
-            failed: all.iter().filter(|one| one.status != 0).count(),
             used: measures.into_iter().map(|measure| (measure, used(trials, measure))).collect(),
+            all,
             start: (!starts.is_empty()).then(|| stats::median(&starts)),
         })
     }

@@ -32,6 +32,10 @@ pub struct Execution {
     pub input: Option<PathBuf>,
     /// Their stdout; `None` for /dev/null.
     pub output: Option<PathBuf>,
+    /// What is executed before all of them, and what after all; empty without that.
+    pub setup: Vec<String>,
+    /// As `setup`.
+    pub cleanup: Vec<String>,
     /// Rounds that are executed first and not measured.
     pub warmup: u32,
     /// True if all must print the same.
@@ -52,6 +56,13 @@ impl Execution {
     }
 }
 
+impl Execution {
+    /// The words by which the program knows what comes before and after all commands.
+    fn around(&self) -> Vec<String> {
+        [("setup", &self.setup), ("cleanup", &self.cleanup)].map(section).concat()
+    }
+}
+
 impl Test {
     /// Returns this row as the test of a command.
     #[must_use]
@@ -60,7 +71,8 @@ impl Test {
             id: command.label.clone(),
             label: command.label.clone(),
             args: how.arguments(),
-            command: sections(command).collect(),
+            command: [how.around(), sections(command)].concat(),
+            cleans: !how.cleanup.is_empty(),
             ..self.clone()
         }
     }
@@ -74,7 +86,8 @@ impl Test {
             id: id.to_owned(),
             label: id.to_owned(),
             args,
-            command: commands.iter().flat_map(sections).collect(),
+            command: std::iter::once(how.around()).chain(commands.iter().map(sections)).flatten().collect(),
+            cleans: !how.cleanup.is_empty(),
             // More words than a command line holds would be needed for more.
             arms: u32::try_from(commands.len()).unwrap_or(u32::MAX),
             ..self.clone()
@@ -89,11 +102,17 @@ impl Test {
 }
 
 /// The words by which the program knows a command.
-fn sections(command: &Command) -> impl Iterator<Item = String> {
+fn sections(command: &Command) -> Vec<String> {
     let folder: Vec<String> = command.folder.iter().map(|folder| folder.display().to_string()).collect();
-    let all = [("in", folder), ("prepare", command.prepare.clone()), ("run", command.words.clone())];
-    let named = all.into_iter().filter(|(_, words)| !words.is_empty());
-    named.flat_map(|(kind, words)| [kind.to_owned(), words.len().to_string()].into_iter().chain(words))
+    [("in", &folder), ("prepare", &command.prepare), ("run", &command.words)].map(section).concat()
+}
+
+/// A kind of section with its words; nothing without any.
+fn section((kind, words): (&str, &Vec<String>)) -> Vec<String> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    [&[kind.to_owned(), words.len().to_string()], &words[..]].concat()
 }
 
 #[cfg(test)]
@@ -117,6 +136,10 @@ mod tests {
         assert!(test.is_command() && !catalogue.test("pipe").unwrap().is_command());
         let new =
             Command { label: "new".into(), words: words("./new"), prepare: words("sync"), folder: Some("/new".into()) };
+        let around = Execution { setup: words("make"), cleanup: words("make clean"), ..Execution::default() };
+        let cleaned = row.executing(&old, &around);
+        assert_eq!(cleaned.command, words("setup 1 make cleanup 2 make clean run 2 ./old x"));
+        assert!(cleaned.cleans && !test.cleans);
         let both = row.alternating("ab", &[old, new], &Execution { folder: "/".into(), ..Execution::default() });
         assert_eq!(both.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
         assert_eq!((both.args, both.arms), (words("folder=/ control=4"), 2));

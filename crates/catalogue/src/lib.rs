@@ -83,6 +83,9 @@ pub struct Test {
     /// How many commands its program executes in turn, each for a condition of its own; 0 where it has one.
     #[serde(skip)]
     pub arms: u32,
+    /// True if its program is to be started once more at the end of a run, with `end=1`.
+    #[serde(skip)]
+    pub cleans: bool,
     /// Seconds in the unit's time: 1 for per second, 60 for per minute.
     #[serde(default = "one")]
     pub timebase: f64,

@@ -50,7 +50,8 @@ impl Bench for Rig<'_> {
     }
 
     fn end(&mut self) -> Option<String> {
-        self.supervisor.end_energy()
+        let remarks = self.supervisor.end_energy().into_iter().chain(self.clean());
+        Some(remarks.collect::<Vec<String>>().join("; ")).filter(|remarks| !remarks.is_empty())
     }
 
     fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Failure>> {
@@ -121,6 +122,30 @@ impl<'a> Rig<'a> {
         let trial = self.supervisor.measure(&setup, &mut Entered::default())?;
         let value = test.value.as_deref().and_then(|name| trial.copies.first()?.values.get(name));
         Ok(value.map_or(0.0, |value| value.0))
+    }
+
+    /// Has commands cleaned up after, unless the run is stopped; returns what failed.
+    fn clean(&mut self) -> Option<String> {
+        let cells = self.setting.plan.cells.iter().filter(|cell| cell.test.cleans);
+        let mut tests: Vec<&Test> = cells.map(|cell| &*cell.test).collect();
+        tests.dedup_by_key(|test| &test.id);
+        let mut failures = Vec::new();
+        for test in tests {
+            if let Err(Failure::Refused(why)) = self.clean_after(test) {
+                failures.push(format!("cleaning up after {} failed: {why}", test.label));
+            }
+        }
+        (!failures.is_empty()).then(|| failures.join("; "))
+    }
+
+    fn clean_after(&mut self, test: &Test) -> Result<(), Failure> {
+        let folder = self.supervisor.scratch.kept(&kept_name(test))?;
+        let path = self.executable(test, 0, &Staging::default())?;
+        let args = [&test.args[..], &["end=1".to_owned()]].concat();
+        let args = self.arguments(test, &args, 1);
+        let copies = vec![Command { path, args, folder: &folder, environment: self.environment(test) }];
+        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
+        self.supervisor.measure(&setup, &mut Entered::default()).map(drop)
     }
 
     fn folder(&self, cell: &Cell) -> Result<PathBuf, Failure> {

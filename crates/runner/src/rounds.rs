@@ -229,7 +229,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 failed => return Ok(failed),
             };
             let start = trial.last_start();
-            if cell.test.metric == Metric::Latency || start as f64 <= LATE * window {
+            // Commands take their turns, and none shares its window.
+            let shares = cell.test.metric != Metric::Latency && !cell.test.is_command();
+            if !shares || start as f64 <= LATE * window {
                 return Ok(Ok(Trial { late, ..trial }));
             }
             late.push(start);

@@ -24,6 +24,12 @@ pub(crate) struct Commands {
     /// Execute this before each execution, untimed; given once for all commands, or once for each
     #[arg(short, long, value_name = "COMMAND")]
     prepare: Vec<String>,
+    /// Execute this once before all executions
+    #[arg(short, long, value_name = "COMMAND")]
+    setup: Option<String>,
+    /// Execute this once after all executions, unless the run was interrupted
+    #[arg(long, value_name = "COMMAND")]
+    cleanup: Option<String>,
     /// Execute a command this often before it is measured
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     warmup: u32,
@@ -36,6 +42,9 @@ pub(crate) struct Commands {
     /// Measure commands that fail like others
     #[arg(long)]
     ignore_failure: bool,
+    /// Write all times to this file, in hyperfine's format
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
     /// Execute quoted commands without a shell
     #[arg(short = 'N')]
     no_shell: bool,
@@ -149,6 +158,8 @@ impl Commands {
             folder: std::env::current_dir().context(NO_DIRECTORY)?,
             input,
             output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
+            setup: self.setup.as_deref().map_or(Ok(Vec::new()), |setup| self.words(setup))?,
+            cleanup: self.cleanup.as_deref().map_or(Ok(Vec::new()), |cleanup| self.words(cleanup))?,
             warmup: self.warmup,
             same: false,
             ignore: self.ignore_failure,

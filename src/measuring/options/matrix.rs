@@ -18,8 +18,8 @@ pub(crate) struct MatrixOptions {
     /// Number of copies: `2`, `1,2,4`, `1..9`, `max`, `2max`, `max/2` or `1..max`; repeatable
     #[arg(short, long, value_name = "N", value_parser = copies)]
     copies: Vec<Copies>,
-    /// What runs in the background: one or more of `unixmark list loads`; repeatable
-    #[arg(long, value_name = "LOAD,…|COMMAND")]
+    /// What runs in the background: one or more of `unixmark list loads`, or a quoted command; repeatable
+    #[arg(long, value_name = "LOAD,…")]
     pub(crate) load: Vec<String>,
     /// Where copies run: one on each `core` first, filling each core (`smt`) or memory `node` in turn, or on this CPU
     #[arg(long, value_name = "none|core|smt|node|CPU", default_value = "none", hide_default_value = true)]

@@ -5,6 +5,7 @@ mod commit;
 mod csv;
 mod dashboards;
 mod html;
+mod hyperfine;
 mod influx;
 mod json;
 mod junit;
@@ -39,6 +40,8 @@ pub enum Format {
     GithubBigger,
     /// github-action-benchmark's customSmallerIsBetter
     GithubSmaller,
+    /// The times of commands, as hyperfine exports them
+    Hyperfine,
     /// InfluxDB's line protocol
     Influx,
     /// OpenMetrics text, for node_exporter's textfile collector too
@@ -105,6 +108,7 @@ pub fn render(subject: Subject<'_>, layout: impl Into<Layout>) -> Result<String>
         Format::Bmf => dashboards::bmf(subject),
         Format::GithubBigger => dashboards::github_bigger(subject),
         Format::GithubSmaller => dashboards::github_smaller(subject),
+        Format::Hyperfine => hyperfine::render(subject),
         Format::Influx => influx::render(subject),
         Format::Openmetrics => openmetrics::render(subject),
         Format::Commit => commit::render(subject),

@@ -44,14 +44,16 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         .keyed(|row: &Row<'_>| &row.figure.cell.key)
         .with(Column::words("command").keyed("label"), move |row| Field::Text(name(row)))
         .with(Column::number("executions").narrow("runs").keyed("executions"), |row| {
-            Field::Count(row.executed.count as u64)
+            Field::Count(row.executed.all.len() as u64)
         })
         .with(Column::number("wall ms").keyed("wall_ms").main(), |row| time(row.figure.score))
         .with(Column::number("95 %"), |row| Field::Interval(row.figure.score, words::compact))
         .with(Column::number("user ms").narrow("user").keyed("user_ms"), |row| row.used(Measure::User))
         .with(Column::number("system ms").narrow("system").keyed("system_ms"), |row| row.used(Measure::System))
         .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| row.used(Measure::Memory))
-        .with(Column::data("failed"), |row| Field::Count(row.executed.failed as u64))
+        .with(Column::data("failed"), |row| {
+            Field::Count(row.executed.all.iter().filter(|one| one.status != 0).count() as u64)
+        })
         .of(&rows)
         .keyed("executions")
         .titled("", "medians; the memory is that of the largest process");
