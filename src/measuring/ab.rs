@@ -20,7 +20,7 @@ const BUDGET: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
 #[command(
-    mut_arg("budget", |arg| with_default(arg, "1m")),
+    mut_arg("budget", |arg| with_default(arg, "1m"))
 )]
 pub(crate) struct Arguments {
     /// The commands, each quoted as one word, which a shell executes; the others are compared with the first

@@ -13,6 +13,9 @@ const ROUNDS: &str = "a pair is two executions of the same round, milliseconds a
                       median of the averages of all pairs of differences, with the interval of the signed-rank test, wider \
                       where pairs depend on each other and for having looked while they came (docs/methodology.md)";
 
+/// What to try where too few executions fit into the time.
+const LONGER: &str = "a longer --budget narrows this";
+
 /// Returns the answer for each command that is compared with the first.
 pub(super) fn sentences(results: &Results, cost: &Cost) -> Vec<String> {
     cost.conditions.iter().map(|condition| sentence(results, cost, condition)).collect()
@@ -25,42 +28,41 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
         let reason = gap.map_or("nothing was measured", |gap| &gap.reason);
         return format!("{name} could not be compared with {base}: {reason}.");
     };
-    let mut parts = vec![format!("{}, {}", time(one, cost.threshold), pairs(one, results))];
-    let used = [Measure::Cpu, Measure::Memory];
-    let used: Vec<String> = used.into_iter().filter_map(|measure| of(condition, measure)).filter_map(change).collect();
+    let (answer, advice) = answer(one, (name, base), cost.threshold);
+    let mut parts = vec![format!("{answer}, {}", pairs(one, results))];
+    let used = [Measure::Cpu, Measure::Memory].into_iter().filter_map(|measure| of(condition, measure));
+    let used: Vec<String> = used.filter_map(change).collect();
     parts.extend((!used.is_empty()).then(|| used.join(", ")));
-    parts.extend(doubt(cost).map(str::to_owned));
-    format!("{}.", parts.join("; ")).replace("{new}", name).replace("{old}", base)
+    parts.extend(advice.into_iter().chain(doubt(cost)).map(str::to_owned));
+    format!("{}.", parts.join("; "))
 }
 
 fn of(condition: &Condition, measure: Measure) -> Option<&Comparison> {
     condition.effects.iter().map(|effect: &Effect| &effect.comparison).find(|one| one.measure == measure)
 }
 
-/// The first part of the sentence, in which the names are still to be filled in.
-fn time(one: &Comparison, threshold: f64) -> String {
+/// What is known of the time of a command, `new`, against that of another, and what to try where that is too little.
+fn answer(one: &Comparison, (new, old): (&str, &str), threshold: f64) -> (String, Option<&'static str>) {
     let change = one.change();
-    let [one_end, other_end] = [change.low, change.high].map(size);
-    let (size, ends) = match change.value < 0.0 {
-        true => (size(change.value), format!("{other_end} to {one_end}")),
-        false => (size(change.value), format!("{one_end} to {other_end}")),
-    };
+    let mut ends = [size(change.low), size(change.high)];
+    if change.value < 0.0 {
+        ends.reverse();
+    }
+    let word = if change.value < 0.0 { "faster" } else { "slower" };
+    let differs = format!("{new} is {word} than {old} by {} % ({})", size(change.value), ends.join(" to "));
     match one.verdict {
-        Verdict::Slower | Verdict::Worse => format!("{{new}} is slower than {{old}} by {size} % ({ends})"),
-        Verdict::Faster | Verdict::Better => format!("{{new}} is faster than {{old}} by {size} % ({ends})"),
-        Verdict::Same(within) => format!("{{new}} takes the time of {{old}} within {} %", words::at_least(within)),
+        Verdict::Slower | Verdict::Worse | Verdict::Faster | Verdict::Better => (differs, None),
+        Verdict::Same(within) => (format!("{new} takes as long as {old} within {} %", words::at_least(within)), None),
         Verdict::Undecided(_) | Verdict::Differs if !change.bounded() => {
-            "too few pairs to tell {new} from {old}: try a longer --budget".to_owned()
+            (format!("{new} cannot be told from {old} yet"), Some(LONGER))
         }
-        Verdict::Undecided(_) | Verdict::Differs if is_beyond(change) => format!(
-            "{{new}} differs from {{old}} by {size} % ({ends}), no more than the {} % that count",
-            words::compact(threshold)
-        ),
-        Verdict::Undecided(_) | Verdict::Differs => format!(
-            "undecided between {{new}} and {{old}}: {} to {} %; a longer --budget narrows it",
-            signed_fine(change.low),
-            signed_fine(change.high)
-        ),
+        Verdict::Undecided(_) | Verdict::Differs if is_beyond(change) => {
+            (format!("{differs}, no more than the {} % that count", words::compact(threshold)), None)
+        }
+        Verdict::Undecided(_) | Verdict::Differs => {
+            let [low, high] = [change.low, change.high].map(signed_fine);
+            (format!("undecided between {new} and {old}: {low} to {high} %"), Some(LONGER))
+        }
     }
 }
 
