@@ -33,6 +33,9 @@ fn rows(results: &Results) -> Vec<Row<'_>> {
 /// Returns the table of executions, and what must be known of short ones; nothing of a run without commands.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let rows = rows(results);
+    if rows.is_empty() {
+        return Vec::new();
+    }
     let name = |row: &Row<'_>| {
         let key = &row.figure.cell.key;
         match row.figure.cell.in_turn {
