@@ -18,6 +18,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ enum {
     CALLS = 1024,  /* numbers of system calls */
     TASKS = 8192,  /* threads at a time */
     STATUS = 4096, /* bytes of a file of /proc */
+    LOOK = 10,     /* ms between looks at stdin */
     NOT_FOUND = 127,
     SYSCALL_STOP = SIGTRAP | 0x80,
 };
@@ -279,9 +281,20 @@ static void report_arm(long number)
     kit_report("value memory %lu KiB\n", counts->memory);
 }
 
+/* Nothing is reported before the window is over. */
+static void wait_until(int64_t end)
+{
+    while (kit_now() < end) {
+        if (kit_abandoned())
+            kit_leave();
+        poll(NULL, 0, LOOK);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *folder, *input_file;
+    struct kit_window window;
     long number, copies;
 
     kit_init(argc, argv);
@@ -295,10 +308,11 @@ int main(int argc, char **argv)
     input = input_file ? process_open(input_file, O_RDONLY) : STDIN_FILENO;
     if (folder && chdir(folder) != 0)
         kit_error("cannot work in %s (%s): is it still there?", folder, strerror(errno));
-    kit_wait();
+    window = kit_wait();
     for (long i = 0; i < number; i++)
         count_arm(i);
     kit_stop();
+    wait_until(window.first_edge + (window.slices - 1) * window.slice);
     for (long i = 0; i < number; i++)
         if (counted[i].largest[0])
             kit_note("the largest process of '%s' was %s", arms[i].words[0], counted[i].largest);
