@@ -23,13 +23,13 @@ const BUDGET: Duration = Duration::from_secs(60);
     mut_arg("budget", |arg| with_default(arg, "1m"))
 )]
 pub(crate) struct Arguments {
-    /// The commands, each quoted as one word, which a shell executes; the others are compared with the first
+    /// Commands, each quoted as one word and executed by a shell; all are compared with the first
     #[arg(value_name = "COMMAND", required_unless_present = "base")]
     quoted: Vec<String>,
-    /// Execute one command in two directories; this is compared with
+    /// Execute one command in two directories, this one and that of --head
     #[arg(long, value_name = "DIR", requires_all = ["head", "words"], conflicts_with = "quoted")]
     base: Option<PathBuf>,
-    /// The other directory
+    /// The directory that is compared with --base
     #[arg(long, value_name = "DIR", requires = "base")]
     head: Option<PathBuf>,
     /// The command for --base and --head
@@ -59,6 +59,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
     let Arguments { commands, options, .. } = arguments;
+    if options.copies(2, || vec![1])? != [1] {
+        bail!("commands that are compared are executed one at a time; leave --copies out, or try `unixmark scale`");
+    }
     let (test, names) = commands.in_turn(catalogue, arms(arguments)?, arguments.same_output)?;
     let (base, others) = names.split_first().context("there is no command; name two")?;
     let condition = |name: &String| Arc::new(Condition { name: name.clone(), parts: Vec::new() });

@@ -9,6 +9,7 @@ use catalogue::Catalogue;
 pub(crate) const QUESTIONS: &str = "\
 What do you want to know?
 
+  which of two commands is faster?       unixmark ab './old x' './new x'
   one number, in two minutes             unixmark run --budget 2m
   what is this new server?               unixmark card
   the same as UnixBench, to the letter   unixmark run --procedure classic

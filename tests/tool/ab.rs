@@ -83,6 +83,7 @@ fn what_cannot_be_compared_is_said_before_anything_runs() {
         (&["--input", "/nonexistent", "true", "false"], "/nonexistent cannot be the commands' input"),
         (&["-n", "a", "-n", "b", "-n", "c", "true", "false"], "there are 3 names for 2 commands"),
         (&["-p", "a", "-p", "b", "-p", "c", "true", "false"], "--prepare is given 3 times for 2 commands"),
+        (&["-c", "2", "true", "false"], "one at a time; leave --copies out"),
         (&["-L", "size", "true {size}"], "'size' is no parameter"),
         (&["--base", "/nonexistent", "--head", "/tmp", "--", "true"], "/nonexistent cannot be used"),
     ] {

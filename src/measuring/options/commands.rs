@@ -19,7 +19,6 @@ const NAME: usize = 60;
 
 /// How commands are executed.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Commands")]
 pub(crate) struct Commands {
     /// Execute this before each execution, untimed; given once for all commands, or once for each
     #[arg(short, long, value_name = "COMMAND")]
@@ -36,7 +35,7 @@ pub(crate) struct Commands {
     /// Have commands read this file [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Write what commands print to this file [default: null, which is /dev/null]
+    /// Write what commands print to this file [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Measure commands that fail like others
