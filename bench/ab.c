@@ -11,13 +11,13 @@ static void compute(long number)
 {
     volatile unsigned long sum = 0;
 
-    for (long i = 0; i < number * 8000; i++)
+    for (long i = 0; i < number * 20000; i++)
         sum += (unsigned long)i;
 }
 
 static void call(long number)
 {
-    for (long i = 0; i < number * 100; i++)
+    for (long i = 0; i < number * 45; i++)
         syscall(SYS_getppid);
 }
 

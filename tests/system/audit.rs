@@ -417,7 +417,7 @@ fn a_tool_that_was_killed_leaves_auditing_to_the_ledger() {
     let Some(stage) = Stage::switched() else { return };
     for sink in ["file", "auditd"] {
         let mut tool = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "audit::the_tool_that_is_killed"])
+            .args(["--exact", "--include-ignored", "audit::the_tool_that_is_killed"])
             .env(KILLED, sink)
             .env("UNIXMARK_TEST_SCRATCH", stage.scratch.path())
             .stdout(Stdio::null())
