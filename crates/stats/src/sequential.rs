@@ -31,7 +31,9 @@ pub fn is_look_due(before: f64, now: f64) -> bool {
 
 /// Returns by how much the variance of the mean of a series exceeds that of as many independent values: 1 and twice the sum
 /// of its autocorrelations, as far as pairs of them are larger than chance makes them (Geyer's initial positive sequence,
-/// Statistical Science 7, 1992). At least 1. Values far out count as three typical deviations, so that stalls hide nothing.
+/// Statistical Science 7, 1992). At least 1, and no more than leaves as many independent values as an interval needs: of a
+/// level that wanders as slowly as the series is long the autocorrelations cannot be known. Values far out count as three
+/// typical deviations, so that stalls hide nothing.
 #[must_use]
 pub fn dependence(series: &[f64]) -> f64 {
     let count = series.len();
@@ -49,8 +51,12 @@ pub fn dependence(series: &[f64]) -> f64 {
     // Two standard errors of the sum of two autocorrelations of independent values.
     let chance = 2.0 * (2.0 / count as f64).sqrt();
     let pairs = (1..count / 4).step_by(2).map(|lag| (covariance(lag) + covariance(lag + 1)) / variance);
-    1.0 + 2.0 * pairs.take_while(|pair| *pair > chance).sum::<f64>()
+    let sum: f64 = pairs.take_while(|pair| *pair > chance).sum();
+    (1.0 + 2.0 * sum).min(count as f64 / INDEPENDENT)
 }
+
+/// The fewest independent values with an interval by signed ranks.
+const INDEPENDENT: f64 = 6.0;
 
 /// The fewest values whose autocorrelations mean anything.
 const FEWEST: usize = 20;
@@ -102,6 +108,8 @@ mod tests {
             let found = dependence(&series);
             assert!((found / expected - 1.0).abs() < 0.15, "{r}: {found}");
         }
+        let wandering: Vec<f64> = (0..240).map(|at| f64::from(at) / 240.0).collect();
+        assert_eq!(dependence(&wandering), 40.0);
         assert_eq!(dependence(&[0.0; 100]), 1.0);
         assert_eq!(dependence(&[1.0, 2.0]), 1.0);
     }
