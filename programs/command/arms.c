@@ -70,9 +70,14 @@ void arms_execute(char **words)
         process_fail(words, done.status);
 }
 
+void arms_work_in(const char *folder)
+{
+    if (folder && chdir(folder) != 0)
+        kit_error("cannot work in %s (%s): is it a directory, and still there?", folder, strerror(errno));
+}
+
 void arms_prepare(const struct arm *arm)
 {
-    if (arm->folder && chdir(arm->folder) != 0)
-        kit_error("cannot work in %s (%s): is it a directory?", arm->folder, strerror(errno));
+    arms_work_in(arm->folder);
     arms_execute(arm->prepare);
 }

@@ -22,6 +22,9 @@ extern char **arms_setup, **arms_cleanup;
 /* Executes what is no arm: its failure is an error. */
 void arms_execute(char **words);
 
+/* Goes to a folder; stays where there is none. */
+void arms_work_in(const char *folder);
+
 /* Goes where an arm works, and executes what prepares it. */
 void arms_prepare(const struct arm *arm);
 

@@ -11,7 +11,6 @@
  *     value memory N KiB              the largest process; a note says which it was
  *
  *     folder=DIR input=FILE ignore=1  as command/execute has them
- *     arms=N                          copies that are reported, those without a command empty [as many as commands]
  *
  * Nothing here is timed: a traced command is many times slower.
  */
@@ -295,19 +294,17 @@ int main(int argc, char **argv)
 {
     const char *folder, *input_file;
     struct kit_window window;
-    long number, copies;
+    long number;
 
     kit_init(argc, argv);
     folder = kit_arg("folder", NULL);
     input_file = kit_arg("input", NULL);
     ignore = (int)kit_arg_number("ignore", 0, 0, 1);
-    copies = kit_arg_number("arms", 0, 0, MOST_ARMS + 1);
     number = arms_read(kit_command(), arms);
     kit_detach_stdio();
     process_init();
     input = input_file ? process_open(input_file, O_RDONLY) : STDIN_FILENO;
-    if (folder && chdir(folder) != 0)
-        kit_error("cannot work in %s (%s): is it still there?", folder, strerror(errno));
+    arms_work_in(folder);
     window = kit_wait();
     for (long i = 0; i < number; i++)
         count_arm(i);
@@ -316,11 +313,10 @@ int main(int argc, char **argv)
     for (long i = 0; i < number; i++)
         if (counted[i].largest[0])
             kit_note("the largest process of '%s' was %s", arms[i].words[0], counted[i].largest);
-    for (long i = 0; i < number || i < copies; i++) {
-        if (number > 1 || copies > 1)
+    for (long i = 0; i < number; i++) {
+        if (number > 1)
             kit_report("copy %ld\n", i);
-        if (i < number)
-            report_arm(i);
+        report_arm(i);
     }
     kit_finish();
 }

@@ -304,8 +304,7 @@ int main(int argc, char **argv)
     output = output_file ? process_open(output_file, O_WRONLY | O_CREAT | O_TRUNC) : STDOUT_FILENO;
     measure_start(argv[0]);
     directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder && chdir(folder) != 0)
-        kit_error("cannot work in %s (%s): is it still there?", folder, strerror(errno));
+    arms_work_in(folder);
     if (!ends)
         begin_run(directory, warmup, same);
     window = kit_hear();

@@ -19,9 +19,7 @@ use plan::{Arms, Matrix, Procedure, Purpose};
 const BUDGET: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
-#[command(
-    mut_arg("budget", |arg| with_default(arg, "1m"))
-)]
+#[command(mut_arg("budget", |arg| with_default(arg, "1m")))]
 pub(crate) struct Arguments {
     /// Commands, each quoted as one word and executed by a shell; all are compared with the first
     #[arg(value_name = "COMMAND", required_unless_present = "base")]

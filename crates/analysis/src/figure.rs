@@ -21,16 +21,16 @@ pub struct Figure {
     /// lucky test if too few other tests were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Quiet>,
-    /// What the machine drew; `None` where that is not known.
+    /// The energy that the machine drew; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Box<Energy>>,
     /// Every trial that measured, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<Sample>,
-    /// What a reader must know of this number.
+    /// Remarks that a reader of this number needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Remark>,
-    /// Where another run's score would lie; `None` before enough runs are known ([`super::Results::place_among`]).
+    /// The interval of another run's score; `None` before enough runs are known ([`super::Results::place_among`]).
     #[serde(skip)]
     pub another: Option<Another>,
     /// Mean length of a trial's window in seconds.
@@ -39,19 +39,19 @@ pub struct Figure {
     /// The share of the trials' variance that is noise within them; 0 if that is not known.
     #[serde(skip)]
     pub within: f64,
-    /// How much wider that interval is for the drift of the machine.
+    /// The factor by which the drift of the machine widens that interval.
     #[serde(skip)]
     pub widening: Widening,
     /// The values of each trial's slices, in the cell's unit.
     #[serde(skip)]
     pub slices: Vec<Vec<f64>>,
-    /// What ran in the background did.
+    /// The work of the load in the background.
     #[serde(skip)]
     pub load: Option<Load>,
-    /// What its program told beside the score.
+    /// Values that its program reported beside the score.
     #[serde(skip)]
     pub details: Option<Box<Details>>,
-    /// What the executions of a command took and used.
+    /// Time and resources of the executions of a command.
     #[serde(skip)]
     pub executed: Option<Box<Executed>>,
     /// The whole of an interactive test's latency; the score is one percentile of it.

@@ -12,8 +12,6 @@ use catalogue::{Catalogue, Command, Execution, Test};
 /// The row of the catalogue that executes commands.
 const ROW: &str = "command";
 
-const NO_DIRECTORY: &str = "the current directory is gone; change to another";
-
 /// Characters of a command that are its name in reports.
 const NAME: usize = 60;
 
@@ -132,7 +130,7 @@ impl Commands {
         let complete = |(place, command): (usize, Command)| {
             let prepare = self.prepare.get(if prepares > 1 { place } else { 0 });
             let label = self.command_name.get(place).cloned().unwrap_or(command.label);
-            Ok(Command { label, prepare: prepare.map_or(Ok(Vec::new()), |prepare| self.words(prepare))?, ..command })
+            Ok(Command { label, prepare: self.maybe_words(prepare)?, ..command })
         };
         commands.into_iter().enumerate().map(complete).collect()
     }
@@ -140,11 +138,16 @@ impl Commands {
     /// Returns the words of a quoted command.
     fn words(&self, command: &str) -> Result<Vec<String>> {
         if !self.no_shell {
-            return Ok(["sh", "-c", command].map(str::to_owned).to_vec());
+            return Ok(for_shell(command));
         }
         let words = shlex::split(command).filter(|words| !words.is_empty());
         words
             .with_context(|| format!("'{command}' cannot be executed without a shell: it is empty, or a quote is open"))
+    }
+
+    /// Returns the words of a quoted command; none without one.
+    fn maybe_words(&self, command: Option<&String>) -> Result<Vec<String>> {
+        command.map_or(Ok(Vec::new()), |command| self.words(command))
     }
 
     fn execution(&self) -> Result<Execution> {
@@ -154,11 +157,11 @@ impl Commands {
             bail!("{} cannot be the commands' input: it is no file", input.display());
         }
         Ok(Execution {
-            folder: std::env::current_dir().context(NO_DIRECTORY)?,
+            folder: current_dir()?,
             input,
             output: self.output.as_deref().filter(is_file).map(absolute).transpose()?,
-            setup: self.setup.as_deref().map_or(Ok(Vec::new()), |setup| self.words(setup))?,
-            cleanup: self.cleanup.as_deref().map_or(Ok(Vec::new()), |cleanup| self.words(cleanup))?,
+            setup: self.maybe_words(self.setup.as_ref())?,
+            cleanup: self.maybe_words(self.cleanup.as_ref())?,
             warmup: self.warmup,
             same: false,
             ignore: self.ignore_failure,
@@ -176,10 +179,17 @@ pub(crate) fn is_command(word: &str) -> bool {
 /// # Errors
 /// The current directory is gone.
 pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
-    let folder = std::env::current_dir().context(NO_DIRECTORY)?;
-    let words = ["sh", "-c", command].map(str::to_owned).to_vec();
-    let command = Command { label: shown(command), words, ..Command::default() };
-    Ok(Arc::new(row(catalogue)?.executing(&command, &Execution { folder, ignore: true, ..Execution::default() })))
+    let command = Command { label: shown(command), words: for_shell(command), ..Command::default() };
+    let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
+    Ok(Arc::new(row(catalogue)?.executing(&command, &how)))
+}
+
+fn for_shell(command: &str) -> Vec<String> {
+    ["sh", "-c", command].map(str::to_owned).to_vec()
+}
+
+fn current_dir() -> Result<PathBuf> {
+    std::env::current_dir().context("the current directory is gone; change to another")
 }
 
 /// Returns commands in which each `{NAME}` is replaced by each of the values of a parameter `NAME=A,B,…`.

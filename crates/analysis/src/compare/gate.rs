@@ -10,11 +10,11 @@ pub struct Gate {
     pub suspects: Vec<Suspect>,
     /// Cells that what was changed has not, while the other has.
     pub lost: Vec<NotCompared>,
-    /// Whether all comparisons rest on too few values to show a loss of any size.
+    /// True if all comparisons rest on too few values to show a loss of any size.
     pub is_blind: bool,
 }
 
-/// What a gate makes of a comparison, of a cell without one, or of all.
+/// The outcome of a gate: for a comparison, a cell without one, or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// No loss.

@@ -189,7 +189,7 @@ impl Comparison {
         (self.verdict.is_loss() || is_worse) && self.change().value.abs() >= size
     }
 
-    /// Whether it rests on too few values to show a loss of any size.
+    /// Returns true if it rests on too few values to show a loss of any size.
     fn is_blind(&self) -> bool {
         self.verdict == Verdict::Undecided(f64::INFINITY)
     }

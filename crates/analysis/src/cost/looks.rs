@@ -18,12 +18,18 @@ const SHARE: f64 = 0.2;
 /// in one of three runs.
 const FEWEST: usize = 20;
 
-/// Of a difference between commands, so much of it is enough as the half-width of its interval.
+/// The share of a difference between commands that is narrow enough as the half-width of its interval.
 const PART: f64 = 0.1;
 
 /// The condition compared with is the one that has a control; without any, the first.
 pub(super) fn against(cells: &[Cell]) -> &str {
     cells.iter().find(|cell| cell.control).or(cells.first()).map_or("", |cell| cell.key.condition.as_str())
+}
+
+/// Returns the cells of a family as if they were a run's, numbered by their place, with their trials.
+fn numbered<'a>(family: &[(&Cell, &'a [Trial])]) -> (Vec<Cell>, Vec<Vec<&'a Trial>>) {
+    let cells = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() });
+    (cells.collect(), family.iter().map(|(_, trials)| trials.iter().collect()).collect())
 }
 
 /// Whether every condition of one test (with its copies and load) is measured well enough: the half-width of its
@@ -33,8 +39,7 @@ pub(super) fn against(cells: &[Cell]) -> &str {
 /// from 0. A condition without a result, and one that was measured in blocks of its own, want no more blocks.
 #[must_use]
 pub fn enough(family: &[(&Cell, &[Trial])], precision: Option<f64>) -> bool {
-    let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
-    let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
+    let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     let treated = arms.treated().filter(|cell| !cell.first);
     let judged = |draft: &Draft| matches!(draft.comparison.measure, Measure::Score | Measure::P50 | Measure::P99);
@@ -62,8 +67,7 @@ pub struct Question {
 /// within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
 #[must_use]
 pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
-    let cells: Vec<Cell> = family.iter().enumerate().map(|(id, (cell, _))| Cell { id, ..(*cell).clone() }).collect();
-    let trials: Vec<Vec<&Trial>> = family.iter().map(|(_, trials)| trials.iter().collect()).collect();
+    let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     arms.treated().all(|cell| {
         let progress = Progress::of(arms.of(cell));
@@ -71,7 +75,7 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     })
 }
 
-/// How far a comparison of commands is.
+/// The progress of a comparison of commands.
 struct Progress {
     /// Executions of each, now and one trial before.
     executions: [usize; 2],
