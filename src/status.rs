@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// What exit codes mean, for help and manual.
-pub(crate) const CODES: [(&str, &str); 5] = [
+pub(crate) const CODES: [(&str, &str); 6] = [
     ("0", "Fine"),
     (
         "1",
@@ -13,6 +13,7 @@ pub(crate) const CODES: [(&str, &str); 5] = [
     ),
     ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
     ("3", "Could not measure, or could not do what was asked"),
+    ("4", "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out"),
     ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
 ];
 
@@ -25,6 +26,8 @@ pub(crate) enum Status {
     Failed,
     /// Nothing could be measured.
     Nothing,
+    /// A gate cannot tell.
+    Unseen,
     /// A signal ended it.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
     Signal(i32),
@@ -36,6 +39,7 @@ impl From<Status> for ExitCode {
             Status::Fine => ExitCode::SUCCESS,
             Status::Failed => ExitCode::from(1),
             Status::Nothing => ExitCode::from(3),
+            Status::Unseen => ExitCode::from(4),
             // Shells report a death by signal N as 128 + N.
             Status::Signal(number) => ExitCode::from(u8::try_from(128 + number).unwrap_or(u8::MAX)),
         }

@@ -42,9 +42,13 @@ pub(crate) struct Arguments {
     /// Measure system calls one by one
     #[arg(long)]
     calls: bool,
-    /// Exit with status 1 if a test is significantly slower by at least this much and a second look confirms it
+    /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which --budget
+    /// does not include, confirms it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
+    /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few blocks, or too much noise
+    #[arg(long, requires = "fail_on")]
+    strict_gate: bool,
     /// Where audit records go
     #[arg(long, value_enum, value_name = "SINK", default_value_t)]
     sink: Sink,
@@ -97,7 +101,13 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
         limit: arguments.trail_limit,
         backlog: arguments.backlog,
     };
-    Ok(Ask { view: View::Cost, trail, gate: arguments.fail_on, ..options.ask(matrix) })
+    Ok(Ask {
+        view: View::Cost,
+        trail,
+        gate: arguments.fail_on,
+        is_gate_strict: arguments.strict_gate,
+        ..options.ask(matrix)
+    })
 }
 
 fn names(arguments: &Arguments) -> Vec<String> {

@@ -153,11 +153,13 @@ pub(super) fn conclude(
         publish(measured, format, loudness)?;
     }
     if let Some(number) = measured.signal() {
-        say(&format!("unixmark: stopped by signal {number}; what was measured until then is kept"));
+        say(&format!("unixmark: interrupted (signal {number}); partial results kept"));
         return Ok(Status::Signal(number));
     }
+    measured.unseen.iter().for_each(|unseen| say(&format!("unixmark: {unseen}")));
     Ok(match measured.failures.is_empty() && errors.is_empty() {
         _ if measured.is_empty() => Status::Nothing,
+        true if measured.unseen.is_some() && measured.is_gate_strict => Status::Unseen,
         true => Status::Fine,
         false => Status::Failed,
     })

@@ -261,6 +261,16 @@ impl Facts {
         known.filter_map(|(name, title, _)| Some((*title, self.get(name)?)))
     }
 
+    /// Returns the machine in a line: processor, memory, hypervisor and kernel, as far as they are known.
+    #[must_use]
+    pub fn machine(&self) -> String {
+        let parts =
+            [("cpu.model", ""), ("memory.total", ""), ("system.virtualisation", ""), ("kernel.release", "kernel ")];
+        let known = parts.into_iter().filter_map(|(name, lead)| Some((lead, self.text(name)?)));
+        let known = known.filter(|(_, text)| !["", "none", "unknown"].contains(text));
+        known.map(|(lead, text)| format!("{lead}{text}")).collect::<Vec<String>>().join(", ")
+    }
+
     /// Returns the facts to suspect first where figures change from run to run: title and name.
     pub fn suspects() -> impl Iterator<Item = (&'static str, &'static str)> {
         KNOWN.iter().filter(|(_, _, uses)| uses.contains(&Suspect)).map(|(name, title, _)| (*title, *name))

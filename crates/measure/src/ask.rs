@@ -29,6 +29,8 @@ pub struct Ask {
     pub trail: TrailSettings,
     /// The loss, in per cent, that is measured again and then is a failure.
     pub gate: Option<f64>,
+    /// Whether it is no success either if that loss is neither shown nor ruled out.
+    pub is_gate_strict: bool,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<String>,
     /// Whether graphics tests draw on a private X server.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::recording::{Head, Recording};
-use super::{Measured, Observer, Setup, add_cycles};
+use super::{Ask, Measured, Observer, Setup, add_cycles};
 use catalogue::{Catalogue, Test};
 use journal::{BurnIn, Procedure, Run};
 use machine::Machine;
@@ -38,5 +38,5 @@ pub fn burn_in(
     let outcome = runner::burn_in(&setting, &mut recording.writer, &mut |event| {
         observer.burned(&event);
     });
-    recording.end(outcome, catalogue, setup.strict, None)
+    recording.end(outcome, catalogue, setup.strict, &Ask::default())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use analysis::{BurnIn, Comparison, Effect, Results};
+use analysis::{BurnIn, Comparison, Effect, Results, Unseen};
 use journal::{Ended, Journal};
 use runner::Outcome;
 use words::{Grouped, Unique};
@@ -22,6 +22,10 @@ pub struct Measured {
     pub ended: Option<Outcome>,
     /// Why it is no success, a sentence each; empty if it is one.
     pub failures: Vec<String>,
+    /// What the gate cannot tell.
+    pub unseen: Option<Unseen>,
+    /// Whether it is no success for that.
+    pub is_gate_strict: bool,
     /// The directory that is removed with this.
     pub(super) _discarded: Option<Discarded>,
 }

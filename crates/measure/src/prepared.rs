@@ -141,7 +141,7 @@ impl Prepared<'_> {
         if let Some(text) = display.died() {
             recording.warn(text, observer)?;
         }
-        recording.end(outcome, self.catalogue, setup.strict, self.ask.gate)
+        recording.end(outcome, self.catalogue, setup.strict, &self.ask)
     }
 
     /// Measures on a bench that needs neither programs nor rights.
@@ -152,7 +152,7 @@ impl Prepared<'_> {
         self.check()?;
         let mut recording = Recording::begin(self.machine, setup, self.head(), observer)?;
         let outcome = self.run(bench, &mut recording, observer);
-        recording.end(outcome, self.catalogue, setup.strict, self.ask.gate)
+        recording.end(outcome, self.catalogue, setup.strict, &self.ask)
     }
 
     /// Carries out the plan on a bench.

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::lock::{alone, is_shared};
 use super::measured::{self, Discarded};
-use super::{Measured, Observer, Setup};
+use super::{Ask, Measured, Observer, Setup};
 use analysis::Results;
 use build::Programs;
 use catalogue::{Catalogue, Test};
@@ -119,22 +119,18 @@ impl Recording {
     ///
     /// # Errors
     /// The journal cannot be read.
-    pub fn end(
-        mut self,
-        outcome: Result<Outcome>,
-        catalogue: &Catalogue,
-        strict: bool,
-        gate: Option<f64>,
-    ) -> Result<Measured> {
+    pub fn end(mut self, outcome: Result<Outcome>, catalogue: &Catalogue, strict: bool, ask: &Ask) -> Result<Measured> {
         let ended = self.write_end(outcome);
         let journal = journal::read(&self.directory)?;
         let results = Results::new(&journal, catalogue, None);
-        let mut failures = measured::failures(&journal, &results, strict, gate);
+        let mut failures = measured::failures(&journal, &results, strict, ask.gate);
         if let Err(error) = &ended {
             failures.insert(0, format!("{error:#}"));
         }
         let (directory, _discarded, ended) = (self.directory, self.discarded, ended.ok());
-        Ok(Measured { directory, journal, results, ended, failures, _discarded })
+        let unseen = ask.gate.and_then(|size| results.cost()?.unseen(size));
+        let is_gate_strict = ask.is_gate_strict;
+        Ok(Measured { directory, journal, results, ended, failures, unseen, is_gate_strict, _discarded })
     }
 
     /// Writes the last lines of the journal.

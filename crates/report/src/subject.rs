@@ -65,9 +65,9 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Returns the name of the run, if it is a single one.
-    pub(crate) fn run_name(&self) -> Option<&'a str> {
-        if let Subject::Run(results) = self { Some(&results.run.name) } else { None }
+    /// Returns the results of the run, if it is a single one.
+    pub(crate) fn results(&self) -> Option<&'a Results> {
+        if let Subject::Run(results) = self { Some(results) } else { None }
     }
 
     /// Returns its comparisons, those between two equal arms left out.

@@ -26,7 +26,7 @@ pub(crate) fn page(record: &Record, chart: Option<&str>) -> String {
     let line = |name: &str, copies: u32, value: &Estimate, unit: &str| -> Markup {
         html! { tr {
             th scope="row" { (name) ", " (words::copies(copies)) }
-            td { b { (score(value)) } " " (unit) " " small { (words::plus_minus(value.spread())) } }
+            td { b { (score(value)) } " " (unit) " " small { (words::plus_minus(value.halves())) } }
         } }
     };
     let indexes: Vec<Markup> =

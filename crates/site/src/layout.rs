@@ -128,7 +128,7 @@ pub(crate) fn bar(value: &Estimate, (from, to): (f64, f64)) -> Markup {
 pub(crate) fn value(estimate: Option<&Estimate>) -> Markup {
     html! {
         @if let Some(one) = estimate {
-            b { (report::score(one)) } " " small { (words::plus_minus(one.spread())) }
+            b { (report::score(one)) } " " small { (words::plus_minus(one.halves())) }
         } @else { "–" }
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn change(estimate: Option<&Estimate>) -> Markup {
         @if let Some(one) = estimate {
             b { (words::signed_fine(one.value)) } " "
             small {
-                @if one.bounded() { (words::signed_fine(one.low)) " to " (words::signed_fine(one.high)) } @else { "±∞" }
+                @if one.bounded() { (words::signed_fine(one.low)) " to " (words::signed_fine(one.high)) } @else { "no interval" }
             }
         } @else { "–" }
     }

@@ -81,7 +81,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
 fn description(record: &Record) -> String {
     let index = |index: &analysis::Index| {
         let copies = words::copies(index.copies);
-        format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.spread()))
+        format!("{} {} at {copies}", score(&index.score), words::plus_minus(index.score.halves()))
     };
     let indexes: Vec<String> = record.system_indexes().map(index).collect();
     let about = record.about();

@@ -19,7 +19,7 @@ const TO: usize = 620;
 fn badge_text(record: &Record) -> String {
     let part = |index: &analysis::Index| {
         let score = score(&index.score);
-        format!("{score} {} ({})", words::plus_minus(index.score.spread()), words::copies(index.copies))
+        format!("{score} {} ({})", words::plus_minus(index.score.halves()), words::copies(index.copies))
     };
     let parts: Vec<String> = record.system_indexes().map(part).collect();
     if parts.is_empty() { words::count(record.figures().count(), "figure") } else { parts.join(", ") }
@@ -69,7 +69,7 @@ pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
             rect width="700" height=(height) fill="#fdfdfb" {}
             g font-family="system-ui,DejaVu Sans,sans-serif" font-size="13" fill="#1c1d1f" {
                 text x="12" y="18" font-weight="600" {
-                    (title) ": " (score(&index.score)) " " (words::plus_minus(index.score.spread()))
+                    (title) ": " (score(&index.score)) " " (words::plus_minus(index.score.halves()))
                 }
                 @for each in index.parts.iter().enumerate() { (row(each)) }
             }

@@ -74,7 +74,7 @@ pub(crate) fn png(record: &Record, results: &Results) -> Result<Vec<u8>> {
     for (place, index) in (0_u8..).zip(&ends) {
         let left = MARGIN + f32::from(place) * 560.0;
         let end = canvas.text((left, 272.0), 72.0, INK, &score(&index.score));
-        let about = format!("{} index, {}", words::plus_minus(index.score.spread()), words::copies(index.copies));
+        let about = format!("{} index, {}", words::plus_minus(index.score.halves()), words::copies(index.copies));
         canvas.text((end + 16.0, 272.0), 25.0, SOFT, &about);
     }
     canvas.lines(&lines(record, results), TOP[usize::from(ends.is_empty())]);

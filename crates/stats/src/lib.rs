@@ -110,14 +110,18 @@ impl Estimate {
         self.low.is_finite() && self.high.is_finite()
     }
 
-    /// Returns the larger half-width as a share of the value; infinite without an interval.
+    /// Returns the halves of the interval below and above the value, as shares of it; infinite without an interval.
+    #[must_use]
+    pub fn halves(&self) -> [f64; 2] {
+        let share = |half: f64| if self.bounded() && self.value > 0.0 { half / self.value } else { f64::INFINITY };
+        [share(self.value - self.low), share(self.high - self.value)]
+    }
+
+    /// Returns the larger of the halves.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        if self.bounded() && self.value > 0.0 {
-            (self.high - self.value).max(self.value - self.low) / self.value
-        } else {
-            f64::INFINITY
-        }
+        let [below, above] = self.halves();
+        below.max(above)
     }
 
     /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the

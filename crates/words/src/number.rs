@@ -159,13 +159,13 @@ fn unsigned_zero(text: String) -> String {
     if is_zero { text.trim_start_matches(['+', '-']).to_owned() } else { text }
 }
 
-/// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; `∞` from 1000 on.
+/// Returns a size without its sign as an upper bound: two figures, at least 0.1, rounded away from zero; no number from 1000 on.
 #[must_use]
 pub fn at_least(value: f64) -> String {
     // A little less, since 0.1 × 10 may exceed 1 in binary.
     let up = |scale: f64| (value.abs() * scale - 1e-9).ceil() / scale;
     match up(10.0) {
-        tenths if !tenths.is_finite() || tenths >= 1000.0 => "∞".to_owned(),
+        tenths if !tenths.is_finite() || tenths >= 1000.0 => NOTHING.to_owned(),
         tenths if tenths < 10.0 => format!("{:.1}", tenths.max(0.1)),
         _ => format!("{:.0}", up(1.0)),
     }
@@ -234,17 +234,24 @@ pub fn known(text: String, half: f64) -> String {
     format!("{value:.*}{rest}", decimals.min(last.unsigned_abs() as usize))
 }
 
-/// Returns a half-width, which is a share of the value, in per cent: `±0.4%`. One that is larger than the value is a
-/// factor up and down, `×÷3.1`; `±∞` where there is no interval.
+/// How many times as wide as the other one half of an interval must be for both to be written.
+const LOPSIDED: f64 = 1.5;
+
+/// Returns the halves of an interval below and above the value, shares of it, in per cent: `±0.4%`, or `-3/+17%` where they
+/// differ. One that is larger than the value is a factor up and down, `×÷3.1`.
 #[must_use]
-pub fn plus_minus(spread: f64) -> String {
-    match spread * 100.0 {
-        s if !s.is_finite() => "±∞".to_owned(),
+pub fn plus_minus([down, up]: [f64; 2]) -> String {
+    let (less, more) = (down.min(up), down.max(up));
+    let decimals = usize::from(more * 100.0 < 9.95);
+    match more * 100.0 {
+        s if !s.is_finite() => "no interval".to_owned(),
         s if s >= 9850.0 => "×÷>99".to_owned(),
-        s if s >= 895.0 => format!("×÷{:.0}", spread + 1.0),
-        s if s > 100.0 => format!("×÷{:.1}", spread + 1.0),
-        s if s >= 9.95 => format!("±{s:.0}%"),
-        s => format!("±{s:.1}%"),
+        s if s >= 895.0 => format!("×÷{:.0}", more + 1.0),
+        s if s > 100.0 => format!("×÷{:.1}", more + 1.0),
+        s if s >= 0.15 && more > less * LOPSIDED => {
+            format!("-{:.decimals$}/+{:.decimals$}%", down * 100.0, up * 100.0)
+        }
+        s => format!("±{s:.decimals$}%"),
     }
 }
 
@@ -271,9 +278,14 @@ mod tests {
             (2.12, "×÷3.1"),
             (11.0, "×÷12"),
             (1e4, "×÷>99"),
-            (f64::INFINITY, "±∞"),
+            (f64::INFINITY, "no interval"),
         ] {
-            assert_eq!(plus_minus(spread), shown);
+            assert_eq!(plus_minus([spread, spread]), shown);
+        }
+        for (down, up, shown) in
+            [(0.03, 0.17, "-3/+17%"), (0.012, 0.004, "-1.2/+0.4%"), (0.1, 0.14, "±14%"), (0.0004, 0.001, "±0.1%")]
+        {
+            assert_eq!(plus_minus([down, up]), shown);
         }
     }
 
@@ -350,7 +362,7 @@ mod tests {
 
     #[test]
     fn bounds_round_away_from_zero() {
-        for (number, text) in [(0.04, "0.1"), (0.4, "0.4"), (0.41, "0.5"), (9.95, "10"), (12.01, "13"), (5e3, "∞")] {
+        for (number, text) in [(0.04, "0.1"), (0.4, "0.4"), (0.41, "0.5"), (9.95, "10"), (12.01, "13"), (5e3, "-")] {
             assert_eq!(at_least(number), text);
         }
     }

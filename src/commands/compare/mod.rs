@@ -44,6 +44,9 @@ pub(super) struct Arguments {
     /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
+    /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few trials, or too much noise
+    #[arg(long, requires = "fail_on")]
+    strict_gate: bool,
     /// Two runs made later: a loss fails only if it appears in them too
     #[arg(long, value_name = "RUN", num_args = 1..=2, requires = "fail_on", conflicts_with = "paired")]
     confirm: Vec<String>,
@@ -123,7 +126,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         comparisons.ask_why(&catalogue);
     }
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
-    let gate = arguments.fail_on.map(|size| comparisons.gate(size, second.as_ref()));
+    let is_strict = arguments.strict_gate;
+    let gate = arguments.fail_on.map(|size| Gate { is_strict, ..comparisons.gate(size, second.as_ref()) });
     let subject = match arguments.side_by_side {
         true => Subject::Systems(&comparisons, systems::order(&comparisons, arguments)?),
         false => Subject::Comparison(&comparisons, gate.as_ref()),
@@ -205,16 +209,15 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
     if let Some(gate) = gate.filter(|gate| arguments.confirm.is_empty() && !gate.suspects.is_empty()) {
         say(&format!("unixmark: {}", again::advice(comparisons, gate, arguments, own)));
     }
-    if gate.is_some_and(|gate| gate.is_blind) {
-        say("unixmark: the gate cannot detect any loss: all comparisons rest on too few trials; make longer runs \
-             (-i 12)");
-    }
+    let unseen = gate.and_then(|gate| gate.unseen);
+    unseen.iter().for_each(|unseen| say(&format!("unixmark: {unseen}")));
     match gate.map(Gate::outcome) {
         Some(Outcome::Failed) => Status::Failed,
+        _ if unseen.is_some() && arguments.strict_gate => Status::Unseen,
         Some(Outcome::Undecided) => Status::Nothing,
         // Others of several systems may share what the first has not.
         _ if comparisons.comparisons.is_empty() && !arguments.side_by_side => {
-            say(&format!("unixmark: these runs have no cells in common{}", apart(comparisons, arguments)));
+            say(&format!("unixmark: these runs have no test in common{}", apart(comparisons, arguments)));
             Status::Nothing
         }
         _ => Status::Fine,
@@ -285,5 +288,5 @@ fn sentence(comparisons: &Comparisons, loss: &Comparison) -> String {
 }
 
 fn cell_place((copies, load, condition): (u32, &str, &str)) -> String {
-    format!("{copies} copies, load {load}, condition {condition}")
+    format!("{}, load {load}, condition {condition}", words::copies(copies))
 }

@@ -88,7 +88,7 @@ fn a_gate_names_the_condition_and_how_to_look_again() {
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
     for told in [
-        "syscall (score, 1 copies, load none, condition audit=all) is slower in B",
+        "syscall (score, 1 copy, load none, condition audit=all) is slower in B",
         "`unixmark cost audit=all syscall -c 1`",
         "`unixmark compare a --conditions none,audit=all --fail-on 5% --confirm latest`",
     ] {

@@ -88,7 +88,7 @@ fn what_takes_more_closes_the_gate() {
     };
     let (status, shown, said) = gate("20%");
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("syscall (energy, 1 copies, load none, condition none) is worse in B by 2"), "{said}");
+    assert!(said.contains("syscall (energy, 1 copy, load none, condition none) is worse in B by 2"), "{said}");
     assert!(shown.contains(": 2 slower or worse (") && shown.contains(" energy +2"), "{shown}");
     assert_eq!(gate("30%").0, Some(0));
 }

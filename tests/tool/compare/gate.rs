@@ -21,7 +21,7 @@ fn a_gate_for_continuous_integration() {
     };
     let (failed, said) = code("--fail-on 5% a b");
     assert_eq!(failed, 1);
-    assert!(said.contains("syscall (score, 1 copies, load none, condition none) is slower in B by"), "{said}");
+    assert!(said.contains("syscall (score, 1 copy, load none, condition none) is slower in B by"), "{said}");
     for told in [
         "measure only these again, once as a was and once as b",
         "`unixmark run syscall -c 1`",
@@ -46,6 +46,20 @@ fn a_gate_for_continuous_integration() {
     }
     let (status, said) = code("a bb");
     assert!(status == 2 && said.contains("there is no run 'bb'"), "{said}");
+}
+
+/// A gate that could not have seen the loss says so, and is closed by it where that is asked for.
+#[test]
+fn what_a_gate_cannot_tell_has_a_status_of_its_own() {
+    let run = |name, seed| Made::new(name, seed).rate("pipe", 1e6, 4);
+    let place = place(&[run("a", 21), run("b", 22)]);
+    for (words, status) in [("", 0), ("--strict-gate", 4)] {
+        let (code, said) = compare(&place, &format!("a b --fail-on 0.01% --threshold 0.01% {words}"));
+        assert_eq!(code, status, "{said}");
+        assert!(said.contains("the gate of 0.01 % cannot tell for 1 comparison: "), "{said}");
+    }
+    assert_eq!(compare(&place, "a b --fail-on 90% --strict-gate").0, 0);
+    assert_eq!(compare(&place, "a b --strict-gate").0, 2, "it needs --fail-on");
 }
 
 /// Two looks at two programs: `syscall` loses 10 % in the first, and what is given in the second.
@@ -157,7 +171,7 @@ fn what_is_lost_fails() {
     let place = place(&[a, b]);
     let (code, said) = compare(&place, "--fail-on 5% a b");
     assert_eq!(code, 1);
-    assert!(said.contains("pipe (1 copies, load none, condition none) is missing: failed in B: it crashed"), "{said}");
+    assert!(said.contains("pipe (1 copy, load none, condition none) is missing: failed in B: it crashed"), "{said}");
     assert!(said.contains("2 other cells could not be compared: ignored") && !said.contains("measure only"), "{said}");
     // What is new in the other, or failed in both, is no loss; without a gate nothing is.
     let (code, said) = compare(&place, "--fail-on 5% b a");
@@ -165,7 +179,7 @@ fn what_is_lost_fails() {
     assert_eq!(compare(&place, "a b").0, 0);
     // Of rounds, A is what was changed.
     let (code, said) = compare(&place, "--paired --fail-on 5% b a");
-    assert!(code == 1 && said.contains("pipe (1 copies") && said.contains("failed in A1: it crashed"), "{said}");
+    assert!(code == 1 && said.contains("pipe (1 copy") && said.contains("failed in A1: it crashed"), "{said}");
     // Nothing left at all.
     Made::new("c", 3).without("syscall", Some("no such call"), None).write(&place);
     assert_eq!((compare(&place, "--fail-on 5% a c").0, compare(&place, "a c").0), (1, 3));

@@ -24,6 +24,8 @@ pub struct Difference {
     pub name: String,
     /// Its name in reports.
     pub label: String,
+    /// Whether it holds for a moment only, and so differs between any two runs.
+    pub is_of_a_moment: bool,
     /// Each value, with the letters of the runs that have it.
     pub values: Vec<(Vec<String>, String)>,
 }
@@ -39,7 +41,8 @@ pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
             (!is_undescribed(results)).then(|| results.facts.text(&fact.name).unwrap_or(UNKNOWN).to_owned())
         });
         if values.len() > 1 {
-            found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), values });
+            let is_of_a_moment = fact.is_of_a_moment();
+            found.push(Difference { name: fact.name.clone(), label: fact.label.clone(), is_of_a_moment, values });
         }
     }
     found

@@ -1,7 +1,10 @@
 //! What closes a gate: a loss at once, or where a second look shows it again. Exit status, JUnit and reports ask here.
 
+use std::fmt::{Display, Formatter, Result};
+
 use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
 use stats::false_discovery_rates;
+use words::{NOTHING, at_least, count};
 
 /// What a gate is closed by.
 #[derive(Debug, Clone)]
@@ -12,6 +15,57 @@ pub struct Gate {
     pub lost: Vec<NotCompared>,
     /// True if all comparisons rest on too few values to show a loss of any size.
     pub is_blind: bool,
+    /// What it cannot tell.
+    pub unseen: Option<Unseen>,
+    /// Whether it stays closed for what it cannot tell.
+    pub is_strict: bool,
+}
+
+/// Comparisons that may hide a loss of a gate's size: neither shown nor ruled out by the interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unseen {
+    /// The size, in per cent.
+    pub size: f64,
+    /// How many they are.
+    pub count: usize,
+    /// Of how many.
+    pub of: usize,
+    /// The loss from which on all of them would probably have shown it; infinite if one has no interval.
+    pub below: f64,
+}
+
+impl Unseen {
+    /// Returns those among the comparisons of a gate of `size`; `None` if there are none.
+    #[must_use]
+    pub fn among<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>, size: f64) -> Option<Unseen> {
+        let all: Vec<&Comparison> = comparisons.into_iter().filter(|one| !one.is_of_execution()).collect();
+        let below: Vec<f64> = all.iter().filter_map(|one| one.hides(size)).collect();
+        let most = below.iter().copied().fold(0.0, f64::max);
+        (!below.is_empty()).then_some(Unseen { size, count: below.len(), of: all.len(), below: most })
+    }
+}
+
+impl Display for Unseen {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let Unseen { size, count: hidden, of, below } = self;
+        let all = count(*of, "comparison");
+        let hidden = if hidden == of { all } else { format!("{hidden} of {all}") };
+        write!(f, "the gate of {size} % cannot tell for {hidden}: ")?;
+        match at_least(*below) {
+            endless if endless == NOTHING => f.write_str("too few trials to show any loss; make a longer run"),
+            below => write!(f, "blind below {below} %; a longer run sees more"),
+        }
+    }
+}
+
+impl Comparison {
+    /// Returns the loss from which on it would probably have shown one, if it may hide a loss of `size`.
+    fn hides(&self, size: f64) -> Option<f64> {
+        match self.verdict {
+            Verdict::Undecided(could) if could > size && self.delta.low <= -size => Some(could),
+            _ => None,
+        }
+    }
 }
 
 /// The outcome of a gate: for a comparison, a cell without one, or all of them.
@@ -105,6 +159,8 @@ impl Comparisons {
         Gate {
             suspects: suspects.collect(),
             lost: self.missing.iter().filter(|gap| gap.outcome() == Outcome::Failed).cloned().collect(),
+            unseen: Unseen::among(&self.comparisons, size),
+            is_strict: false,
             is_blind: !self.comparisons.is_empty() && self.comparisons.iter().all(Comparison::is_blind),
         }
     }

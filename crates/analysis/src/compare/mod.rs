@@ -26,7 +26,7 @@ use stats::{Estimate, Method};
 pub use caution::{Difference, unlike};
 pub use cells::{NotCompared, Place};
 pub use engine::{Design, RATE, Sides};
-pub use gate::{Gate, Outcome, Second, Suspect};
+pub use gate::{Gate, Outcome, Second, Suspect, Unseen};
 pub(crate) use measure::LEAST;
 pub use measure::Measure;
 pub use pool::{GeometricMean, Worst};

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 use super::compare::engine::Draft;
 use super::compare::pool::{Pool, mean_of_rates};
-use super::{Comparison, Figure, GeometricMean, Measure, Missing, Sides};
+use super::{Comparison, Figure, GeometricMean, Measure, Missing, Sides, Unseen};
 use arms::Arms;
 use catalogue::Catalogue;
 use journal::{Cell, Journal, Run, Trial};
@@ -198,6 +198,13 @@ impl Cost {
     pub fn losses(&self, size: f64) -> Vec<&Effect> {
         let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
         effects.filter(|effect| effect.confirmed != Some(false) && effect.comparison.is_loss_of(size)).collect()
+    }
+
+    /// Returns what a gate of `size` per cent cannot tell.
+    #[must_use]
+    pub fn unseen(&self, size: f64) -> Option<Unseen> {
+        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
+        Unseen::among(effects.map(|effect| &effect.comparison), size)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::compare::engine::{Design, Difference, Observed, Sides};
 use crate::compare::notes::{ENERGY, blind, listed, of_method};
 use journal::{Cell, Ended, Journal};
 use stats::{linear_change, mean, median};
+use words::count;
 
 /// A drift over the run is reported from this many per cent.
 const DRIFT: f64 = 2.0;
@@ -48,10 +49,11 @@ pub(super) fn notes(
 fn chosen(comparisons: &[&Comparison]) -> Option<String> {
     let called = comparisons.iter().filter(|one| one.verdict.is_decided() && !one.cell.in_turn).count();
     (called > 0).then(|| {
+        let clearest = if called == 1 { "clearest".to_owned() } else { format!("{called} clearest") };
         format!(
             "the intervals in the sentences above are wider than those in the tables: they allow for having picked \
-             the {called} clearest of {} differences",
-            comparisons.len()
+             the {clearest} of {}",
+            count(comparisons.len(), "difference")
         )
     })
 }
@@ -99,13 +101,17 @@ fn energy(comparisons: &[&Comparison], widening: f64) -> Option<String> {
 
 /// What the control says of the method on this machine.
 fn control(controls: &[&Comparison], widening: f64) -> String {
-    let called = controls.iter().filter(|one| one.verdict.is_decided());
+    let known: Vec<&&Comparison> = controls.iter().filter(|one| one.delta.bounded()).collect();
+    let called = known.iter().filter(|one| one.verdict.is_decided());
     let called: Vec<String> = called.map(|one| one.cell.label.clone()).collect();
-    let count = controls.len();
+    let count = known.len();
     match called.len() {
         _ if controls.is_empty() => {
             "the reference condition has no second arm, so nothing shows whether the intervals hold on this machine"
                 .to_owned()
+        }
+        _ if known.is_empty() => {
+            "the control is not checked: so few blocks have no intervals that could hold or fail".to_owned()
         }
         _ if widening > 1.0 => format!(
             "the two equal arms of the control differ by more than their {count} intervals allow, so all intervals \

@@ -3,7 +3,7 @@
 use super::{Effect, Measure};
 use crate::{Verdict, named};
 use catalogue::NONE;
-use words::{Unique, at_least, listed};
+use words::{NOTHING, Unique, at_least, listed};
 
 /// Losses that are told by name, and other tests of a list.
 const TOLD: usize = 4;
@@ -124,20 +124,20 @@ impl Labels {
         }
     }
 
-    /// A loss of rate with its interval, which allows for its having been chosen: `24 % (14 to 39) of Pipe Throughput (1.31x the time)`; of a
-    /// time, `7.4x (7.2x to 7.6x) the time of getpid`.
+    /// A loss of rate with its interval, which allows for its having been chosen: `Pipe Throughput by 24 % (14 to 39; 1.31x the
+    /// time)`; of a time, `getpid take 7.4x (7.2x to 7.6x) as long`.
     fn loss(&self, effect: &Effect, largest: bool) -> String {
         if effect.comparison.lower_is_better() {
-            return format!("{} the time of {}", long(effect), self.of(effect));
+            return format!("{} take {} as long", self.of(effect), long(effect));
         }
         let delta = effect.comparison.adjusted;
         let [least, most] = [percent(delta.high), percent(delta.low)];
-        let ends = if least == most { String::new() } else { format!(" ({least} to {most})") };
-        let text = format!("{} %{ends} of {}", percent(delta.value), self.of(effect));
-        match effect.comparison.time_factor().filter(|factor| largest || *factor >= TOLD_FACTOR) {
-            Some(factor) => format!("{text} ({} the time)", times(factor)),
-            None => text,
-        }
+        let ends = (least != most).then(|| format!("{least} to {most}"));
+        let factor = effect.comparison.time_factor().filter(|factor| largest || *factor >= TOLD_FACTOR);
+        let factor = factor.map(|factor| format!("{} the time", times(factor)));
+        let more: Vec<String> = ends.into_iter().chain(factor).collect();
+        let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
+        format!("{} by {} %{more}", self.of(effect), percent(delta.value))
     }
 
     /// A latency that takes longer, or deadlines that are not met.
@@ -190,17 +190,24 @@ impl Labels {
     }
 }
 
-/// What is lost of rates, the largest first.
+/// What is lost: of rates, then of times, each the largest first.
 fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
-    let rates: Vec<&&Effect> = losses.iter().filter(|effect| effect.comparison.measure == Measure::Score).collect();
-    let told: Vec<String> =
-        rates.iter().take(TOLD).enumerate().map(|(place, effect)| labels.loss(effect, place == 0)).collect();
-    match (rates.len(), losses.len()) {
-        (0, 0) => format!("{name} shows no cost"),
-        (0, _) => format!("{name} costs time"),
-        (count, _) if count > TOLD => format!("{name} costs {}, and less for {} more", told.join(", "), count - TOLD),
-        _ => format!("{name} costs {}", listed(&told, TOLD)),
+    let scores: Vec<&&Effect> = losses.iter().filter(|effect| effect.comparison.measure == Measure::Score).collect();
+    let (mut rates, mut times) = (Vec::new(), Vec::new());
+    for (place, effect) in scores.iter().take(TOLD).enumerate() {
+        let of_kind = if effect.comparison.lower_is_better() { &mut times } else { &mut rates };
+        of_kind.push(labels.loss(effect, place == 0));
     }
+    let (rates, times) = (listed(&rates, TOLD), listed(&times, TOLD));
+    let told = match (losses.len(), &*rates, &*times) {
+        (0, ..) => format!("{name} shows no cost"),
+        (_, "", "") => format!("{name} costs time"),
+        (_, rates, "") => format!("{name} cuts the rate of {rates}"),
+        (_, "", times) => format!("{name} makes {times}"),
+        (_, rates, times) => format!("{name} cuts the rate of {rates}, and makes {times}"),
+    };
+    let more = scores.len().saturating_sub(TOLD);
+    if more == 0 { told } else { format!("{told}; less for {more} more") }
 }
 
 /// Whose operations take more or less energy, the surest large loss first.
@@ -215,7 +222,7 @@ fn energy(effects: &[Effect], labels: &Labels) -> Option<String> {
 /// Undecided tests, and what would have been seen of them.
 fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
     let mut sizes: Vec<f64> = undecided.iter().filter_map(|effect| effect.comparison.verdict.size()).collect();
-    sizes.retain(|size| size.is_finite());
+    sizes.retain(|size| at_least(*size) != NOTHING);
     sizes.sort_by(f64::total_cmp);
     let names: Vec<String> = undecided.iter().map(|effect| labels.of(effect)).collect();
     let tests = match (how_many, undecided.len()) {
@@ -224,10 +231,8 @@ fn seen(undecided: &[&Effect], labels: &Labels, how_many: &str) -> String {
     };
     match &sizes.iter().map(|size| at_least(*size)).unique()[..] {
         [] => format!("{tests} (too few blocks to see any)"),
-        [size] => format!("{tests} (a difference of {size} % would have been found in four of five runs)"),
-        [least, .., most] => {
-            format!("{tests} (differences of {least} to {most} % would have been found in four of five runs)")
-        }
+        [size] => format!("{tests} (blind below {size} %)"),
+        [least, .., most] => format!("{tests} (blind below {least} to {most} %)"),
     }
 }
 
@@ -238,9 +243,9 @@ fn trail(cells: &[(Kind, &Effect)], labels: &Labels) -> Option<String> {
     let rates = audited.iter().filter(|effect| effect.comparison.measure != Measure::Met);
     let worst = rates.min_by(|a, b| delta(a).total_cmp(&delta(b)))?;
     let (bytes, calls) = (worst.trail?.bytes_per, worst.calls.filter(|calls| *calls > 0.0));
-    let lost = if lost == 0 { "no event lost".to_owned() } else { format!("{lost} records lost") };
+    let lost = if lost == 0 { "none lost".to_owned() } else { format!("{lost} records lost") };
     if audited.iter().all(|effect| effect.trail.is_some_and(|trail| trail.bytes == 0)) {
-        return Some(format!("no trail, {lost}"));
+        return Some(format!("no records written, {lost}"));
     }
     let per = if calls.is_some() { "call" } else { "operation" };
     let bytes = bytes / calls.unwrap_or(1.0);

@@ -143,7 +143,9 @@ fn tick(percent: f64) -> String {
 
 /// `2×`: how many times as long the same takes.
 fn factor(percent: f64) -> String {
-    let text = format!("{:.2}", 1.0 / (1.0 + percent / 100.0));
+    // Small ones with as many digits as tell them apart.
+    let decimals = if percent.abs() < 3.0 { 3 } else { 2 };
+    let text = format!("{:.decimals$}", 1.0 / (1.0 + percent / 100.0));
     format!("{}×", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -165,6 +167,8 @@ mod tests {
     #[test]
     fn ticks_are_differences_and_factors() {
         assert_eq!((tick(-50.0), factor(-50.0)), ("−50 %".to_owned(), "2×".to_owned()));
+        let factors: std::collections::BTreeSet<String> = TICKS.map(factor).into();
+        assert_eq!(factors.len(), TICKS.len(), "no label stands for two ticks");
         assert_eq!((tick(0.0), factor(-1.0)), ("0".to_owned(), "1.01×".to_owned()));
         assert_eq!((tick(100.0), factor(-99.9)), ("+100 %".to_owned(), "1000×".to_owned()));
     }

@@ -35,7 +35,7 @@ pub enum Field {
     Suffixed(f64, Style, &'static str),
     /// An estimate: people see the digits of the value that its interval leaves, programs all of them and the interval's ends.
     Estimate(Estimate, Style),
-    /// The half-width of an estimate's interval, `±1.2%`, which programs compute themselves.
+    /// The halves of an estimate's interval, `±1.2%` or `-3/+17%`, which programs compute themselves.
     Spread(Estimate),
     /// The ends of an estimate's interval, which programs have with the estimate.
     Interval(Estimate, Style),
@@ -92,7 +92,8 @@ impl Field {
             Field::Estimate(estimate, style) => known(estimate.value, estimate, *style),
             Field::Suffixed(value, ..) if !value.is_finite() => words::NOTHING.to_owned(),
             Field::Suffixed(value, style, suffix) => format!("{}{suffix}", style(*value)),
-            Field::Spread(estimate) => words::plus_minus(estimate.spread()),
+            Field::Spread(estimate) if !estimate.spread().is_finite() => words::NOTHING.to_owned(),
+            Field::Spread(estimate) => words::plus_minus(estimate.halves()),
             Field::Interval(estimate, style) => interval(estimate, *style),
             Field::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
             Field::Words(list) => list.join("; "),
@@ -147,12 +148,11 @@ fn nest(object: &mut Map<String, Value>, key: &str, value: Value) {
     }
 }
 
-/// Returns the ends of an interval: `-11.0..-9.4`; `-∞..+∞` where it has none.
-fn interval(estimate: &Estimate, style: Style) -> String {
+/// Returns the ends of an interval: `-11.0..-9.4`; `-` where it has none.
+pub fn interval(estimate: &Estimate, style: Style) -> String {
     match estimate.bounded() {
         true => format!("{}..{}", style(estimate.low), style(estimate.high)),
-        false if style(1.0).starts_with('+') => "-∞..+∞".to_owned(),
-        false => "±∞".to_owned(),
+        false => words::NOTHING.to_owned(),
     }
 }
 
@@ -176,6 +176,6 @@ mod tests {
         let rough = Estimate { value: 1234.4, low: 1200.0, high: 1270.0 };
         assert_eq!(Field::Estimate(rough, words::score).words(), "1234");
         assert_eq!(Field::end(rough.low, rough, words::score).words(), "1200");
-        assert_eq!(Field::Interval(estimate, words::signed).words(), "-∞..+∞");
+        assert_eq!(Field::Interval(estimate, words::signed).words(), "-");
     }
 }

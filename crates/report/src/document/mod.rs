@@ -8,7 +8,7 @@ mod field;
 use journal::Key;
 use serde_json::{Map, Value, json};
 
-pub use field::{Field, Tone, known};
+pub use field::{Field, Tone, interval, known};
 use maud::Markup;
 
 /// Who reads a rendered document.
@@ -61,6 +61,8 @@ pub struct Document {
     pub kind: String,
     /// What it is about: the run, the fleet run.
     pub title: String,
+    /// What it was measured on, for pages.
+    pub about: String,
     pub blocks: Vec<Block>,
     /// The name of the run, with which every line of CSV begins; empty if rows name their own.
     pub run: String,

@@ -1,12 +1,14 @@
 //! A table for a patch's commit message: plain ASCII of 78 columns. Of two sides what changed, of more a column for each.
 
-use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Standing};
+use analysis::{Across, Compared, Comparisons, GeometricMean, Mark, Measure, Results, Standing};
 use anyhow::{Result, bail};
+use catalogue::NONE;
+use journal::Run;
 use stats::Estimate;
-use words::{Unique, at_least, signed_fine, wrap};
+use words::{Grouped, Unique, at_least, signed_fine, wrap};
 
 use crate::subject::{Subject, name};
-use crate::views::{Line, words_of};
+use crate::views::{Line, shown, words_of};
 
 /// The columns of a commit message that mailing lists leave whole.
 const ROOM: usize = 78;
@@ -40,14 +42,21 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     };
     let mut lines = match all {
         Some(all) => [runs_of_sides(all), warnings(all)].concat(),
-        None => wrap("before: ", &format!("{}, in {}", first.against, subject.run_name().unwrap_or_default()), ROOM),
+        None => subject.results().map_or_else(Vec::new, |results| of_one_run(results, first)),
     };
-    lines.push(String::new());
-    lines.extend(placed("", &figures(["before", "after", "delta", "95 %", "verdict"])));
-    for line in &changes {
-        let one = line.comparison;
-        let title = format!("{}, {}", name(&line.key, one.measure.name()), one.unit);
-        lines.extend(placed(&title, &figures(change(line).each_ref().map(String::as_str))));
+    let after = |line: &Line<'_>| if all.is_some() { String::new() } else { line.key.condition.clone() };
+    for (after, changes) in changes.iter().map(|line| (after(line), line)).grouped() {
+        lines.push(String::new());
+        if !after.is_empty() {
+            lines.extend(wrap("after:  ", &format!("{after}, {}", blocks(&changes)), ROOM));
+        }
+        lines.extend(placed("", &figures(["before", "after", "delta", "95 %", "verdict"])));
+        for line in changes {
+            let one = line.comparison;
+            let key = if after.is_empty() { line.key.clone() } else { line.key.under(NONE) };
+            let title = format!("{}, {}", name(&key, one.measure.name()), one.unit);
+            lines.extend(placed(&title, &figures(change(line).each_ref().map(String::as_str))));
+        }
     }
     for gap in all.iter().flat_map(|all| &all.missing) {
         let measure = gap.measure.unwrap_or(Measure::Score).name();
@@ -56,7 +65,7 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     }
     for GeometricMean { delta: change, .. } in all.iter().flat_map(|all| &all.totals).map(|total| &total.mean) {
         let [delta, interval] = [delta(change.value, None, "%"), interval(change)];
-        lines.extend(placed("geometric mean of rates", &figures(["", "", &delta, &interval, ""])));
+        lines.extend(placed("geometric mean", &figures(["", "", &delta, &interval, ""])));
     }
     lines.push(String::new());
     lines.extend(wrap(
@@ -68,9 +77,39 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     Ok(lines)
 }
 
+/// What the conditions of one run are measured on and against.
+fn of_one_run(results: &Results, first: &Line<'_>) -> Vec<String> {
+    let run = &results.run;
+    let before = wrap("before: ", first.against, ROOM);
+    let comment = if run.comment.is_empty() { Vec::new() } else { wrap("", &run.comment, ROOM) };
+    [comment, on([results]), before].concat()
+}
+
+/// The machines of some runs, and the tools that measured them.
+fn on<'a>(runs: impl IntoIterator<Item = &'a Results>) -> Vec<String> {
+    let machine = |results: &Results| {
+        let run = &results.run;
+        let cpus = words::count(run.cpus, "CPU");
+        let all = [results.facts.machine(), cpus, run.tool.clone(), day(run).to_owned()];
+        all.into_iter().filter(|part| !part.is_empty()).collect::<Vec<String>>().join(", ")
+    };
+    wrap("on:     ", &runs.into_iter().map(machine).unique().join("; "), ROOM)
+}
+
+fn day(run: &Run) -> &str {
+    run.started.get(..10).unwrap_or_default()
+}
+
+/// How many blocks or pairs stand behind some changes.
+fn blocks(changes: &[&Line<'_>]) -> String {
+    let most = changes.iter().map(|line| line.comparison.n.b).max().unwrap_or(0);
+    let in_turn = changes.iter().any(|line| line.comparison.cell.in_turn);
+    words::count(most, if in_turn { "pair" } else { "block" })
+}
+
 /// The figures of a row, at the right edge.
 fn figures([before, after, delta, interval, verdict]: [&str; 5]) -> String {
-    format!("{before:>10}{after:>10}{delta:>9}{interval:>15} {verdict:<9}")
+    format!("{before:>11}{after:>11}{delta:>9}{interval:>15} {verdict:<9}")
 }
 
 /// A name with figures at the right edge, on two lines where they have no room on one.
@@ -87,15 +126,21 @@ fn placed(name: &str, figures: &str) -> Vec<String> {
 /// Returns before, after, delta, interval and verdict.
 fn change(line: &Line<'_>) -> [String; 5] {
     let one = line.comparison;
-    let [before, after] = line.sides().map(|value| number(value, words_of(one.measure)));
+    let [before, after] = line.sides().map(|value| separated(&shown(one, value)));
     let unit = if one.measure == Measure::Met { "pt" } else { "%" };
     let change = one.change();
     let delta = delta(change.value, one.resolution, unit);
     [before, after, delta, interval(&change), one.verdict.word().to_owned()]
 }
 
-fn number(value: f64, words: fn(f64) -> String) -> String {
-    if value.is_finite() { words(value) } else { "-".to_owned() }
+/// A number with its thousands apart: `48,414,501`.
+fn separated(number: &str) -> String {
+    let (whole, rest) = number.split_at(number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len()));
+    let digit = |(place, digit): (usize, char)| {
+        let is_first = place == 0 || (whole.len() - place) % 3 != 0;
+        if is_first { digit.to_string() } else { format!(",{digit}") }
+    };
+    whole.chars().enumerate().map(digit).collect::<String>() + rest
 }
 
 fn delta(delta: f64, resolution: Option<f64>, unit: &str) -> String {
@@ -106,9 +151,8 @@ fn delta(delta: f64, resolution: Option<f64>, unit: &str) -> String {
     }
 }
 
-fn interval(Estimate { low, high, .. }: &Estimate) -> String {
-    let end = |end: f64, endless: &str| if end.is_finite() { signed_fine(end) } else { endless.to_owned() };
-    format!("{}..{}", end(*low, "-inf"), end(*high, "+inf"))
+fn interval(estimate: &Estimate) -> String {
+    crate::document::interval(estimate, signed_fine)
 }
 
 /// The runs before and after.
@@ -117,14 +161,13 @@ fn runs_of_sides(all: &Comparisons) -> Vec<String> {
         let own = all.runs.iter().filter(|run| run.letter.starts_with(all.against()) == is_base);
         wrap(lead, &own.map(described).unique().join("; "), ROOM)
     };
-    [side("before: ", true), side("after:  ", false)].concat()
+    [on(all.runs.iter().map(|run| &run.results)), side("before: ", true), side("after:  ", false)].concat()
 }
 
 fn described(compared: &Compared) -> String {
     let run = &compared.results.run;
-    let mut words = vec![run.name.clone(), format!("{} procedure", run.procedure.name())];
+    let mut words = vec![run.comment.clone(), run.name.clone(), format!("{} procedure", run.procedure.name())];
     words.extend(compared.condition.iter().map(|condition| format!("condition {condition}")));
-    words.push(run.comment.clone());
     words.retain(|word| !word.is_empty());
     words.join(", ")
 }
@@ -139,8 +182,8 @@ fn systems(all: &Comparisons, rows: &[Across]) -> Result<Vec<String>> {
     if runs.len() > MOST {
         bail!("a commit message has room for {MOST} systems, these are {}; name fewer runs", runs.len());
     }
-    let mut lines: Vec<String> =
-        runs.iter().flat_map(|run| wrap(&format!("{}: ", run.letter), &described(run), ROOM)).collect();
+    let mut lines = on(runs.iter().map(|run| &run.results));
+    lines.extend(runs.iter().flat_map(|run| wrap(&format!("{}: ", run.letter), &described(run), ROOM)));
     lines.extend(warnings(all));
     lines.push(String::new());
     lines.extend(placed("", &cells(runs.iter().map(|run| format!("{} ", run.letter)))));

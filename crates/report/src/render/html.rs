@@ -64,7 +64,7 @@ pub(super) fn render(document: &Document) -> String {
         }
     }
     sections.retain(|(_, parts)| !parts.is_empty());
-    let Document { title, kind, .. } = document;
+    let Document { title, kind, about, .. } = document;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -77,7 +77,7 @@ pub(super) fn render(document: &Document) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                header { p.tool { bdi { (kind) } } h1 { bdi { (title) } } }
+                header { p.tool { bdi { (kind) } } h1 { bdi { (title) } } @if !about.is_empty() { p.about { bdi { (about) } } } }
                 main {
                     @for (title, parts) in &sections {
                         @match title {
@@ -92,7 +92,7 @@ pub(super) fn render(document: &Document) -> String {
                         }
                     }
                 }
-                footer { (kind) "; made from the run’s journal, without anything from elsewhere." }
+                footer { (kind) "; self-contained, made from the run’s journal." }
             }
         }
     };

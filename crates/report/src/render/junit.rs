@@ -66,7 +66,15 @@ fn finding(Finding { severity, name, what, fix }: &Finding) -> Case {
 /// The comparisons as the gate judges them, and the cells without one.
 fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
     let compared = lines(all).into_iter().map(|line| comparison(&line, gate));
-    compared.chain(all.missing.iter().map(|gap| missing(gap, &place(gap, all)))).collect()
+    let missing = all.missing.iter().map(|gap| missing(gap, &place(gap, all)));
+    compared.chain(missing).chain(unseen(gate)).collect()
+}
+
+/// What the gate cannot tell: a failure of a strict one.
+fn unseen(gate: &Gate) -> Option<Case> {
+    let outcome = if gate.is_strict { Outcome::Failed } else { Outcome::Undecided };
+    let message = gate.unseen?.to_string();
+    Some(Case { name: "gate".to_owned(), outcome, message, body: String::new() })
 }
 
 fn comparison(Line { comparison: one, key, .. }: &Line<'_>, gate: &Gate) -> Case {

@@ -10,6 +10,9 @@ pub(super) fn render(document: &Document) -> String {
     let mut page = Page::default();
     page.line(&format!("# {}\n", escaped(&document.title)));
     page.line(&format!("{}\n", escaped(&document.kind)));
+    if !document.about.is_empty() {
+        page.line(&format!("{}\n", escaped(&document.about)));
+    }
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Page)) {
         page.block(block);
     }

@@ -44,7 +44,11 @@ pub(super) fn render(subject: Subject<'_>) -> Result<String> {
                 let _ = writeln!(text, "# UNIT {name} {unit}");
             }
             for (entry, value) in samples {
-                let _ = writeln!(text, "{name}{{{}}} {value}", labels(entry, subject.run_name()));
+                let _ = writeln!(
+                    text,
+                    "{name}{{{}}} {value}",
+                    labels(entry, subject.results().map(|results| &*results.run.name))
+                );
             }
         }
     }

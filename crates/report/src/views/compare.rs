@@ -2,10 +2,11 @@
 
 use analysis::{
     Bar, Compared, Comparison, Comparisons, Difference, Gate, GeometricMean, Measure, NotCompared, Outcome, RATE,
-    Second, Suspect, Thesis, ThesisRow, Total, Verdict,
+    Second, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict,
 };
 use journal::{Key, Run};
 use serde_json::{Value, json};
+use words::Unique;
 
 use super::comparisons::{self, Line};
 use super::shared::{coordinates, to_post};
@@ -21,6 +22,9 @@ const FORMAT: &str = "unixmark-comparison/3";
 pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let letters = letters(all);
     let mut document = Document::new(FORMAT, "unixmark compare", "Comparison", &["comparisons", "missing"]);
+    let machines =
+        all.runs.iter().map(|run| run.results.facts.machine()).filter(|machine| !machine.is_empty()).unique();
+    document.about = machines.join("; ");
     let lead = letters.iter().map(|letter| sentence(all, letter)).collect();
     document.extend([Block::Lead(lead), runs(all, true)]);
     let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, lead.to_owned(), text);
@@ -146,7 +150,7 @@ pub(super) fn runs(all: &Comparisons, is_sided: bool) -> Block {
             true => "base",
             false => "changed",
         };
-        let words = [name, started, &format!("{procedure} procedure"), &condition, comment, side];
+        let words = [comment, name, started, &format!("{procedure} procedure"), &condition, side];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let letter = compared.letter.clone();
         Pair { key: letter.clone(), label: letter.clone(), narrow: letter, value: words.join(", "), ..Pair::default() }
@@ -179,7 +183,8 @@ pub(super) fn differences(all: &Comparisons) -> Vec<Block> {
         let values = fact.values.iter().map(|(runs, value)| json!({"runs": runs, "value": value}));
         json!({"name": fact.name, "label": fact.label, "values": values.collect::<Vec<Value>>()})
     };
-    let items = all.differences.iter().map(item).collect();
+    // What differs between any two runs is for programs alone.
+    let items = all.differences.iter().filter(|fact| !fact.is_of_a_moment).map(item).collect();
     let data = Block::Data("differences", all.differences.iter().map(json).collect());
     vec![data, Block::section("The systems differ in"), Block::items(items)]
 }
@@ -360,6 +365,9 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
         "open": gate.outcome() != Outcome::Failed,
         "suspects": gate.suspects.iter().map(suspect).collect::<Vec<Value>>(),
         "lost": lost.collect::<Vec<Value>>(),
+        "cannot_tell": gate.unseen.map(|Unseen { count, of, below, .. }| {
+            json!({"comparisons": count, "of": of, "blind_below": below})
+        }),
     })
 }
 

@@ -109,6 +109,12 @@ pub(crate) fn words_of(measure: Measure) -> fn(f64) -> String {
     if measure == Measure::Energy { words::joules } else { words::compact }
 }
 
+/// Returns a side's figure with the digits that the interval of the difference leaves.
+pub(crate) fn shown(one: &Comparison, value: f64) -> String {
+    let whole = if one.measure == Measure::Met { 1.0 } else { value.abs() / 100.0 };
+    words::known(words_of(one.measure)(value), (one.delta.high - one.delta.low) / 2.0 * whole)
+}
+
 /// Returns the change of the figure with its unit.
 pub(super) fn change(one: &Comparison) -> Field {
     Field::Suffixed(one.change().value, words::signed_fine, unit(one.measure))
@@ -119,6 +125,10 @@ pub(super) fn unit(measure: Measure) -> &'static str {
     if measure == Measure::Met { "pt" } else { "%" }
 }
 
+fn side(one: &Comparison, value: f64) -> Field {
+    Field::Worded(shown(one, value), value.into())
+}
+
 fn in_full(one: &Comparison) -> String {
     let unit = one.measure.delta_unit();
     match one.verdict {
@@ -127,7 +137,7 @@ fn in_full(one: &Comparison) -> String {
         Verdict::Undecided(_) if !one.delta.bounded() => "undecided (no interval)".to_owned(),
         Verdict::Undecided(could) if !could.is_finite() => "undecided (too few blocks or rounds)".to_owned(),
         Verdict::Undecided(could) => match at_least(could) {
-            endless if endless == "∞" => "undecided (the interval is too wide)".to_owned(),
+            endless if endless == words::NOTHING => "undecided (the interval is too wide)".to_owned(),
             could => format!("undecided (blind below {could} {unit})"),
         },
         decided => decided.word().to_owned(),
@@ -156,8 +166,8 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .with(Column::words("id").shown(Readers::PAGE), |line| Field::text(line.id()))
         .with(Column::data("measure"), |line| Field::text(line.comparison.measure.name()))
         .with(Column::words("unit").keyed("unit").shown(Readers::PAGE), |line| Field::text(&line.comparison.unit))
-        .with(Column::number(a).keyed("a"), |line| Field::Number(line.comparison.a, words_of(line.comparison.measure)))
-        .with(Column::number(b).keyed("b"), |line| Field::Number(line.comparison.b, words_of(line.comparison.measure)))
+        .with(Column::number(a).keyed("a"), |line| side(line.comparison, line.comparison.a))
+        .with(Column::number(b).keyed("b"), |line| side(line.comparison, line.comparison.b))
         .with(Column::number("n").keyed("n").shown(Readers::PAGE), move |line| n(line.comparison))
         .with(Column::number("delta").main(), Line::delta)
         .with(Column::data("delta"), |line| Field::Estimate(line.comparison.change(), words::signed_fine))

@@ -374,7 +374,7 @@ fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
         text += &format!(" {}", latency.value);
     }
     let mut more = format!("{}, {}: {}", task.title(), beside(&row.cell.key.load), latency.value);
-    more += &format!(" {} ms {}", figure(row.score.value), plus_minus(row.score.spread()));
+    more += &format!(" {} ms {}", figure(row.score.value), plus_minus(row.score.halves()));
     let later = task.quiet().and_then(|quiet| later((row, latency), quiet));
     let step =
         later.as_ref().map_or(0, |later| STEPS.iter().position(|most| later.times <= *most).unwrap_or(STEPS.len()));

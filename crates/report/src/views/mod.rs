@@ -28,7 +28,7 @@ pub use self::fleet::fleet;
 pub use card::{Card, card};
 pub use compare::compare;
 pub(crate) use compare::{lines, place};
-pub(crate) use comparisons::{Line, verdict_in_words, words_of};
+pub(crate) use comparisons::{Line, shown, verdict_in_words, words_of};
 pub(crate) use cost::changes;
 pub use doctor::doctor;
 pub use repeat::{Repeat, is_name};

@@ -24,6 +24,7 @@ pub fn run(results: &Results) -> Document {
     let run = &results.run;
     let mut document = Document::new(FORMAT, &run.tool, &run.name, &LINES);
     document.run.clone_from(&run.name);
+    document.about = measured_on(results);
     document.extend(lead(results));
     document.extend(states(results).into_iter().map(|state| Block::Text(Readers::PAGE, String::new(), state)));
     document.extend(scores::figures(results));
@@ -52,6 +53,14 @@ pub fn run(results: &Results) -> Document {
     document.blocks.push(Block::List(warnings));
     document.extend(to_post(&[run], &format!("unixmark report {}", words::shell(std::slice::from_ref(&run.name)))));
     document
+}
+
+/// Returns comment, machine and day.
+fn measured_on(results: &Results) -> String {
+    let run = &results.run;
+    let day = run.started.get(..10).unwrap_or_default().to_owned();
+    let parts = [run.comment.clone(), results.facts.machine(), day];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<String>>().join(" · ")
 }
 
 /// What the run is about, in sentences.
@@ -120,7 +129,11 @@ fn heading(results: &Results) -> Block {
     let narrow = |narrow: &str, value: String| Pair { narrow: narrow.to_owned(), value, ..Pair::default() };
     let page = |label: &str, value: String| Pair { label: label.to_owned(), value, ..Pair::default() };
     let facts = results.facts.heading();
-    let mut items: Vec<Pair> = facts.map(|(title, fact)| narrow(title, fact.value.clone())).collect();
+    let mut items = Vec::new();
+    if !run.comment.is_empty() {
+        items.push(Pair { label: "Comment".to_owned(), ..narrow("Comment", run.comment.clone()) });
+    }
+    items.extend(facts.map(|(title, fact)| narrow(title, fact.value.clone())));
     if let Some(build) = &run.build {
         items.push(narrow("Programs", format!("{} build, {}, {}", build.name, build.compiler, build.flags)));
         items.push(page("Build", format!("{}, {}", build.name, build.compiler)));
@@ -140,9 +153,6 @@ fn heading(results: &Results) -> Block {
     }
     items.push(page("Took", format!("{took}, {}", results.end.map_or("cut short", Ended::name))));
     items.push(narrow("Run", how.join(", ")));
-    if !run.comment.is_empty() {
-        items.push(Pair { label: "Comment".to_owned(), ..narrow("Remark", run.comment.clone()) });
-    }
     Block::Pairs(Pairs { key: "", title: String::new(), items })
 }
 

@@ -10,7 +10,7 @@ use words::{Grouped, Unique, coefficient, copies, figure, gain, percent, plus_mi
 use super::shared::{self, name};
 use crate::charts::plot::{Axis, Form, Line, Mark, Plot, Series};
 use crate::charts::scale::Scale;
-use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table};
+use crate::document::{Block, Chart, Column, Columns, Field, Readers, Table, interval};
 
 /// Places of a line, and most levels that a chart has marks for.
 const POINTS: usize = 60;
@@ -177,10 +177,12 @@ fn laws(tests: &[Scaling]) -> Table {
         .keyed("laws")
 }
 
-/// The ends of an interval in words; an end that does not exist is `∞`.
+/// The ends of an interval in words; `from 3.1` without an upper one.
 fn range(estimate: &Estimate, words: fn(f64) -> String) -> String {
-    let end = |end: f64| if end.is_finite() { words(end) } else { "∞".to_owned() };
-    if estimate.low.is_finite() { format!("{}..{}", end(estimate.low), end(estimate.high)) } else { "±∞".to_owned() }
+    match (estimate.low.is_finite(), estimate.high.is_finite()) {
+        (true, false) => format!("from {}", words(estimate.low)),
+        _ => interval(estimate, words),
+    }
 }
 
 /// The law in a line: `sigma 0.58 (0.55..0.61), …`.
@@ -260,7 +262,7 @@ fn line((from, to): (f64, f64), law: impl Fn(f64) -> f64) -> Line {
 
 fn marks(test: &Scaling, level: &Level) -> Vec<Mark> {
     let (judged, at) = (level.judged(), f64::from(level.copies));
-    let total = |it: &Estimate| format!("{} {} {}", score(it.value), test.total_unit, plus_minus(it.spread()));
+    let total = |it: &Estimate| format!("{} {} {}", score(it.value), test.total_unit, plus_minus(it.halves()));
     let (gain, efficiency) = (gain(level.gain.value), percent(level.efficiency.value));
     let mut title = format!("{}: {}, gain {gain}, efficiency {efficiency}", copies(level.copies), total(&level.total));
     if let (Some(normalised), Some(clock)) = (&level.normalised, level.clock) {

@@ -176,7 +176,7 @@ fn bill(bill: &Bill) -> String {
         bill.label,
         copies(bill.copies),
         percent(bill.drift),
-        plus_minus(bill.spread),
+        plus_minus([bill.spread; 2]),
         percent(bill.between_trials),
         percent(bill.within_trials),
     );
@@ -332,10 +332,10 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         mark: key(drawing::series(&levels, level)),
         value: score(estimate),
         unit: unit.to_owned(),
-        spread: plus_minus(estimate.spread()),
+        spread: plus_minus(estimate.halves()),
         more,
     };
-    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", score(&quiet), plus_minus(quiet.spread()));
+    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", score(&quiet), plus_minus(quiet.halves()));
     let of_index = |index: &Index| {
         let (title, range) = (index.title(), range(&index.score));
         let (title, more) = match index.arithmetic {

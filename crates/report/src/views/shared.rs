@@ -63,7 +63,7 @@ pub(crate) fn verdict_words(verdict: Verdict, unit: &str) -> String {
     match verdict {
         Verdict::Same(within) => format!("same within {}{unit}", words::at_least(within)),
         Verdict::Undecided(could) => match words::at_least(could) {
-            endless if endless == "∞" => "undecided (too few)".to_owned(),
+            endless if endless == words::NOTHING => "undecided (too few)".to_owned(),
             could => format!("undecided <{could}{unit}"),
         },
         decided => decided.word().to_owned(),

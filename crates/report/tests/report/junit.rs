@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use analysis::{Asked, Comparisons, Design, Results, Suspect, Verdict};
+use analysis::{Asked, Comparisons, Design, Gate, Results, Suspect, Verdict};
 use catalogue::Catalogue;
 use journal::{Finding, Severity};
 use report::{Format, Subject};
@@ -68,7 +68,8 @@ fn what_closes_the_gate_fails() {
         let gate = all.gate(5.0, None);
         let xml = report::render(Subject::Comparison(&all, Some(&gate)), Format::Junit).unwrap();
         let read = read(&xml);
-        assert_eq!(cases(&read).len(), all.comparisons.len() + all.missing.len(), "{xml}");
+        let unseen = usize::from(gate.unseen.is_some());
+        assert_eq!(cases(&read).len(), all.comparisons.len() + all.missing.len() + unseen, "{xml}");
         let failed = outcomes(&read, "failure");
         let standing: Vec<&Suspect> = gate.suspects.iter().filter(|suspect| suspect.stands()).collect();
         assert_eq!(failed.len(), standing.len() + gate.lost.len(), "{xml}");
@@ -79,7 +80,18 @@ fn what_closes_the_gate_fails() {
         let undecided =
             all.comparisons.iter().filter(|one| matches!(one.verdict, Verdict::Undecided(_) | Verdict::Differs));
         let unknown = all.missing.iter().filter(|gap| !gap.lost);
-        assert_eq!(outcomes(&read, "skipped").len(), undecided.count() + unknown.count(), "{xml}");
+        assert_eq!(outcomes(&read, "skipped").len(), undecided.count() + unknown.count() + unseen, "{xml}");
+    }
+    // What neither is lost nor can be ruled out is a case of its own, and a failure where that is asked for.
+    let all = compared(1.0);
+    let gate = all.gate(5.0, None);
+    let below = gate.unseen.unwrap().below;
+    assert!(below > 5.0 && all.gate(50.0, None).unseen.is_none());
+    for is_strict in [false, true] {
+        let gate = Gate { is_strict, ..gate.clone() };
+        let xml = report::render(Subject::Comparison(&all, Some(&gate)), Format::Junit).unwrap();
+        assert!(xml.contains("name=\"gate\"") && xml.contains("blind below"), "{xml}");
+        assert_eq!(outcomes(&read(&xml), "failure").contains(&"gate"), is_strict, "{xml}");
     }
     let all = compared(0.3);
     insta::assert_snapshot!(

@@ -155,7 +155,7 @@ impl Measured {
         let (value, half) = if self.trials.is_empty() {
             (String::new(), String::new())
         } else {
-            (words::figure(self.score.value), words::plus_minus(self.score.spread()))
+            (words::figure(self.score.value), words::plus_minus(self.score.halves()))
         };
         [
             self.cell.label.clone(),

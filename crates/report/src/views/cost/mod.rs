@@ -48,7 +48,7 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     blocks.extend(by_copies(cost));
     blocks.extend(check(cost));
     for Condition { name, evidence, .. } in &cost.conditions {
-        blocks.extend([Block::Section(format!("What proves {name}")), Block::items(evidence.clone())]);
+        blocks.extend([Block::Section(format!("How {name} was verified")), Block::items(evidence.clone())]);
     }
     blocks.extend([Block::section("Not measured"), Block::items(not_measured(results, cost))]);
     blocks.extend([Block::section("How to read the costs"), Block::notes(notes(cost))]);
@@ -264,29 +264,36 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
         measured(&key.test, &key, measure)
     };
     let delta = |one: &Comparison| comparisons::change(one).words();
-    let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.value.is_finite());
+    let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.bounded());
     let largest = known().max_by(|a, b| a.delta.value.abs().total_cmp(&b.delta.value.abs()));
-    let text = largest.map_or_else(
-        || format!("{} has no second arm, so nothing shows whether the intervals hold on this machine.", cost.against),
-        |largest| {
+    let text = match largest {
+        None if cost.control.is_empty() => {
+            format!("{} has no second arm, so nothing shows whether the intervals hold on this machine.", cost.against)
+        }
+        None => format!(
+            "Not checked: {} was measured twice in each block, but so few blocks have no intervals that could hold or \
+             fail.",
+            cost.against
+        ),
+        Some(largest) => {
             let flagged: Vec<String> = known()
                 .filter(|one| one.verdict.is_decided())
                 .map(|one| format!("{} ({} {})", name(one), one.verdict.word(), delta(one)))
                 .collect();
-            let all = words::count(cost.control.len(), "comparison");
+            let all = words::count(known().count(), "comparison");
             let shown = match flagged.len() {
                 0 => format!("no significant difference in any of {all}"),
                 some => format!("a significant difference in {some} of {all}: {}", listed(&flagged, FEW)),
             };
             format!(
-                "Two identical arms of {} in the same blocks show {shown}; the largest is {} ({}) in {}.",
+                "{} measured against itself in the same blocks shows {shown}; the largest is {} ({}) in {}.",
                 cost.against,
                 delta(largest),
                 Field::Interval(largest.change(), words::signed_fine).words(),
                 name(largest)
             )
-        },
-    );
+        }
+    };
     let table = comparisons::columns(["first", "second"]).of(&lines(&cost.control, cost)).shown(Readers::PAGE);
     let table = table.titled("", remark(&cost.against, &cost.control));
     vec![Block::section("A/A check"), Block::Text(Readers::PEOPLE, String::new(), text), Block::Table(table)]

@@ -4,6 +4,7 @@ use super::html;
 use analysis::{Cost, Effect, Findings, Measure, Remark, Results, Verdict};
 use catalogue::Catalogue;
 use journal::read;
+use report::Format;
 use stats::Estimate;
 use testing::page::{check, text};
 
@@ -101,6 +102,21 @@ fn a_single_condition_without_a_control_has_a_page() {
     let text = text(&page);
     assert!(text.contains("audit=off has no second arm, so nothing shows whether the intervals hold on this machine."));
     assert!(!text.contains("Delta under each condition"));
+}
+
+/// One block has no intervals: nothing was checked, and no end of any is infinite.
+#[test]
+fn one_block_checks_nothing() {
+    let mut journal = read(&testing::recorded("cost")).unwrap();
+    journal.trials.retain(|trial| trial.block == 0);
+    let results = Results::new(&journal, &Catalogue::load().unwrap(), None);
+    for format in [Format::Text, Format::Html, Format::Markdown, Format::Commit] {
+        let report = report::render(report::Subject::Run(&results), format).unwrap();
+        let report = report.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(!report.contains('∞') && !report.contains("inf.."), "{report}");
+        assert!(!report.contains("no significant difference"), "{report}");
+        assert!(format == Format::Commit || report.contains("Not checked: audit=off was measured twice"), "{report}");
+    }
 }
 
 #[test]
