@@ -31,6 +31,7 @@ pub(super) struct Tally {
     executions: Bounded,
     notes: Bounded,
     histograms: Bounded,
+    counts: Bounded,
     samples: Bounded,
     faults: Bounded,
     passes: Bounded,
@@ -57,6 +58,7 @@ impl Default for Tally {
             executions: most(10_000_000, "executions"),
             notes: most(100_000, "notes of programs"),
             histograms: most(100_000, "histograms"),
+            counts: most(1_000_000, "counts"),
             samples: most(10_000_000, "samples"),
             faults: most(10_000, "faults"),
             passes: most(1_000_000, "passes"),
@@ -79,6 +81,7 @@ impl Tally {
                 self.cells.add(1)
             }
             Record::Trial(trial) => self.add_trial(trial),
+            Record::Counts(counts) => self.counts.add(counts.counts.len() + counts.notes.len()),
             Record::Sample(_) => self.samples.add(1),
             Record::Fault(_) => self.faults.add(1),
             Record::Pass(_) => self.passes.add(1),

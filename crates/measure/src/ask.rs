@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use analysis::CountLimit;
 use build::BuildKind;
 use conditions::TrailSettings;
 use journal::{Attempt, Baseline, Store, View};
@@ -31,6 +32,8 @@ pub struct Ask {
     pub gate: Option<f64>,
     /// Whether it is no success either if that loss is neither shown nor ruled out.
     pub is_gate_strict: bool,
+    /// What commands may do more often than the first, before that is a failure.
+    pub limits: Vec<CountLimit>,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<String>,
     /// Whether graphics tests draw on a private X server.
