@@ -18,6 +18,7 @@
  *     folder=DIR     where the commands work [where this program does]
  *     input=FILE     their stdin [/dev/null]
  *     output=FILE    their stdout [/dev/null]
+ *     keep=1         what an execution prints is kept: a file ROUND-COPY in this program's directory
  *     warmup=N       rounds before the first window of a run [0]
  *     same=1         all arms must print the same, which is tried before the first window of a run
  *     ignore=1       a command may fail
@@ -59,7 +60,7 @@ struct record {
 static struct arm arms[MOST_ARMS];
 static struct record records[MOST_ARMS];
 static long arm_count, control; /* arm_count: with the control, which is the last */
-static int ignore, input, output;
+static int ignore, keeps, directory, input, output; /* directory: this program's own */
 static uint64_t random_state;
 static char nothing[] = "nothing";
 
@@ -74,17 +75,48 @@ static int memory_file(void)
     return file;
 }
 
+/* The file that keeps what an execution prints. A command that opens its stdout by name may cut it: others append. */
+static int open_kept(long round, long arm)
+{
+    char name[48];
+    int file;
+
+    snprintf(name, sizeof name, "%ld-%ld", round, arm);
+    file = openat(directory, name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    if (file < 0)
+        kit_error("cannot keep what the commands print (%s): is there room below --dir?", strerror(errno));
+    return file;
+}
+
 /* --- rounds --- */
+
+static void empty(int file)
+{
+    if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) < 0)
+        kit_error("cannot empty the file that the commands write (%s): is it a regular file?", strerror(errno));
+}
 
 static struct execution execute(const struct arm *arm, int to)
 {
     struct execution done;
 
     arms_prepare(arm);
-    process_rewind(input, to);
+    if (input != STDIN_FILENO)
+        lseek(input, 0, SEEK_SET);
+    if (to != STDOUT_FILENO)
+        empty(to);
     done = process_execute(arm->words, input, to);
     if (done.status != 0 && !ignore)
         process_fail(arm->words, done.status);
+    return done;
+}
+
+static struct execution execute_kept(long round, long arm)
+{
+    const int file = open_kept(round, arm);
+    const struct execution done = execute(&arms[arm], file);
+
+    close(file);
     return done;
 }
 
@@ -121,10 +153,11 @@ static void execute_round(long round)
         order[other] = i;
     }
     for (long i = 0; i < due; i++) {
-        struct execution done = execute(&arms[order[i]], output);
+        const long arm = order[i];
+        struct execution done = keeps && round >= 0 ? execute_kept(round, arm) : execute(&arms[arm], output);
         done.round = round;
         if (round >= 0)
-            keep(&records[order[i]], done);
+            keep(&records[arm], done);
     }
 }
 
@@ -145,7 +178,7 @@ static void check_output(void)
  * What comes once in a run, before its first window. A file in the program's directory, which is kept, tells the next trials
  * that it was done.
  */
-static void begin_run(int directory, long warmup, int same)
+static void begin_run(long warmup, int same)
 {
     if (faccessat(directory, "begun", F_OK, 0) == 0)
         return;
@@ -269,7 +302,7 @@ int main(int argc, char **argv)
     const char *folder, *input_file, *output_file;
     struct kit_window window;
     long warmup;
-    int same, ends, directory;
+    int same, ends;
 
     if (argc == 2 && strcmp(argv[1], nothing) == 0)
         return 0;
@@ -280,6 +313,7 @@ int main(int argc, char **argv)
     warmup = kit_arg_number("warmup", 0, 0, 1000000);
     same = (int)kit_arg_number("same", 0, 0, 1);
     ignore = (int)kit_arg_number("ignore", 0, 0, 1);
+    keeps = (int)kit_arg_number("keep", 0, 0, 1);
     ends = (int)kit_arg_number("end", 0, 0, 1);
     control = kit_arg_number("control", 0, 0, 1000000);
     random_state = (uint64_t)kit_arg_number("seed", 1, 1, INT32_MAX);
@@ -297,7 +331,7 @@ int main(int argc, char **argv)
     directory = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     arms_work_in(folder);
     if (!ends)
-        begin_run(directory, warmup, same);
+        begin_run(warmup, same);
     window = kit_hear();
     if (window.slices == 0) {
         kit_start();

@@ -6,7 +6,6 @@ mod bill;
 mod burnin;
 mod compare;
 mod cost;
-mod counts;
 mod details;
 mod drift;
 mod energy;
@@ -17,6 +16,7 @@ pub mod fleet;
 mod gain;
 mod index;
 mod latency;
+mod printed;
 mod progress;
 mod quiet;
 mod remark;
@@ -47,7 +47,6 @@ pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures,
     enough as enough_cost, is_answered, suspects,
 };
-pub use counts::{Count, CountLimit, Counts, Range};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
 pub use energy::Energy;
@@ -57,6 +56,7 @@ pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigures};
+pub use printed::is_printed;
 pub use progress::{enough, estimate, estimates};
 pub use quiet::{FEWEST as FEWEST_UNDISTURBED, Neighbour, Neighbours, Quiet};
 pub use remark::Remark;
@@ -97,8 +97,6 @@ pub struct Results {
     pub figures: Vec<Figure>,
     /// What the run is about.
     pub findings: Findings,
-    /// What commands did where it was counted, the first of commands that are compared first.
-    pub counts: Vec<Counts>,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,
     /// Cells without a result.
@@ -143,12 +141,13 @@ impl Results {
     /// Computes the results of a journal, with `baseline` in place of the run's own or George's.
     #[must_use]
     pub fn new(journal: &Journal, catalogue: &Catalogue, baseline: Option<&Baseline>) -> Results {
+        let burnin = BurnIn::new(journal);
+        let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
+        let journal = &*printed::by_figure(journal);
         let mut by_cell: Vec<Vec<&Trial>> = vec![Vec::new(); journal.cells.len()];
         for trial in &journal.trials {
             by_cell[trial.cell].push(trial);
         }
-        let burnin = BurnIn::new(journal);
-        let mut results = Results::empty(journal, seconds(journal, burnin.is_some()));
         let Some(burnin) = burnin else {
             let (controls, drift) = results.add_cells(journal, &by_cell, catalogue);
             results.warnings.extend(how_it_went(journal));
@@ -173,7 +172,6 @@ impl Results {
             end: journal.end.as_ref().map(|end| end.reason),
             facts: journal.facts.clone(),
             figures: Vec::new(),
-            counts: Counts::of(journal),
             findings: Findings::Scaling(Vec::new()),
             skipped: Vec::new(),
             errors: Vec::new(),

@@ -14,6 +14,7 @@
 //! programs, so that they get none.
 
 mod auditd;
+mod calls;
 mod clock;
 #[cfg(test)]
 mod fake;

@@ -1,15 +1,11 @@
 //! Commands of the user's as tests.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::Test;
 
-/// The programs that execute commands: one times them, the other counts what they do.
-const PROGRAMS: [&str; 2] = ["command/execute", "command/count"];
-
-/// The arguments that both know.
-const SHARED: [&str; 4] = ["folder=", "input=", "output=", "ignore="];
+/// The program that executes commands.
+const PROGRAM: &str = "command/execute";
 
 /// Every how many rounds the first of several commands is executed twice, as a control.
 const CONTROL: u32 = 4;
@@ -44,6 +40,8 @@ pub struct Execution {
     pub warmup: u32,
     /// True if all must print the same.
     pub same: bool,
+    /// True if what they print is kept for the tool to read.
+    pub keep: bool,
     /// True if they may fail.
     pub ignore: bool,
 }
@@ -54,7 +52,12 @@ impl Execution {
         let mut arguments = vec![path("folder", &self.folder)];
         arguments.extend(self.input.iter().map(|input| path("input", input)));
         arguments.extend(self.output.iter().map(|output| path("output", output)));
-        let flags = [("warmup", self.warmup), ("same", self.same.into()), ("ignore", self.ignore.into())];
+        let flags = [
+            ("warmup", self.warmup),
+            ("same", self.same.into()),
+            ("keep", self.keep.into()),
+            ("ignore", self.ignore.into()),
+        ];
         arguments.extend(flags.iter().filter(|(_, value)| *value > 0).map(|(name, value)| format!("{name}={value}")));
         arguments
     }
@@ -98,19 +101,10 @@ impl Test {
         }
     }
 
-    /// Returns this test of commands as one whose commands are executed by `row`, too, which counts what they do.
-    #[must_use]
-    pub fn counted_by(self, row: &Test) -> Test {
-        let is_shared = |arg: &&String| SHARED.iter().any(|name| arg.starts_with(name));
-        let args = self.args.iter().filter(is_shared).cloned().collect();
-        let (id, command) = (self.id.clone(), self.command.clone());
-        Test { counting: Some(Arc::new(Test { id, args, command, arms: self.arms, ..row.clone() })), ..self }
-    }
-
     /// Returns true if it executes commands of the user's.
     #[must_use]
     pub fn is_command(&self) -> bool {
-        PROGRAMS.contains(&&*self.program)
+        self.program == PROGRAM
     }
 }
 
@@ -155,9 +149,6 @@ mod tests {
         assert!(cleaned.cleans && !test.cleans);
         let both = row.alternating("ab", &[old, new], &Execution { folder: "/".into(), ..Execution::default() });
         assert_eq!(both.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
-        assert_eq!((&both.args, both.arms), (&words("folder=/ control=4"), 2));
-        let counting = both.counted_by(catalogue.test("command-counts").unwrap()).counting.unwrap();
-        assert_eq!((&counting.args, counting.arms, &*counting.program), (&words("folder=/"), 2, "command/count"));
-        assert_eq!(counting.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
+        assert_eq!((both.args, both.arms), (words("folder=/ control=4"), 2));
     }
 }

@@ -16,7 +16,7 @@ use crate::draft::{Draft, Heading, cleaned};
 use crate::lines::ABSURD;
 use crate::text::Text;
 use catalogue::Metric;
-use journal::Journal;
+use journal::{Journal, MOST_PRINTED, Printed};
 
 /// Figures of a text; the largest suites have some thousands.
 const MOST_MEASUREMENTS: usize = 10_000;
@@ -92,16 +92,39 @@ impl Kind {
     }
 }
 
-impl FromStr for Kind {
+/// A benchmark program that is executed, by its kind; without one its output tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Harness(Option<Kind>);
+
+impl FromStr for Harness {
     type Err = Error;
 
-    fn from_str(word: &str) -> Result<Kind> {
+    fn from_str(word: &str) -> Result<Harness> {
         match Kind::ALL.into_iter().find(|kind| kind.name() == word) {
-            Some(kind) => Ok(kind),
-            None => {
-                bail!("no kind of benchmark program is called '{word}'; use {}", Kind::ALL.map(Kind::name).join(", "))
+            None if word != "auto" => {
+                let known = Kind::ALL.map(Kind::name).join(", ");
+                bail!("no kind of benchmark program is called '{word}'; use auto, {known}")
             }
+            kind => Ok(Harness(kind)),
         }
+    }
+}
+
+impl Harness {
+    /// Returns the figures that an execution of a round has printed; of one that it repeats, the median.
+    ///
+    /// # Errors
+    /// There is none, or more than a journal may have.
+    pub fn printed(self, text: &str, round: u64) -> Result<Vec<Printed>> {
+        let all = measurements(self.0, text)?;
+        if all.len() > MOST_PRINTED {
+            bail!("it has more than {MOST_PRINTED} figures; select fewer benchmarks");
+        }
+        let printed = |Measurement { name, unit, metric, values }: Measurement| {
+            let rounds = vec![(round, stats::median(&values))];
+            Printed { name, unit, metric, rounds }
+        };
+        Ok(all.into_iter().map(printed).collect())
     }
 }
 

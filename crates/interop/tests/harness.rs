@@ -4,7 +4,7 @@
 extern crate unixmark_interop as interop;
 
 use catalogue::{Catalogue, Metric};
-use interop::harness::{Kind, Measurement, measurements};
+use interop::harness::{Harness, Kind, Measurement, measurements};
 
 macro_rules! recorded {
     ($name:literal) => {
@@ -188,14 +188,15 @@ fn plain_objects() {
 #[test]
 fn a_kind_reads_its_own_alone() {
     for (kind, text) in ALL {
-        assert_eq!(kind.name().parse::<Kind>().unwrap(), kind);
+        let own = kind.name().parse::<Harness>().unwrap();
+        assert_eq!(own.printed(text, 0).unwrap().len(), auto(text).len());
         assert_eq!(measurements(Some(kind), text).unwrap(), auto(text), "{kind:?}");
         for other in Kind::ALL.into_iter().filter(|other| *other != kind) {
             let refused = refused(Some(other), text);
             assert!(refused.starts_with("it has no figure of "), "{other:?} in {kind:?}: {refused}");
         }
     }
-    let error = "cargo".parse::<Kind>().unwrap_err().to_string();
+    let error = "cargo".parse::<Harness>().unwrap_err().to_string();
     assert!(error.contains("'cargo'") && error.contains("gobench"), "{error}");
 }
 
@@ -239,4 +240,17 @@ fn imports() {
     assert_eq!(labels, ["a*b", "a+b #2"]);
     let tests: Vec<&str> = signs[0].cells.iter().map(|cell| cell.key.test.as_str()).collect();
     assert_eq!(tests, ["a-b", "a-b-2"]);
+}
+
+#[test]
+fn an_execution_has_the_median_of_what_it_repeats() {
+    let text = "BenchmarkX 1 5 ns/op\nBenchmarkX 1 7 ns/op\nBenchmarkX 1 90 ns/op\n";
+    for word in ["auto", "gobench"] {
+        let printed = word.parse::<Harness>().unwrap().printed(text, 3).unwrap();
+        let [one] = &printed[..] else { panic!("{printed:?}") };
+        assert_eq!((&*one.name, &*one.unit, &one.rounds[..]), ("BenchmarkX", "ns/op", &[(3, 7.0)][..]));
+    }
+    assert!("jmh".parse::<Harness>().unwrap().printed(text, 0).is_err());
+    let many: String = (0..1001).map(|number| format!("BenchmarkX{number} 1 5 ns/op\n")).collect();
+    assert!("auto".parse::<Harness>().unwrap().printed(&many, 0).unwrap_err().to_string().contains("more than 1000"));
 }

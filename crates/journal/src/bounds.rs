@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Error, Result, bail};
 
-use super::{Journal, Record, Trial, numbers};
+use super::{Journal, Printed, Record, Trial, numbers};
 
 /// Bytes of a journal that comes from elsewhere, and of a line of any. A day on a machine with a hundred processors has fewer.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -16,6 +16,10 @@ const MOST_CELLS: usize = 10_000;
 /// Different numbers of copies among them.
 const MOST_LEVELS: usize = 1000;
 
+/// Figures of different names that commands may print.
+pub const MOST_PRINTED: usize = 1000;
+
+const PRINTED: &str = "printed figures of different names";
 const CELLS: &str = "cells";
 const LEVELS: &str = "different numbers of copies";
 
@@ -29,9 +33,10 @@ pub(super) struct Tally {
     trials: Bounded,
     copies: Bounded,
     executions: Bounded,
+    printed: Bounded,
+    names: BTreeSet<String>,
     notes: Bounded,
     histograms: Bounded,
-    counts: Bounded,
     samples: Bounded,
     faults: Bounded,
     passes: Bounded,
@@ -56,9 +61,10 @@ impl Default for Tally {
             trials: most(10_000_000, "trials"),
             copies: most(10_000_000, "copies"),
             executions: most(10_000_000, "executions"),
+            printed: most(10_000_000, "printed figures"),
+            names: BTreeSet::new(),
             notes: most(100_000, "notes of programs"),
             histograms: most(100_000, "histograms"),
-            counts: most(1_000_000, "counts"),
             samples: most(10_000_000, "samples"),
             faults: most(10_000, "faults"),
             passes: most(1_000_000, "passes"),
@@ -81,7 +87,6 @@ impl Tally {
                 self.cells.add(1)
             }
             Record::Trial(trial) => self.add_trial(trial),
-            Record::Counts(counts) => self.counts.add(counts.counts.len() + counts.notes.len()),
             Record::Sample(_) => self.samples.add(1),
             Record::Fault(_) => self.faults.add(1),
             Record::Pass(_) => self.passes.add(1),
@@ -96,11 +101,27 @@ impl Tally {
         for copy in trial.copies.iter().chain(load) {
             self.copies.add(1)?;
             self.executions.add(copy.executions.len())?;
+            self.add_printed(&copy.printed)?;
             self.notes.add(copy.notes.len())?;
             for histogram in copy.histograms() {
                 // Looked at only now, since that takes a thousand times its length for a moment.
                 self.histograms.add(1)?;
                 histogram.check().map_err(Error::msg)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// Each figure becomes a cell, and each of its trials a trial.
+    fn add_printed(&mut self, printed: &[Printed]) -> Result<()> {
+        for one in printed {
+            self.trials.add(1)?;
+            self.printed.add(one.rounds.len())?;
+            if !self.names.contains(&one.name) {
+                self.names.insert(one.name.clone());
+                check(self.names.len(), MOST_PRINTED, PRINTED)?;
             }
         }
         Ok(())
@@ -166,6 +187,14 @@ mod tests {
         let warning = |_| Record::Warning(Warning { cell: None, text: String::new() });
         assert!(first_refused(warning).1.contains("100000 warnings"));
         let noted = Copy { notes: vec![String::new(); 60_000], ..Copy::default() };
+        let printed = |number: u32| {
+            let (name, unit, rounds) = (number.to_string(), String::new(), Vec::new());
+            let printed = vec![Printed { name, unit, metric: catalogue::Metric::Time, rounds }];
+            let copies = vec![Copy { printed, ..Copy::default() }];
+            Record::Trial(Box::new(Trial { copies, ..Trial::default() }))
+        };
+        let (number, why) = first_refused(printed);
+        assert!(number == MOST_PRINTED && why.contains("printed figures of different names"), "{why}");
         let trial = |_| Record::Trial(Box::new(Trial { copies: vec![noted.clone()], ..Trial::default() }));
         let (number, why) = first_refused(trial);
         assert!(number == 1 && why.contains("100000 notes of programs"), "{why}");

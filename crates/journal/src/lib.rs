@@ -6,7 +6,6 @@
 mod bounds;
 mod burnin;
 mod cell;
-mod counts;
 mod energy;
 mod evidence;
 mod facts;
@@ -27,10 +26,9 @@ mod writer;
 
 use serde::{Deserialize, Serialize};
 
-pub use bounds::{MOST_BYTES, check_cells};
+pub use bounds::{MOST_BYTES, MOST_PRINTED, check_cells};
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use cell::{Cell, Scale};
-pub use counts::Counts;
 pub use energy::Energy;
 pub use evidence::{Evidence, Trail};
 pub use facts::{Fact, Facts, InCommon, Quantity};
@@ -44,7 +42,7 @@ pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
 pub use store::{Listed, Store, first_line, last_line, today};
 pub use topology::{Cpu, Topology};
-pub use trial::{Background, Copy, Execution, Score, Slice, Trial, Usage};
+pub use trial::{Background, Copy, Execution, Printed, Score, Slice, Trial, Usage};
 pub use writer::Writer;
 
 /// The version of the format that is written; readers take any `unixmark-run/1`.
@@ -65,8 +63,6 @@ pub enum Record {
     Cell(Box<Cell>),
     /// One measurement by fresh processes.
     Trial(Box<Trial>),
-    /// What one execution of a command did that was counted and not timed.
-    Counts(Counts),
     /// What was asked of a burn-in.
     BurnIn(Box<BurnIn>),
     /// What a burn-in had done, and what the sensors said, at one moment.
@@ -111,8 +107,6 @@ pub struct Journal {
     pub cells: Vec<Cell>,
     /// The trials, in the order they were measured.
     pub trials: Vec<Trial>,
-    /// What executions of commands did that were counted, in their order.
-    pub counts: Vec<Counts>,
     /// What was asked, of a burn-in.
     pub burnin: Option<BurnIn>,
     /// What it did and what the sensors said, in order.
@@ -136,7 +130,6 @@ impl Journal {
         records.extend(self.cells.iter().cloned().map(|cell| Record::Cell(Box::new(cell))));
         records.extend(self.burnin.iter().cloned().map(|burnin| Record::BurnIn(Box::new(burnin))));
         records.extend(self.trials.iter().cloned().map(|trial| Record::Trial(Box::new(trial))));
-        records.extend(self.counts.iter().cloned().map(Record::Counts));
         records.extend(self.samples.iter().cloned().map(|sample| Record::Sample(Box::new(sample))));
         records.extend(self.faults.iter().cloned().map(|fault| Record::Fault(Box::new(fault))));
         records.extend(self.passes.iter().cloned().map(Record::Pass));

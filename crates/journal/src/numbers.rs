@@ -25,7 +25,6 @@ pub(super) fn check(record: &Record) -> Result<()> {
         Record::Run(run) => most(run.cpus as u64, MOST_COPIES.into(), "processors"),
         Record::Cell(cell) => check_cell(cell),
         Record::Trial(trial) => check_trial(trial),
-        Record::Counts(counts) => counts.counts.values().try_for_each(|count| most(*count, MOST_NS, "of a count")),
         Record::BurnIn(burnin) => most(burnin.threads.into(), MOST_COPIES.into(), "threads"),
         Record::Sample(sample) => check_sample(sample),
         Record::Fault(fault) => most(fault.pass, MOST_COUNT, "passes"),
@@ -60,6 +59,8 @@ fn check_copy(copy: &Copy) -> Result<()> {
         counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "of a program's usage"))?;
     }
     copy.executions.iter().try_for_each(check_execution)?;
+    let rounds = copy.printed.iter().flat_map(|printed| &printed.rounds);
+    rounds.map(|(round, _)| *round).max().map_or(Ok(()), |round| most(round, MOST_COUNT, "rounds"))?;
     copy.frames.as_deref().map_or(Ok(()), check_frames)
 }
 

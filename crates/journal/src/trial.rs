@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Energy, Evidence, Frames, Noise};
+use catalogue::Metric;
 use stats::Histogram;
 
 /// One measurement of one cell.
@@ -86,6 +87,9 @@ pub struct Copy {
     /// Executions of a command of the user's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<Execution>,
+    /// Figures that these printed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub printed: Vec<Printed>,
     /// What it has to say of its numbers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -236,6 +240,19 @@ impl From<Execution> for [u64; 11] {
             one.status,
         ]
     }
+}
+
+/// A figure that a command of the user's prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Printed {
+    /// The command's own name for it.
+    pub name: String,
+    /// Empty where it says none.
+    pub unit: String,
+    /// Its direction: a rate, or a time.
+    pub metric: Metric,
+    /// The round of each execution that printed it, and the number.
+    pub rounds: Vec<(u64, f64)>,
 }
 
 /// A score as another suite printed it.

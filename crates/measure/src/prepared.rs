@@ -125,6 +125,7 @@ impl Prepared<'_> {
         let mut recording = Recording::begin(self.machine, setup, head, observer)?;
         let usual = recording.programs.clone();
         builds.extend(usual.map(|programs| (String::new(), programs)));
+        let harness = self.ask.harness.map(|harness| move |text: &str, round| harness.printed(text, round));
         let setting = Setting {
             machine: self.machine,
             plan,
@@ -132,6 +133,7 @@ impl Prepared<'_> {
             display: &display,
             add_cycles: add_cycles(self.catalogue, self.machine),
             meter: self.ask.meter.as_deref(),
+            figures: harness.as_ref().map(|figures| figures as _),
             dir: &setup.dir,
             patience: setup.patience,
             screen: setup.screen.as_deref(),

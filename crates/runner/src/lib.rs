@@ -5,6 +5,7 @@ mod energy;
 mod failure;
 mod fields;
 mod guardian;
+mod printed;
 mod program;
 mod protocol;
 mod rig;
@@ -28,6 +29,7 @@ use plan::{Cell, Plan};
 
 pub use burnin::{BurnEvent, BurnSetting, burn_in};
 pub use guardian::{NAME as GUARDIAN, main as guardian, other_runs};
+pub use printed::Figures;
 pub use processes::Signals;
 pub use protocol::{Conclusion, Parser};
 
@@ -51,6 +53,8 @@ pub struct Setting<'a> {
     pub add_cycles: u32,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<&'a str>,
+    /// What reads the figures that commands print; `None` if they print none.
+    pub figures: Option<&'a Figures<'a>>,
     /// Under which directory the programs work.
     pub dir: &'a Path,
     /// How long to wait for a program that stays silent.
@@ -91,11 +95,6 @@ pub enum Event<'a> {
         left: Duration,
         /// Share of the run that is done, 0 to 1.
         done: f64,
-    },
-    /// What the commands of a cell do is about to be counted.
-    Counting {
-        /// The cell.
-        cell: &'a Cell,
     },
     /// A trial ended.
     Ended {

@@ -9,9 +9,8 @@ use anyhow::{Context, Result, bail};
 use super::values::caption;
 use catalogue::{Catalogue, Command, Execution, Test};
 
-/// The rows of the catalogue that execute commands, one timing them and one counting what they do.
+/// The row of the catalogue that executes commands.
 const ROW: &str = "command";
-const COUNTING: &str = "command-counts";
 
 /// Characters of a command that are its name in reports.
 const NAME: usize = 60;
@@ -96,7 +95,8 @@ impl Commands {
         Ok(tests)
     }
 
-    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same.
+    /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same, `keep` if
+    /// what they print is read.
     ///
     /// # Errors
     /// As [`Commands::tests`], or two have the same name.
@@ -104,14 +104,14 @@ impl Commands {
         &self,
         catalogue: &Catalogue,
         commands: Vec<Command>,
-        same: bool,
+        [same, keep]: [bool; 2],
     ) -> Result<(Arc<Test>, Vec<String>)> {
         let commands = self.completed(commands)?;
         let names: Vec<String> = commands.iter().map(|command| command.label.clone()).collect();
         if let Some(twice) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name)) {
             bail!("two commands are called '{}'; give them names with -n", twice.1);
         }
-        let how = Execution { same, ..self.execution()? };
+        let how = Execution { same, keep, ..self.execution()? };
         Ok((Arc::new(row(catalogue)?.alternating("ab", &commands, &how)), names))
     }
 
@@ -165,6 +165,7 @@ impl Commands {
             cleanup: self.maybe_words(self.cleanup.as_ref())?,
             warmup: self.warmup,
             same: false,
+            keep: false,
             ignore: self.ignore_failure,
         })
     }
@@ -211,18 +212,6 @@ pub(crate) fn expanded(commands: &[String], parameters: &[String]) -> Result<Vec
         all = all.into_iter().flat_map(with).collect();
     }
     Ok(all)
-}
-
-/// Returns a test of commands as one that counts what they do, too; any other as it is.
-///
-/// # Errors
-/// The catalogue has no row that counts.
-pub(crate) fn counted(catalogue: &Catalogue, test: Arc<Test>) -> Result<Arc<Test>> {
-    if !test.is_command() {
-        return Ok(test);
-    }
-    let counting = catalogue.test(COUNTING).with_context(|| format!("the catalogue has no row '{COUNTING}'"))?;
-    Ok(Arc::new(Arc::unwrap_or_clone(test).counted_by(counting)))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

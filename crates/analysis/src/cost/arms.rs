@@ -8,9 +8,9 @@ use crate::compare::engine::{self, Design, Draft, Observed, Sides, Values, share
 use crate::compare::judge;
 use crate::executed::amount;
 use crate::latency::MS;
-use crate::{Comparison, Remark, Widening, energy, latency, score};
+use crate::{Comparison, Remark, Widening, energy, is_printed, latency, score};
 use catalogue::Metric;
-use journal::{Cell, Execution, Trial};
+use journal::{Cell, Trial};
 use stats::{mean, sequential_widening};
 
 /// The trials of a run by cell, and the condition that the others are compared with.
@@ -70,12 +70,14 @@ fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
     if !cell.in_turn || measure == Measure::Energy {
         return whole(cell, trial, measure);
     }
-    let executions = trial.copies.iter().flat_map(|copy| &copy.executions);
-    let of_round = |one: &Execution| {
-        let round = u32::try_from(one.round).ok().filter(|round| *round < ROUNDS)?;
-        Some((trial.block.checked_mul(ROUNDS)? + round + 1, amount(one, measure)))
+    let of_round = |(round, value): (u64, f64)| {
+        let round = u32::try_from(round).ok().filter(|round| *round < ROUNDS)?;
+        Some((trial.block.checked_mul(ROUNDS)? + round + 1, value))
     };
-    executions.filter_map(of_round).filter(|(_, value)| *value > 0.0).collect()
+    let copies = trial.copies.iter();
+    let printed = copies.clone().flat_map(|copy| &copy.printed).flat_map(|one| one.rounds.iter().copied());
+    let executions = copies.flat_map(|copy| &copy.executions).map(|one| (one.round, amount(one, measure)));
+    executions.chain(printed).filter_map(of_round).filter(|(_, value)| *value > 0.0).collect()
 }
 
 fn whole(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
@@ -177,6 +179,9 @@ impl<'a> Arms<'a> {
     fn why_not(&self, cell: &Cell, compared: &[&Cell]) -> String {
         let counted = |measure: &Measure| !self.values(&[cell], *measure, Look::First).is_empty();
         if !measures(cell).iter().any(counted) {
+            if is_printed(cell) {
+                return "it is 0, of which there is no ratio".to_owned();
+            }
             return "nothing was counted".to_owned();
         }
         let reason = |cell: &&Cell| {

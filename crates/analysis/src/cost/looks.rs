@@ -2,6 +2,8 @@
 
 use super::arms::Arms;
 use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial};
+use crate::{is_printed, printed};
+use journal::Copy;
 use stats::Exact;
 
 use crate::compare::engine::{Design, Difference, Draft};
@@ -67,11 +69,15 @@ pub struct Question {
 /// within it, at the level of a look ([`stats::look_level`]). `family` are the cells with their trials.
 #[must_use]
 pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
-    let (cells, trials) = numbered(family);
+    let (cells, trials) = printed::cells(family.iter().map(|(cell, trials)| (*cell, trials.iter().collect())));
+    let trials: Vec<Vec<&Trial>> = trials.iter().map(|trials| trials.iter().collect()).collect();
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
+    let rows = arms.treated().count();
     arms.treated().all(|cell| {
-        let progress = Progress::of(arms.of(cell));
-        arms.drafts(cell).0.first().is_some_and(|draft| question.is_answered_by(&draft.difference, &progress))
+        let progress = Progress::of(arms.of(cell), rows);
+        // A figure that only one command prints has no difference to wait for.
+        let draft = arms.drafts(cell).0.into_iter().next();
+        draft.map_or(is_printed(cell), |draft| question.is_answered_by(&draft.difference, &progress))
     })
 }
 
@@ -81,18 +87,22 @@ struct Progress {
     executions: [usize; 2],
     /// Seconds since the run began.
     seconds: f64,
+    /// Comparisons that are to be answered, this one among them.
+    rows: usize,
 }
 
 impl Progress {
-    fn of(trials: &[&Trial]) -> Progress {
-        let count =
-            |trials: &[&Trial]| trials.iter().flat_map(|trial| &trial.copies).map(|copy| copy.executions.len()).sum();
+    fn of(trials: &[&Trial], rows: usize) -> Progress {
+        let executions =
+            |copy: &Copy| copy.executions.len() + copy.printed.iter().map(|one| one.rounds.len()).sum::<usize>();
+        let count = |trials: &[&Trial]| trials.iter().flat_map(|trial| &trial.copies).map(executions).sum();
         let before = trials.split_last().map_or(trials, |(_, before)| before);
-        let last = trials.iter().flat_map(|trial| {
-            let ends = trial.copies.iter().flat_map(|copy| &copy.executions).map(|one| one.end as f64 / 1e9);
-            ends.map(|end| trial.at + end)
-        });
-        Progress { executions: [count(trials), count(before)], seconds: last.fold(0.0, f64::max) }
+        let ends = |copy: &Copy| {
+            let executions = copy.executions.iter().map(|one| one.end);
+            executions.chain(copy.slices.iter().map(|slice| slice.end)).max().unwrap_or(0)
+        };
+        let last = trials.iter().flat_map(|trial| trial.copies.iter().map(|copy| trial.at + ends(copy) as f64 / 1e9));
+        Progress { executions: [count(trials), count(before)], seconds: last.fold(0.0, f64::max), rows }
     }
 
     /// Returns true where the width of the interval is looked at: after each half as many executions again. Of many looks one
@@ -118,9 +128,13 @@ impl Question {
         }
         // Both the width that is wanted and the time that is left end it, whatever the difference.
         let share = f64::max((wanted / half).powi(2), progress.seconds / self.budget).min(1.0);
-        let is_due = stats::is_look_due(share * before / now, share);
+        // Of several all must be answered at the same look, and each allows for the others.
+        let is_due = match progress.rows {
+            1 => stats::is_look_due(share * before / now, share),
+            _ => progress.looks_at_width(),
+        };
         let Some(threshold) = self.threshold.filter(|_| is_due) else { return false };
-        let delta = difference.delta_at(stats::look_level(share));
+        let delta = difference.delta_at(stats::look_level(share) / progress.rows as f64);
         delta.low > threshold || delta.high < -threshold || (delta.low > -threshold && delta.high < threshold)
     }
 }

@@ -6,6 +6,7 @@ extern crate unixmark_analysis as analysis;
 mod ab;
 mod cost;
 mod fleet;
+mod harness;
 mod latency;
 mod quiet;
 mod shared_machine;

@@ -1,17 +1,20 @@
 //! Which of several commands is faster: the answer as a sentence, then the numbers behind it.
 
-use analysis::{Comparison, Condition, Cost, Effect, Measure, Results, Verdict};
+use analysis::{Comparison, Condition, Cost, Effect, Measure, Results, Verdict, is_printed};
 use stats::Estimate;
 use words::signed_fine;
 
 use super::comparisons;
-use super::{cost, counts, executions};
+use super::{cost, executions};
 use crate::document::Block;
 
 /// What happens in a round, and what the intervals allow for.
 const ROUNDS: &str = "a pair is two executions of the same round, milliseconds apart and in random order. A difference is the \
                       median of the averages of all pairs of differences, with the interval of the signed-rank test, wider \
                       where pairs depend on each other and for having looked while they came (docs/methodology.md)";
+
+/// Figures that a sentence names.
+const FEW: usize = 6;
 
 /// What to try where too few executions fit into the time.
 const LONGER: &str = "a longer --budget narrows this";
@@ -23,6 +26,11 @@ pub(super) fn sentences(results: &Results, cost: &Cost) -> Vec<String> {
 
 fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     let (name, base) = (&condition.name, &cost.against);
+    let figures = condition.effects.iter().map(|effect| &effect.comparison);
+    let figures: Vec<&Comparison> = figures.filter(|one| is_printed(&one.cell)).collect();
+    if !figures.is_empty() {
+        return figures_sentence(results, cost, (name, base), &figures);
+    }
     let Some(one) = of(condition, Measure::Score) else {
         let gap = results.errors.iter().chain(&results.skipped).chain(&cost.missing).next();
         let reason = gap.map_or("nothing was measured", |gap| &gap.reason);
@@ -32,10 +40,40 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     let mut parts = vec![format!("{answer}, {}", pairs(one, results))];
     let used = [Measure::Cpu, Measure::Memory].into_iter().filter_map(|measure| of(condition, measure));
     let used: Vec<String> = used.filter_map(change).collect();
-    let used: Vec<String> = used.into_iter().chain(counts::sentence(results, name)).collect();
     parts.extend((!used.is_empty()).then(|| used.join(", ")));
     parts.extend(advice.into_iter().chain(doubt(cost)).map(str::to_owned));
     format!("{}.", parts.join("; "))
+}
+
+/// The answer for the figures that commands print: those that differ, the largest first, and what the others are.
+fn figures_sentence(results: &Results, cost: &Cost, (new, old): (&str, &str), figures: &[&Comparison]) -> String {
+    let all = words::count(figures.len(), "figure");
+    let mut parts = Vec::new();
+    for (word, is_loss) in [("worse", true), ("better", false)] {
+        let found = figures.iter().filter(|one| one.verdict.is_decided() && one.verdict.is_loss() == is_loss);
+        let found: Vec<&Comparison> = found.copied().collect();
+        let changes = words::listed(&changes(&found), FEW);
+        parts.extend((!found.is_empty()).then(|| format!("{word} than {old} in {} of {all} ({changes})", found.len())));
+    }
+    let within = |one: &&Comparison| if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
+    let same: Vec<f64> = figures.iter().filter_map(within).collect();
+    if !same.is_empty() {
+        let within = words::at_least(same.iter().copied().fold(0.0, f64::max));
+        let word = if parts.is_empty() { format!("as good as {old}") } else { "the same".to_owned() };
+        parts.push(format!("{word} in {} of {all} within {within} %", same.len()));
+    }
+    let undecided = figures.iter().filter(|one| matches!(one.verdict, Verdict::Undecided(_))).count();
+    parts.extend((undecided > 0).then(|| format!("undecided in {undecided} of {all}")));
+    let mut answer = vec![format!("{new} is {}, {}", parts.join(", "), pairs(figures[0], results))];
+    answer.extend((undecided > 0).then_some(LONGER).into_iter().chain(doubt(cost)).map(str::to_owned));
+    format!("{}.", answer.join("; "))
+}
+
+/// Returns figures with their changes, the largest first: `parse +5.2 %`.
+fn changes(found: &[&Comparison]) -> Vec<String> {
+    let mut found = found.to_vec();
+    found.sort_by(|one, other| other.delta.value.abs().total_cmp(&one.delta.value.abs()));
+    found.iter().map(|one| format!("{} {} %", one.cell.label, signed_fine(one.change().value))).collect()
 }
 
 fn of(condition: &Condition, measure: Measure) -> Option<&Comparison> {
@@ -103,7 +141,6 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     for condition in &cost.conditions {
         blocks.extend(cost::differences(cost, condition));
     }
-    blocks.extend(counts::blocks(results));
     blocks.extend(cost::check(cost));
     blocks.extend([Block::section("Not measured"), Block::items(cost::not_measured(results, cost))]);
     let notes = [vec![comparisons::reading(cost.threshold), ROUNDS.to_owned()], cost.notes.clone()].concat();

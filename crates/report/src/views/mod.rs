@@ -6,7 +6,6 @@ mod card;
 mod compare;
 mod comparisons;
 mod cost;
-mod counts;
 mod details;
 mod doctor;
 mod energy;

@@ -1,0 +1,116 @@
+//! `unixmark ab --harness`: programs that print figures, made up by a script with noise of its own.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use testing::{Place, stderr, stdout};
+
+/// Prints three figures of Go; the second is `$1` times as large. The noise is 1 %.
+const GO: &str = r#"noisy() { echo $(($1 * (1000 + $(od -An -N1 -tu1 /dev/urandom) % 20) / 1000)); }
+echo "goos: linux"
+echo "BenchmarkAlpha-2 1000 $(noisy 100000) ns/op 0 B/op"
+echo "BenchmarkBeta-2 1000 $(noisy "${1}00000") ns/op 0 B/op"
+echo "BenchmarkGamma-2 1000 $(noisy 30000) ns/op 0 B/op"
+"#;
+
+struct Scripts {
+    place: Place,
+    folder: tempfile::TempDir,
+}
+
+impl Scripts {
+    fn new() -> Scripts {
+        Scripts { place: Place::new(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Writes a script for sh; returns its path.
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn ab(&self, words: &[&str]) -> std::process::Output {
+        self.place.unixmark("ab --budget 20s").args(words).output().unwrap()
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let output = self.ab(&[&["--format", "json", "-q"], words].concat());
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}{}", stdout(&output), stderr(&output)))
+    }
+}
+
+/// Labels and verdicts of the comparisons.
+fn verdicts(report: &Value) -> Vec<(&str, &str)> {
+    let rows = report["comparisons"].as_array().unwrap().iter();
+    rows.map(|row| (row["label"].as_str().unwrap(), row["verdict"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn the_planted_figure_is_called_and_fails_the_gate() {
+    let scripts = Scripts::new();
+    let script = scripts.write("go", GO).display().to_string();
+    let [old, new] = ["2", "3"].map(|size| format!("sh {script} {size}"));
+    let words = ["--harness", "gobench", &old, &new, "-n", "old", "-n", "new", "--fail-on", "10%"];
+    let report = scripts.json(&words);
+    let found = verdicts(&report);
+    assert_eq!(found.len(), 3, "{found:?}");
+    let called = found.iter().filter(|(_, verdict)| ["slower", "faster"].contains(verdict)).collect::<Vec<_>>();
+    assert_eq!(called, [&("BenchmarkBeta-2", "slower")], "{report}");
+    let row = report["comparisons"].as_array().unwrap().iter().find(|row| row["label"] == "BenchmarkBeta-2").unwrap();
+    assert!(row["unit"] == "ns/op" && row["low"].as_f64() > Some(40.0) && row["high"].as_f64() < Some(60.0), "{row}");
+    let output = scripts.ab(&words);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("BenchmarkBeta-2 (score) is slower under new"), "{}", stderr(&output));
+    let said = stdout(&output).replace('\n', " ");
+    assert!(said.contains("new is worse than old in 1 of 3 figures (BenchmarkBeta-2 +"), "{said}");
+    assert!(said.contains("it is 0, of which there is no ratio"), "{said}");
+    let markdown = stdout(&scripts.ab(&[&words[..], &["--format", "markdown", "-q"]].concat()));
+    assert!(markdown.contains("| BenchmarkBeta-2"), "{markdown}");
+    let list = scripts.place.unixmark("list runs").output().unwrap();
+    assert!(list.status.success(), "{}", stderr(&list));
+}
+
+#[test]
+fn directories_have_figures_and_a_stdout_that_is_opened_by_name() {
+    let scripts = Scripts::new();
+    for (name, text) in [
+        ("base/bench", r#"echo running; echo '{"a": 100, "old only": 1}' >/dev/stdout"#),
+        ("head/bench", r#"echo running; echo '{"a": 200, "new only": 1}' >/dev/stdout"#),
+    ] {
+        scripts.write(name, text);
+    }
+    let [base, head] = ["base", "head"].map(|name| scripts.folder.path().join(name).display().to_string());
+    let report = scripts.json(&["--harness", "auto", "--base", &base, "--head", &head, "--", "sh", "bench"]);
+    assert_eq!(verdicts(&report), [("a", "slower")], "{report}");
+    let missing = report["cost"]["missing"].as_array().unwrap();
+    let only = missing.iter().find(|gap| gap["label"] == "new only").unwrap();
+    assert!(only["reason"].as_str().unwrap().contains("nothing was counted under base"), "{only}");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_the_command() {
+    let scripts = Scripts::new();
+    let figure = "echo BenchmarkA 1 5 ns/op";
+    for (words, code, why) in [
+        (
+            &["--harness", "gbench", figure, "echo b", "-n", "old", "-n", "new"][..],
+            3,
+            "what 'old' printed cannot be used: it has no figure of Google Benchmark",
+        ),
+        (
+            &["--harness", "auto", figure, "echo b", "-n", "old", "-n", "new"],
+            3,
+            "what 'new' printed cannot be used: it has no figure of any",
+        ),
+        (&["--harness", "auto", figure, "echo gone >&2; exit 4"], 3, "ended with exit status 4, saying 'gone'"),
+        (&["--harness", "bench", figure, "echo b"], 2, "use auto, gbench, pytest"),
+        (&["--harness", "auto", "--same-output", figure, "echo b"], 2, "cannot be used with"),
+        (&["--harness", "auto", "--output", "/dev/null", figure, "echo b"], 2, "cannot be used with"),
+    ] {
+        let output = scripts.ab(words);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
+    }
+}
