@@ -73,6 +73,7 @@ fn github() {
     let files = [("GITHUB_OUTPUT", "output"), ("GITHUB_STEP_SUMMARY", "summary")];
     let builds = [
         ("UNIXMARK_COMMAND", ". ./app"),
+        ("UNIXMARK_HARNESS", ""),
         ("UNIXMARK_BASE", "base"),
         ("UNIXMARK_HEAD", "head"),
         ("UNIXMARK_TESTS", "index"),
@@ -90,6 +91,38 @@ fn github() {
     // The run is kept, with what it was about.
     let list = job.place.unixmark("list runs --results").arg(job.folder.join("history")).output().unwrap();
     assert!(stdout(&list).contains("4711"), "{}", stdout(&list));
+}
+
+/// The figures that a command prints, of which one is worse.
+#[test]
+fn figures_of_a_harness() {
+    for (file, begin, shell) in
+        [("deploy/ci/github/action.yml", "run: |", &["bash", "-e"][..]), ("deploy/ci/gitlab.yml", "- |", &["sh"])]
+    {
+        let job = Job::new();
+        for (name, slow) in [("base", 100), ("head", 150)] {
+            let text = format!("echo BenchmarkA 1 100 ns/op; echo BenchmarkB 1 {slow} ns/op");
+            fs::write(job.folder.join(name).join("app"), text).unwrap();
+        }
+        let variables = [
+            ("GITHUB_OUTPUT", "output"),
+            ("GITHUB_STEP_SUMMARY", "summary"),
+            ("UNIXMARK_COMMAND", ". ./app"),
+            ("UNIXMARK_HARNESS", "auto"),
+            ("UNIXMARK_BASE", "base"),
+            ("UNIXMARK_HEAD", "head"),
+            ("UNIXMARK_FAIL_ON", "10"),
+            ("UNIXMARK_OPTIONS", "--quick -i 6"),
+        ];
+        let output = job.run(shell, &steps(file, begin)[0], &variables);
+        let table = job.text("unixmark.md");
+        assert!(
+            table.contains("head is worse than base in 1 of 2 figures (BenchmarkB +50.0 %)"),
+            "{table}{}",
+            stderr(&output)
+        );
+        assert!(output.status.code() == Some(1) || job.text("output") == "status=1\n", "{}", stderr(&output));
+    }
 }
 
 /// The comment is made where nothing that was measured runs, of a table that is a file.
