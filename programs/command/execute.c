@@ -90,21 +90,12 @@ static int open_kept(long round, long arm)
 
 /* --- rounds --- */
 
-static void empty(int file)
-{
-    if (ftruncate(file, 0) != 0 || lseek(file, 0, SEEK_SET) < 0)
-        kit_error("cannot empty the file that the commands write (%s): is it a regular file?", strerror(errno));
-}
-
 static struct execution execute(const struct arm *arm, int to)
 {
     struct execution done;
 
     arms_prepare(arm);
-    if (input != STDIN_FILENO)
-        lseek(input, 0, SEEK_SET);
-    if (to != STDOUT_FILENO)
-        empty(to);
+    process_rewind(input, to);
     done = process_execute(arm->words, input, to);
     if (done.status != 0 && !ignore)
         process_fail(arm->words, done.status);

@@ -115,6 +115,15 @@ int process_open(const char *path, int flags)
     return file;
 }
 
+void process_rewind(int input, int output)
+{
+    if (input != STDIN_FILENO)
+        lseek(input, 0, SEEK_SET);
+    if (output != STDOUT_FILENO && (ftruncate(output, 0) != 0 || lseek(output, 0, SEEK_SET) < 0))
+        kit_error("cannot empty the file that the commands write (%s): is it a regular file?", strerror(errno));
+    lseek(complaints, 0, SEEK_SET);
+}
+
 /* Starts a process that has these files and nothing else of this one. */
 static pid_t start(char **words, int input, int output)
 {

@@ -28,6 +28,9 @@ void process_redirect(int input, int output);
 /* Opens a file; an error ends the program. */
 int process_open(const char *path, int flags);
 
+/* Has the next command read its input from the start, and write over what the last one wrote. */
+void process_rewind(int input, int output);
+
 /* How many processes have outlived their commands. */
 long process_left(void);
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{Commands, MatrixOptions, expanded, with_default};
+use crate::measuring::options::{Commands, Limit, MatrixOptions, counted, expanded, with_default};
 use crate::status::{Status, usage};
+use analysis::CountLimit;
 use catalogue::{Catalogue, Command, Condition};
 use interop::harness::Harness;
 use journal::View;
@@ -37,9 +38,12 @@ pub(crate) struct Arguments {
     /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one; repeatable
     #[arg(short = 'L', long, value_name = "NAME=A,B,…")]
     parameter_list: Vec<String>,
-    /// Fail if a command is slower than the first by more than this: 2%
-    #[arg(long, value_name = "PERCENT", value_parser = crate::options::percent)]
-    fail_on: Option<f64>,
+    /// Fail if a command is slower than the first by more than this: 2%; or counts more: syscalls:0,rss:5%,openat:1
+    #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
+    fail_on: Vec<Limit>,
+    /// Count what each command does, too: system calls by name, processes, memory; in three executions that are not timed
+    #[arg(long)]
+    counts: bool,
     /// Check first that all commands print the same
     #[arg(long)]
     same_output: bool,
@@ -66,7 +70,11 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
         bail!("commands that are compared are executed one at a time; leave --copies out, or try `unixmark scale`");
     }
     let prints = [arguments.same_output, arguments.harness.is_some()];
-    let (test, names) = commands.in_turn(catalogue, arms(arguments)?, prints)?;
+    let (mut test, names) = commands.in_turn(catalogue, arms(arguments)?, prints)?;
+    let limits = counts_of(&arguments.fail_on);
+    if arguments.counts || !limits.is_empty() {
+        test = counted(catalogue, test)?;
+    }
     let (base, others) = names.split_first().context("there is no command; name two")?;
     let condition = |name: &String| Arc::new(Condition { name: name.clone(), parts: Vec::new() });
     let mut effort = options.effort_in_blocks()?;
@@ -81,7 +89,31 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
         procedure: Procedure::new(Purpose::Ab, effort),
         ..Matrix::default()
     };
-    Ok(Ask { view: View::Ab, gate: arguments.fail_on, harness: arguments.harness, ..options.ask(matrix) })
+    Ok(Ask {
+        view: View::Ab,
+        gate: gate(&arguments.fail_on)?,
+        limits,
+        harness: arguments.harness,
+        ..options.ask(matrix)
+    })
+}
+
+/// Returns the loss of time that is a failure.
+///
+/// # Errors
+/// There are two.
+fn gate(limits: &[Limit]) -> Result<Option<f64>> {
+    let times: Vec<f64> =
+        limits.iter().filter_map(|limit| if let Limit::Time(size) = limit { Some(*size) } else { None }).collect();
+    match times[..] {
+        [one, other, ..] => bail!("--fail-on has two limits for the time, {one}% and {other}%; give one"),
+        _ => Ok(times.first().copied()),
+    }
+}
+
+fn counts_of(limits: &[Limit]) -> Vec<CountLimit> {
+    let count = |limit: &Limit| if let Limit::Count(limit) = limit { Some(limit.clone()) } else { None };
+    limits.iter().filter_map(count).collect()
 }
 
 /// Returns the commands, the one that the others are compared with first.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{Commands, MatrixOptions, caption, executable, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, caption, counted, executable, with_default};
 use crate::reports::results;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
@@ -41,6 +41,9 @@ pub(crate) struct Arguments {
     /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
+    /// Count what commands do, too: system calls by name, processes, memory; in three executions that are not timed
+    #[arg(long, conflicts_with = "program")]
+    counts: bool,
     /// A command of yours, executed as it is
     #[arg(last = true, value_name = "COMMAND", conflicts_with = "program")]
     words: Vec<OsString>,
@@ -82,7 +85,14 @@ fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
         if let Some(verb) = names.iter().find(|name| super::start::is_verb(name)).filter(unknown) {
             bail!("'{verb}' is not a test but a verb; try `unixmark {verb}`");
         }
-        return arguments.commands.tests(catalogue, (names, &arguments.words), "index");
+        let tests = arguments.commands.tests(catalogue, (names, &arguments.words), "index")?;
+        if !arguments.counts {
+            return Ok(tests);
+        }
+        if !tests.iter().any(|test| test.is_command()) {
+            bail!("--counts is for commands, and there is none; try `unixmark run --counts -- COMMAND`");
+        }
+        return tests.into_iter().map(|test| counted(catalogue, test)).collect();
     };
     if let Some(word) = names.iter().find(|word| !word.contains('=')) {
         bail!("'{word}' is not an argument for {}: with --program, arguments are KEY=VALUE", path.display());

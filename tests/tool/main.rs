@@ -10,6 +10,7 @@ mod ci;
 mod command_line;
 mod compare;
 mod completion;
+mod counts;
 mod energy;
 mod graphics;
 mod harness;

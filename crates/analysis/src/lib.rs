@@ -6,6 +6,7 @@ mod bill;
 mod burnin;
 mod compare;
 mod cost;
+mod counts;
 mod details;
 mod drift;
 mod energy;
@@ -47,6 +48,7 @@ pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures,
     enough as enough_cost, is_answered, suspects,
 };
+pub use counts::{Count, CountLimit, Counts, Range};
 pub use details::{Best, Details, Limit, QUANTILES, Times, Value};
 pub use drift::{Drifting, Widening};
 pub use energy::Energy;
@@ -97,6 +99,8 @@ pub struct Results {
     pub figures: Vec<Figure>,
     /// What the run is about.
     pub findings: Findings,
+    /// What commands did where it was counted, the first of commands that are compared first.
+    pub counts: Vec<Counts>,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,
     /// Cells without a result.
@@ -172,6 +176,7 @@ impl Results {
             end: journal.end.as_ref().map(|end| end.reason),
             facts: journal.facts.clone(),
             figures: Vec::new(),
+            counts: Counts::of(journal),
             findings: Findings::Scaling(Vec::new()),
             skipped: Vec::new(),
             errors: Vec::new(),

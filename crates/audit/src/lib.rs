@@ -14,7 +14,6 @@
 //! programs, so that they get none.
 
 mod auditd;
-mod calls;
 mod clock;
 #[cfg(test)]
 mod fake;

@@ -1,6 +1,6 @@
 //! The names in audit rules and their numbers, from linux/audit.h and the tables of system calls.
 
-use crate::calls::native;
+use machine::call_number;
 
 /// How a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,22 +193,22 @@ fn narrow(name: &str) -> Option<u32> {
 
 #[cfg(target_arch = "x86_64")]
 const ARCHS: &[Arch] = &[
-    Arch { words: &["b64", "x86_64"], number: 0xc000_003e, call: native },
+    Arch { words: &["b64", "x86_64"], number: 0xc000_003e, call: call_number },
     Arch { words: &["b32", "i386", "i686"], number: 0x4000_0003, call: narrow },
 ];
 #[cfg(target_arch = "aarch64")]
 const ARCHS: &[Arch] = &[
-    Arch { words: &["b64", "aarch64"], number: 0xc000_00b7, call: native },
+    Arch { words: &["b64", "aarch64"], number: 0xc000_00b7, call: call_number },
     Arch { words: &["b32", "arm"], number: 0x4000_0028, call: narrow },
 ];
 #[cfg(target_arch = "riscv64")]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3, call: native }];
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3, call: call_number }];
 #[cfg(target_arch = "s390x")]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "s390x"], number: 0x8000_0016, call: native }];
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "s390x"], number: 0x8000_0016, call: call_number }];
 #[cfg(all(target_arch = "powerpc64", target_endian = "little"))]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "ppc64le"], number: 0xc000_0015, call: native }];
+const ARCHS: &[Arch] = &[Arch { words: &["b64", "ppc64le"], number: 0xc000_0015, call: call_number }];
 #[cfg(target_arch = "arm")]
-const ARCHS: &[Arch] = &[Arch { words: &["b32", "arm", "armv7l"], number: 0x4000_0028, call: native }];
+const ARCHS: &[Arch] = &[Arch { words: &["b32", "arm", "armv7l"], number: 0x4000_0028, call: call_number }];
 #[cfg(not(any(
     target_arch = "x86_64",
     target_arch = "aarch64",
@@ -238,7 +238,7 @@ pub(crate) fn arch(word: &str) -> Option<u32> {
 /// Returns a system call's number in an architecture, or in this machine's own.
 pub(crate) fn call(name: &str, arch: Option<u32>) -> Option<u32> {
     let arch = ARCHS.iter().find(|known| arch.is_none_or(|number| known.number == number));
-    name.parse().ok().or_else(|| arch.map_or_else(|| native(name), |arch| (arch.call)(name)))
+    name.parse().ok().or_else(|| arch.map_or_else(|| call_number(name), |arch| (arch.call)(name)))
 }
 
 /// Returns the bits of AUDIT_PERM_… for letters of `rwxa`.

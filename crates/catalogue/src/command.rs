@@ -1,11 +1,15 @@
 //! Commands of the user's as tests.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Test;
 
-/// The program that executes commands.
-const PROGRAM: &str = "command/execute";
+/// The programs that execute commands: one times them, the other counts what they do.
+const PROGRAMS: [&str; 2] = ["command/execute", "command/count"];
+
+/// The arguments that both know.
+const SHARED: [&str; 4] = ["folder=", "input=", "output=", "ignore="];
 
 /// Every how many rounds the first of several commands is executed twice, as a control.
 const CONTROL: u32 = 4;
@@ -101,10 +105,19 @@ impl Test {
         }
     }
 
+    /// Returns this test of commands as one whose commands are executed by `row`, too, which counts what they do.
+    #[must_use]
+    pub fn counted_by(self, row: &Test) -> Test {
+        let is_shared = |arg: &&String| SHARED.iter().any(|name| arg.starts_with(name));
+        let args = self.args.iter().filter(is_shared).cloned().collect();
+        let (id, command) = (self.id.clone(), self.command.clone());
+        Test { counting: Some(Arc::new(Test { id, args, command, arms: self.arms, ..row.clone() })), ..self }
+    }
+
     /// Returns true if it executes commands of the user's.
     #[must_use]
     pub fn is_command(&self) -> bool {
-        self.program == PROGRAM
+        PROGRAMS.contains(&&*self.program)
     }
 }
 
@@ -149,6 +162,9 @@ mod tests {
         assert!(cleaned.cleans && !test.cleans);
         let both = row.alternating("ab", &[old, new], &Execution { folder: "/".into(), ..Execution::default() });
         assert_eq!(both.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
-        assert_eq!((both.args, both.arms), (words("folder=/ control=4"), 2));
+        assert_eq!((&both.args, both.arms), (&words("folder=/ control=4"), 2));
+        let counting = both.counted_by(catalogue.test("command-counts").unwrap()).counting.unwrap();
+        assert_eq!((&counting.args, counting.arms, &*counting.program), (&words("folder=/"), 2, "command/count"));
+        assert_eq!(counting.command, words("run 2 ./old x in 1 /new prepare 1 sync run 1 ./new"));
     }
 }

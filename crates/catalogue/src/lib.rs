@@ -86,6 +86,9 @@ pub struct Test {
     /// True if its program is to be started once more at the end of a run, with `end=1`.
     #[serde(skip)]
     pub cleans: bool,
+    /// The test that counts what its commands do, where that is wanted: it has no cell of its own.
+    #[serde(skip)]
+    pub counting: Option<Arc<Test>>,
     /// Seconds in the unit's time: 1 for per second, 60 for per minute.
     #[serde(default = "one")]
     pub timebase: f64,

@@ -37,6 +37,7 @@ pub(super) struct Tally {
     names: BTreeSet<String>,
     notes: Bounded,
     histograms: Bounded,
+    counts: Bounded,
     samples: Bounded,
     faults: Bounded,
     passes: Bounded,
@@ -65,6 +66,7 @@ impl Default for Tally {
             names: BTreeSet::new(),
             notes: most(100_000, "notes of programs"),
             histograms: most(100_000, "histograms"),
+            counts: most(1_000_000, "counts"),
             samples: most(10_000_000, "samples"),
             faults: most(10_000, "faults"),
             passes: most(1_000_000, "passes"),
@@ -87,6 +89,7 @@ impl Tally {
                 self.cells.add(1)
             }
             Record::Trial(trial) => self.add_trial(trial),
+            Record::Counts(counts) => self.counts.add(counts.counts.len() + counts.notes.len()),
             Record::Sample(_) => self.samples.add(1),
             Record::Fault(_) => self.faults.add(1),
             Record::Pass(_) => self.passes.add(1),

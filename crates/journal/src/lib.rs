@@ -6,6 +6,7 @@
 mod bounds;
 mod burnin;
 mod cell;
+mod counts;
 mod energy;
 mod evidence;
 mod facts;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use bounds::{MOST_BYTES, MOST_PRINTED, check_cells};
 pub use burnin::{Beat, BurnIn, Burned, Fault, Pass, Sample, Stage, Word};
 pub use cell::{Cell, Scale};
+pub use counts::Counts;
 pub use energy::Energy;
 pub use evidence::{Evidence, Trail};
 pub use facts::{Fact, Facts, InCommon, Quantity};
@@ -63,6 +65,8 @@ pub enum Record {
     Cell(Box<Cell>),
     /// One measurement by fresh processes.
     Trial(Box<Trial>),
+    /// What one execution of a command did that was counted and not timed.
+    Counts(Counts),
     /// What was asked of a burn-in.
     BurnIn(Box<BurnIn>),
     /// What a burn-in had done, and what the sensors said, at one moment.
@@ -107,6 +111,8 @@ pub struct Journal {
     pub cells: Vec<Cell>,
     /// The trials, in the order they were measured.
     pub trials: Vec<Trial>,
+    /// What executions of commands did that were counted, in their order.
+    pub counts: Vec<Counts>,
     /// What was asked, of a burn-in.
     pub burnin: Option<BurnIn>,
     /// What it did and what the sensors said, in order.
@@ -130,6 +136,7 @@ impl Journal {
         records.extend(self.cells.iter().cloned().map(|cell| Record::Cell(Box::new(cell))));
         records.extend(self.burnin.iter().cloned().map(|burnin| Record::BurnIn(Box::new(burnin))));
         records.extend(self.trials.iter().cloned().map(|trial| Record::Trial(Box::new(trial))));
+        records.extend(self.counts.iter().cloned().map(Record::Counts));
         records.extend(self.samples.iter().cloned().map(|sample| Record::Sample(Box::new(sample))));
         records.extend(self.faults.iter().cloned().map(|fault| Record::Fault(Box::new(fault))));
         records.extend(self.passes.iter().cloned().map(Record::Pass));

@@ -43,6 +43,7 @@ impl Line {
             "fact" => Record::Fact(serde_json::from_slice(line)?),
             "cell" => Record::Cell(serde_json::from_slice(line)?),
             "trial" => Record::Trial(serde_json::from_slice(line)?),
+            "counts" => Record::Counts(serde_json::from_slice(line)?),
             "burnin" => Record::BurnIn(serde_json::from_slice(line)?),
             "sample" => Record::Sample(serde_json::from_slice(line)?),
             "fault" => Record::Fault(serde_json::from_slice(line)?),

@@ -25,6 +25,7 @@ pub(super) fn check(record: &Record) -> Result<()> {
         Record::Run(run) => most(run.cpus as u64, MOST_COPIES.into(), "processors"),
         Record::Cell(cell) => check_cell(cell),
         Record::Trial(trial) => check_trial(trial),
+        Record::Counts(counts) => counts.counts.values().try_for_each(|count| most(*count, MOST_NS, "of a count")),
         Record::BurnIn(burnin) => most(burnin.threads.into(), MOST_COPIES.into(), "threads"),
         Record::Sample(sample) => check_sample(sample),
         Record::Fault(fault) => most(fault.pass, MOST_COUNT, "passes"),

@@ -213,6 +213,12 @@ fn place(record: Record, journal: &mut Journal) -> Result<()> {
             }
             journal.trials.push(*trial);
         }
+        Record::Counts(counts) => {
+            if counts.cell >= journal.cells.len() {
+                bail!("counts of cell {}, which is not in the journal", counts.cell);
+            }
+            journal.counts.push(counts);
+        }
         Record::BurnIn(burnin) => journal.burnin = Some(*burnin),
         Record::Sample(sample) => journal.samples.push(*sample),
         Record::Fault(fault) => journal.faults.push(*fault),

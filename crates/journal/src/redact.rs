@@ -38,6 +38,7 @@ impl Journal {
         let known = facts.into_iter().filter(|fact| !PRIVATE.contains(&fact.name.as_str()));
         self.facts = known.map(|fact| Fact { value: without_host(&fact.value, &host), ..fact }).collect::<Facts>();
         self.warnings.iter_mut().for_each(|warning| warning.text = clean(&warning.text));
+        self.counts.iter_mut().for_each(|counts| counts.notes.iter_mut().for_each(|note| *note = clean(note)));
         for trial in &mut self.trials {
             for reason in [&mut trial.error, &mut trial.skip].into_iter().flatten() {
                 *reason = clean(reason);

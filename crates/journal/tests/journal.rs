@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use catalogue::Catalogue;
-use journal::{Cell, Record, Trial, Writer};
+use journal::{Cell, Counts, Record, Trial, Writer};
 
 fn recorded() -> PathBuf {
     testing::file("tests/runs/index/run.jsonl")
@@ -152,9 +152,15 @@ fn what_is_written_is_read() {
     for trial in known.trials.iter().chain([&odd]) {
         writer.append(&Record::Trial(Box::new(trial.clone()))).unwrap();
     }
+    let counts = Counts { counts: [("call:openat".to_owned(), 3)].into(), ..Counts::default() };
+    writer.append(&Record::Counts(counts.clone())).unwrap();
     writer.sync().unwrap();
     let again = journal::read(folder.path()).unwrap();
+    assert_eq!(again.counts, [counts]);
     assert_eq!(again.trials[..known.trials.len()], known.trials[..]);
     assert_eq!(again.trials.last(), Some(&odd));
     assert!(Writer::create(folder.path()).is_err(), "a journal is never written over");
+    writer.append(&Record::Counts(Counts { cell: 999, ..Counts::default() })).unwrap();
+    let refused = format!("{:#}", journal::read(folder.path()).unwrap_err());
+    assert!(refused.ends_with("counts of cell 999, which is not in the journal"), "{refused}");
 }

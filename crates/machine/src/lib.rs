@@ -15,6 +15,7 @@
 
 mod arm;
 pub mod auditing;
+mod calls;
 mod cgroup;
 mod core_id;
 mod counts;
@@ -35,6 +36,7 @@ mod topology;
 mod userland;
 mod virtualisation;
 
+pub use calls::{call_name, call_number};
 pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setting as cgroup_setting};
 pub use core_id::core_id;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};

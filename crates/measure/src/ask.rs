@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use analysis::CountLimit;
 use build::BuildKind;
 use conditions::TrailSettings;
 use interop::harness::Harness;
@@ -32,6 +33,8 @@ pub struct Ask {
     pub gate: Option<f64>,
     /// Whether it is no success either if that loss is neither shown nor ruled out.
     pub is_gate_strict: bool,
+    /// What commands may do more often than the first, before that is a failure.
+    pub limits: Vec<CountLimit>,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<String>,
     /// What reads the figures that commands print; `None` if they print none.

@@ -22,6 +22,8 @@ pub struct Fake<'a> {
     signal: Option<(usize, i32)>,
     /// Why what a condition changed cannot be undone.
     stuck: Option<&'static str>,
+    /// What counting comes to, execution by execution.
+    counts: Vec<Result<Vec<Copy>, Failure>>,
     clock: Duration,
     trials: Vec<String>,
 }
@@ -29,7 +31,7 @@ pub struct Fake<'a> {
 impl<'a> Fake<'a> {
     pub fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
         let script = Box::new(script);
-        Fake { script, signal: None, stuck: None, clock: Duration::ZERO, trials: Vec::new() }
+        Fake { script, signal: None, stuck: None, counts: Vec::new(), clock: Duration::ZERO, trials: Vec::new() }
     }
 
     /// Returns the bench with a signal during this trial, from 1.
@@ -40,6 +42,11 @@ impl<'a> Fake<'a> {
     /// Returns the bench on which nothing can be undone.
     pub fn stuck(self, why: &'static str) -> Fake<'a> {
         Fake { stuck: Some(why), ..self }
+    }
+
+    /// Returns the bench on which counting comes to this, execution by execution.
+    pub fn counting(self, counts: Vec<Result<Vec<Copy>, Failure>>) -> Fake<'a> {
+        Fake { counts, ..self }
     }
 
     /// Returns a bench on which every cell has this share of the full speed, give or take a
@@ -73,6 +80,10 @@ impl Bench for Fake<'_> {
         self.trials.push(name);
         self.clock += Duration::from_secs_f64(cell.seconds());
         Ok((self.script)(cell, u32::try_from(before)?))
+    }
+
+    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Failure> {
+        self.counts.remove(0)
     }
 
     fn measure_named(&mut self, _test: &Test) -> Result<f64, Failure> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::Ask;
 use analysis::{BurnIn, Comparison, Effect, Results, Unseen};
 use journal::{Ended, Journal};
 use runner::Outcome;
@@ -49,12 +50,12 @@ fn is_empty(results: &Results) -> bool {
 }
 
 /// Returns why a run is no success.
-pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, gate: Option<f64>) -> Vec<String> {
+pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, ask: &Ask) -> Vec<String> {
     // Trials were reported when they failed; a burn-in is one.
     let gaps = results.skipped.iter().chain(&results.errors);
     let burnin = results.burnin();
     let mut failures: Vec<String> = gaps.filter(|_| burnin.is_some()).map(|gap| gap.reason.clone()).collect();
-    let losses = gate.zip(results.cost()).map(|(size, cost)| cost.losses(size));
+    let losses = ask.gate.zip(results.cost()).map(|(size, cost)| cost.losses(size));
     failures.extend(losses.unwrap_or_default().into_iter().map(sentence));
     if is_empty(results) {
         failures.extend(gaps_by_reason(results, "not measured"));
@@ -64,6 +65,9 @@ pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, gate:
     if errors > 0 {
         let trials = words::count(errors, "trial");
         failures.push(format!("{trials} failed; the report has the reasons"));
+    }
+    if results.end != Some(Ended::Interrupted) {
+        failures.extend(results.exceeded(&ask.limits));
     }
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());

@@ -123,7 +123,7 @@ impl Recording {
         let ended = self.write_end(outcome);
         let journal = journal::read(&self.directory)?;
         let results = Results::new(&journal, catalogue, None);
-        let mut failures = measured::failures(&journal, &results, strict, ask.gate);
+        let mut failures = measured::failures(&journal, &results, strict, ask);
         if let Err(error) = &ended {
             failures.insert(0, format!("{error:#}"));
         }

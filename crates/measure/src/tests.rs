@@ -1,11 +1,12 @@
 //! Runs from what is asked to what was found, in no time.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::fake::{COUNT, Fake, Notes, setup, trial, wobble};
 use super::*;
 use conditions::Refusal;
-use journal::{Ended, Frames, Journal, View};
+use journal::{Copy, Ended, Execution, Frames, Journal, Trial, View};
 use plan::{Arms, Cell, Effort, Kind, Matrix, Pin, Procedure, Purpose};
 use runner::Failure;
 
@@ -338,4 +339,63 @@ fn nothing_is_measured_that_cannot_be_shown() {
     let mut notes = Notes { blind: Some("no terminal"), ..Notes::default() };
     let failed = prepared.measure_on(full_speed(), &setup(folder.path()), &mut notes);
     assert_eq!((failed.unwrap_err().to_string().as_str(), notes.trials), ("no terminal", 0));
+}
+
+/// Returns the ask which of two commands is faster, and what the first does less often.
+fn ab(limits: Vec<analysis::CountLimit>) -> Ask {
+    let catalogue = catalogue();
+    let command = |label: &str| catalogue::Command { label: label.to_owned(), ..catalogue::Command::default() };
+    let row = |id: &str| catalogue.test(id).unwrap();
+    let test = row("command").alternating("ab", &[command("old"), command("new")], &catalogue::Execution::default());
+    let condition = |name: &str| Arc::new(catalogue::Condition { name: name.to_owned(), parts: Vec::new() });
+    let matrix = Matrix {
+        tests: vec![Arc::new(test.counted_by(row("command-counts")))],
+        arms: Arms::compared(condition("old"), vec![condition("new")]),
+        procedure: Procedure::new(Purpose::Ab, blocks(1)),
+        ..Matrix::default()
+    };
+    Ask { matrix, view: View::Ab, limits, ..Ask::default() }
+}
+
+/// Returns a bench that executes two commands, and counts these instructions of each, where it counts any.
+fn counting<'a>(instructions: &[Option<[u64; 2]>]) -> Fake<'a> {
+    let execution = |round: u64| Execution {
+        round,
+        start: round * 1_000_000,
+        end: round * 1_000_000 + 500_000,
+        ..Execution::default()
+    };
+    let executed = Copy { executions: (0..50).map(execution).collect(), ..Copy::default() };
+    let openat = format!("call:{}", machine::call_number("openat").unwrap());
+    let copy = |instructions: u64| {
+        let values = [("instructions", instructions), (&*openat, 7)];
+        let values = values.map(|(name, count)| (name.to_owned(), (count as f64, String::new())));
+        Copy { values: values.into(), ..Copy::default() }
+    };
+    let counts = instructions.iter().map(|one| match one {
+        Some(counts) => Ok(counts.map(copy).to_vec()),
+        None => Err("tracing is not allowed".into()),
+    });
+    let trial = Trial { copies: vec![executed.clone(), executed], ..Trial::default() };
+    Fake::new(move |_, _| Ok(trial.clone())).counting(counts.collect())
+}
+
+#[test]
+fn counts_come_after_all_trials_and_fail_what_has_more_than_its_limit() {
+    let limit = |name: &str, size, is_share| analysis::CountLimit { name: name.to_owned(), size, is_share };
+    let limits = || vec![limit("instructions", 1.0, true), limit("call:openat", 0.0, false)];
+    let more = counting(&[Some([1000, 1050]), Some([1001, 1052]), Some([1000, 1051])]);
+    let run = measured(ab(limits()), more);
+    assert_eq!(run.failures, ["new has more instructions than old: 1050 in place of 1001, and 1 % more are allowed"]);
+    assert_eq!(run.journal.counts.len(), 6);
+    assert!(run.journal.counts.iter().all(|counts| counts.counts["call:openat"] == 7), "{:?}", run.journal.counts);
+    let alike = counting(&[Some([1000, 1005]), Some([1001, 1006]), Some([1000, 1007])]);
+    assert_eq!(measured(ab(limits()), alike).failures, Vec::<String>::new());
+    let vague = counting(&[Some([1000, 1050]), Some([1001, 1500]), Some([1000, 1050])]);
+    assert_eq!(measured(ab(limits()), vague).failures, Vec::<String>::new(), "a range fails nothing");
+    let refused = measured(ab(limits()), counting(&[None]));
+    assert_eq!(refused.failures, ["nothing was counted, so no count can be judged; the report has the reason"]);
+    let why = "what ab does could not be counted: tracing is not allowed";
+    assert!(refused.journal.warnings.iter().any(|warning| warning.text == why), "{:?}", refused.journal.warnings);
+    assert_eq!(measured(ab(Vec::new()), counting(&[None])).failures, Vec::<String>::new());
 }

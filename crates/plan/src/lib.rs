@@ -134,8 +134,11 @@ impl Plan {
 
     /// Returns every test whose program is needed, some of them more than once.
     pub fn tests(&self) -> impl Iterator<Item = &Test> {
-        let cells = self.cells.iter().flat_map(|cell| std::iter::once(&*cell.test).chain(cell.load.as_deref()));
-        cells.chain(self.named.iter().chain(&self.companions).map(|test| &**test))
+        let cells = self.cells.iter().flat_map(|cell| {
+            let Cell { test, load, .. } = cell;
+            [Some(test), load.as_ref(), test.counting.as_ref()].into_iter().flatten()
+        });
+        cells.chain(&self.named).chain(&self.companions).map(|test| &**test)
     }
 
     /// Returns the builds that conditions want in addition to the usual one, each once: `cc=clang`, `build=portable`.

@@ -40,6 +40,10 @@ pub fn show(plan: &Plan) -> String {
         order.dedup();
         text.wrap("first block: ", &order.join(", "));
     }
+    if plan.cells.iter().any(|cell| cell.test.counting.is_some()) {
+        text.line("");
+        text.line("afterwards what commands do is counted, in six more executions of each");
+    }
     let (least, most) = plan.duration();
     text.line("");
     if clock(least) == clock(most) {

@@ -96,6 +96,11 @@ pub enum Event<'a> {
         /// Share of the run that is done, 0 to 1.
         done: f64,
     },
+    /// What the commands of a cell do is about to be counted.
+    Counting {
+        /// The cell.
+        cell: &'a Cell,
+    },
     /// A trial ended.
     Ended {
         /// The cell.

@@ -18,7 +18,7 @@ use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Staging};
 use display::Variable;
-use journal::{Fact, Trial};
+use journal::{Copy, Fact, Trial};
 use machine::Machine;
 use plan::{Cell, Window};
 
@@ -67,6 +67,11 @@ impl Bench for Rig<'_> {
             self.supervisor.pause();
         }
         is_wanted
+    }
+
+    fn count(&mut self, cell: &Cell) -> Result<Vec<Copy>, Failure> {
+        let Some(test) = cell.test.counting.as_deref() else { return Ok(Vec::new()) };
+        Ok(self.start_once(test, &[], test.arms.max(1))?.copies)
     }
 
     fn measure_named(&mut self, test: &Test) -> Result<f64, Failure> {
@@ -132,21 +137,21 @@ impl<'a> Rig<'a> {
         tests.dedup_by_key(|test| &test.id);
         let mut failures = Vec::new();
         for test in tests {
-            if let Err(Failure::Refused(why)) = self.clean_after(test) {
+            if let Err(Failure::Refused(why)) = self.start_once(test, &["end=1".to_owned()], 1) {
                 failures.push(format!("cleaning up after {} failed: {why}", test.label));
             }
         }
         (!failures.is_empty()).then(|| failures.join("; "))
     }
 
-    fn clean_after(&mut self, test: &Test) -> Result<(), Failure> {
+    /// Starts a command's program outside all cells, with `more` arguments; it reports `threads` copies.
+    fn start_once(&mut self, test: &Test, more: &[String], threads: u32) -> Result<Trial, Failure> {
         let folder = self.supervisor.scratch.kept(&kept_name(test))?;
         let path = self.executable(test, 0, &Staging::default())?;
-        let args = [&test.args[..], &["end=1".to_owned()]].concat();
-        let args = self.arguments(test, &args, 1);
+        let args = self.arguments(test, &[&test.args, more].concat(), 1);
         let copies = vec![Command { path, args, folder: &folder, environment: self.environment(test) }];
-        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
-        self.supervisor.measure(&setup, &mut Entered::default()).map(drop)
+        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads };
+        self.supervisor.measure(&setup, &mut Entered::default())
     }
 
     fn folder(&self, cell: &Cell) -> Result<PathBuf, Failure> {

@@ -1,5 +1,7 @@
 //! The order of a run: which cell is measured next, which no more, and when it is over.
 
+mod counts;
+
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -9,7 +11,7 @@ use super::failure::{Failure, refused};
 use super::{Event, Measured, Policy, journal_cell};
 use catalogue::{Metric, Test};
 use conditions::Refusal;
-use journal::{Ended, Fact, Quantity, Record, Trial, Warning, Writer};
+use journal::{Copy, Ended, Fact, Quantity, Record, Trial, Warning, Writer};
 use plan::{Cell, Plan, Round};
 
 /// A cell that failed this often in a row is measured no more.
@@ -38,6 +40,14 @@ pub trait Bench {
     /// # Errors
     /// What the cell's condition changed could not be undone: the run must not go on.
     fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>>;
+
+    /// Executes a cell's commands once, together with those of its other arms, and counts what they do: a copy for each.
+    ///
+    /// # Errors
+    /// It cannot be counted here, a command failed, or the user wants to stop.
+    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Measures the score of a test that arguments name as `{ID}`, and fills it in from now on. After a failure each
     /// program measures its own.
@@ -107,11 +117,17 @@ impl<'a, B: Bench> Rounds<'a, B> {
         }
     }
 
-    /// Measures the whole plan, then looks again at what is suspect.
+    /// Measures the whole plan, then looks again at what is suspect, then counts what commands do.
     ///
     /// # Errors
     /// The journal cannot be written, or a condition not be undone.
     pub fn run(&mut self) -> Result<Ended> {
+        let end = self.measure_all()?;
+        let is_over = !matches!(end, Ended::Complete | Ended::Budget);
+        if is_over { Ok(end) } else { Ok(self.count()?.unwrap_or(end)) }
+    }
+
+    fn measure_all(&mut self) -> Result<Ended> {
         for cell in &self.cells {
             self.writer.append(&Record::Cell(Box::new(cell.clone())))?;
         }

@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use super::values::caption;
 use catalogue::{Catalogue, Command, Execution, Test};
 
-/// The row of the catalogue that executes commands.
+/// The rows of the catalogue that execute commands, one timing them and one counting what they do.
 const ROW: &str = "command";
+const COUNTING: &str = "command-counts";
 
 /// Characters of a command that are its name in reports.
 const NAME: usize = 60;
@@ -212,6 +213,18 @@ pub(crate) fn expanded(commands: &[String], parameters: &[String]) -> Result<Vec
         all = all.into_iter().flat_map(with).collect();
     }
     Ok(all)
+}
+
+/// Returns a test of commands as one that counts what they do, too; any other as it is.
+///
+/// # Errors
+/// The catalogue has no row that counts.
+pub(crate) fn counted(catalogue: &Catalogue, test: Arc<Test>) -> Result<Arc<Test>> {
+    if !test.is_command() {
+        return Ok(test);
+    }
+    let counting = catalogue.test(COUNTING).with_context(|| format!("the catalogue has no row '{COUNTING}'"))?;
+    Ok(Arc::new(Arc::unwrap_or_clone(test).counted_by(counting)))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

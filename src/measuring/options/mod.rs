@@ -2,6 +2,7 @@
 
 mod commands;
 mod fleet;
+mod limits;
 mod matrix;
 mod values;
 
@@ -18,8 +19,9 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
-pub(crate) use commands::{Commands, expanded, is_command};
+pub(crate) use commands::{Commands, counted, expanded, is_command};
 pub(crate) use fleet::FleetPart;
+pub(crate) use limits::Limit;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};
 

@@ -104,6 +104,8 @@ impl Progress {
     pub(super) fn show(&mut self, event: &Event<'_>) {
         match event {
             Event::Begin { cell, block, command, left, done, .. } => self.begin(cell, *block, command, *left, *done),
+            Event::Counting { .. } if self.loudness == Loudness::Quiet => {}
+            Event::Counting { cell } => self.say(&format!("counting what {} does", cell.test.label)),
             Event::Ended { cell, trial } => {
                 if let Some(reason) = &trial.error {
                     self.say(&format!("error: {} x {}: {reason}", cell.copies, cell.test.label));

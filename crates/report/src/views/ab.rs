@@ -5,7 +5,7 @@ use stats::Estimate;
 use words::signed_fine;
 
 use super::comparisons;
-use super::{cost, executions};
+use super::{cost, counts, executions};
 use crate::document::Block;
 
 /// What happens in a round, and what the intervals allow for.
@@ -40,6 +40,7 @@ fn sentence(results: &Results, cost: &Cost, condition: &Condition) -> String {
     let mut parts = vec![format!("{answer}, {}", pairs(one, results))];
     let used = [Measure::Cpu, Measure::Memory].into_iter().filter_map(|measure| of(condition, measure));
     let used: Vec<String> = used.filter_map(change).collect();
+    let used: Vec<String> = used.into_iter().chain(counts::sentence(results, name)).collect();
     parts.extend((!used.is_empty()).then(|| used.join(", ")));
     parts.extend(advice.into_iter().chain(doubt(cost)).map(str::to_owned));
     format!("{}.", parts.join("; "))
@@ -141,6 +142,7 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
     for condition in &cost.conditions {
         blocks.extend(cost::differences(cost, condition));
     }
+    blocks.extend(counts::blocks(results));
     blocks.extend(cost::check(cost));
     blocks.extend([Block::section("Not measured"), Block::items(cost::not_measured(results, cost))]);
     let notes = [vec![comparisons::reading(cost.threshold), ROUNDS.to_owned()], cost.notes.clone()].concat();

@@ -6,6 +6,7 @@ mod card;
 mod compare;
 mod comparisons;
 mod cost;
+mod counts;
 mod details;
 mod doctor;
 mod energy;

@@ -9,7 +9,7 @@ const VERBS: [&str; 8] = ["run", "cost", "latency", "scale", "burnin", "card", "
 /// The options whose values neither run a command nor name a file.
 const OPTIONS: &str = "\
     --all-facts --against --backlog --benchmark --break-over --brief --budget --build --calls \
-    --comment --condition --console --copies --cpu-time --custom-cpu --custom-interval \
+    --comment --condition --console --copies --counts --cpu-time --custom-cpu --custom-interval \
     --dry-run --emit --fail-on --flush --for --format --idle-latency --iterations --kind \
     --load --load-nice --load-number --load-policy --load-priority --load-timeslice \
     --load-uclamp --lock --modern --nice --one-cpu --over --patience --pin --pin-load \

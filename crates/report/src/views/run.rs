@@ -8,7 +8,7 @@ use words::Grouped;
 
 use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
-use super::{ab, burnin, cost, details, energy, executions, latency, loads, power, scaling, scores};
+use super::{ab, burnin, cost, counts, details, energy, executions, latency, loads, power, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
@@ -77,7 +77,10 @@ fn lead(results: &Results) -> Option<Block> {
 /// What the run is about.
 fn about(results: &Results) -> Vec<Block> {
     match &results.findings {
-        Findings::Scores { .. } => [scores::blocks(results), executions::blocks(results), responses(results)].concat(),
+        Findings::Scores { .. } => {
+            let commands = [executions::blocks(results), counts::blocks(results)].concat();
+            [scores::blocks(results), commands, responses(results)].concat()
+        }
         Findings::Cost(cost) if results.run.view == View::Ab => ab::blocks(results, cost),
         Findings::Scaling(_) => [scores::blocks(results), scaling::blocks(results), responses(results)].concat(),
         Findings::Cost(cost) => cost::blocks(results, cost),

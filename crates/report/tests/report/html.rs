@@ -135,6 +135,7 @@ fn empty() -> Results {
         end: Some(Ended::Complete),
         facts: Facts::default(),
         figures: Vec::new(),
+        counts: Vec::new(),
         findings: Findings::Scores { indexes: Vec::new(), gains: Vec::new() },
         skipped: Vec::new(),
         errors: Vec::new(),

@@ -70,6 +70,7 @@ impl RunScreen {
                 (self.now, self.block, self.left, self.done) = (Some(*number), *block, *left, *done);
                 self.command.clone_from(command);
             }
+            Event::Counting { cell } => self.command = format!("counting what {} does", cell.test.label),
             Event::Ended { cell, trial } => {
                 self.lines[trial.cell].add(trial);
                 if let Some(reason) = trial.error.as_ref().or(trial.skip.as_ref()) {

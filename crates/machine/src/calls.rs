@@ -1,18 +1,35 @@
-//! Numbers of system calls by their names.
+//! Numbers and names of system calls.
 
 /// Returns the number of a system call of this architecture.
 #[cfg(not(any(target_arch = "s390x", target_arch = "powerpc64")))]
-pub(crate) fn native(name: &str) -> Option<u32> {
+#[must_use]
+pub fn call_number(name: &str) -> Option<u32> {
     use std::str::FromStr as _;
     syscalls::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
+}
+
+/// Returns the name of a system call of this architecture.
+#[cfg(not(any(target_arch = "s390x", target_arch = "powerpc64")))]
+#[must_use]
+pub fn call_name(number: u32) -> Option<&'static str> {
+    syscalls::Sysno::new(number as usize).map(|call| call.name())
 }
 
 /// Returns the number of a system call of this architecture. The crate `syscalls` takes an unstable compiler here, so these are the C
 /// library's: the names that both architectures have.
 #[cfg(any(target_arch = "s390x", target_arch = "powerpc64"))]
-pub(crate) fn native(name: &str) -> Option<u32> {
+#[must_use]
+pub fn call_number(name: &str) -> Option<u32> {
     let known = CALLS.iter().find(|(call, _)| call.strip_prefix("SYS_") == Some(name));
     known.and_then(|(_, number)| u32::try_from(*number).ok())
+}
+
+/// Returns the name of a system call of this architecture.
+#[cfg(any(target_arch = "s390x", target_arch = "powerpc64"))]
+#[must_use]
+pub fn call_name(number: u32) -> Option<&'static str> {
+    let known = CALLS.iter().find(|(_, call)| u32::try_from(*call) == Ok(number));
+    known.and_then(|(call, _)| call.strip_prefix("SYS_"))
 }
 
 #[cfg(any(target_arch = "s390x", target_arch = "powerpc64"))]

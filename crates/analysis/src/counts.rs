@@ -1,0 +1,291 @@
+//! What executions of commands did, counted: as a range where executions differ, and against another command.
+
+use std::collections::BTreeMap;
+
+use journal::{Cell, Journal};
+
+/// The counts beside those of single system calls: name, name in reports, and unit.
+const SUMS: [(&str, &str, &str); 10] = [
+    ("syscalls", "system calls", "calls"),
+    ("processes", "processes started", "processes"),
+    ("threads", "threads started", "threads"),
+    ("bytes_read", "bytes read", "B"),
+    ("bytes_written", "bytes written", "B"),
+    ("rss", "memory of the largest process", "KiB"),
+    ("faults", "page faults", "faults"),
+    ("switches", "voluntary switches", "switches"),
+    ("instructions", "instructions", "instructions"),
+    ("cycles", "cycles", "cycles"),
+];
+
+/// What a command did in the executions that were counted.
+#[derive(Debug, Clone)]
+pub struct Counts {
+    /// The cell of the command.
+    pub cell: Cell,
+    /// The counts: sums, then system calls by their names.
+    pub all: Vec<Count>,
+    /// The largest process.
+    pub largest: String,
+    /// What its program has to say of them, each once.
+    pub notes: Vec<String>,
+}
+
+/// A count of all executions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The name for programs: `syscalls`, `rss`, `call:openat`.
+    pub name: String,
+    /// The count itself, or its least and most.
+    pub range: Range,
+}
+
+/// A count where executions agree, else the range of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Range {
+    /// The least.
+    pub low: u64,
+    /// The most.
+    pub high: u64,
+}
+
+/// What a count may be more than that of the first command, before that is a failure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountLimit {
+    /// The count's name for programs.
+    pub name: String,
+    /// By how much.
+    pub size: f64,
+    /// True if that is in per cent.
+    pub is_share: bool,
+}
+
+impl Count {
+    /// Returns the name of a count for programs by that which users know, a sum's or a system call's.
+    #[must_use]
+    pub fn named(name: &str) -> String {
+        let is_sum = SUMS.iter().any(|(sum, ..)| *sum == name);
+        if is_sum { name.to_owned() } else { journal::Counts::of_call(name) }
+    }
+
+    /// Returns the names of all sums.
+    pub fn sums() -> impl Iterator<Item = &'static str> {
+        SUMS.iter().map(|(name, ..)| *name)
+    }
+
+    /// Returns the name in reports: `system calls`, `openat`.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        label(&self.name)
+    }
+
+    /// Returns the system call that it counts, if it does.
+    #[must_use]
+    pub fn call(&self) -> Option<&str> {
+        journal::Counts::call(&self.name)
+    }
+
+    /// Returns the unit.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        SUMS.iter().find(|(name, ..)| *name == self.name).map_or("calls", |(.., unit)| unit)
+    }
+}
+
+fn label(name: &str) -> &str {
+    let sum = SUMS.iter().find(|(sum, ..)| *sum == name).map(|(_, label, _)| *label);
+    sum.or(journal::Counts::call(name)).unwrap_or(name)
+}
+
+impl Range {
+    fn of(counts: &[u64]) -> Range {
+        Range { low: counts.iter().copied().min().unwrap_or(0), high: counts.iter().copied().max().unwrap_or(0) }
+    }
+
+    /// Returns true if all executions agree.
+    #[must_use]
+    pub fn is_exact(self) -> bool {
+        self.low == self.high
+    }
+
+    /// Returns the least and the most that it is more than `base`, less where that is negative; `None` where ranges overlap,
+    /// which shows no difference.
+    #[must_use]
+    pub fn change(self, base: Range) -> Option<[i64; 2]> {
+        let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let change = [signed(self.low) - signed(base.high), signed(self.high) - signed(base.low)];
+        (change[0] > 0 || change[1] < 0).then_some(change)
+    }
+}
+
+impl Counts {
+    /// Returns what a journal has of each command.
+    pub(crate) fn of(journal: &Journal) -> Vec<Counts> {
+        let counted = |cell: &Cell| {
+            let own: Vec<_> = journal.counts.iter().filter(|counts| counts.cell == cell.id).collect();
+            (!own.is_empty()).then(|| Counts::new(cell, &own))
+        };
+        journal.cells.iter().filter_map(counted).collect()
+    }
+
+    fn new(cell: &Cell, executions: &[&journal::Counts]) -> Counts {
+        let mut found: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        let mut largest = "";
+        for (name, count) in executions.iter().flat_map(|one| &one.counts) {
+            let (kind, process) = name.split_once(':').filter(|(kind, _)| *kind == "rss").unwrap_or((name, largest));
+            largest = process;
+            found.entry(kind).or_default().push(*count);
+        }
+        let count = |(name, mut counts): (&str, Vec<u64>)| {
+            let missing = executions.len().saturating_sub(counts.len());
+            let is_call = journal::Counts::call(name).is_some();
+            // A call that an execution does not have was not made; a sum could not be read.
+            counts.extend(std::iter::repeat_n(0, if is_call { missing } else { 0 }));
+            (missing == 0 || is_call).then(|| Count { name: name.to_owned(), range: Range::of(&counts) })
+        };
+        let mut all: Vec<Count> = found.into_iter().filter_map(count).collect();
+        all.sort_by_key(|count| SUMS.iter().position(|(name, ..)| *name == count.name).unwrap_or(SUMS.len()));
+        let mut notes: Vec<String> = executions.iter().flat_map(|one| one.notes.clone()).collect();
+        notes.dedup();
+        Counts { cell: cell.clone(), all, largest: largest.to_owned(), notes }
+    }
+
+    /// Returns a count by its name for programs: 0 of a system call that was not made, `None` of what was not counted.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Range> {
+        let found = self.all.iter().find(|count| count.name == name).map(|count| count.range);
+        found.or(journal::Counts::call(name).map(|_| Range::default()))
+    }
+
+    /// Returns the counts of this command and those of `base`, in order, each with both.
+    pub fn beside<'a>(&'a self, base: &'a Counts) -> impl Iterator<Item = (&'a Count, Option<Range>, Option<Range>)> {
+        let missing = base.all.iter().filter(|count| self.all.iter().all(|own| own.name != count.name));
+        let mut all: Vec<&Count> = self.all.iter().chain(missing).collect();
+        all.sort_by_key(|count| count.call().map(str::to_owned));
+        all.into_iter().map(|count| (count, self.get(&count.name), base.get(&count.name)))
+    }
+
+    /// Returns how often more than `base` each system call is made whose number is the same in all executions, the largest
+    /// difference first.
+    #[must_use]
+    pub fn more_calls<'a>(&'a self, base: &'a Counts) -> Vec<(&'a str, i64)> {
+        let exact = |(count, own, base): (&'a Count, Option<Range>, Option<Range>)| {
+            let [least, most] = own?.change(base?)?;
+            Some((count.call()?, least)).filter(|_| least == most)
+        };
+        let mut more: Vec<(&str, i64)> = self.beside(base).filter_map(exact).collect();
+        more.sort_by_key(|(_, number)| std::cmp::Reverse(number.abs()));
+        more
+    }
+
+    /// Returns why a limit is exceeded against `base`, as a sentence; `None` if it is not, or if executions of either command
+    /// differ among each other by more than the limit.
+    fn exceeded(&self, base: &Counts, limit: &CountLimit) -> Option<String> {
+        let (name, base_name) = (&self.cell.key.condition, &base.cell.key.condition);
+        let label = label(&limit.name);
+        let Some((own, other)) = self.get(&limit.name).zip(base.get(&limit.name)) else {
+            return Some(format!("{label} could not be counted, so {name} cannot be judged by them"));
+        };
+        let room = if limit.is_share { limit.size / 100.0 * other.high as f64 } else { limit.size };
+        let is_vague = [own, other].iter().any(|range| (range.high - range.low) as f64 > room);
+        let more = own.low as f64 - other.high as f64;
+        let allowed = format!("{}{}", limit.size, if limit.is_share { " %" } else { "" });
+        (!is_vague && more > room).then(|| {
+            format!(
+                "{name} has more {label} than {base_name}: {} in place of {}, and {allowed} more are allowed",
+                own.low, other.high
+            )
+        })
+    }
+}
+
+impl super::Results {
+    /// Returns the counts of a test's command under a condition.
+    #[must_use]
+    pub fn counts_under(&self, condition: &str) -> Option<&Counts> {
+        self.counts.iter().find(|counts| counts.cell.key.condition == condition)
+    }
+
+    /// Returns which limits commands exceed against the first, a sentence for each.
+    #[must_use]
+    pub fn exceeded(&self, limits: &[CountLimit]) -> Vec<String> {
+        let Some((base, others)) = self.counts.split_first().filter(|(_, others)| !others.is_empty()) else {
+            let why = "nothing was counted, so no count can be judged; the report has the reason";
+            return limits.first().map(|_| why.to_owned()).into_iter().collect();
+        };
+        others.iter().flat_map(|one| limits.iter().filter_map(|limit| one.exceeded(base, limit))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(name: &str, executions: &[&[(&str, u64)]]) -> Counts {
+        let own = |counts: &&[(&str, u64)]| journal::Counts {
+            counts: counts.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            ..journal::Counts::default()
+        };
+        let executions: Vec<journal::Counts> = executions.iter().map(own).collect();
+        let mut cell = Cell::default();
+        cell.key.condition = name.to_owned();
+        Counts::new(&cell, &executions.iter().collect::<Vec<_>>())
+    }
+
+    fn limit(name: &str, size: f64, is_share: bool) -> CountLimit {
+        CountLimit { name: Count::named(name), size, is_share }
+    }
+
+    #[test]
+    fn executions_that_differ_make_a_range() {
+        let one =
+            counts("a", &[&[("syscalls", 9), ("call:stat", 1), ("rss:cc1", 70)], &[("syscalls", 8), ("rss:ld", 60)]]);
+        let ranges: Vec<(&str, u64, u64)> =
+            one.all.iter().map(|count| (count.label(), count.range.low, count.range.high)).collect();
+        assert_eq!(ranges, [("system calls", 8, 9), ("memory of the largest process", 60, 70), ("stat", 0, 1)]);
+        assert_eq!((&*one.largest, one.get("call:never"), one.get("cycles")), ("ld", Some(Range::default()), None));
+    }
+
+    #[test]
+    fn a_sum_that_not_every_execution_has_is_none() {
+        let one = counts("a", &[&[("instructions", 9)], &[]]);
+        assert_eq!(one.get("instructions"), None);
+    }
+
+    #[test]
+    fn system_calls_are_named_by_their_differences() {
+        let base = counts("old", &[&[("call:openat", 5), ("call:mmap", 3), ("call:futex", 1), ("call:brk", 2)]]);
+        let one = counts("new", &[&[("call:openat", 8), ("call:mmap", 2), ("call:brk", 2), ("call:statx", 1)]]);
+        assert_eq!(one.more_calls(&base), [("openat", 3), ("futex", -1), ("mmap", -1), ("statx", 1)]);
+        let vague = counts("new", &[&[("call:openat", 8)], &[("call:openat", 9)]]);
+        assert_eq!(vague.more_calls(&base).iter().find(|(name, _)| *name == "openat"), None);
+        assert_eq!(vague.get("call:openat").unwrap().change(base.get("call:openat").unwrap()), Some([3, 4]));
+    }
+
+    #[test]
+    fn a_limit_is_exceeded_by_more_than_it_allows_and_not_by_a_range() {
+        let three = |counts: [u64; 3], name| counts.map(|count| (name, count));
+        let of = |label: &str, name, all: [u64; 3]| {
+            let [a, b, c] = three(all, name);
+            counts(label, &[&[a], &[b], &[c]])
+        };
+        let judged = |name: &'static str, base, own, limit: &CountLimit| {
+            of("new", name, own).exceeded(&of("old", name, base), limit)
+        };
+        let calls = limit("syscalls", 0.0, false);
+        assert_eq!(judged("syscalls", [9, 9, 9], [9, 9, 9], &calls), None);
+        assert_eq!(judged("syscalls", [9, 9, 9], [8, 8, 8], &calls), None);
+        let why = judged("syscalls", [9, 9, 9], [11, 11, 11], &calls).unwrap();
+        assert_eq!(why, "new has more system calls than old: 11 in place of 9, and 0 more are allowed");
+        assert_eq!(judged("syscalls", [9, 9, 9], [11, 12, 11], &calls), None, "a range never gates");
+        assert_eq!(judged("syscalls", [7, 9, 9], [11, 11, 11], &calls), None);
+        assert_eq!(judged("syscalls", [9, 9, 9], [11, 11, 11], &limit("syscalls", 2.0, false)), None);
+        let one_percent = limit("instructions", 1.0, true);
+        assert_eq!(judged("instructions", [1000, 1001, 1002], [1005, 1006, 1004], &one_percent), None);
+        assert!(judged("instructions", [1000, 1001, 1002], [1050, 1049, 1051], &one_percent).is_some());
+        assert_eq!(judged("instructions", [1000, 1001, 1002], [1050, 1100, 1051], &one_percent), None, "too vague");
+        let unknown = judged("syscalls", [9, 9, 9], [9, 9, 9], &one_percent).unwrap();
+        assert!(unknown.starts_with("instructions could not be counted"), "{unknown}");
+        assert!(judged("call:stat", [0, 0, 0], [1, 1, 1], &limit("stat", 0.0, false)).is_some());
+    }
+}

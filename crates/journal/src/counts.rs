@@ -1,0 +1,34 @@
+//! What executions of commands did, counted.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What stands before the name of a system call.
+const CALL: &str = "call:";
+
+/// One execution of a command that was counted and not timed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The cell of the command.
+    pub cell: usize,
+    /// The counts by their names: `syscalls`, `faults`, `call:openat`; and in KiB `rss:NAME`, of the largest process.
+    pub counts: BTreeMap<String, u64>,
+    /// What its program has to say of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Counts {
+    /// Returns the name of a system call among counts: `call:openat`.
+    #[must_use]
+    pub fn of_call(name: &str) -> String {
+        format!("{CALL}{name}")
+    }
+
+    /// Returns the system call, by its name or its number, that a count is of; `None` of other counts.
+    #[must_use]
+    pub fn call(name: &str) -> Option<&str> {
+        name.strip_prefix(CALL)
+    }
+}

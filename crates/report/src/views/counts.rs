@@ -1,0 +1,151 @@
+//! What executions of commands did, counted: every count of a command, or what differs from the first.
+
+use analysis::{Count, Counts, Range, Results};
+use serde_json::{Value, json};
+
+use super::shared::coordinates;
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
+
+/// System calls that a sentence names.
+const TOLD: usize = 4;
+
+/// How to read the table.
+const READING: &str = "Of three executions that were not timed, after the others; a range is what they differ by. System \
+                       calls are those that returned, of all processes. Page faults and switches are of the processes \
+                       that were waited for, in executions that were not traced.";
+
+struct Row<'a> {
+    command: String,
+    counts: &'a Counts,
+    count: &'a Count,
+    own: Option<Range>,
+    base: Option<Range>,
+}
+
+impl Row<'_> {
+    fn label(&self) -> String {
+        match self.count.name.as_str() {
+            "rss" => format!("memory of the largest process, {}, KiB", self.counts.largest),
+            _ => self.count.label().to_owned(),
+        }
+    }
+
+    fn change(&self) -> Option<[i64; 2]> {
+        self.own?.change(self.base?)
+    }
+}
+
+/// Returns what a command of a comparison does more often than the first: `+3 openat, −1 mmap per execution`.
+pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
+    let base = results.counts.first()?;
+    let own = results.counts_under(condition)?;
+    let more = own.more_calls(base);
+    let mut told: Vec<String> =
+        more.iter().take(TOLD).map(|(name, number)| format!("{} {name}", signed(*number))).collect();
+    if more.len() > TOLD {
+        told.push(format!("{} more", words::count(more.len() - TOLD, "difference")));
+    }
+    let is_same = || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
+    match told.is_empty() {
+        false => Some(format!("{} per execution", told.join(", "))),
+        true => is_same().then(|| "system calls the same".to_owned()),
+    }
+}
+
+fn signed(number: i64) -> String {
+    format!("{number:+}").replace('-', "−")
+}
+
+fn range(range: Option<Range>) -> Field {
+    match range {
+        None => Field::Missing,
+        Some(range) if range.is_exact() => Field::Count(range.low),
+        Some(Range { low, high }) => Field::text(format!("{low} to {high}")),
+    }
+}
+
+fn change(change: Option<[i64; 2]>) -> Field {
+    match change {
+        None => Field::Nothing,
+        Some([least, most]) if least == most => Field::Text(signed(least)),
+        Some([least, most]) => Field::Text(format!("{} to {}", signed(least), signed(most))),
+    }
+}
+
+/// Returns the rows of a command, against `base` where there is a first command.
+fn rows<'a>(counts: &'a Counts, base: Option<&'a Counts>) -> impl Iterator<Item = Row<'a>> {
+    let key = &counts.cell.key;
+    let command = match base {
+        Some(_) => key.condition.clone(),
+        None => format!("{}{}", counts.cell.label, coordinates(key)),
+    };
+    let row = move |(count, own, other): (&'a Count, Option<Range>, Option<Range>)| {
+        let command = command.clone();
+        Row { command, counts, count, own, base: other.filter(|_| base.is_some()) }
+    };
+    counts.beside(base.unwrap_or(counts)).map(row)
+}
+
+/// Returns the counts of all commands; nothing of a run in which nothing was counted.
+pub(super) fn blocks(results: &Results) -> Vec<Block> {
+    let Some(first) = results.counts.first() else { return Vec::new() };
+    let base = Some(first).filter(|first| first.cell.in_turn);
+    let rows: Vec<Row<'_>> = results.counts.iter().flat_map(|counts| rows(counts, base)).collect();
+    let mut blocks = vec![Block::section("Counts"), Block::Table(data(&rows))];
+    match base {
+        Some(base) => blocks.push(differences(&rows, &base.cell.key.condition)),
+        None => blocks.push(Block::Table(table(&rows, results.counts.len() > 1))),
+    }
+    let mut notes: Vec<String> = results.counts.iter().flat_map(|counts| counts.notes.clone()).collect();
+    notes.dedup();
+    notes.insert(0, READING.to_owned());
+    blocks.push(Block::notes(notes));
+    blocks
+}
+
+/// What programs have: every count of every command.
+fn data(rows: &[Row<'_>]) -> Table {
+    let ends = |range: Option<Range>| range.map_or(Value::Null, |range| json!([range.low, range.high]));
+    Columns::new()
+        .keyed(|row: &Row<'_>| &row.counts.cell.key)
+        .with(Column::data("name"), |row| Field::text(&row.count.name))
+        .with(Column::data("unit"), |row| Field::text(row.count.unit()))
+        .data(move |row| json!({"count": ends(row.own), "base": ends(row.base), "change": row.change()}))
+        .data(|row| json!({"process": (row.count.name == "rss").then_some(&row.counts.largest)}))
+        .of(rows)
+        .keyed("counts")
+        .shown(Readers::PROGRAM)
+}
+
+fn table(rows: &[Row<'_>], has_several: bool) -> Table {
+    let mut columns = Columns::new();
+    if has_several {
+        columns = columns.with(Column::words("command"), |row: &Row<'_>| Field::text(&row.command));
+    }
+    columns
+        .with(Column::words("count"), |row: &Row<'_>| Field::Text(row.label()))
+        .with(Column::number("per execution").main(), |row| range(row.own))
+        .of(rows)
+        .shown(Readers::PEOPLE)
+}
+
+/// The counts that differ from those of the first command, and whose differences are no chance of three executions.
+fn differences(rows: &[Row<'_>], base: &str) -> Block {
+    let differ: Vec<&Row<'_>> = rows.iter().filter(|row| row.change().is_some()).collect();
+    if differ.is_empty() {
+        return Block::text("No count differs between the commands beyond what executions of one differ by.");
+    }
+    let table = Columns::new()
+        .with(Column::words("command"), |row: &Row<'_>| Field::text(&row.command))
+        .with(Column::words("count"), |row| Field::Text(row.label()))
+        .with(Column::number("against"), |row| range(row.base))
+        .with(Column::number("under"), |row| range(row.own))
+        .with(Column::number("difference").main(), |row| change(row.change()))
+        .of(differ)
+        .titled(
+            "",
+            format!("per execution, against {base}; what is not here is the same, or differs no more than by chance"),
+        )
+        .shown(Readers::PEOPLE);
+    Block::Table(table)
+}

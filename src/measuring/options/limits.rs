@@ -1,0 +1,56 @@
+//! What makes a comparison of commands a failure.
+
+use anyhow::{Context, Result, bail};
+
+use crate::options::percent;
+use analysis::{Count, CountLimit};
+
+/// One of `--fail-on`: `2%`, `syscalls:0`, `rss:5%`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Limit {
+    /// A loss of time in per cent.
+    Time(f64),
+    /// More of a count.
+    Count(CountLimit),
+}
+
+impl std::str::FromStr for Limit {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Limit> {
+        let Some((name, size)) = text.split_once(':') else { return percent(text).map(Limit::Time) };
+        if !Count::sums().any(|sum| sum == name) && machine::call_number(name).is_none() {
+            let sums = Count::sums().collect::<Vec<&str>>().join(", ");
+            bail!("'{name}' is neither a system call nor one of {sums}");
+        }
+        let number = size.strip_suffix('%').unwrap_or(size);
+        let parsed = number.trim().parse().ok().filter(|size: &f64| size.is_finite() && *size >= 0.0);
+        let size = parsed.with_context(|| format!("'{size}' is no number of {name}; try {name}:0 or {name}:5%"))?;
+        Ok(Limit::Count(CountLimit { name: Count::named(name), size, is_share: text.ends_with('%') }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_of_time_or_of_a_count() {
+        let limit = |text: &str| text.parse::<Limit>();
+        let count = |name: &str, size, is_share| Limit::Count(CountLimit { name: name.to_owned(), size, is_share });
+        assert_eq!(limit("2%").unwrap(), Limit::Time(2.0));
+        assert_eq!(limit("syscalls:0").unwrap(), count("syscalls", 0.0, false));
+        assert_eq!(limit("rss:5%").unwrap(), count("rss", 5.0, true));
+        assert_eq!(limit("openat:1").unwrap(), count("call:openat", 1.0, false));
+        for (text, why) in [
+            ("nothing:0", "'nothing' is neither a system call nor one of syscalls, processes"),
+            ("rss:", "'' is no number of rss; try rss:0 or rss:5%"),
+            ("rss:-1", "'-1' is no number"),
+            ("rss:inf%", "'inf%' is no number"),
+            ("much", "'much' is not a percentage"),
+        ] {
+            let said = limit(text).unwrap_err().to_string();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}
