@@ -20,6 +20,7 @@
  *     output=FILE    their stdout [/dev/null]
  *     keep=1         what an execution prints is kept: a file ROUND-COPY in this program's directory
  *     warmup=N       rounds before the first window of a run [0]
+ *     rounds=N       rounds of a window [0: until it is over]
  *     same=1         all arms must print the same, which is tried before the first window of a run
  *     ignore=1       a command may fail
  *     end=1          no arm is executed, but what comes after all [0]
@@ -60,6 +61,7 @@ struct record {
 static struct arm arms[MOST_ARMS];
 static struct record records[MOST_ARMS];
 static long arm_count, control; /* arm_count: with the control, which is the last */
+static long rounds;
 static int ignore, keeps, directory, input, output; /* directory: this program's own */
 static uint64_t random_state;
 static char nothing[] = "nothing";
@@ -271,7 +273,7 @@ static _Noreturn void measure(struct kit_window window)
         execute_round(round++);
         if (kit_abandoned())
             kit_leave();
-    } while (kit_now() < end);
+    } while (rounds ? round < rounds : kit_now() < end);
     kit_stop();
     report();
     kit_finish();
@@ -302,6 +304,7 @@ int main(int argc, char **argv)
     input_file = kit_arg("input", NULL);
     output_file = kit_arg("output", NULL);
     warmup = kit_arg_number("warmup", 0, 0, 1000000);
+    rounds = kit_arg_number("rounds", 0, 0, 1000000);
     same = (int)kit_arg_number("same", 0, 0, 1);
     ignore = (int)kit_arg_number("ignore", 0, 0, 1);
     keeps = (int)kit_arg_number("keep", 0, 0, 1);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{Commands, Limit, MatrixOptions, counted, expanded, with_default};
+use crate::measuring::options::{Commands, Limit, MatrixOptions, Parameters, counted, with_default};
 use crate::status::{Status, usage};
 use analysis::CountLimit;
 use catalogue::{Catalogue, Command, Condition};
@@ -21,7 +21,12 @@ use plan::{Arms, Matrix, Procedure, Purpose};
 const BUDGET: Duration = Duration::from_secs(60);
 
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("budget", |arg| with_default(arg, "1m")))]
+#[command(
+    mut_arg("budget", |arg| with_default(arg, "1m")),
+    // As in hyperfine.
+    mut_arg("iterations", |arg| arg.short(None)),
+    mut_arg("ignore_failure", |arg| arg.short('i'))
+)]
 pub(crate) struct Arguments {
     /// Commands, each quoted as one word and executed by a shell; all are compared with the first
     #[arg(value_name = "COMMAND", required_unless_present = "base")]
@@ -35,9 +40,6 @@ pub(crate) struct Arguments {
     /// The command for --base and --head
     #[arg(last = true, value_name = "COMMAND", requires = "base")]
     words: Vec<OsString>,
-    /// A parameter and its values: {NAME} in a command is replaced by each, which makes several commands of one; repeatable
-    #[arg(short = 'L', long, value_name = "NAME=A,B,…")]
-    parameter_list: Vec<String>,
     /// Fail if a command is slower than the first by more than this: 2%; or counts more: syscalls:0,rss:5%,openat:1
     #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
@@ -52,13 +54,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KIND", conflicts_with_all = ["same_output", "output", "export_json"])]
     harness: Option<Harness>,
     #[command(flatten)]
+    parameters: Parameters,
+    #[command(flatten)]
     commands: Commands,
     #[command(flatten)]
     options: MatrixOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    carry_out(&arguments.options, arguments.commands.export_json.as_deref(), |catalogue, _| {
+    carry_out(&arguments.options, &arguments.commands.exports(), |catalogue, _| {
         ask(arguments, catalogue).map_err(usage)
     })
 }
@@ -69,15 +73,19 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
     if options.copies(2, || vec![1])? != [1] {
         bail!("commands that are compared are executed one at a time; leave --copies out, or try `unixmark scale`");
     }
+    let arms = arms(arguments)?;
+    if let [_] = &arms[..] {
+        return alone(arguments, catalogue, arms);
+    }
     let prints = [arguments.same_output, arguments.harness.is_some()];
-    let (mut test, names) = commands.in_turn(catalogue, arms(arguments)?, prints)?;
+    let (mut test, names) = commands.in_turn(catalogue, arms, prints)?;
     let limits = counts_of(&arguments.fail_on);
     if arguments.counts || !limits.is_empty() {
         test = counted(catalogue, test)?;
     }
     let (base, others) = names.split_first().context("there is no command; name two")?;
     let condition = |name: &String| Arc::new(Condition { name: name.clone(), parts: Vec::new() });
-    let mut effort = options.effort_in_blocks()?;
+    let mut effort = commands.effort(options.effort_in_blocks()?);
     if effort.blocks.is_none() {
         effort.budget = effort.budget.or(Some(BUDGET));
     }
@@ -94,6 +102,7 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
         gate: gate(&arguments.fail_on)?,
         limits,
         harness: arguments.harness,
+        time_unit: commands.time_unit,
         ..options.ask(matrix)
     })
 }
@@ -116,9 +125,29 @@ fn counts_of(limits: &[Limit]) -> Vec<CountLimit> {
     limits.iter().filter_map(count).collect()
 }
 
+/// Returns the ask for the time of a single command, as `unixmark run` has it.
+fn alone(arguments: &Arguments, catalogue: &Catalogue, only: Vec<Command>) -> Result<Ask> {
+    let Arguments { commands, options, fail_on, same_output, counts, harness, .. } = arguments;
+    if !fail_on.is_empty() || *same_output || harness.is_some() {
+        bail!("there is a single command, and nothing to compare it with; name another");
+    }
+    let mut tests = commands.alone(catalogue, only)?;
+    if *counts {
+        tests = tests.into_iter().map(|test| counted(catalogue, test)).collect::<Result<_>>()?;
+    }
+    let matrix = Matrix {
+        tests,
+        copies: vec![1],
+        loads: options.loads(catalogue)?,
+        procedure: Procedure::new(Purpose::Scores, commands.effort(options.effort()?)),
+        ..Matrix::default()
+    };
+    Ok(Ask { time_unit: commands.time_unit, ..options.ask(matrix) })
+}
+
 /// Returns the commands, the one that the others are compared with first.
 fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
-    let Arguments { quoted, base, head, words, commands, parameter_list, .. } = arguments;
+    let Arguments { quoted, base, head, words, commands, parameters, .. } = arguments;
     if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
         let command = Commands::given(words)?;
         let arm = |(name, folder): (&str, &PathBuf)| {
@@ -127,9 +156,6 @@ fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
         };
         return [("base", base), ("head", head)].into_iter().map(arm).collect();
     }
-    let quoted = expanded(quoted, parameter_list)?;
-    if let [only] = &quoted[..] {
-        bail!("there is nothing to compare '{only}' with; try `unixmark ab 'OLD' 'NEW'`, or `unixmark run '{only}'`");
-    }
+    let quoted = parameters.expanded(quoted)?;
     quoted.iter().map(|command| commands.quoted(command)).collect()
 }

@@ -16,14 +16,14 @@ use catalogue::Catalogue;
 use machine::{EnergySource, Machine};
 use measure::{Ask, Measured, Observer, Prepared, Setup};
 
-/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The times of commands are written to
-/// the file `export`, too.
+/// Measures what a verb asks for and prints its report, or with --dry-run shows its plan. The report is written to
+/// the files of `exports`, too.
 ///
 /// # Errors
 /// There is nothing to measure, the run could not begin, or its journal could not be read.
 pub(super) fn carry_out(
     options: &MatrixOptions,
-    export: Option<&Path>,
+    exports: &[(Format, &Path)],
     ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
 ) -> Result<Status> {
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
@@ -42,14 +42,13 @@ pub(super) fn carry_out(
     }
     let (setup, loudness) = (measuring.setup(&machine)?, measuring.loudness());
     let (measured, kept) = measure(&prepared, &setup, loudness)?;
-    let exported = export.map_or(Ok(()), |path| write_times(&measured, path));
+    let exported = exports.iter().try_for_each(|(format, path)| write_report(&measured, *format, path));
     conclude(&measured, &[kept, exported], loudness, measuring.shown())
 }
 
-/// Writes the times of commands as hyperfine does.
-fn write_times(measured: &Measured, path: &Path) -> Result<()> {
-    let times = ::report::render(Subject::Run(&measured.results), Format::Hyperfine)?;
-    files::write_atomically(path, times.as_bytes())
+fn write_report(measured: &Measured, format: Format, path: &Path) -> Result<()> {
+    let report = ::report::render(Subject::Run(&measured.results), format)?;
+    files::write_atomically(path, report.as_bytes())
         .with_context(|| format!("{} cannot be written; the run has its own report in JSON", path.display()))
 }
 

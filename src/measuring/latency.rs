@@ -184,7 +184,7 @@ fn placement(text: &str) -> Result<Placement> {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    carry_out(options, None, |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
+    carry_out(options, &[], |catalogue, machine| ask(arguments, catalogue, machine).map_err(usage))
 }
 
 /// Returns what the arguments ask for.

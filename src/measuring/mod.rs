@@ -117,9 +117,9 @@ pub(crate) fn hidden(words: &[OsString]) -> Option<ExitCode> {
     }
 }
 
-/// Returns a command line in this tool's own words, if it is in UnixBench's or Interbench's.
+/// Returns a command line in this tool's own words, if it is in UnixBench's, Interbench's or hyperfine's.
 pub(crate) fn words(words: Vec<OsString>) -> Vec<OsString> {
-    start::interbench(unixbench::called_as_run(words))
+    options::joined(start::interbench(unixbench::called_as_run(words)))
 }
 
 /// Returns why something with these needs cannot run here; `None` if it can.

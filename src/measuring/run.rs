@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    carry_out(options, arguments.commands.export_json.as_deref(), |catalogue, machine| {
+    carry_out(options, &arguments.commands.exports(), |catalogue, machine| {
         let ask = ask(arguments, catalogue, machine).map_err(usage)?;
         let Some(name) = &arguments.baseline else { return Ok(ask) };
         let results = results(&options.measuring.results.store()?, catalogue, name, None)?;
@@ -72,10 +72,11 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
         copies: options.copies(cpus, || [1, cpus].into_iter().unique())?,
         loads: options.loads(catalogue)?,
         arms: Arms::apart(catalogue.expand_conditions(&arguments.condition)?),
-        procedure: Procedure::new(Purpose::Scores, options.effort()?),
+        procedure: Procedure::new(Purpose::Scores, arguments.commands.effort(options.effort()?)),
         ..Matrix::default()
     };
-    Ok(Ask { indexes: indexes(catalogue, &arguments.names), ..options.ask(matrix) })
+    let time_unit = arguments.commands.time_unit;
+    Ok(Ask { indexes: indexes(catalogue, &arguments.names), time_unit, ..options.ask(matrix) })
 }
 
 fn tests(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {

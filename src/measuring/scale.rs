@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
-    carry_out(options, arguments.commands.export_json.as_deref(), |catalogue, machine| {
+    carry_out(options, &arguments.commands.exports(), |catalogue, machine| {
         ask(arguments, catalogue, machine).map_err(usage)
     })
 }

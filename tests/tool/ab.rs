@@ -77,14 +77,14 @@ fn directories_and_parameters_are_arms() {
 fn what_cannot_be_compared_is_said_before_anything_runs() {
     let place = Place::new();
     for (words, why) in [
-        (&["true"][..], "there is nothing to compare 'true' with"),
+        (&["--fail-on", "2%", "true"][..], "there is a single command, and nothing to compare it with"),
         (&["true", "true"], "two commands are called 'true'; give them names with -n"),
         (&["-N", "true", "'open"], "cannot be executed without a shell"),
         (&["--input", "/nonexistent", "true", "false"], "/nonexistent cannot be the commands' input"),
         (&["-n", "a", "-n", "b", "-n", "c", "true", "false"], "there are 3 names for 2 commands"),
         (&["-p", "a", "-p", "b", "-p", "c", "true", "false"], "--prepare is given 3 times for 2 commands"),
         (&["-c", "2", "true", "false"], "one at a time; leave --copies out"),
-        (&["-L", "size", "true {size}"], "'size' is no parameter"),
+        (&["-L", "=1,2", "true {size}"], "'=1,2' is no parameter"),
         (&["--base", "/nonexistent", "--head", "/tmp", "--", "true"], "/nonexistent cannot be used"),
     ] {
         let output = place.unixmark("ab").args(words).output().unwrap();
@@ -207,4 +207,42 @@ fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
 /// The number of a process that has written it.
 fn started(file: &Path) -> Option<u32> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[test]
+fn command_lines_of_hyperfine_work_with_another_first_word() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let [json, markdown, csv] = ["times.json", "times.md", "times.csv"].map(file);
+    for (words, executed) in [
+        (&["sleep 0.01", "--runs", "3"][..], &["sleep 0.01"][..]),
+        (&["-r", "3", "-w", "1", "sleep 0.01", "sleep 0.011"], &["sleep 0.01", "sleep 0.011"]),
+        (&["-r", "3", "-P", "n", "1", "3", "-D", "2", "echo {n}"], &["echo 1", "echo 3"]),
+        (&["-r", "3", "-L", "n", "a,b", "echo {n}"], &["echo a", "echo b"]),
+        (&["-r", "3", "-i", "-u", "microsecond", "exit 3", "exit 4"], &["exit 3", "exit 4"]),
+        (&["-r", "3", "--shell", "none", "true a", "true b"], &["true a", "true b"]),
+        (&["-r", "3", "-S", "bash", "echo {1..3}", "[[ 1 ]]"], &["echo {1..3}", "[[ 1 ]]"]),
+    ] {
+        let exports = ["--export-json", &json, "--export-markdown", &markdown, "--export-csv", &csv];
+        let output = place.unixmark("ab -q").args(words).args(exports).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        let times: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+        let results = times["results"].as_array().unwrap();
+        let commands: Vec<&str> = results.iter().map(|one| one["command"].as_str().unwrap()).collect();
+        assert_eq!(commands, executed, "{words:?}");
+        assert!(results.iter().all(|one| one["times"].as_array().unwrap().len() == 3), "{words:?}");
+        let [markdown, csv] = [&markdown, &csv].map(|file| std::fs::read_to_string(file).unwrap());
+        assert!(markdown.contains('|') && csv.contains(','), "{markdown}{csv}");
+    }
+}
+
+#[test]
+fn times_have_the_unit_that_is_asked_for() {
+    let place = Place::new();
+    for (unit, head) in [("second", "wall s"), ("millisecond", "wall ms"), ("microsecond", "wall µs")] {
+        let words = ["-r", "2", "--format", "text", "-u", unit, "sleep 0.02"];
+        let output = place.unixmark("ab -q").args(words).output().unwrap();
+        assert!(stdout(&output).contains(head), "{}{}", stdout(&output), stderr(&output));
+    }
 }

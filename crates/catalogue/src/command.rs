@@ -42,6 +42,8 @@ pub struct Execution {
     pub cleanup: Vec<String>,
     /// Rounds that are executed first and not measured.
     pub warmup: u32,
+    /// Rounds in a trial; 0 for as many as its window has time for.
+    pub rounds: u32,
     /// True if all must print the same.
     pub same: bool,
     /// True if what they print is kept for the tool to read.
@@ -58,6 +60,7 @@ impl Execution {
         arguments.extend(self.output.iter().map(|output| path("output", output)));
         let flags = [
             ("warmup", self.warmup),
+            ("rounds", self.rounds),
             ("same", self.same.into()),
             ("keep", self.keep.into()),
             ("ignore", self.ignore.into()),

@@ -40,7 +40,7 @@ pub use key::Key;
 pub use line::Line;
 pub use noise::Noise;
 pub use reader::{Head, has_trials, head, parse, read};
-pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, View};
+pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, TimeUnit, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
 pub use store::{Listed, Store, first_line, last_line, today};
 pub use topology::{Cpu, Topology};

@@ -1,6 +1,7 @@
 //! What was asked for, how it was measured, and how it ended.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -149,6 +150,9 @@ pub struct Run {
     /// The size up to which differences are negligible, in per cent; absent where it is the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
+    /// The unit of commands' times in reports for people; absent where they choose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_unit: Option<TimeUnit>,
     /// Where copies ran: core, smt or node; empty where the scheduler chose.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub pin: String,
@@ -158,6 +162,53 @@ pub struct Run {
     /// What begins beyond this many copies (SMT siblings, a second NUMA node, …); 0 copies if it holds at every level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub borders: Vec<(u32, String)>,
+}
+
+/// A unit of times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeUnit {
+    /// µs.
+    Microsecond,
+    /// ms.
+    Millisecond,
+    /// s.
+    Second,
+}
+
+impl TimeUnit {
+    /// Returns the unit in which a time of so many milliseconds has few digits.
+    #[must_use]
+    pub fn suited(ms: f64) -> TimeUnit {
+        match ms {
+            ms if ms >= 1000.0 => TimeUnit::Second,
+            ms if ms >= 1.0 => TimeUnit::Millisecond,
+            _ => TimeUnit::Microsecond,
+        }
+    }
+
+    /// Returns its symbol, and how many of it are a millisecond.
+    #[must_use]
+    pub fn scale(self) -> (&'static str, f64) {
+        match self {
+            TimeUnit::Microsecond => ("µs", 1e3),
+            TimeUnit::Millisecond => ("ms", 1.0),
+            TimeUnit::Second => ("s", 1e-3),
+        }
+    }
+}
+
+impl FromStr for TimeUnit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<TimeUnit, String> {
+        match name {
+            "microsecond" => Ok(TimeUnit::Microsecond),
+            "millisecond" => Ok(TimeUnit::Millisecond),
+            "second" => Ok(TimeUnit::Second),
+            _ => Err(format!("there is no unit '{name}'; try microsecond, millisecond or second")),
+        }
+    }
 }
 
 impl Run {

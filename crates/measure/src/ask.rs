@@ -9,7 +9,7 @@ use analysis::CountLimit;
 use build::BuildKind;
 use conditions::TrailSettings;
 use interop::harness::Harness;
-use journal::{Attempt, Baseline, Store, View};
+use journal::{Attempt, Baseline, Store, TimeUnit, View};
 use plan::Matrix;
 use runner::{BurnEvent, Event};
 
@@ -39,6 +39,8 @@ pub struct Ask {
     pub meter: Option<String>,
     /// What reads the figures that commands print; `None` if they print none.
     pub harness: Option<Harness>,
+    /// The unit of commands' times in reports for people.
+    pub time_unit: Option<TimeUnit>,
     /// Whether graphics tests draw on a private X server.
     pub xvfb: bool,
     /// Whether the run is removed once it was shown.

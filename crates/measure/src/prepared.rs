@@ -199,7 +199,7 @@ impl Prepared<'_> {
 
     /// Returns what was asked for, as the journal's first line has it.
     fn head(&self) -> Head<'_> {
-        let Ask { matrix, indexes, baseline, view, discard, .. } = &self.ask;
+        let Ask { matrix, indexes, baseline, view, discard, time_unit, .. } = &self.ask;
         let against = self.plan.arms.reference.as_ref();
         let run = Run {
             procedure: matrix.procedure.effort.kind.into(),
@@ -209,6 +209,7 @@ impl Prepared<'_> {
             baseline: baseline.clone(),
             view: *view,
             threshold: (*view == View::Ab).then(|| 100.0 * self.question().precision),
+            time_unit: *time_unit,
             against: against.map(|condition| condition.name.clone()).unwrap_or_default(),
             pin: if matrix.pin == Pin::None { String::new() } else { matrix.pin.to_string() },
             borders: self.plan.borders.clone(),

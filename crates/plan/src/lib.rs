@@ -235,7 +235,10 @@ impl Plan {
     /// Returns what to try if the budget is too small for intervals; `None` if it is not.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
-        let blocks = self.affordable().filter(|blocks| *blocks < FEWEST)?;
+        // Commands that are executed in turn have many rounds in a block.
+        let is_alone = |cell: &Cell| cell.test.arms < 2;
+        let affordable = self.affordable().filter(|_| self.cells.iter().all(is_alone));
+        let blocks = affordable.filter(|blocks| *blocks < FEWEST)?;
         let enough = Duration::from_secs_f64((f64::from(FEWEST) * self.block_seconds()).ceil());
         Some(format!(
             "the budget is spent after about {}, and intervals need {FEWEST}; try --budget {}s, or fewer tests or copies",

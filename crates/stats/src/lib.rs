@@ -124,6 +124,13 @@ impl Estimate {
         below.max(above)
     }
 
+    /// Returns it in a unit of which one of today's has `factor`.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Estimate {
+        let Estimate { value, low, high } = *self;
+        Estimate { value: value * factor, low: low * factor, high: high * factor }
+    }
+
     /// Returns this ÷ `other`, for independent estimates of positive numbers: the half-widths of the
     /// logarithms add in quadrature, each end with its own.
     #[must_use]

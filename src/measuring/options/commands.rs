@@ -7,7 +7,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 
 use super::values::caption;
+use ::report::Format;
 use catalogue::{Catalogue, Command, Execution, Test};
+use journal::TimeUnit;
+use plan::Effort;
 
 /// The rows of the catalogue that execute commands, one timing them and one counting what they do.
 const ROW: &str = "command";
@@ -37,14 +40,29 @@ pub(crate) struct Commands {
     /// Write what commands print to this file [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Execute each command this often, instead of until enough is known
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..10_000))]
+    pub(crate) runs: Option<u32>,
     /// Measure commands that fail like others
     #[arg(long)]
     ignore_failure: bool,
+    /// Unit of times in reports for people [default: what suits the first command]
+    #[arg(short = 'u', long, value_name = "UNIT")]
+    pub(crate) time_unit: Option<TimeUnit>,
     /// Write all times to this file, in hyperfine's format
     #[arg(long, value_name = "FILE")]
-    pub(crate) export_json: Option<PathBuf>,
-    /// Execute quoted commands without a shell
-    #[arg(short = 'N')]
+    export_json: Option<PathBuf>,
+    /// Write the report to this file as Markdown
+    #[arg(long, value_name = "FILE")]
+    export_markdown: Option<PathBuf>,
+    /// Write the report to this file as CSV
+    #[arg(long, value_name = "FILE")]
+    export_csv: Option<PathBuf>,
+    /// Execute quoted commands by this shell, or `none`
+    #[arg(short = 'S', long, value_name = "SHELL", default_value = "sh")]
+    shell: String,
+    /// Execute quoted commands without a shell: short for --shell none
+    #[arg(short = 'N', conflicts_with = "shell")]
     no_shell: bool,
     /// Name of a command in reports; repeatable [default: its words]
     #[arg(short = 'n', long, value_name = "NAME", value_parser = caption)]
@@ -52,6 +70,13 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
+    /// Returns the files that a report is written to, too.
+    pub(crate) fn exports(&self) -> Vec<(Format, &Path)> {
+        let Commands { export_json, export_markdown, export_csv, .. } = self;
+        let all = [(Format::Hyperfine, export_json), (Format::Markdown, export_markdown), (Format::Csv, export_csv)];
+        all.into_iter().filter_map(|(format, path)| Some((format, path.as_deref()?))).collect()
+    }
+
     /// Returns a command whose words are executed as they are.
     ///
     /// # Errors
@@ -89,11 +114,18 @@ impl Commands {
         }
         let mut tests = catalogue.expand(&names)?;
         if !commands.is_empty() {
-            let (row, how) = (row(catalogue)?, self.execution()?);
-            let executing = |command: &Command| Arc::new(row.executing(command, &how));
-            tests.extend(self.completed(commands)?.iter().map(executing));
+            tests.extend(self.alone(catalogue, commands)?);
         }
         Ok(tests)
+    }
+
+    /// Returns a test for each command.
+    ///
+    /// # Errors
+    /// As [`Commands::tests`].
+    pub(crate) fn alone(&self, catalogue: &Catalogue, commands: Vec<Command>) -> Result<Vec<Arc<Test>>> {
+        let (row, how) = (row(catalogue)?, self.execution()?);
+        Ok(self.completed(commands)?.iter().map(|command| Arc::new(row.executing(command, &how))).collect())
     }
 
     /// Returns the test in which commands are executed in turn, and their names; `same` if all must print the same, `keep` if
@@ -137,10 +169,15 @@ impl Commands {
         commands.into_iter().enumerate().map(complete).collect()
     }
 
+    /// Returns an effort with as many blocks as each command is executed, if that is asked for.
+    pub(crate) fn effort(&self, effort: Effort) -> Effort {
+        Effort { blocks: self.runs.or(effort.blocks), ..effort }
+    }
+
     /// Returns the words of a quoted command.
     fn words(&self, command: &str) -> Result<Vec<String>> {
-        if !self.no_shell {
-            return Ok(for_shell(command));
+        if !self.no_shell && self.shell != "none" {
+            return Ok(for_shell(&self.shell, command));
         }
         let words = shlex::split(command).filter(|words| !words.is_empty());
         words
@@ -165,6 +202,7 @@ impl Commands {
             setup: self.maybe_words(self.setup.as_ref())?,
             cleanup: self.maybe_words(self.cleanup.as_ref())?,
             warmup: self.warmup,
+            rounds: self.runs.map_or(0, |_| 1),
             same: false,
             keep: false,
             ignore: self.ignore_failure,
@@ -182,37 +220,17 @@ pub(crate) fn is_command(word: &str) -> bool {
 /// # Errors
 /// The current directory is gone.
 pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
-    let command = Command { label: shown(command), words: for_shell(command), ..Command::default() };
+    let command = Command { label: shown(command), words: for_shell("sh", command), ..Command::default() };
     let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
     Ok(Arc::new(row(catalogue)?.executing(&command, &how)))
 }
 
-fn for_shell(command: &str) -> Vec<String> {
-    ["sh", "-c", command].map(str::to_owned).to_vec()
+fn for_shell(shell: &str, command: &str) -> Vec<String> {
+    [shell, "-c", command].map(str::to_owned).to_vec()
 }
 
 fn current_dir() -> Result<PathBuf> {
     std::env::current_dir().context("the current directory is gone; change to another")
-}
-
-/// Returns commands in which each `{NAME}` is replaced by each of the values of a parameter `NAME=A,B,…`.
-///
-/// # Errors
-/// A parameter has another form.
-pub(crate) fn expanded(commands: &[String], parameters: &[String]) -> Result<Vec<String>> {
-    let mut all = commands.to_vec();
-    for parameter in parameters {
-        let Some((name, values)) = parameter.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            bail!("'{parameter}' is no parameter; try -L NAME=A,B, and {{NAME}} in the commands");
-        };
-        let place = format!("{{{name}}}");
-        let with = |command: String| {
-            let count = if command.contains(&place) { usize::MAX } else { 1 };
-            values.split(',').take(count).map(|value| command.replace(&place, value)).collect::<Vec<String>>()
-        };
-        all = all.into_iter().flat_map(with).collect();
-    }
-    Ok(all)
 }
 
 /// Returns a test of commands as one that counts what they do, too; any other as it is.
@@ -245,18 +263,4 @@ fn row(catalogue: &Catalogue) -> Result<&Arc<Test>> {
 fn shown(command: &str) -> String {
     let clean: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     words::shortened(&clean, NAME)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_replaced_by_each_of_their_values() {
-        let [commands, parameters] =
-            [["cc {opt} {file}", "ls"], ["opt=-O1,-O2", "file=a.c,b.c"]].map(|words| words.map(str::to_owned));
-        let found = expanded(&commands, &parameters).unwrap();
-        assert_eq!(found, ["cc -O1 a.c", "cc -O1 b.c", "cc -O2 a.c", "cc -O2 b.c", "ls"]);
-        assert!(expanded(&commands, &["opt".to_owned()]).unwrap_err().to_string().contains("'opt' is no parameter"));
-    }
 }

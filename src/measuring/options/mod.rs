@@ -4,6 +4,7 @@ mod commands;
 mod fleet;
 mod limits;
 mod matrix;
+mod parameters;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +20,11 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
-pub(crate) use commands::{Commands, counted, expanded, is_command};
+pub(crate) use commands::{Commands, counted, is_command};
 pub(crate) use fleet::FleetPart;
 pub(crate) use limits::Limit;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
+pub(crate) use parameters::{Parameters, joined};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};
 
 /// The options of every measuring command.

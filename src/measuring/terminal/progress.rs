@@ -8,14 +8,21 @@ use super::passes::Passes;
 use super::screen::{RunScreen, Screen};
 use super::status_line::bar;
 use super::{Loudness, StatusLine, say};
+use journal::Trial;
 use machine::Machine;
 use measure::Observer;
 use plan::{Cell, Kind, Plan};
-use runner::Event;
-use words::clock;
+use runner::{Event, journal_cell};
+use words::{clock, signed_fine};
 
 /// Columns of the bar.
 const BAR: usize = 16;
+
+/// Characters of a command in a line.
+const NAME: usize = 20;
+
+/// Cells of two commands: the first has a control.
+const OF_TWO: usize = 3;
 
 /// The display of a run.
 pub(crate) struct RunDisplay<'a> {
@@ -39,6 +46,21 @@ enum Shown {
     Lines(Progress),
     Passes(Passes),
     Screen(Box<(Screen, RunScreen)>),
+}
+
+/// Returns what is known so far of commands that are executed in turn; `None` before there is an interval.
+fn known(commands: &[(journal::Cell, Vec<Trial>)]) -> Option<String> {
+    let family: Vec<_> = commands.iter().map(|(cell, trials)| (cell, &trials[..])).collect();
+    let changes = analysis::changes(&family);
+    let pairs = words::count(changes.first()?.1, "pair");
+    let shown = changes.iter().filter(|(_, _, change)| change.bounded()).map(|(name, _, change)| {
+        let [value, low, high] = [change.value, change.low, change.high].map(signed_fine);
+        // Of two commands it is clear which.
+        let name = if commands.len() > OF_TWO { words::shortened(name, NAME) + " " } else { String::new() };
+        format!("{name}{value} % ({low} to {high})")
+    });
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| format!("{pairs}: {}", shown.join("; ")))
 }
 
 impl<'a> RunDisplay<'a> {
@@ -90,6 +112,8 @@ pub(crate) struct Progress {
     line: Option<StatusLine>,
     /// What the last plain line was about: a block, or a cell of the classic procedure.
     printed: Option<(u32, String)>,
+    /// Commands that are executed in turn, with their trials.
+    in_turn: Vec<(journal::Cell, Vec<Trial>)>,
 }
 
 impl Progress {
@@ -98,7 +122,14 @@ impl Progress {
         if loudness == Loudness::Normal && line.is_none() {
             say(&format!("expected duration: {} at most", clock(plan.duration().1)));
         }
-        Progress { loudness, classic: plan.procedure.effort.kind == Kind::Classic, line, printed: None }
+        let cells = plan.cells.iter().enumerate().map(|(id, cell)| journal_cell(id, cell));
+        Progress {
+            loudness,
+            classic: plan.procedure.effort.kind == Kind::Classic,
+            line,
+            printed: None,
+            in_turn: cells.filter(|cell| cell.in_turn).map(|cell| (cell, Vec::new())).collect(),
+        }
     }
 
     pub(super) fn show(&mut self, event: &Event<'_>) {
@@ -107,6 +138,10 @@ impl Progress {
             Event::Counting { .. } if self.loudness == Loudness::Quiet => {}
             Event::Counting { cell } => self.say(&format!("counting what {} does", cell.test.label)),
             Event::Ended { cell, trial } => {
+                self.in_turn
+                    .iter_mut()
+                    .filter(|(known, _)| known.id == trial.cell)
+                    .for_each(|(_, trials)| trials.push((*trial).clone()));
                 if let Some(reason) = &trial.error {
                     self.say(&format!("error: {} x {}: {reason}", cell.copies, cell.test.label));
                 } else if let Some(reason) = trial.skip.as_ref().filter(|_| self.loudness != Loudness::Quiet) {
@@ -127,8 +162,9 @@ impl Progress {
             return;
         }
         if let Some(line) = &mut self.line {
-            let now = format!("{part} {}  {what}", block + 1);
-            line.set(vec![format!("{now:<40} {} at most {} left", bar(done, BAR), clock(left))]);
+            let left = format!("{} at most {} left", bar(done, BAR), clock(left));
+            let before = format!("{:<40} {left}", format!("{part} {}  {what}", block + 1));
+            line.set(vec![known(&self.in_turn).map_or(before, |known| format!("{left}, {known}"))]);
             return;
         }
         let about = if self.classic { (0, what.clone()) } else { (block, String::new()) };

@@ -4,9 +4,10 @@ use super::arms::Arms;
 use super::{BTreeSet, Cell, Measure, THRESHOLD, Trial};
 use crate::{is_printed, printed};
 use journal::Copy;
-use stats::Exact;
+use stats::{Estimate, Exact};
 
 use crate::compare::engine::{Design, Difference, Draft};
+use crate::compare::inverse;
 use catalogue::Metric;
 
 /// Half-widths of logarithms that are enough: of rates, and of latencies.
@@ -79,6 +80,18 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
         let draft = arms.drafts(cell).0.into_iter().next();
         draft.map_or(is_printed(cell), |draft| question.is_answered_by(&draft.difference, &progress))
     })
+}
+
+/// Returns the pairs and the change in time in per cent, positive is slower, of every command but the first, by its name.
+#[must_use]
+pub fn changes(family: &[(&Cell, &[Trial])]) -> Vec<(String, usize, Estimate)> {
+    let (cells, trials) = numbered(family);
+    let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
+    let change = |cell: &Cell| {
+        let draft = arms.drafts(cell).0.into_iter().next()?;
+        Some((cell.key.condition.clone(), draft.comparison.n.b, inverse(draft.difference.delta())))
+    };
+    arms.treated().filter_map(change).collect()
 }
 
 /// The progress of a comparison of commands.

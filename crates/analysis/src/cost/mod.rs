@@ -36,7 +36,7 @@ use catalogue::Catalogue;
 use journal::{Cell, Journal, Run, Trial};
 use words::Unique;
 
-pub use looks::{Question, enough, is_answered, suspects};
+pub use looks::{Question, changes, enough, is_answered, suspects};
 pub use power::{Need, Planted, Power, Price};
 
 /// Differences up to this many per cent (points for deadlines) are negligible.

@@ -1,6 +1,7 @@
 //! What executions of commands took and used, a line for each command.
 
 use analysis::{Executed, Figure, Measure, Results};
+use journal::TimeUnit;
 use stats::Estimate;
 
 use super::shared::coordinates;
@@ -17,12 +18,38 @@ struct Row<'a> {
 impl Row<'_> {
     fn used(&self, measure: Measure) -> Field {
         let found = self.executed.used.iter().find(|(known, _)| *known == measure);
-        found.map_or(Field::Missing, |(_, used)| time(*used))
+        found.map_or(Field::Missing, |(_, used)| Field::Estimate(*used, words::compact))
+    }
+
+    /// Returns the wall time, or a time that was used, in a unit of which so many are a millisecond.
+    fn time(&self, measure: Measure, scale: f64) -> Option<Estimate> {
+        if measure == Measure::Score {
+            return Some(self.figure.score.scaled(scale));
+        }
+        let mut used = self.executed.used.iter();
+        used.find(|(known, _)| *known == measure).map(|(_, used)| used.scaled(scale))
     }
 }
 
-fn time(estimate: Estimate) -> Field {
-    Field::Estimate(estimate, words::compact)
+/// Returns the columns of times: in a unit for people, in milliseconds for programs.
+fn times<'a>(unit: TimeUnit) -> Columns<'a, Row<'a>> {
+    let (symbol, scale) = unit.scale();
+    let mut columns = Columns::new();
+    for (name, measure) in [("wall", Measure::Score), ("user", Measure::User), ("system", Measure::System)] {
+        let field = move |row: &Row<'_>, scale: f64| {
+            row.time(measure, scale).map_or(Field::Missing, |time| Field::Estimate(time, words::compact))
+        };
+        let column = Column::number(&format!("{name} {symbol}"));
+        let column = if measure == Measure::Score { column.main() } else { column.narrow(name) };
+        columns = columns.with(column, move |row| field(row, scale));
+        if measure == Measure::Score {
+            columns = columns.with(Column::number("95 %"), move |row| {
+                Field::Interval(row.figure.score.scaled(scale), words::compact)
+            });
+        }
+        columns = columns.with(Column::data(&format!("{name}_ms")), move |row| field(row, 1.0));
+    }
+    columns
 }
 
 fn rows(results: &Results) -> Vec<Row<'_>> {
@@ -43,16 +70,15 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
             false => format!("{}{}", row.figure.cell.label, coordinates(key)),
         }
     };
+    let suited = || TimeUnit::suited(rows.iter().map(|row| row.figure.score.value).fold(0.0, f64::max));
+    let unit = results.run.time_unit.unwrap_or_else(suited);
     let table = Columns::new()
         .keyed(|row: &Row<'_>| &row.figure.cell.key)
         .with(Column::words("command").keyed("label"), move |row| Field::Text(name(row)))
         .with(Column::number("executions").narrow("runs").keyed("executions"), |row| {
             Field::Count(row.executed.all.len() as u64)
         })
-        .with(Column::number("wall ms").keyed("wall_ms").main(), |row| time(row.figure.score))
-        .with(Column::number("95 %"), |row| Field::Interval(row.figure.score, words::compact))
-        .with(Column::number("user ms").narrow("user").keyed("user_ms"), |row| row.used(Measure::User))
-        .with(Column::number("system ms").narrow("system").keyed("system_ms"), |row| row.used(Measure::System))
+        .and(times(unit))
         .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| row.used(Measure::Memory))
         .with(Column::data("failed"), |row| {
             Field::Count(row.executed.all.iter().filter(|one| one.status != 0).count() as u64)
