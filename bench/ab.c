@@ -1,10 +1,14 @@
-/* What bench/ab compares: `ab KIND NUMBER`, a command of about 10 ms at 1000, by what it waits for. */
+/*
+ * What bench/ab compares: `ab KIND NUMBER [MILLIONTHS START_NS]`, a command by what it spends its time on. It ends later by
+ * MILLIONTHS of the time since it began, of which START_NS came before main.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static void compute(long number)
@@ -33,18 +37,35 @@ static int files(long number)
     return file < 0 || unlink(name) != 0;
 }
 
+static long long now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
-    const char *kind = argc == 3 ? argv[1] : "";
-    const long number = argc == 3 ? atol(argv[2]) : 0;
+    const long long began = now();
+    const char *kind = argc == 3 || argc == 5 ? argv[1] : "";
+    const long number = argc > 2 ? atol(argv[2]) : 0;
+    const double later = argc == 5 ? atof(argv[3]) / 1e6 : 0;
+    const long long start = argc == 5 ? atoll(argv[4]) : 0;
+    long long end;
+    int failed = 0;
 
     if (strcmp(kind, "files") == 0)
-        return files(number);
-    if (strcmp(kind, "calls") == 0)
+        failed = files(number);
+    else if (strcmp(kind, "calls") == 0)
         call(number);
     else if (strcmp(kind, "compute") == 0)
         compute(number);
     else
-        return fprintf(stderr, "usage: ab compute|calls|files NUMBER\n"), 2;
-    return 0;
+        return fprintf(stderr, "usage: ab compute|calls|files NUMBER [MILLIONTHS START_NS]\n"), 2;
+    end = now();
+    end += (long long)(later * (double)(end - began + start));
+    while (now() < end)
+        ;
+    return failed;
 }
