@@ -114,3 +114,37 @@ fn what_cannot_be_read_is_said_with_the_command() {
         assert!(stderr(&output).contains(why), "{words:?}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn runs_of_one_merge_after_the_other_are_a_chain() {
+    let scripts = Scripts::new();
+    for [old, new] in [[100, 125], [125, 125], [125, 120]] {
+        let [old, new] = [old, new].map(|time| format!(r#"echo '{{"parse": {time}}}'"#));
+        let output = scripts.ab(&["--harness", "json", "-q", "-n", "base", "-n", "head", &old, &format!("{new} ")]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let report = |words: &str| scripts.place.unixmark(&format!("report {words}")).output().unwrap();
+    let output = report("--trend parse --chain");
+    let said = stdout(&output).split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(
+        said.contains("From the first base to the last head, over 3 runs: +20.0 % (worse;"),
+        "{said}{}",
+        stderr(&output)
+    );
+    assert!(
+        said.contains("the level is 25.0 % higher (worse;") && said.contains("the level is 4.0 % lower (better;"),
+        "{said}"
+    );
+    let json: Value = serde_json::from_slice(&report("--trend parse --chain --format json").stdout).unwrap();
+    let points = json["points"].as_array().unwrap();
+    let close = |place: usize, key: &str, wanted: f64| (points[place][key].as_f64().unwrap() - wanted).abs() < 1e-6;
+    assert!(points.len() == 3 && close(0, "change", 25.0) && close(2, "value", 120.0), "{json}");
+    for (words, why) in [
+        ("--chain", "--trend"),
+        ("--trend other --chain", "no run in"),
+        ("--trend parse --chain --host nobody", "no run with the test 'parse' comes from host 'nobody'"),
+    ] {
+        let output = report(words);
+        assert!(output.status.code() == Some(2) && stderr(&output).contains(why), "{words}: {}", stderr(&output));
+    }
+}

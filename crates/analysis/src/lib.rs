@@ -4,6 +4,7 @@
 mod another;
 mod bill;
 mod burnin;
+mod chain;
 mod compare;
 mod cost;
 mod counts;

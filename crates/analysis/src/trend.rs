@@ -53,10 +53,13 @@ pub struct Series {
     pub steps: Vec<Step>,
     /// The latest beside those before it at its level; none of a single run.
     pub latest: Option<Latest>,
+    /// Of a chain, by how many per cent the last head differs from the first base.
+    #[serde(skip)]
+    pub total: Option<Estimate>,
 }
 
 /// What the runs of a series have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Common {
     /// Where they ran.
     pub host: String,
@@ -118,6 +121,9 @@ pub struct Point {
     pub score: Estimate,
     /// What is not as in the run before.
     pub changed: Vec<Change>,
+    /// Of a chain, by how many per cent its head differs from its base.
+    #[serde(skip)]
+    pub change: Option<Estimate>,
 }
 
 /// Something that differs from the run before.
@@ -196,6 +202,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
         points: vec![point(summary, figure.score, None)],
         steps: Vec::new(),
         latest: None,
+        total: None,
     };
     // The control of a comparison measures the same again.
     let figures = summary.figures.iter().filter(|figure| figure.cell.key.test == test && !figure.cell.control);
@@ -209,6 +216,7 @@ fn cells(test: &str, summary: &Summary) -> Vec<Series> {
         points: vec![point(summary, index.score, None)],
         steps: Vec::new(),
         latest: None,
+        total: None,
     });
     figures.chain(indexes).collect()
 }
@@ -223,7 +231,7 @@ fn point(summary: &Summary, score: Estimate, before: Option<&Summary>) -> Point 
     };
     let Run { name, host, started, .. } = summary.run.clone();
     let changed = watched(&summary.run, &summary.facts).into_iter().filter_map(change).collect();
-    Point { run: name, host, started, score, changed }
+    Point { run: name, host, started, score, changed, change: None }
 }
 
 fn level_changes(series: &Series, runs: &[&Summary]) -> Vec<Step> {
@@ -304,6 +312,7 @@ mod tests {
             started: String::new(),
             score: Estimate::alone(*value),
             changed: Vec::new(),
+            change: None,
         };
         values.iter().map(point).collect()
     }
@@ -339,6 +348,7 @@ mod tests {
             points,
             steps: Vec::new(),
             latest: None,
+            total: None,
         };
         let steps = level_changes(&series, &[]);
         assert_eq!((steps.len(), steps[0].run.as_str(), steps[0].changed.len()), (1, "run6", 1), "{steps:?}");

@@ -26,7 +26,10 @@ pub(super) struct Arguments {
     /// Show this test, or index, across all runs instead of one run
     #[arg(long, value_name = "TEST", conflicts_with_all = ["run", "baseline", "redact"])]
     trend: Option<String>,
-    /// Only runs of this host, or `all` [default: the host of the latest run with the test]
+    /// Multiply what each run of `ab` or `cost` found of the test: the head of a run is the base of the next
+    #[arg(long, requires = "trend")]
+    chain: bool,
+    /// Only runs of this host, or `all` [default: the host of the latest run with the test; with --chain all]
     #[arg(long, value_name = "NAME", requires = "trend")]
     host: Option<String>,
     #[command(flatten)]
@@ -37,7 +40,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let store = arguments.results.store()?;
     let catalogue = Catalogue::load()?;
     if let Some(test) = &arguments.trend {
-        return trend::run(test, arguments.host.as_deref(), arguments.form.layout(), &store, &catalogue);
+        let Arguments { chain, host, form, .. } = arguments;
+        return trend::run((test, *chain), host.as_deref(), form.layout(), &store, &catalogue);
     }
     let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
     let baseline = baseline.map(|results| results.as_baseline());

@@ -2,20 +2,21 @@
 
 use anyhow::{Result, anyhow};
 
+use crate::reports::results;
 use crate::status::{Status, usage};
 use crate::terminal::{print, say};
 use ::report::{Layout, Subject};
-use analysis::{Summary, Trend};
+use analysis::{Results, Summary, Trend};
 use catalogue::Catalogue;
-use journal::{FILE, Store};
+use journal::{FILE, Store, View};
 use words::nearest;
 
 /// Every host, in place of a name.
 const ALL: &str = "all";
 
-/// Prints the trend of a test, or an index, on one host or all. Journals that have a summary are not read.
+/// Prints the trend of a test, or an index, on one host or all; or the chain of its comparisons. Journals that have a summary are not read.
 pub(super) fn run(
-    test: &str,
+    (test, is_chain): (&str, bool),
     host: Option<&str>,
     layout: Layout,
     store: &Store,
@@ -49,6 +50,7 @@ pub(super) fn run(
         }));
     }
     let latest = with.iter().max_by_key(|summary| summary.run.started.parse::<jiff::Timestamp>().ok());
+    let host = host.or(is_chain.then_some(ALL));
     let host = host.map_or_else(|| latest.map(|summary| summary.run.host.clone()).unwrap_or_default(), str::to_owned);
     with.retain(|summary| host == ALL || summary.run.host == host);
     if with.is_empty() {
@@ -58,8 +60,24 @@ pub(super) fn run(
             None => anyhow!("{what}; --host all shows all hosts"),
         }));
     }
-    print(&::report::render(Subject::Trend(&Trend::new(test, &with)), layout)?)?;
+    let trend = if is_chain { chain(test, &with, store, catalogue)? } else { Trend::new(test, &with) };
+    print(&::report::render(Subject::Trend(&trend), layout)?)?;
     Ok(status)
+}
+
+/// Returns the chain of a test over the runs that compare it.
+///
+/// # Errors
+/// None does, or a journal cannot be read.
+fn chain(test: &str, summaries: &[Summary], store: &Store, catalogue: &Catalogue) -> Result<Trend> {
+    let compares = |summary: &&Summary| matches!(summary.run.view, View::Ab | View::Cost);
+    let names = summaries.iter().filter(compares).map(|summary| &summary.run.name);
+    let runs = names.map(|name| results(store, catalogue, name, None)).collect::<Result<Vec<Results>>>()?;
+    let trend = Trend::chained(test, &runs);
+    if trend.series.is_empty() {
+        return Err(usage(anyhow!("no run compares the test '{test}'; a chain is of runs of `unixmark ab` or `cost`")));
+    }
+    Ok(trend)
 }
 
 /// The tests and indexes that a run has figures for.

@@ -4,6 +4,7 @@
 extern crate unixmark_analysis as analysis;
 
 mod ab;
+mod chain;
 mod cost;
 mod fleet;
 mod harness;

@@ -16,8 +16,11 @@ pub fn trend(trend: &Trend) -> Document {
     let mut document = Document::new(FORMAT, "unixmark trend", &trend.test, &["points"]);
     document.blocks.push(Block::Data("test", trend.test.as_str().into()));
     for series in &trend.series {
-        let latest = series.latest.as_ref().map(|latest| sentence(latest, series));
-        let latest = latest.unwrap_or_else(|| "One run: there is nothing to compare it with.".to_owned());
+        let latest = match (&series.total, &series.latest) {
+            (Some(total), _) => chained(*total, series),
+            (None, Some(latest)) => sentence(latest, series),
+            (None, None) => "One run: there is nothing to compare it with.".to_owned(),
+        };
         let lead = Block::Lead(series.steps.iter().map(|step| change(step, series)).chain([latest]).collect());
         document.extend([Block::Section(heading(series, &trend.series)), lead, Block::Table(points(series))]);
     }
@@ -50,7 +53,7 @@ fn points(series: &Series) -> Table {
         let change = |change: &Change| format!("{}: {} -> {}", change.name, change.before, change.after);
         Field::Words(point.changed.iter().map(change).collect())
     };
-    Columns::new()
+    let columns = Columns::new()
         .with(Column::words("Started").keyed("started"), |point: &Point| {
             let shown: String = point.started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect();
             Field::Worded(shown, point.started.as_str().into())
@@ -64,9 +67,19 @@ fn points(series: &Series) -> Table {
         .with(Column::number("±").wide(7), |point| Field::Spread(score(point)))
         .with(Column::words("Run").keyed("run"), |point| Field::text(&point.run).narrow(shortened(&point.run, 20)))
         .with(Column::data("host"), |point| Field::text(&point.host))
-        .with(Column::words("Changed since the run before").keyed("changed"), changes)
-        .of(&series.points)
-        .keyed("points")
+        .with(Column::words("Changed since the run before").keyed("changed"), changes);
+    let columns = if series.total.is_some() { with_change(columns) } else { columns };
+    columns.of(&series.points).keyed("points")
+}
+
+/// Adds what each run of a chain has found.
+fn with_change<'a>(columns: Columns<'a, Point>) -> Columns<'a, Point> {
+    let change = |point: &Point| point.change.unwrap_or_else(|| Estimate::alone(f64::NAN));
+    columns
+        .with(Column::number("Change, %").keyed("change"), move |point: &Point| {
+            Field::Number(change(point).value, words::signed_fine)
+        })
+        .with(Column::number("95 %"), move |point| Field::Interval(change(point), words::signed_fine))
 }
 
 fn score(point: &Point) -> Estimate {
@@ -86,6 +99,15 @@ fn latest(series: &[Series]) -> Table {
         })
     };
     Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Readers::PROGRAM)
+}
+
+/// What all runs of a chain come to.
+fn chained(total: Estimate, series: &Series) -> String {
+    let runs = words::count(series.points.len(), "run");
+    let [value, low, high] = [total.value, total.low, total.high].map(words::signed_fine);
+    let is_known = total.low > 0.0 || total.high < 0.0;
+    let word = if is_known { judged(total.value, series) } else { "which may be chance" };
+    format!("From the first base to the last head, over {runs}: {value} % ({word}; 95 %: {low}..{high} %).")
 }
 
 /// Better or worse, of a change in per cent.
