@@ -23,9 +23,10 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 ";
 
 /// The verbs that need Linux.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "run",
     "ab",
+    "bisect",
     "card",
     "unixbench",
     "latency",

@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// Verbs, with those below a verb after a space, and their examples: a command, and what it is for.
-const EXAMPLES: [(&str, &[(&str, &str)]); 29] = [
+const EXAMPLES: [(&str, &[(&str, &str)]); 30] = [
     (
         "run",
         &[
@@ -23,6 +23,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 29] = [
                 "status 1 if a checkout is slower by over 2 %",
             ),
             ("unixmark ab -N -L file=a,b 'md5sum {file}'", "one command with several values"),
+        ],
+    ),
+    (
+        "bisect",
+        &[
+            ("unixmark bisect --good v1.2 --bad HEAD --build make -- ./tool input.txt", "which commit made it slower"),
+            ("unixmark bisect --good v1.2 --bad HEAD -- python3 tool.py", "the same of what needs no build"),
         ],
     ),
     (

@@ -28,6 +28,8 @@ pub(crate) enum Status {
     Nothing,
     /// A gate cannot tell.
     Unseen,
+    /// It was measured, but what `git bisect run` asks is not decided.
+    Undecided,
     /// A signal ended it.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
     Signal(i32),
@@ -40,6 +42,8 @@ impl From<Status> for ExitCode {
             Status::Failed => ExitCode::from(1),
             Status::Nothing => ExitCode::from(3),
             Status::Unseen => ExitCode::from(4),
+            // git skips the revision.
+            Status::Undecided => ExitCode::from(125),
             // Shells report a death by signal N as 128 + N.
             Status::Signal(number) => ExitCode::from(u8::try_from(128 + number).unwrap_or(u8::MAX)),
         }

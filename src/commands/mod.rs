@@ -120,9 +120,15 @@ fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
     code(words, 2)
 }
 
-/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's.
+/// Returns an exit code for an error: `ours`, or 1 where the caller expects UnixBench's; for `git bisect run` one that ends it,
+/// since others would judge the revision.
 fn code(words: &[OsString], ours: u8) -> ExitCode {
-    ExitCode::from(if measuring::is_unixbench(words) { 1 } else { ours })
+    let is_bisected = words.get(1).is_some_and(|verb| verb == "ab") && words.iter().any(|word| word == "--bisect");
+    ExitCode::from(match ours {
+        _ if measuring::is_unixbench(words) => 1,
+        _ if is_bisected => u8::MAX,
+        ours => ours,
+    })
 }
 
 fn dispatch(verb: Verb) -> Result<Status> {

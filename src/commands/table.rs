@@ -8,38 +8,38 @@ use super::Cli;
 
 /// The options that several verbs share, with the verbs that have them.
 const SHARED: [(&str, &str); 26] = [
-    ("all-facts", "ab burnin-cooling burnin-memory cost latency run scale"),
-    ("budget", "ab cost latency run scale"),
-    ("build", "ab burnin-cooling burnin-memory cost latency run scale"),
-    ("comment", "ab burnin-cooling burnin-memory card cost import latency run scale"),
-    ("copies", "ab burnin-cooling burnin-memory cost latency run scale unixbench"),
-    ("dir", "ab burnin-cooling burnin-memory card cost doctor latency run scale"),
-    ("dry-run", "ab burnin-cooling burnin-memory clean cost latency run scale"),
-    ("emit", "ab burnin-cooling burnin-memory cost latency run scale"),
+    ("all-facts", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
+    ("budget", "ab bisect cost latency run scale"),
+    ("build", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
+    ("comment", "ab bisect burnin-cooling burnin-memory card cost import latency run scale"),
+    ("copies", "ab bisect burnin-cooling burnin-memory cost latency run scale unixbench"),
+    ("dir", "ab bisect burnin-cooling burnin-memory card cost doctor latency run scale"),
+    ("dry-run", "ab bisect burnin-cooling burnin-memory clean cost latency run scale"),
+    ("emit", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
     ("fail-on", "ab compare cost"),
     (
         "format",
-        "ab burnin-cooling burnin-memory card compare cost doctor fleet-report fleet-status latency list report run scale",
+        "ab bisect burnin-cooling burnin-memory card compare cost doctor fleet-report fleet-status latency list report run scale",
     ),
-    ("iterations", "ab cost latency run scale unixbench"),
-    ("load", "ab cost latency run scale"),
-    ("over", "ab cost latency run scale"),
-    ("patience", "ab burnin-cooling burnin-memory cost latency run scale"),
-    ("pin", "ab cost latency run scale"),
-    ("precision", "ab cost latency run scale"),
-    ("procedure", "ab cost latency run scale unixbench"),
-    ("quick", "ab card cost latency run scale"),
-    ("quiet", "ab burnin-cooling burnin-memory cost latency run scale unixbench"),
+    ("iterations", "ab bisect cost latency run scale unixbench"),
+    ("load", "ab bisect cost latency run scale"),
+    ("over", "ab bisect cost latency run scale"),
+    ("patience", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
+    ("pin", "ab bisect cost latency run scale"),
+    ("precision", "ab bisect cost latency run scale"),
+    ("procedure", "ab bisect cost latency run scale unixbench"),
+    ("quick", "ab bisect card cost latency run scale"),
+    ("quiet", "ab bisect burnin-cooling burnin-memory cost latency run scale unixbench"),
     ("redact", "collect compare export report"),
     (
         "results",
-        "ab burnin-cooling burnin-memory card compare cost doctor export import latency list report run scale site",
+        "ab bisect burnin-cooling burnin-memory card compare cost doctor export import latency list report run scale site",
     ),
-    ("seed", "ab cost latency run scale"),
-    ("strict", "ab burnin-cooling burnin-memory cost latency run scale"),
-    ("yes", "ab cost latency run scale"),
-    ("verbose", "ab burnin-cooling burnin-memory cost latency run scale unixbench"),
-    ("watch", "ab burnin-cooling burnin-memory cost latency run scale"),
+    ("seed", "ab bisect cost latency run scale"),
+    ("strict", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
+    ("yes", "ab bisect cost latency run scale"),
+    ("verbose", "ab bisect burnin-cooling burnin-memory cost latency run scale unixbench"),
+    ("watch", "ab bisect burnin-cooling burnin-memory cost latency run scale"),
 ];
 
 /// Words that mean one of the above and must not come back beside it.
@@ -82,8 +82,13 @@ fn verbs_and_options() {
 #[test]
 fn one_name_is_one_thing() {
     // The same word for another thing, in another part of the tool.
-    const OTHER: [(&str, &str); 7] = [
+    const OTHER: [(&str, &str); 11] = [
         ("ab", "base"),
+        ("ab", "fail-on"),
+        // hyperfine's own letter.
+        ("ab", "ignore-failure"),
+        ("ab", "iterations"),
+        ("bisect", "build"),
         ("fleet-report", "against"),
         ("fleet-report", "threshold"),
         // Slurm's own letter.

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::measuring::job::carry_out;
+use crate::measuring::job::answer;
 use crate::measuring::options::{Commands, Limit, MatrixOptions, Parameters, counted, with_default};
 use crate::status::{Status, usage};
 use analysis::CountLimit;
-use catalogue::{Catalogue, Command, Condition};
+use catalogue::{Catalogue, Command, Condition, Test};
 use interop::harness::Harness;
 use journal::View;
-use measure::Ask;
+use measure::{Ask, Measured};
 use plan::{Arms, Matrix, Procedure, Purpose};
 
 /// The time that an answer may take, unless the user gives it another.
@@ -46,6 +46,10 @@ pub(crate) struct Arguments {
     /// Count what each command does, too: system calls by name, processes, memory; in three executions that are not timed
     #[arg(long)]
     counts: bool,
+    /// Answer `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125 if that is
+    /// undecided
+    #[arg(long, requires = "fail_on", conflicts_with_all = ["counts", "harness"])]
+    bisect: bool,
     /// Check first that all commands print the same
     #[arg(long)]
     same_output: bool,
@@ -62,14 +66,29 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    carry_out(&arguments.options, &arguments.commands.exports(), |catalogue, _| {
-        ask(arguments, catalogue).map_err(usage)
-    })
+    let asked = gate(&arguments.fail_on).ok().flatten().filter(|_| arguments.bisect);
+    let status = |measured: &Measured, status| asked.map_or(status, |gate| bisected(measured, status, gate));
+    let exports = arguments.commands.exports();
+    answer(&arguments.options, &exports, |catalogue, _| ask(arguments, catalogue).map_err(usage), status)
+}
+
+/// Returns the exit status of a run for `git bisect run`.
+fn bisected(measured: &Measured, status: Status, gate: f64) -> Status {
+    match (status, measured.results.cost().and_then(|cost| cost.is_slower(gate))) {
+        (Status::Signal(_), _) => status,
+        (_, Some(true)) => Status::Failed,
+        (Status::Fine, Some(false)) => Status::Fine,
+        _ => Status::Undecided,
+    }
 }
 
 /// Returns what the arguments ask for.
 fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
-    let Arguments { commands, options, .. } = arguments;
+    let Arguments { commands, options, harness, .. } = arguments;
+    let (gate, limits) = (gate(&arguments.fail_on)?, counts_of(&arguments.fail_on));
+    if arguments.bisect && (gate.is_none() || !limits.is_empty()) {
+        bail!("--bisect goes by the time alone; try --fail-on 2%");
+    }
     if options.copies(2, || vec![1])? != [1] {
         bail!("commands that are compared are executed one at a time; leave --copies out, or try `unixmark scale`");
     }
@@ -77,12 +96,19 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
     if let [_] = &arms[..] {
         return alone(arguments, catalogue, arms);
     }
-    let prints = [arguments.same_output, arguments.harness.is_some()];
-    let (mut test, names) = commands.in_turn(catalogue, arms, prints)?;
-    let limits = counts_of(&arguments.fail_on);
+    let (mut test, names) = commands.in_turn(catalogue, arms, [arguments.same_output, harness.is_some()])?;
     if arguments.counts || !limits.is_empty() {
         test = counted(catalogue, test)?;
     }
+    Ok(Ask { gate, limits, harness: *harness, ..comparison(catalogue, (test, &names), (commands, options))? })
+}
+
+/// Returns the ask to compare commands that are executed in turn with the first.
+pub(super) fn comparison(
+    catalogue: &Catalogue,
+    (test, names): (Arc<Test>, &[String]),
+    (commands, options): (&Commands, &MatrixOptions),
+) -> Result<Ask> {
     let (base, others) = names.split_first().context("there is no command; name two")?;
     let condition = |name: &String| Arc::new(Condition { name: name.clone(), parts: Vec::new() });
     let mut effort = commands.effort(options.effort_in_blocks()?);
@@ -97,14 +123,7 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
         procedure: Procedure::new(Purpose::Ab, effort),
         ..Matrix::default()
     };
-    Ok(Ask {
-        view: View::Ab,
-        gate: gate(&arguments.fail_on)?,
-        limits,
-        harness: arguments.harness,
-        time_unit: commands.time_unit,
-        ..options.ask(matrix)
-    })
+    Ok(Ask { view: View::Ab, time_unit: commands.time_unit, ..options.ask(matrix) })
 }
 
 /// Returns the loss of time that is a failure.

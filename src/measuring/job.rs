@@ -26,6 +26,19 @@ pub(super) fn carry_out(
     exports: &[(Format, &Path)],
     ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
 ) -> Result<Status> {
+    answer(options, exports, ask, |_, status| status)
+}
+
+/// The same with an exit status of the verb's own, from what was measured and the usual one.
+///
+/// # Errors
+/// As [`carry_out`].
+pub(super) fn answer(
+    options: &MatrixOptions,
+    exports: &[(Format, &Path)],
+    ask: impl FnOnce(&mut Catalogue, &Machine) -> Result<Ask>,
+    status: impl FnOnce(&Measured, Status) -> Status,
+) -> Result<Status> {
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
     let ask = ask(&mut catalogue, &machine)?;
     let measuring = &options.measuring;
@@ -43,7 +56,7 @@ pub(super) fn carry_out(
     let (setup, loudness) = (measuring.setup(&machine)?, measuring.loudness());
     let (measured, kept) = measure(&prepared, &setup, loudness)?;
     let exported = exports.iter().try_for_each(|(format, path)| write_report(&measured, *format, path));
-    conclude(&measured, &[kept, exported], loudness, measuring.shown())
+    Ok(status(&measured, conclude(&measured, &[kept, exported], loudness, measuring.shown())?))
 }
 
 fn write_report(measured: &Measured, format: Format, path: &Path) -> Result<()> {

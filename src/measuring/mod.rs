@@ -1,6 +1,7 @@
 //! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
 
 mod ab;
+mod bisect;
 mod build;
 mod burnin;
 mod card;
@@ -43,6 +44,8 @@ pub(crate) enum Verb {
     Run(run::Arguments),
     /// Measure which of several commands is faster, by how much, and how certain that is
     Ab(ab::Arguments),
+    /// Search for the commit that made a command slower, and say how certain that is
+    Bisect(bisect::Arguments),
     /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
     Card(card::Arguments),
     /// Stand in for UnixBench's Run: the same options, variables, files and text
@@ -80,6 +83,7 @@ impl Verb {
         match self {
             Verb::Run(arguments) => run::run(arguments),
             Verb::Ab(arguments) => ab::run(arguments),
+            Verb::Bisect(arguments) => bisect::run(arguments),
             Verb::Card(arguments) => card::run(arguments),
             Verb::Unixbench(arguments) => unixbench::run(arguments),
             Verb::Latency(arguments) => latency::run(arguments),

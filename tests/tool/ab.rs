@@ -193,7 +193,7 @@ fn nothing_is_left_of_a_run_that_is_stopped() {
 }
 
 /// Waits until there is what is asked for, for a minute at most.
-fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
+pub(crate) fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         if let Some(found) = look() {
@@ -205,7 +205,7 @@ fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
 }
 
 /// The number of a process that has written it.
-fn started(file: &Path) -> Option<u32> {
+pub(crate) fn started(file: &Path) -> Option<u32> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 

@@ -5,6 +5,7 @@ mod ab;
 mod archive;
 mod bad_luck;
 mod bare;
+mod bisect;
 mod burnin;
 mod ci;
 mod command_line;

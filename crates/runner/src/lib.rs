@@ -36,6 +36,7 @@ pub use protocol::{Conclusion, Parser};
 pub use failure::Failure;
 pub use rig::Rig;
 pub use rounds::Bench;
+pub use supervisor::Supervisor;
 
 use rounds::Rounds;
 

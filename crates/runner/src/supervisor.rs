@@ -14,20 +14,23 @@ use super::guardian::{Guardian, SCREEN_BACK, Scratch};
 use super::program::{Command, Program, Stage};
 use conditions::Experiment;
 use machine::Machine;
-use processes::Signals;
+use processes::{Failure, Interrupt, Signals};
+
+/// The longest time that a build may take.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Starts programs, waits for them and ends them. At its end what conditions changed is undone, then the guardian is dismissed.
-pub(super) struct Supervisor<'a> {
-    pub machine: &'a Machine,
+pub struct Supervisor<'a> {
+    pub(super) machine: &'a Machine,
     /// How long to wait for a program that stays silent.
-    pub patience: Duration,
+    pub(super) patience: Duration,
     /// Where energy is known from; a meter ends before the guardian.
-    pub energy: Source,
+    pub(super) energy: Source,
     /// The ledger, and what switches conditions.
-    pub experiment: Experiment,
-    pub guardian: Guardian,
-    pub scratch: Scratch,
-    pub signals: Rc<Signals>,
+    pub(super) experiment: Experiment,
+    pub(super) guardian: Guardian,
+    pub(super) scratch: Scratch,
+    pub(super) signals: Rc<Signals>,
     screen: Option<PathBuf>,
     /// For how long the user has had the run paused.
     paused: Cell<Duration>,
@@ -103,11 +106,42 @@ impl<'a> Supervisor<'a> {
         })
     }
 
+    /// Returns the run's scratch directory.
+    #[must_use]
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    /// Returns the signal that asked the run to stop, if one did.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        self.signals.stopped()
+    }
+
+    /// Runs a command that is not measured, in `folder`, and returns the end of what it printed.
+    ///
+    /// # Errors
+    /// It failed, or a signal came.
+    pub fn execute(&mut self, words: &[&str], folder: &Path) -> Result<String, Failure> {
+        let Supervisor { guardian, signals, .. } = self;
+        let interrupt = Interrupt { signals, is_due: &|signals| signals.stopped().is_some() };
+        let command = processes::Command { words, folder, limit: DAY, cgroup: None };
+        let mut known = None;
+        let ended = command.run(Some(interrupt), &mut |group| {
+            guardian.watch(&group).map_err(|error| format!("{error:#}"))?;
+            known = Some(group);
+            Ok(())
+        });
+        // What it leaves behind on purpose goes on.
+        known.iter().for_each(|group| drop(guardian.forget(group)));
+        ended
+    }
+
     /// Starts a program and registers its group with the guardian.
     ///
     /// # Errors
     /// A sentence saying why it could not be started.
-    pub fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
+    pub(super) fn start(&mut self, command: &Command<'_>) -> Result<Program, String> {
         let mut program = Program::spawn(command)?;
         if let Err(error) = self.guardian.watch(program.group()) {
             program.end();
@@ -117,7 +151,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Ends all programs and their groups.
-    pub fn end(&mut self, processes: &mut Processes) {
+    pub(super) fn end(&mut self, processes: &mut Processes) {
         for program in processes.all_mut() {
             program.end();
             // That the guardian is gone shows when the next program is registered.
@@ -127,7 +161,7 @@ impl<'a> Supervisor<'a> {
 
     /// Sleeps in poll(2) until `done` holds. While a window is open nothing wakes the tool but a program that prints or
     /// ends, or a signal.
-    pub fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
+    pub(super) fn wait(&self, processes: &mut Processes, limit: Duration, done: impl Fn(&Processes) -> bool) -> Waited {
         let deadline = monotonic() + ns(limit);
         loop {
             for program in processes.all_mut() {
@@ -146,7 +180,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Rests as UnixBench does before a pass; returns whether no signal stopped it.
-    pub fn rest(&self) -> bool {
+    pub(super) fn rest(&self) -> bool {
         [1, 2].into_iter().all(|seconds| {
             rustix::fs::sync();
             self.sleep(Duration::from_secs(seconds))
@@ -154,7 +188,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Sleeps for a time; returns whether no signal stopped it.
-    pub fn sleep(&self, time: Duration) -> bool {
+    pub(super) fn sleep(&self, time: Duration) -> bool {
         let deadline = monotonic() + ns(time);
         while self.signals.stopped().is_none() {
             if self.signals.wants_pause() {
@@ -168,7 +202,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Stops this process until something continues it, as Ctrl-Z does to any other. Nothing must be switched on.
-    pub fn pause(&self) {
+    pub(super) fn pause(&self) {
         let began = Instant::now();
         if let Some(screen) = &self.screen {
             // The display takes it again when it next draws.
@@ -179,7 +213,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Returns for how long the run was paused.
-    pub fn paused(&self) -> Duration {
+    pub(super) fn paused(&self) -> Duration {
         self.paused.get()
     }
 

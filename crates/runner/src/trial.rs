@@ -84,7 +84,7 @@ struct Alone {
 
 impl Supervisor<'_> {
     /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
-    pub fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
+    pub(super) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
         let mut processes = Processes::default();
         let result = self.spawn(setup, &mut processes).and_then(|()| self.run(setup, &mut processes, entered));
         self.end(&mut processes);
@@ -158,7 +158,7 @@ impl Supervisor<'_> {
     ///
     /// # Errors
     /// One of them fails first, or takes too long.
-    pub fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
+    pub(super) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
         let is_settled = |program: &Program| program.stage() != Stage::Preparing;
         let bad = match self.wait(processes, self.patience, |processes| processes.all().all(is_settled)) {
             Waited::Done => Stage::Failed,

@@ -192,6 +192,18 @@ impl Cost {
         Cost { against, threshold, conditions, control, widening, controls, missing, notes }
     }
 
+    /// Returns true if something takes longer by more than `size` per cent, by the whole interval of its time, and false if by
+    /// theirs nothing does.
+    #[must_use]
+    pub fn is_slower(&self, size: f64) -> Option<bool> {
+        let effects = self.conditions.iter().flat_map(|condition| &condition.effects);
+        let times = effects.map(|effect| &effect.comparison).filter(|one| one.measure == Measure::Score);
+        let changes: Vec<_> = times.map(Comparison::change).collect();
+        let is_slower = changes.iter().any(|change| change.low > size);
+        let is_known = changes.len() == self.conditions.len() && changes.iter().all(|change| change.high < size);
+        (is_slower || is_known).then_some(is_slower)
+    }
+
     /// Returns the losses of at least `size` per cent (points for deadlines met): significantly slower or worse, by an
     /// estimate of that size, and not taken back by a second look.
     #[must_use]

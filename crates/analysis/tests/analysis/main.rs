@@ -10,5 +10,6 @@ mod fleet;
 mod harness;
 mod latency;
 mod quiet;
+mod search;
 mod shared_machine;
 mod throttle;

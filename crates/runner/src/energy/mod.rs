@@ -117,7 +117,7 @@ impl Supervisor<'_> {
     ///
     /// # Errors
     /// A signal stops the run.
-    pub fn count_energy(
+    pub(super) fn count_energy(
         &mut self,
         processes: &mut Processes,
         start: u64,
