@@ -156,7 +156,7 @@ static _Noreturn void report(void)
     for (int thread = 0; thread < threads; thread++)
         all += edges[(recorded - 1) * threads + thread].count - edges[thread].count;
     if (all == 0 && begun < opening + slice * slices) { /* else it began too late, which the times say */
-        kit_error("nothing was completed within the window: try a longer one");
+        kit_error("nothing was counted in the whole window: does the work end, and is kit_count raised?");
     }
     speech_clean(); /* what is reported there of a team is of all of it: the first copy's */
     for (int thread = 0; thread < threads; thread++) {

@@ -121,7 +121,7 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 30] = [
             ("unixmark clean --all", "every build that is not in use"),
         ],
     ),
-    ("doctor", &[("unixmark doctor", "what will spoil a run here, and how to fix it")]),
+    ("doctor", &[("unixmark doctor", "what would distort results here, and how to fix it")]),
     (
         "restore",
         &[

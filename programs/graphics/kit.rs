@@ -321,7 +321,10 @@ impl Kit {
     /// There is nothing to report.
     pub fn finish(self) -> Result<(), Stop> {
         if self.frames.is_empty() && self.slices.iter().all(|slice| slice.2 == 0) {
-            return Err(Stop::Error("nothing was completed within the window: try a longer one".to_owned()));
+            return Err(Stop::Error(
+                "nothing was completed in the whole window: try `--procedure classic`, whose windows are longer"
+                    .to_owned(),
+            ));
         }
         let mut report = String::new();
         for (start, end, count) in &self.slices {

@@ -62,8 +62,10 @@ static void run(void)
         kit_error("lost %s (%s)", command[0], strerror(errno));
     if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
         kit_error("cannot execute %s: is it installed, and executable?", command[0]);
+    if (WIFSIGNALED(status))
+        kit_error("%s was ended by signal %d: run it by hand to see why", command[0], WTERMSIG(status));
     if (status != 0)
-        kit_error("%s ended with wait status %d: run it by hand to see why", command[0], status);
+        kit_error("%s ended with exit status %d: run it by hand to see why", command[0], WEXITSTATUS(status));
 }
 
 static void check_output(void)

@@ -57,7 +57,7 @@ enum Verb {
     Import(import::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),
-    /// Turn runs into a site of plain files: a ranking, a page per run, side by side
+    /// Generate a static web site from runs: a ranking, a page per run, side by side
     Site(site::Arguments),
     /// Merge journals from many nodes into one fleet run
     Collect(collect::Arguments),

@@ -140,7 +140,7 @@ fn numbers_out_of_range() {
         ("-c 9..1", "not a range"),
         ("-c -1", "-1"),
         ("-i x", "invalid digit"),
-        ("--budget 0s", "not a duration"),
+        ("--budget 0s", "a time of 0 measures nothing"),
         ("--budget soon", "try 90, 90s, 3m or 1h"),
         ("--precision 0%", "try 1%"),
         ("--precision 200%", "not a share"),

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// Where the measured programs work, and so which disk is measured [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// A smoke run of one block, to see what a card looks like
+    /// A smoke test of one block, to see what a card looks like
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let card = Card { index: &index.results, disk: &disk.results, steal, findings: &findings };
     print(&::report::render(Subject::Card(&card), arguments.form.layout())?)?;
     say(
-        "\nNothing was sent anywhere. A network is not measured: what it does depends on the other end (iperf3 measures it).",
+        "\nNo data left this machine. A network is not measured: what it does depends on the other end (iperf3 measures it).",
     );
     // What cannot be measured here is a gap in the card.
     let is_whole = first == Status::Fine && second == Status::Fine;

@@ -81,6 +81,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
+    check_names(arguments, catalogue)?;
     let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), GROUP)?;
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
     let copies = options.copies(cpus, || vec![1])?;
@@ -108,6 +109,19 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
         is_gate_strict: arguments.strict_gate,
         ..options.ask(matrix)
     })
+}
+
+/// Conditions stand in one word, so one that stands among the tests was meant to belong to it.
+fn check_names(arguments: &Arguments, catalogue: &Catalogue) -> Result<()> {
+    let is_condition = |name: &&String| name.contains('=') && catalogue.expand_conditions(&[(*name).clone()]).is_ok();
+    let is_test = |name: &String| catalogue.expand(std::slice::from_ref(name)).is_ok();
+    match arguments.names.iter().find(|name| is_condition(name) && !is_test(name)) {
+        Some(name) => bail!(
+            "'{name}' is a condition; conditions are separated by commas: try `unixmark cost {},{name} …`",
+            arguments.condition
+        ),
+        None => Ok(()),
+    }
 }
 
 fn names(arguments: &Arguments) -> Vec<String> {

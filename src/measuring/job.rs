@@ -182,8 +182,7 @@ fn publish(measured: &Measured, format: Format, loudness: Loudness) -> Result<()
     let shown = print(&::report::render(Subject::Run(&measured.results), layout(format))?);
     if loudness != Loudness::Quiet {
         say(&format!(
-            "\nThe run and its reports are in {}: report.html is a page with charts, run.jsonl the journal of \
-             everything that was measured, and run.json its summary.",
+            "\nThe run is kept in {}:\nreport.html is a page with charts, run.jsonl the journal, run.json its summary.",
             measured.directory.display()
         ));
     }

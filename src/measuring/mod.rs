@@ -46,9 +46,9 @@ pub(crate) enum Verb {
     Ab(ab::Arguments),
     /// Search for the commit that made a command slower, and say how certain that is
     Bisect(bisect::Arguments),
-    /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, neighbours
+    /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, disturbances
     Card(card::Arguments),
-    /// Stand in for UnixBench's Run: the same options, variables, files and text
+    /// Drop-in replacement for UnixBench's Run: the same options, variables, files and text
     Unixbench(unixbench::Arguments),
     /// Measure whether interactive tasks stay smooth while loads run
     Latency(latency::Arguments),
@@ -56,9 +56,9 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
-    /// Burn in the cooling or the memory: run until stopped, look for faults
+    /// Stress-test cooling or memory, and look for faults
     Burnin(burnin::Arguments),
-    /// Show what will spoil a run here, and how to fix it
+    /// Check this machine for what would distort results, and how to fix it
     Doctor(doctor::Arguments),
     /// Make a test of your own: its C file and its row in the catalogue
     New(new::Arguments),

@@ -16,8 +16,8 @@ What do you want to know?
   is this machine fit to measure?        unixmark doctor
   what changed between two runs?         unixmark compare latest~1 latest
   does it stay smooth under load?        unixmark latency --quick
-  what do more processors bring?         unixmark scale
-  what does a setting cost?              unixmark cost nice=5
+  how well does it scale?                unixmark scale
+  what does a setting cost, in 5 min?    unixmark cost nice=5 --budget 5m
   what else can be measured?             unixmark list
 
 `unixmark help` shows all verbs, and `unixmark help run` the options of one.

@@ -263,7 +263,7 @@ fn a_failing_script_is_noticed() {
     child.args(["--", &script, "2"]).current_dir("/proc").stdin(Stdio::null());
     let output = child.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.starts_with("error ") && said.contains("multi.sh ended with wait status"), "{said}");
+    assert!(said.starts_with("error ") && said.contains("multi.sh ended with exit status"), "{said}");
 }
 
 #[test]

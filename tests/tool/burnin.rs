@@ -266,7 +266,7 @@ fn wrong_words() {
         ("burnin memory --size 101%", "is not a size"),
         ("burnin memory --size 9999T", "that can be used here without swapping others out; try --size 80%"),
         ("burnin memory --passes 0", "--passes"),
-        ("burnin memory --for 0s", "is not a duration"),
+        ("burnin memory --for 0s", "a time of 0 measures nothing"),
         ("burnin cooling --kind ice", "mix"),
         ("burnin cooling -c 0", "0"),
         ("burnin cooling --arg hot", "'hot' is not an argument; try KEY=VALUE"),

@@ -191,7 +191,7 @@ fn earlier_runs_say_where_another_would_come_out() {
     assert!((0.9..0.99).contains(&end("low")) && (1.01..1.1).contains(&end("high")), "{found}");
     let output = place.fake("honest", "--procedure standard -i 2");
     let text = testing::flat(&stdout(&output));
-    let shown = "How much one run differs from another will be shown once 3 earlier runs like this one are kept";
+    let shown = "Run-to-run variation is shown once 3 comparable runs exist";
     assert!(text.contains(shown), "{text}");
     assert!(another()["runs"].is_null(), "{}", another());
 }

@@ -11,7 +11,7 @@ fn a_plan_is_printed_and_nothing_is_left() {
     let json: serde_json::Value = serde_json::from_slice(&dry("--format json").stdout).unwrap();
     assert_eq!((&json["cells"][0]["test"], &json["seed"]), (&"pipe".into(), &1.into()));
     let short = dry("--budget 1s");
-    assert!(stderr(&short).starts_with("warning: the budget is spent after about 3 blocks"), "{}", stderr(&short));
+    assert!(stderr(&short).starts_with("warning: this budget allows about 3 blocks"), "{}", stderr(&short));
     assert_eq!((dry("--format csv").status.code(), short.status.code()), (Some(2), Some(0)));
     assert!(!place.results().exists());
 }

@@ -319,7 +319,7 @@ fn programs_by_their_names() {
         ("fstime -z", "-d DIRECTORY"),
         ("fstime -d nowhere -t 1", "nowhere is not a directory"),
         ("looper 1", "COMMAND"),
-        ("looper 1 false", "false ended with wait status 256"),
+        ("looper 1 false", "false ended with exit status 1"),
     ] {
         let output = program(words).output().unwrap();
         assert_eq!((output.status.code(), stderr(&output).contains(why)), (Some(1), true), "{}", stderr(&output));

@@ -181,7 +181,7 @@ impl Remark {
     /// The sentence with `amount` as how much or how often, where it has that.
     fn amounting_to(&self, amount: &dyn Display) -> String {
         match self {
-            Remark::Steal { .. } => format!("the hypervisor took {amount} % of the processors' time (steal)"),
+            Remark::Steal { .. } => format!("other guests took {amount} % of the processors' time (steal)"),
             Remark::Foreign { .. } => format!("other processes used {amount} % of the processors' time"),
             Remark::ProgramNote { note, of, .. } => format!("{note} ({amount} of {of} trials)"),
             Remark::LoadUnsteady { of, .. } => {
@@ -230,7 +230,7 @@ impl Display for Remark {
                  share and that wanders over some {seconds} s; this makes the intervals {widening:.1} times as wide",
                 100.0 * share
             ),
-            Remark::Quick => f.write_str("a quick run shows that things work; its figures are too few to compare"),
+            Remark::Quick => f.write_str("a quick run is a smoke test: too few samples to compare"),
             Remark::InRun { run, remark } => write!(f, "{run}: {remark}"),
             Remark::SomeRounds { rounds, of, reason } => {
                 write!(f, "{rounds} of {of} rounds have it in both runs: {reason}")

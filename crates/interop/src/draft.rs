@@ -220,7 +220,7 @@ impl<'a> Draft<'a> {
             self.warn(format!("{more} more lines are not understood and left out: the file may be damaged"));
         }
         if self.run.started.is_empty() {
-            self.warn("when it was measured cannot be read: the run carries no date of its own".to_owned());
+            self.warn("the file has no time stamp, so the date of the run is unknown".to_owned());
         }
         Journal {
             run: self.run,

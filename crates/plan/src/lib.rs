@@ -241,7 +241,7 @@ impl Plan {
         let blocks = affordable.filter(|blocks| *blocks < FEWEST)?;
         let enough = Duration::from_secs_f64((f64::from(FEWEST) * self.block_seconds()).ceil());
         Some(format!(
-            "the budget is spent after about {}, and intervals need {FEWEST}; try --budget {}s, or fewer tests or copies",
+            "this budget allows about {}, and reliable intervals need {FEWEST}; try --budget {}s, or fewer tests or copies",
             words::count(blocks as usize, "block"),
             enough.as_secs()
         ))

@@ -15,7 +15,7 @@ pub enum Kind {
     Standard,
     /// UnixBench 6.0.0's own procedure, to the letter
     Classic,
-    /// A smoke run under a minute
+    /// Smoke test, under a minute
     Quick,
 }
 

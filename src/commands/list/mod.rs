@@ -156,7 +156,7 @@ fn empty(what: What, arguments: &Arguments, catalogue: &Catalogue) -> Result<Str
             let others = What::value_variants().iter().copied().filter(has_some).filter_map(name);
             let others: Vec<String> = others.map(|other| format!("`unixmark list {other} {words}`")).collect();
             let hint = if others.is_empty() { String::new() } else { format!("; try {}", others.join(" or ")) };
-            format!("nothing in this list matches{hint}\n")
+            format!("no matches{hint}\n")
         }
     })
 }

@@ -36,7 +36,7 @@ pub(crate) struct Measuring {
     /// Where the measured programs work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// How long to wait for a program that stays silent
+    /// Time-out for a program that prints nothing
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "60s")]
     patience: Duration,
     /// Show the plan and its expected duration, and measure nothing

@@ -110,6 +110,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration> {
     let with_unit = || text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
     match number.or_else(with_unit) {
         Some(time) if !time.is_zero() => Ok(time),
+        Some(_) => bail!("a time of 0 measures nothing; try 90, 90s, 3m or 1h"),
         _ => bail!("'{text}' is not a duration; try 90, 90s, 3m or 1h"),
     }
 }

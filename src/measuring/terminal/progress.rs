@@ -110,8 +110,8 @@ pub(crate) struct Progress {
     loudness: Loudness,
     classic: bool,
     line: Option<StatusLine>,
-    /// What the last plain line was about: a block, or a cell of the classic procedure.
-    printed: Option<(u32, String)>,
+    /// The tenths of the run that plain lines have told of.
+    told: u32,
     /// Commands that are executed in turn, with their trials.
     in_turn: Vec<(journal::Cell, Vec<Trial>)>,
 }
@@ -127,7 +127,7 @@ impl Progress {
             loudness,
             classic: plan.procedure.effort.kind == Kind::Classic,
             line,
-            printed: None,
+            told: 0,
             in_turn: cells.filter(|cell| cell.in_turn).map(|cell| (cell, Vec::new())).collect(),
         }
     }
@@ -167,11 +167,11 @@ impl Progress {
             line.set(vec![known(&self.in_turn).map_or(before, |known| format!("{left}, {known}"))]);
             return;
         }
-        let about = if self.classic { (0, what.clone()) } else { (block, String::new()) };
-        if self.printed.as_ref() != Some(&about) {
+        let tenth = (done.clamp(0.0, 1.0) * 10.0) as u32;
+        if tenth > self.told {
+            self.told = tenth;
             let subject = if self.classic { what } else { format!("block {}", block + 1) };
-            say(&format!("{subject}, at most {} left", clock(left)));
-            self.printed = Some(about);
+            say(&format!("{subject}, {tenth}0 % done, at most {} left", clock(left)));
         }
     }
 

@@ -19,9 +19,9 @@ pub(super) struct StatusLine {
 }
 
 impl StatusLine {
-    /// Returns one for stderr; `None` if that is not a terminal.
+    /// Returns one for stderr; `None` if nothing can be drawn there.
     pub fn new() -> Option<StatusLine> {
-        std::io::stderr().is_terminal().then(StatusLine::default)
+        can_draw().then(StatusLine::default)
     }
 
     /// Shows these lines instead of the last ones.
@@ -56,6 +56,12 @@ impl Drop for StatusLine {
     fn drop(&mut self) {
         write(&self.erase());
     }
+}
+
+/// Whether stderr is a terminal that knows escape codes.
+pub(super) fn can_draw() -> bool {
+    let is_smart = std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
+    is_smart && std::io::stderr().is_terminal()
 }
 
 /// A terminal that is gone does not matter.

@@ -4,13 +4,13 @@ use super::Severity::{Disturbs, Note, Spoils};
 use super::{System, finding};
 use journal::Finding;
 
-const FIND_IT: &str = "find it with `top -o %CPU`, end it, and run the doctor again";
+const FIND_IT: &str = "find it with `top -o %CPU`, stop it, and rerun `unixmark doctor`";
 
 /// Work in progress; a tenth of a CPU is more than an idle system uses.
 pub fn busy(system: &System) -> Option<Finding> {
     let busy = system.busy_cpus?;
     let severity = if busy >= 0.5 { Spoils } else { Disturbs };
-    let what = format!("something else uses {busy:.1} CPUs and takes time from every test");
+    let what = format!("other programs use {busy:.1} CPUs and take time from every test");
     (busy >= 0.1).then(|| finding(severity, what, FIND_IT))?
 }
 

@@ -6,6 +6,7 @@
 mod kernel;
 mod limits;
 mod load;
+mod processes;
 mod processor;
 mod storage;
 
@@ -66,9 +67,14 @@ const CHECKS: &[Check] = &[
 /// Returns what will spoil a run on this machine now, worst first; takes a fifth of a second.
 /// `dir` is where the file tests work.
 pub fn doctor(machine: &Machine, dir: &Path) -> Vec<Finding> {
-    let before = sample(machine);
+    let (before, processes) = (sample(machine), processes::times(machine));
     std::thread::sleep(LOOK);
-    examine(machine, dir, &before, &sample(machine))
+    let mut findings = examine(machine, dir, &before, &sample(machine));
+    let busiest = processes::busiest(&processes, &processes::times(machine), LOOK);
+    if let Some(busy) = findings.iter_mut().find(|finding| finding.name == "load.busy" && !busiest.is_empty()) {
+        busy.what += &format!("; the busiest: {}", busiest.join(", "));
+    }
+    findings
 }
 
 /// The same, from two samples taken already.

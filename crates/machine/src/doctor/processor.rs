@@ -48,5 +48,5 @@ pub fn virtual_machine(system: &System) -> Option<Finding> {
         "this is a virtual machine ({hypervisor}): others share its CPUs, caches and disks, so \
          figures vary with their load"
     );
-    finding(Note, what, "none needed: repeat on several days and compare with `unixmark compare`")
+    finding(Note, what, "nothing to fix: repeat on several days and compare with `unixmark compare`")
 }

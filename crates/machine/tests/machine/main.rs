@@ -340,7 +340,7 @@ fn noise_of_a_window() -> Outcome {
     assert!(text.contains("25.0 % of the CPU time"), "{text}");
     let (severity, text) = found("load.busy").ok_or("no load was found")?;
     assert_eq!(severity, Severity::Spoils);
-    assert!(text.contains("uses 2.5 CPUs"), "{text}");
+    assert!(text.contains("use 2.5 CPUs"), "{text}");
     Ok(())
 }
 

@@ -3,11 +3,13 @@
 use analysis::{Index, Results};
 use catalogue::NONE;
 use stats::Estimate;
-use words::{Unique, copies, gain as times, merged, plus_minus, score as number};
+use words::{Unique, copies, gain as times, merged, plus_minus};
 
 use super::rows::{Guide, Mark, Row, Rows, Tick};
 use super::scale::Scale;
 use super::svg::hue;
+use crate::document::known;
+use crate::views::score as number;
 use maud::Markup;
 
 /// From this many times the fewest copies on, gains have a logarithmic axis.
@@ -34,7 +36,7 @@ pub(crate) fn index(results: &Results, levels: &[&Index]) -> Option<Markup> {
     let scale = Scale::log(&values, &ends)?;
     let whole = |index: &&Index| {
         let Index { copies: level, score, .. } = index;
-        let text = format!("{}: {} {}", copies(*level), number(score.value), plus_minus(score.halves()));
+        let text = format!("{}: {} {}", copies(*level), number(score), plus_minus(score.halves()));
         Guide { class: hue(series(&all, *level)), at: *score, text }
     };
     let tests = merged(levels.iter().map(|level| level.parts.iter().map(|part| &*part.test).collect()));
@@ -73,7 +75,7 @@ fn index_mark(results: &Results, index: &Index, (series, lane): (usize, usize), 
             Some(warning) if !at.bounded() => warning.to_string(),
             _ => crate::views::range(&at),
         };
-        let (value, spread) = (number(at.value), plus_minus(at.halves()));
+        let (value, spread) = (number(&at), plus_minus(at.halves()));
         let title = format!("{}, {level}: index {value} {spread} ({interval})", part.label);
         return Some(Mark::new(series, lane, at, value, title));
     }
@@ -108,7 +110,7 @@ pub(crate) fn gains(results: &Results) -> Option<Markup> {
             true => format!("{} to {}", times(at.low), times(at.high)),
             false => "no interval: one of the scores has none".to_owned(),
         };
-        let (value, spread) = (times(at.value), plus_minus(at.halves()));
+        let (value, spread) = (known(at.value, &at, times), plus_minus(at.halves()));
         let title = format!("{}, {from} to {}: {value} {spread} ({interval})", gain.label, gain.to);
         let mark = Mark::new(series(&all, gain.to), lane, at, value, title);
         let strong = results.indexes().iter().any(|index| index.title() == gain.label);

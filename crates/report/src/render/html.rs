@@ -88,7 +88,7 @@ pub(super) fn render(document: &Document) -> String {
                     @if !known.notes.texts.is_empty() {
                         section {
                             h2 { "Notes" }
-                            ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (note) } } }
+                            ol { @for (place, note) in (1..).zip(&known.notes.texts) { li id={ "note-" (place) } { (prose(note)) } } }
                         }
                     }
                 }
@@ -101,8 +101,8 @@ pub(super) fn render(document: &Document) -> String {
 
 fn part(block: &Block, page: &mut Page<'_>) -> Markup {
     match block {
-        Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (text) } } },
-        Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (text) } },
+        Block::Lead(sentences) => html! { @for text in sentences { p.sentence { (prose(text)) } } },
+        Block::Text(_, lead, text) => html! { p.text { @if !lead.is_empty() { b { (lead) } } (prose(text)) } },
         Block::Headlines(name, figures) => html! {
             @if !name.is_empty() { (page.heading(name, Some("name"))) }
             ul.figures { @for figure in figures { (self::figure(figure)) } }
@@ -112,10 +112,19 @@ fn part(block: &Block, page: &mut Page<'_>) -> Markup {
         Block::Chart(drawing) => chart(drawing, page),
         Block::List(list) => html! {
             @if !list.title.is_empty() { (page.heading(&list.title, None)) }
-            ul.warnings { @for item in &list.items { li { (item) } } }
+            ul.warnings { @for item in &list.items { li { (prose(item)) } } }
         },
         Block::Section(_) | Block::Data(..) => Markup::default(),
     }
+}
+
+/// Text in which what stands between back-ticks is code.
+fn prose(text: &str) -> Markup {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return html! { (text) };
+    }
+    html! { @for (place, part) in parts.iter().enumerate() { @if place % 2 == 1 { code { (part) } } @else { (part) } } }
 }
 
 fn figure(figure: &Headline) -> Markup {
@@ -158,12 +167,11 @@ fn grid(table: &Table, page: &mut Page<'_>) -> Markup {
     let region = page.name(name);
     let is_bare = table.title.is_empty() && table.remark.is_empty();
     html! {
+        // Beside the table it would be as wide as that, and be cut where that is.
+        @if !is_bare { p.caption { b { (table.title) } @if !table.remark.is_empty() { " " small { (prose(&table.remark)) } } } }
         div.scroll tabindex="0" role="region" aria-label=(region) {
             table.costs.small[shown.len() <= FEW].heat[is_toned] {
-                caption.unseen[is_bare] {
-                    (if is_bare { name } else { &table.title })
-                    @if !table.remark.is_empty() { " " small { (table.remark) } }
-                }
+                caption.unseen { (name) }
                 thead {
                     tr { @for (_, column) in &shown { th.(class_of(column)) scope="col" { (column.head) } } }
                 }
@@ -187,7 +195,7 @@ fn line(row: &Row, shown: &[(usize, &Column)], notes: &mut Notes) -> Markup {
         tr class=[class] {
             th scope="row" { (row.fields[*first].words()) @for place in marks { sup { a href={ "#note-" (place) } aria-label={ "note " (place) } { (place) } } } }
             @match &row.kind {
-                RowKind::Gap(reason) => td colspan=(others.len()) { div.reason { (reason) } },
+                RowKind::Gap(reason) => td colspan=(others.len()) { div.reason { (prose(reason)) } },
                 _ => @for (place, column) in others { (cell(column, &row.fields[*place])) },
             }
         }

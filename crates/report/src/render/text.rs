@@ -306,6 +306,7 @@ fn field(field: &Field, bar: usize) -> String {
             if *share < 0.0 { "+" } else { "#" }.repeat(length)
         }
         Field::Narrow(words, _) => words.clone(),
+        Field::Toned(inside, ..) => self::field(inside, bar),
         field => field.words(),
     }
 }

@@ -1,10 +1,11 @@
 //! A machine on a card: what it is, what it scores, and how far that can be believed. For a forum, a page, a program.
 
-use analysis::{Figure, Index, Neighbours, Results};
+use analysis::{Figure, Index, Results};
 use journal::{Finding, Severity};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
 
+use super::scores::by_whom;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers};
 
 /// The version of the card's keys: docs/card.schema.json.
@@ -63,8 +64,10 @@ pub fn card(card: &Card<'_>) -> Document {
     let run = &card.index.run;
     let mut document = Document::new(FORMAT, &run.tool, &run.host, &["scores", "disk"]);
     document.run.clone_from(&run.name);
-    document.blocks.push(system(card.index));
-    document.table(scores(card.index).titled("Scores", "with 95 % intervals; quiet: undisturbed by neighbours"));
+    document.extend([Block::Lead(vec![verdict(card)]), system(card.index)]);
+    document.table(
+        scores(card.index).titled("Scores", "with 95 % intervals; undisturbed: an estimate without disturbances"),
+    );
     document.table(
         disk(card.disk).titled("Disk", "random blocks of a 256 MiB file, 64 in flight, bypassing the page cache; MB/s"),
     );
@@ -73,8 +76,7 @@ pub fn card(card: &Card<'_>) -> Document {
     let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, format!("{lead}: "), text);
     document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
     document.extend([
-        text("Neighbours", neighbours_sentence(card)),
-        text("Verdict", verdict(card)),
+        text("Disturbances", disturbances(card)),
         text("On a site", format!("unixmark site {} --into www", words::shell(std::slice::from_ref(&run.name)))),
         Block::Data("run", json!(run.name)),
         Block::Data("started", json!(run.started)),
@@ -125,13 +127,13 @@ fn scores(results: &Results) -> crate::document::Table {
         .with(Column::words("Unit").keyed("unit"), |line| Field::text(line.unit))
         .with(Column::number("1 copy").keyed("one").main(), |line| estimate(line.one))
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.one))
-        .with(Column::number("quiet").keyed("quiet_one"), |line| estimate(line.quiet_one))
+        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_one"), |line| estimate(line.quiet_one))
         .with(
             Column::number(&all).keyed("all").main(),
             |line| if most > 1 { estimate(line.all) } else { Field::Missing },
         )
         .with(Column::number("±").shown(Readers::PEOPLE), |line| spread(line.all))
-        .with(Column::number("quiet").keyed("quiet_all"), |line| estimate(line.quiet_all))
+        .with(Column::number("Undisturbed").narrow("undist.").keyed("quiet_all"), |line| estimate(line.quiet_all))
         .of(&lines)
         .keyed("scores")
 }
@@ -235,24 +237,14 @@ fn wake_up_data(histogram: &Histogram) -> Value {
     })
 }
 
-fn neighbours_sentence(card: &Card<'_>) -> String {
+fn disturbances(card: &Card<'_>) -> String {
     let steal = card.steal.map_or_else(
-        || "the kernel does not say what the hypervisor took".to_owned(),
-        |steal| format!("the hypervisor gave {} of the processors' time to others", words::percentage(steal)),
+        || "the kernel does not say what other guests took".to_owned(),
+        |steal| format!("other guests took {} of the processors' time", words::percentage(steal)),
     );
     let Some(neighbours) = &card.index.neighbours else { return steal };
-    let Neighbours { competing, beside, hypervisor, hidden } = *neighbours;
-    let kinds = [
-        (competing, "by programs that competed for processors"),
-        (beside, "by programs on other processors"),
-        (hypervisor, "by the hypervisor"),
-        (hidden, "without a visible cause"),
-    ];
-    let parts: Vec<String> = kinds
-        .iter()
-        .filter(|(share, _)| *share >= 0.005)
-        .map(|(share, what)| format!("{} {what}", words::percentage(*share)))
-        .collect();
+    let parts: Vec<String> =
+        by_whom(neighbours).iter().map(|(share, who)| format!("{} {who}", words::percentage(*share))).collect();
     let disturbed = if parts.is_empty() {
         "no trial was disturbed".to_owned()
     } else {
@@ -261,17 +253,26 @@ fn neighbours_sentence(card: &Card<'_>) -> String {
     format!("{steal}; {disturbed}")
 }
 
-/// One line to remember: how quiet the machine is, what all processors give, and the worst that `doctor` finds.
+/// The sentence to remember: how stable the machine is, by whom it is disturbed and what shows more of that, what all
+/// processors give, and the worst that `doctor` finds.
 fn verdict(card: &Card<'_>) -> String {
+    let neighbours = card.index.neighbours.unwrap_or_default();
     let share = card.index.neighbours.map_or(f64::NAN, |neighbours| neighbours.share());
+    let (_, who) = by_whom(&neighbours).first().copied().unwrap_or((0.0, ""));
+    let again = words::shell(std::slice::from_ref(&card.index.run.name));
+    let again =
+        format!("`unixmark card` on another day and `unixmark compare {again} latest~1` show whether it stays so");
     let state = match share {
-        share if share.is_nan() => "how quiet this machine is could not be determined",
-        share if share <= CALM => "a quiet machine: neighbours hardly affect its figures",
-        share if share < BUSY => "disturbed at times",
-        _ => "a busy machine: its figures depend on its neighbours",
+        share if share.is_nan() => format!("How stable this machine is could not be determined; {again}"),
+        share if share <= CALM => format!("This machine is stable: hardly any trial was disturbed; {again}"),
+        share if share < BUSY => format!("This machine is mostly stable: some trials were disturbed {who}; {again}"),
+        _ => format!(
+            "This machine is not stable now: {} of the trials were disturbed, most {who}; {again}",
+            words::percentage(share)
+        ),
     };
     let has_quiet = card.index.indexes().iter().any(|index| index.quiet.is_some());
-    let can_do = if share > CALM && has_quiet { "; the quiet figures show what it can do" } else { "" };
+    let can_do = if share > CALM && has_quiet { "; the undisturbed figures show what it can do" } else { "" };
     let indexes = card.index.indexes();
     let name = indexes.iter().find(|index| index.id == "system").map(|index| index.name.as_str());
     let gain = card.index.gains().iter().find(|gain| name == Some(&gain.label)).map(|gain| gain.gain.value);

@@ -237,7 +237,7 @@ fn of_run(all: &Comparisons, letter: &str) -> Vec<Block> {
         rows: own.iter().map(comparisons::row).collect(),
         means: totals.map(|total| totals::row(&Mean { name: "Geometric mean".to_owned(), of: &total.mean })).collect(),
     };
-    vec![Block::Section(contest(letter, all)), Block::Table(table), comparisons::chart(plot)]
+    vec![Block::Section(contest(letter, all)), comparisons::chart(plot), Block::Table(table)]
 }
 
 fn means<'a>(all: &'a Comparisons) -> Vec<Block> {

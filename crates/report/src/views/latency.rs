@@ -36,14 +36,15 @@ intervals to wake-up delays and leaves out the timer's own delay, its spread is 
 most delays, and its shares count the bursts that ran, not the bursts that were planned.";
 
 const MAP: &str = "Latency in ms at p99, or at the highest percentile that the frames support, which is then named. \
-The colour shows how many times later this is than without a load (or, if that was not measured, than under the load \
+The colour (at a terminal the number of !) shows how many times later this is than without a load (or, if that was not measured, than under the load \
 that disturbs least), at the highest percentile that both support; the steps are up to 1.5, 3, 10, 30 and 100 times, \
 and more. A question mark means that the interval of this ratio contains 1, or that there is no interval.";
 
 const COLUMNS: &str = "Mean, Spread (standard deviation), Max and the percentiles describe the latency in ms, and \
 count a dropped frame as if it had waited; ± belongs to the p99, or to the highest percentile that the frames support \
 (a note says which). % CPU: work done as a share of the work planned. % met: frames finished by their deadline. Load \
-%: the load's throughput as a share of what it does alone.";
+%: the load's throughput as a share of what it does alone. A task is called smooth if it met at least 99 % of its \
+deadlines.";
 
 const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest \
 delay, ms. Jitter: change from frame to frame; Done: time from planned to done; Came: latency without the dropped \
@@ -165,6 +166,33 @@ fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
 /// Returns the loads beside any task: the series of every chart that has loads.
 pub(super) fn loads(results: &Results) -> Vec<&str> {
     tasks(results).1
+}
+
+/// From this share of deadlines met on, in per cent, a task is smooth.
+const SMOOTH: f64 = 99.0;
+
+/// Returns for each task that has deadlines beside which loads it is smooth.
+pub(super) fn lead(results: &Results) -> Option<Block> {
+    let sentences: Vec<String> = tasks(results).0.iter().filter_map(smooth).collect();
+    (!sentences.is_empty()).then_some(Block::Lead(sentences))
+}
+
+/// `Video: smooth without a load and under write; misses deadlines: 98 % under burn.`
+fn smooth(task: &Task<'_>) -> Option<String> {
+    let met = |(row, latency): &Beside<'_>| Some((under(&row.cell.key.load), latency.deadlines_met?.value));
+    let known: Vec<(String, f64)> = task.rows.iter().filter_map(met).filter(|(_, met)| met.is_finite()).collect();
+    let is_smooth = |one: &&(String, f64)| one.1 >= SMOOTH;
+    let smooth: Vec<&str> = known.iter().filter(is_smooth).map(|(load, _)| load.as_str()).collect();
+    let missed = known.iter().filter(|one| !is_smooth(one));
+    let missed: Vec<String> = missed.map(|(load, met)| format!("{} % {load}", words::share(100.0 - met))).collect();
+    let smooth = (!smooth.is_empty()).then(|| format!("smooth {}", words::listed(&smooth, smooth.len())));
+    let missed = (!missed.is_empty()).then(|| format!("misses deadlines: {}", words::listed(&missed, missed.len())));
+    let parts: Vec<String> = smooth.into_iter().chain(missed).collect();
+    (!parts.is_empty()).then(|| format!("{}: {}.", task.title(), parts.join("; ")))
+}
+
+fn under(load: &str) -> String {
+    if load == NONE { "without a load".to_owned() } else { format!("under {load}") }
 }
 
 /// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive tasks.
@@ -362,7 +390,7 @@ fn map(tasks: &[Task<'_>], loads: &[&str]) -> Table {
             }
         });
     }
-    columns.of(tasks).shown(Readers::PAGE).titled("Each task alongside each load", MAP)
+    columns.of(tasks).shown(Readers::PEOPLE).titled("Each task alongside each load", MAP)
 }
 
 fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
@@ -389,7 +417,8 @@ fn spot(task: &Task<'_>, (row, latency): Beside<'_>) -> Field {
         more += &format!("\n{} % of deadlines met", share(met.value));
     }
     // There are six steps.
-    Field::Toned(Box::new(Field::Text(text)), Tone(-(step as i8)), more)
+    let narrow = format!("{text} {}", "!".repeat(step)).trim_end().to_owned();
+    Field::Toned(Box::new(Field::Text(text).narrow(narrow)), Tone(-(step as i8)), more)
 }
 
 /// A latency compared with the quiet one.

@@ -53,6 +53,20 @@ impl Repeat {
         Repeat { words: kept, left_out: remark(&left_out) }
     }
 
+    /// Returns it without some options and their values.
+    #[must_use]
+    pub fn without(mut self, options: &[&str]) -> Repeat {
+        let mut words = std::mem::take(&mut self.words).into_iter().peekable();
+        while let Some(word) = words.next() {
+            if options.contains(&name(&word)) {
+                words.next_if(|next| next.starts_with(|first: char| first.is_ascii_digit()));
+            } else {
+                self.words.push(word);
+            }
+        }
+        self
+    }
+
     /// Returns the command as a shell takes it; empty where there is none.
     #[must_use]
     pub fn command(&self) -> String {
@@ -119,6 +133,13 @@ mod tests {
         ] {
             assert_eq!(repeat(words), (format!("unixmark {}", words.join(" ")), String::new()));
         }
+    }
+
+    #[test]
+    fn options_are_left_out_with_their_values() {
+        let arguments = ["run", "pipe", "-i", "6", "-q", "--budget=2m", "-c2"].map(str::to_owned).into();
+        let repeat = Repeat::new(&Run { arguments, ..Run::default() });
+        assert_eq!(repeat.without(&["-i", "-q", "--budget"]).command(), "unixmark run pipe -c2");
     }
 
     #[test]

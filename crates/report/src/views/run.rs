@@ -27,7 +27,10 @@ pub fn run(results: &Results) -> Document {
     document.about = measured_on(results);
     document.extend(lead(results));
     document.extend(states(results).into_iter().map(|state| Block::Text(Readers::PAGE, String::new(), state)));
-    document.extend(scores::figures(results));
+    // What differs is told in the blocks of a cost: other figures of the same cells would contradict it.
+    if results.cost().is_none() {
+        document.extend(scores::figures(results));
+    }
     document.blocks.push(heading(results));
     document.extend([
         Block::Data("run", json!(run)),
@@ -70,7 +73,7 @@ fn lead(results: &Results) -> Option<Block> {
         Findings::Cost(cost) => Some(Block::Lead(cost::sentences(cost))),
         Findings::BurnIn(burnin) => Some(burnin::lead(burnin)),
         Findings::Power(power) => power.as_deref().map(|power| Block::Lead(power.sentences())),
-        Findings::Scores { .. } | Findings::Scaling(_) => None,
+        Findings::Scores { .. } | Findings::Scaling(_) => latency::lead(results),
     }
 }
 
@@ -105,7 +108,7 @@ fn states(results: &Results) -> Vec<String> {
         Some(_) => {}
     }
     match results.run.procedure {
-        Procedure::Quick => states.push("Quick run: it shows that things work; its figures are too few to compare."),
+        Procedure::Quick => states.push("Quick run: a smoke test, with too few samples to compare."),
         Procedure::Imported => states.push("Imported: the figures are those that another suite printed."),
         _ => {}
     }
@@ -134,7 +137,8 @@ fn heading(results: &Results) -> Block {
     let facts = results.facts.heading();
     let mut items = Vec::new();
     if !run.comment.is_empty() {
-        items.push(Pair { label: "Comment".to_owned(), ..narrow("Comment", run.comment.clone()) });
+        // Pages have it under their title.
+        items.push(narrow("Comment", run.comment.clone()));
     }
     items.extend(facts.map(|(title, fact)| narrow(title, fact.value.clone())));
     if let Some(build) = &run.build {

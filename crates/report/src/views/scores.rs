@@ -1,7 +1,7 @@
 //! Scores per level of copies, indexes and gains.
 
 use analysis::{
-    Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Part, Results, Spread,
+    Another, Bill, FEWEST_EARLIER, FEWEST_UNDISTURBED, Figure, Gain, Index, Missing, Neighbours, Part, Results, Spread,
 };
 use catalogue::Arithmetic;
 use journal::{Facts, Key};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use stats::Estimate;
 use words::{Grouped, Unique, copies, plus_minus};
 
+use super::repeat::Repeat;
 use super::shared::{gaps, name, sentences};
 use super::{details, energy, latency, loads};
 use crate::charts::{index as drawing, key};
@@ -57,7 +58,7 @@ fn columns() -> Columns<'static, Figure> {
                 "explained": quiet.and_then(|quiet| quiet.explained),
             })
         })
-        .with(Column::number("Quiet").shown(Readers::PAGE), |row| {
+        .with(Column::number("Undisturbed").shown(Readers::PAGE), |row| {
             row.quiet.as_ref().map_or(Field::Missing, |quiet| Field::Estimate(quiet.score, words::score))
         })
         .with(Column::number("±").shown(Readers::PAGE), |row| {
@@ -86,7 +87,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         let indexes = results.indexes().iter().filter(|index| index.copies == level);
         blocks.extend(indexes.map(|index| Block::Table(index_table(index, &results.facts))));
     }
-    [blocks, index_charts(results), gains(results), certainty(results)].concat()
+    [index_charts(results), blocks, gains(results), certainty(results)].concat()
 }
 
 /// Where another run would come out, for programs: always the same keys.
@@ -119,34 +120,44 @@ fn certainty(results: &Results) -> Vec<Block> {
     } else if results.listed().any(|row| row.another.is_some()) {
         "The other formats show where 95 % of other runs lie".to_owned()
     } else {
-        format!(
-            "How much one run differs from another will be shown once {FEWEST_EARLIER} earlier runs like this one are \
-             kept"
-        )
+        format!("Run-to-run variation is shown once {FEWEST_EARLIER} comparable runs exist")
     };
     let interval = format!("± is the 95 % interval of this run. {another}.");
     let lacking = results.indexes().iter().filter_map(|index| never_quiet(index, results));
-    let more = neighbours(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(bill));
+    let more =
+        disturbed(results).into_iter().chain(lacking).chain(results.bill.as_ref().map(|bill| why_wide(bill, results)));
     let paragraphs = [interval].into_iter().chain(more);
     paragraphs.map(|text| Block::Text(Readers::PEOPLE, String::new(), text)).collect()
 }
 
-/// How much of the time neighbours disturbed, and which.
-fn neighbours(results: &Results) -> Option<String> {
+/// How many trials were disturbed, and by whom.
+fn disturbed(results: &Results) -> Option<String> {
     let found = results.neighbours.filter(|found| found.share() >= 0.01)?;
+    let all = if found.share() >= 0.995 { "Every trial".to_owned() } else { percent(found.share()) + " of the trials" };
+    let verb = if found.share() >= 0.995 { "was" } else { "were" };
+    Some(match &by_whom(&found)[..] {
+        [(_, only)] => format!("{all} {verb} disturbed {only}."),
+        several => {
+            let parts: Vec<String> =
+                several.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
+            format!("{all} {verb} disturbed: {}.", parts.join(", "))
+        }
+    })
+}
+
+/// Returns the shares of trials that were disturbed by each kind of neighbour, the largest first.
+pub(super) fn by_whom(found: &Neighbours) -> Vec<(f64, &'static str)> {
     let mut kinds = vec![
-        (found.competing, "by programs competing for processors"),
-        (found.beside, "by programs on other processors"),
-        (found.hypervisor, "by other guests to which the hypervisor gave processors"),
+        (found.competing + found.beside, "by other programs on this machine"),
+        (found.hypervisor, "by other guests of the host"),
         (found.hidden, "without a visible cause"),
     ];
     kinds.retain(|(share, _)| *share >= 0.01);
     kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let kinds: Vec<String> = kinds.iter().map(|(share, kind)| format!("{} {kind}", percent(*share))).collect();
-    Some(format!("Neighbours disturbed {} of the trials: {}.", percent(found.share()), kinds.join(", ")))
+    kinds
 }
 
-/// Says which tests were disturbed too often for a complete index to have a figure for quiet neighbours; `None` if it has one,
+/// Says which tests were disturbed too often for a complete index to have an undisturbed figure; `None` if it has one,
 /// is partial or arithmetic, or nothing is known of neighbours.
 fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     results.neighbours?;
@@ -161,7 +172,7 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     let tests: Vec<&str> = index.parts.iter().filter(lacks).map(|part| part.label.as_str()).collect();
     (wanted && !tests.is_empty()).then(|| {
         format!(
-            "{} ({}) has no figure for quiet neighbours: fewer than {FEWEST_UNDISTURBED} trials of {} were undisturbed.",
+            "{} ({}) has no undisturbed figure: fewer than {FEWEST_UNDISTURBED} trials of {} were undisturbed.",
             index.title(),
             copies(index.copies),
             words::listed(&tests, 3)
@@ -169,22 +180,32 @@ fn never_quiet(index: &Index, results: &Results) -> Option<String> {
     })
 }
 
-/// What the widest interval is made of, and what a narrower one takes.
-fn bill(bill: &Bill) -> String {
+/// The longest run that anybody is advised to make, in seconds.
+const REALISTIC: f64 = 3600.0;
+
+/// What the widest interval is made of, and the command that makes it narrower.
+fn why_wide(bill: &Bill, results: &Results) -> String {
     let made = format!(
-        "{} ({}): {} of its {} is drift, {} differences between trials, {} noise within trials",
+        "Uncertainty of {} ({}), {}: {} drift, {} between trials, {} within trials",
         bill.label,
         copies(bill.copies),
-        percent(bill.drift),
         plus_minus([bill.spread; 2]),
+        percent(bill.drift),
         percent(bill.between_trials),
         percent(bill.within_trials),
     );
-    let plain = bill.blocks.map(|Spread { blocks, seconds }| format!("-i {blocks} ({})", words::duration(seconds)));
-    let over = bill.over.map(|Spread { blocks, seconds }| format!("-i {blocks} --over {}m", (seconds / 60.0).ceil()));
-    match [plain, over].into_iter().flatten().collect::<Vec<String>>() {
-        ways if ways.is_empty() => format!("{made}. No run, however long, would reach ±2 %."),
-        ways => format!("{made}. For ±2 %: {}.", ways.join(", or ")),
+    let over = |spread: &Spread| format!(" --over {}m", (spread.seconds / 60.0).ceil());
+    let ways = [bill.blocks.map(|way| (way, String::new())), bill.over.map(|way| (way, over(&way)))];
+    let ways = ways.into_iter().flatten().filter(|(way, _)| way.seconds <= REALISTIC);
+    let repeat = Repeat::new(&results.run).without(&["-i", "--iterations", "--budget", "--over", "-q"]).command();
+    match ways.min_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds)) {
+        Some((Spread { blocks, seconds }, over)) if !repeat.is_empty() => {
+            format!("{made}. For ±2 %: `{repeat} -i {blocks}{over}` ({})", words::duration(seconds))
+        }
+        Some((Spread { blocks, seconds }, _)) => {
+            format!("{made}. For ±2 %: {blocks} blocks ({})", words::duration(seconds))
+        }
+        None => format!("{made}. ±2 % is out of reach on this machine as it is"),
     }
 }
 
@@ -249,7 +270,7 @@ fn index_table(index: &Index, facts: &Facts) -> Table {
     }
     if let Some(quiet) = index.quiet {
         let value = Field::Estimate(quiet, words::tenth);
-        total("With quiet neighbours".to_owned(), value, Field::Spread(quiet), RowKind::Strong);
+        total("Undisturbed (estimate)".to_owned(), value, Field::Spread(quiet), RowKind::Strong);
     }
     table
 }
@@ -293,6 +314,10 @@ pub(super) fn legend(results: &Results, skip: usize) -> Vec<(Markup, String)> {
 }
 
 fn gains(results: &Results) -> Vec<Block> {
+    let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and every \
+                   copy as fast as the first. More than that is possible: a single copy may wait for wake-ups on an idle \
+                   processor or run at a lower clock, and the copies may have been disturbed less than the first was.";
+    let chart = Chart::of(drawing::gains(results), caption, legend(results, 1));
     let mut blocks = Vec::new();
     for ((from, to), gains) in results.gains().iter().map(|gain| ((gain.from, gain.to), gain)).grouped() {
         let mut table = Table { headed: false, ..gain_columns().of(gains.iter().copied()).shown(Readers::PEOPLE) };
@@ -301,11 +326,10 @@ fn gains(results: &Results) -> Vec<Block> {
                 row.kind = RowKind::Strong;
             }
         }
-        blocks.extend([Block::Section(format!("Gain from {} to {to}", copies(from))), Block::Table(table)]);
+        blocks.push(Block::Section(format!("Gain from {} to {to}", copies(from))));
+        blocks.extend((blocks.len() == 1).then(|| Block::Chart(chart.clone())));
+        blocks.push(Block::Table(table));
     }
-    let caption = "A mark is the quotient of two scores and its whiskers the 95 % interval. Dashed lines: no gain, and every \
-                   copy as fast as the first.";
-    blocks.push(Block::Chart(Chart::of(drawing::gains(results), caption, legend(results, 1))));
     blocks
 }
 
@@ -335,7 +359,7 @@ pub(super) fn figures(results: &Results) -> Vec<Block> {
         spread: plus_minus(estimate.halves()),
         more,
     };
-    let quiet = |quiet: Estimate| format!("{} {} with quiet neighbours", score(&quiet), plus_minus(quiet.halves()));
+    let quiet = |quiet: Estimate| format!("{} {} undisturbed (estimate)", score(&quiet), plus_minus(quiet.halves()));
     let of_index = |index: &Index| {
         let (title, range) = (index.title(), range(&index.score));
         let (title, more) = match index.arithmetic {

@@ -296,7 +296,8 @@ fn the_typical_page_is_complete() {
 
 #[test]
 fn a_whole_index_without_a_quiet_one_says_why() {
-    let missing = "has no figure for quiet neighbours: fewer than 4 trials of Dhrystone 2 using register variables were undisturbed.";
+    let missing =
+        "has no undisturbed figure: fewer than 4 trials of Dhrystone 2 using register variables were undisturbed.";
     for (copies, whole, undisturbed) in [(4, true, 3), (4, true, 4), (1, false, 3)] {
         let mut results = typical(&[copies]);
         assert_eq!(results.indexes()[0].complete, whole);
@@ -315,17 +316,14 @@ fn charts_hold_every_value() {
     let page = html(&results);
     for index in results.indexes() {
         for part in &index.parts {
-            let title = format!(
-                "{}, {}: index {:.1} ",
-                part.label,
-                ["", "1 copy", "2 copies"][index.copies as usize],
-                part.index.value
-            );
+            let copies = ["", "1 copy", "2 copies"][index.copies as usize];
+            let title = format!("{}, {copies}: index {} ", part.label, report::score(&part.index));
             assert_eq!(page.matches(&title).count(), 2, "{title}");
         }
     }
     for gain in results.gains() {
-        let title = format!("{}, 1 to 2: {:.2}x ", gain.label, gain.gain.value);
+        let half = (gain.gain.high - gain.gain.low) / 2.0;
+        let title = format!("{}, 1 to 2: {} ", gain.label, words::known(words::gain(gain.gain.value), half));
         assert_eq!(page.matches(&title).count(), 2, "{title}");
     }
     let samples = results.figures.iter().filter(|row| row.n > 1).flat_map(|row| &row.samples);

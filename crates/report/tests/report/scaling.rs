@@ -35,7 +35,7 @@ fn block(text: &str, title: &str) -> Vec<String> {
 fn a_published_table_shows_the_gains_it_claims() {
     let (journal, results) = imported(LBENCH);
     assert_eq!((journal.run.tool.as_str(), results.scaling().len()), ("Lbench", 17));
-    let only_the_date = journal.warnings.iter().all(|warning| warning.text.contains("when it was measured"));
+    let only_the_date = journal.warnings.iter().all(|warning| warning.text.contains("no time stamp"));
     assert!(only_the_date, "{:?}", journal.warnings);
     let memory = of(&results, "memory move 50 MB");
     assert!(

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use terminal_size::terminal_size_of;
 
-use super::status_line::{bar, write};
+use super::status_line::{bar, can_draw, write};
 
 pub(super) use burnin::BurnInScreen;
 pub(super) use run::RunScreen;
@@ -85,6 +85,9 @@ impl Screen {
     pub(crate) fn find() -> Result<PathBuf> {
         if !std::io::stderr().is_terminal() {
             bail!("--watch needs a terminal, and stderr is not one; try without it");
+        }
+        if !can_draw() {
+            bail!("--watch needs a terminal that it can draw on, and TERM names none; try without it");
         }
         std::fs::read_link("/proc/self/fd/2").context("the terminal has no name; try without --watch")
     }

@@ -150,7 +150,7 @@ pub(super) fn differences(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let found = lines(&condition.effects, cost);
     let table = comparisons::columns(["against", "under"]).of(&found);
     let table = table.titled("", remark(&cost.against, &condition.effects)).shown(Readers::PEOPLE);
-    vec![Block::Table(table), charts::forest(cost, condition)]
+    vec![charts::forest(cost, condition), Block::Table(table)]
 }
 
 /// What differences are against, and over how many blocks or pairs.
