@@ -156,7 +156,7 @@ fn git_is_answered_in_its_own_codes() {
     for (other, more, code) in [
         ("sleep 0.04", &["--budget", "20s"][..], 1),
         ("sleep 0.020", &["--budget", "20s"], 0),
-        ("sleep 0.024", &["--iterations", "1"], 125),
+        ("sleep 1.1", &["--iterations", "1"], 125),
         ("exit 3", &[], 125),
         ("sleep 0.02", &[], 255),
         ("true", &["--no-such-option"], 255),
