@@ -2,6 +2,7 @@
 //!
 //! Two frames serve all: [`rows`] has marks with intervals in rows on one axis, [`plot`] points and lines on two.
 
+pub(crate) mod executions;
 pub(crate) mod forest;
 pub(crate) mod index;
 pub(crate) mod percentiles;

@@ -5,7 +5,9 @@ use journal::TimeUnit;
 use stats::Estimate;
 
 use super::shared::coordinates;
-use crate::document::{Block, Column, Columns, Field};
+use crate::charts::executions::{self as drawing, Times};
+use crate::charts::key;
+use crate::document::{Block, Chart, Column, Columns, Field};
 
 /// Shorter than so many starts of a process that does nothing, a command is mostly start.
 const STARTS: f64 = 3.0;
@@ -15,7 +17,16 @@ struct Row<'a> {
     executed: &'a Executed,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// Returns the times of its executions, as the series `number` of a chart.
+    fn times(&self, number: usize) -> Times<'a> {
+        Times {
+            name: &self.figure.cell.key.condition,
+            number,
+            ms: self.executed.all.iter().map(|one| one.wall() as f64 / 1e6).collect(),
+        }
+    }
+
     fn used(&self, measure: Measure) -> Field {
         let found = self.executed.used.iter().find(|(known, _)| *known == measure);
         found.map_or(Field::Missing, |(_, used)| Field::Estimate(*used, words::compact))
@@ -86,9 +97,33 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         .of(&rows)
         .keyed("executions")
         .titled("", "medians; the memory is that of the largest process");
-    let mut blocks = vec![Block::section("Executions"), Block::Table(table)];
+    let mut blocks = vec![Block::section("Executions")];
+    blocks.extend(charts(results, &rows));
+    blocks.push(Block::Table(table));
     blocks.extend(short(&rows));
     blocks
+}
+
+/// Returns the distributions of the times of commands that are compared, and the difference of each pair in order; nothing
+/// where there are too few.
+fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
+    let against = &results.run.against;
+    let measured = rows.iter().filter(|row| row.figure.cell.in_turn && !row.figure.cell.control);
+    let all: Vec<Times<'_>> = measured.enumerate().map(|(number, row)| row.times(number)).collect();
+    let (base, others): (Vec<&Times<'_>>, Vec<&Times<'_>>) = all.iter().partition(|one| one.name == *against);
+    let base = base.first()?;
+    let pair = |other: &&Times<'_>| {
+        let label = format!("{} against {against}, pair after pair", other.name);
+        Some((label, drawing::pairs(base, other)?))
+    };
+    let panels = std::iter::once(("Share that took at most so many ms".to_owned(), drawing::distributions(&all)?));
+    let legend = all.iter().map(|one| (key(one.number), one.name.to_owned()));
+    Some(Block::Chart(Chart {
+        caption: "The slowest and the outermost 2 % are left out.".to_owned(),
+        legend: legend.collect(),
+        panels: panels.chain(others.iter().filter_map(pair)).collect(),
+        ..Chart::default()
+    }))
 }
 
 /// Says of commands that take little more than a process that does nothing what that takes.
