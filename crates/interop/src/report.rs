@@ -302,7 +302,7 @@ mod tests {
             ("Only) 30.0", "Only) 30.2", "prints 30.2 as its index"),
             ("Pipe Throughput 24880.0 lps (10.0", "Pipe Throughput 24880.0 kps (10.0", "reported in kps"),
             ("Pipe Throughput 24880.0 lps", "Pipe Throughput nan lps", "line 4 is not understood"),
-            ("Benchmark Run: Sat Nov 21", "Benchmark Run: someday", "carries no date"),
+            ("Benchmark Run: Sat Nov 21", "Benchmark Run: someday", "has no time stamp"),
             ("System Benchmarks Index Score (Partial Only) 30.0\n", "", "no index of 2 copies"),
         ] {
             let changed = journal(&LEVELS.replacen(from, to, 1));
