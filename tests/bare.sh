@@ -62,7 +62,7 @@ is 0 latency audio -w none -t 1 -i 1 --quiet
 is 3 run syscall --build native --quiet
 # The shell tests need a shell.
 is '0|1' card --quick
-says 'System index' 'Mixed' 'Wake-ups:' 'Verdict:'
+says 'System index' 'Mixed' 'Wake-ups:' 'This machine is'
 is 0 list runs
 home=
 is 0 run syscall -c 1 --quick --quiet
