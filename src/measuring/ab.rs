@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Fail if a command is slower than the first by more than this: 2%; or counts more: syscalls:0,rss:5%,openat:1
     #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
-    /// Count what each command does, too: system calls by name, processes, memory; in three executions that are not timed
+    /// Count what each command does, too: system calls by name, processes, memory; in executions that are not timed
     #[arg(long)]
     counts: bool,
     /// Answer `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125 if that is

@@ -169,6 +169,7 @@ pub(super) fn conclude(
         return Ok(Status::Signal(number));
     }
     measured.unseen.iter().for_each(|unseen| say(&format!("unixmark: {unseen}")));
+    measured.vague.iter().for_each(|vague| say(&format!("unixmark: {vague}")));
     Ok(match measured.failures.is_empty() && errors.is_empty() {
         _ if measured.is_empty() => Status::Nothing,
         true if measured.unseen.is_some() && measured.is_gate_strict => Status::Unseen,

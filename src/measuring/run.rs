@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
-    /// Count what commands do, too: system calls by name, processes, memory; in three executions that are not timed
+    /// Count what commands do, too: system calls by name, processes, memory; in executions that are not timed
     #[arg(long, conflicts_with = "program")]
     counts: bool,
     /// A command of yours, executed as it is

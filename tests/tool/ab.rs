@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use super::counts::is_untraceable;
 use serde_json::Value;
 use testing::{Place, stderr, stdout};
 
@@ -180,10 +181,15 @@ fn nothing_is_left_of_a_run_that_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let pid = folder.path().join("pid");
     let stubborn = format!("trap '' INT TERM HUP; echo $$ >{}; while :; do sleep 0.1; done", pid.display());
-    for signal in [rustix::process::Signal::INT, rustix::process::Signal::KILL] {
+    // It comes to that only where it is traced.
+    let counted = format!("grep -q 'TracerPid:.0$' /proc/self/status || {{ {stubborn}; }}");
+    let runs = [&["ab", "true", &stubborn][..], &["run", "--quick", "-c", "1", "-i", "1", "--counts", &counted]];
+    let signals = [rustix::process::Signal::INT, rustix::process::Signal::KILL];
+    let is_counted = |words: &&[&str]| words[0] == "ab" || !is_untraceable(&place);
+    for (words, signal) in runs.into_iter().filter(is_counted).flat_map(|words| signals.map(|signal| (words, signal))) {
         let _ = std::fs::remove_file(&pid);
         let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_unixmark"));
-        tool.env("UNIXMARK_RESULTS", place.results()).args(["ab", "true", &stubborn]);
+        tool.env("UNIXMARK_RESULTS", place.results()).args(words);
         let mut tool = tool.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let number = awaited(|| started(&pid));
         rustix::process::kill_process(rustix::process::Pid::from_child(&tool), signal).unwrap();

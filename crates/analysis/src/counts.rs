@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Outcome;
 use journal::{Cell, Journal};
 
 /// The counts beside those of single system calls: name, name in reports, and unit.
@@ -178,24 +179,31 @@ impl Counts {
         more
     }
 
-    /// Returns why a limit is exceeded against `base`, as a sentence; `None` if it is not, or if executions of either command
-    /// differ among each other by more than the limit.
-    fn exceeded(&self, base: &Counts, limit: &CountLimit) -> Option<String> {
+    /// Returns what a limit makes of this command against `base`, with the reason as a sentence. It decides nothing where
+    /// executions of either command differ among each other by more than it allows.
+    fn judge(&self, base: &Counts, limit: &CountLimit) -> (Outcome, String) {
         let (name, base_name) = (&self.cell.key.condition, &base.cell.key.condition);
         let label = label(&limit.name);
         let Some((own, other)) = self.get(&limit.name).zip(base.get(&limit.name)) else {
-            return Some(format!("{label} could not be counted, so {name} cannot be judged by them"));
+            return (Outcome::Failed, format!("{label} could not be counted, so {name} cannot be judged by them"));
         };
         let room = if limit.is_share { limit.size / 100.0 * other.high as f64 } else { limit.size };
-        let is_vague = [own, other].iter().any(|range| (range.high - range.low) as f64 > room);
-        let more = own.low as f64 - other.high as f64;
         let allowed = format!("{}{}", limit.size, if limit.is_share { " %" } else { "" });
-        (!is_vague && more > room).then(|| {
-            format!(
-                "{name} has more {label} than {base_name}: {} in place of {}, and {allowed} more are allowed",
-                own.low, other.high
-            )
-        })
+        if [own, other].iter().any(|range| (range.high - range.low) as f64 > room) {
+            let why = format!("executions differ by more than the {allowed} that are allowed, so it decides nothing");
+            return (Outcome::Undecided, format!("{label} are {own} in {name} and {other} in {base_name}: {why}"));
+        }
+        let why = format!(
+            "{name} has more {label} than {base_name}: {own} in place of {other}, and {allowed} more are allowed"
+        );
+        let outcome = if own.low as f64 - other.high as f64 > room { Outcome::Failed } else { Outcome::Passed };
+        (outcome, why)
+    }
+}
+
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_exact() { write!(f, "{}", self.low) } else { write!(f, "{} to {}", self.low, self.high) }
     }
 }
 
@@ -206,14 +214,14 @@ impl super::Results {
         self.counts.iter().find(|counts| counts.cell.key.condition == condition)
     }
 
-    /// Returns which limits commands exceed against the first, a sentence for each.
+    /// Returns what limits make of commands against the first, with a sentence for each.
     #[must_use]
-    pub fn exceeded(&self, limits: &[CountLimit]) -> Vec<String> {
+    pub fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
         let Some((base, others)) = self.counts.split_first().filter(|(_, others)| !others.is_empty()) else {
             let why = "nothing was counted, so no count can be judged; the report has the reason";
-            return limits.first().map(|_| why.to_owned()).into_iter().collect();
+            return limits.first().map(|_| (Outcome::Failed, why.to_owned())).into_iter().collect();
         };
-        others.iter().flat_map(|one| limits.iter().filter_map(|limit| one.exceeded(base, limit))).collect()
+        others.iter().flat_map(|one| limits.iter().map(|limit| one.judge(base, limit))).collect()
     }
 }
 
@@ -270,22 +278,28 @@ mod tests {
             counts(label, &[&[a], &[b], &[c]])
         };
         let judged = |name: &'static str, base, own, limit: &CountLimit| {
-            of("new", name, own).exceeded(&of("old", name, base), limit)
+            of("new", name, own).judge(&of("old", name, base), limit)
         };
+        let outcome = |name, base, own, limit: &CountLimit| judged(name, base, own, limit).0;
         let calls = limit("syscalls", 0.0, false);
-        assert_eq!(judged("syscalls", [9, 9, 9], [9, 9, 9], &calls), None);
-        assert_eq!(judged("syscalls", [9, 9, 9], [8, 8, 8], &calls), None);
-        let why = judged("syscalls", [9, 9, 9], [11, 11, 11], &calls).unwrap();
-        assert_eq!(why, "new has more system calls than old: 11 in place of 9, and 0 more are allowed");
-        assert_eq!(judged("syscalls", [9, 9, 9], [11, 12, 11], &calls), None, "a range never gates");
-        assert_eq!(judged("syscalls", [7, 9, 9], [11, 11, 11], &calls), None);
-        assert_eq!(judged("syscalls", [9, 9, 9], [11, 11, 11], &limit("syscalls", 2.0, false)), None);
+        assert_eq!(outcome("syscalls", [9, 9, 9], [9, 9, 9], &calls), Outcome::Passed);
+        assert_eq!(outcome("syscalls", [9, 9, 9], [8, 8, 8], &calls), Outcome::Passed);
+        let why = judged("syscalls", [9, 9, 9], [11, 11, 11], &calls);
+        let more = "new has more system calls than old: 11 in place of 9, and 0 more are allowed";
+        assert_eq!(why, (Outcome::Failed, more.to_owned()));
+        let vague = judged("syscalls", [9, 9, 9], [11, 12, 11], &calls);
+        let differ = "system calls are 11 to 12 in new and 9 in old: executions differ by more than the 0 that are \
+                      allowed, so it decides nothing";
+        assert_eq!(vague, (Outcome::Undecided, differ.to_owned()));
+        assert_eq!(outcome("syscalls", [7, 9, 9], [11, 11, 11], &calls), Outcome::Undecided);
+        assert_eq!(outcome("syscalls", [9, 9, 9], [11, 11, 11], &limit("syscalls", 2.0, false)), Outcome::Passed);
         let one_percent = limit("instructions", 1.0, true);
-        assert_eq!(judged("instructions", [1000, 1001, 1002], [1005, 1006, 1004], &one_percent), None);
-        assert!(judged("instructions", [1000, 1001, 1002], [1050, 1049, 1051], &one_percent).is_some());
-        assert_eq!(judged("instructions", [1000, 1001, 1002], [1050, 1100, 1051], &one_percent), None, "too vague");
-        let unknown = judged("syscalls", [9, 9, 9], [9, 9, 9], &one_percent).unwrap();
-        assert!(unknown.starts_with("instructions could not be counted"), "{unknown}");
-        assert!(judged("call:stat", [0, 0, 0], [1, 1, 1], &limit("stat", 0.0, false)).is_some());
+        let of_instructions = |own| outcome("instructions", [1000, 1001, 1002], own, &one_percent);
+        assert_eq!(of_instructions([1005, 1006, 1004]), Outcome::Passed);
+        assert_eq!(of_instructions([1050, 1049, 1051]), Outcome::Failed);
+        assert_eq!(of_instructions([1050, 1100, 1051]), Outcome::Undecided);
+        let (unknown, why) = judged("syscalls", [9, 9, 9], [9, 9, 9], &one_percent);
+        assert!(unknown == Outcome::Failed && why.starts_with("instructions could not be counted"), "{why}");
+        assert_eq!(outcome("call:stat", [0, 0, 0], [1, 1, 1], &limit("stat", 0.0, false)), Outcome::Failed);
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Ask;
-use analysis::{BurnIn, Comparison, Effect, Results, Unseen};
+use analysis::{BurnIn, Comparison, Effect, Outcome as Judged, Results, Unseen};
 use journal::{Ended, Journal};
 use runner::Outcome;
 use words::{Grouped, Unique};
@@ -27,6 +27,8 @@ pub struct Measured {
     pub unseen: Option<Unseen>,
     /// Whether it is no success for that.
     pub is_gate_strict: bool,
+    /// Which limits of counts decide nothing, a sentence each.
+    pub vague: Vec<String>,
     /// The directory that is removed with this.
     pub(super) _discarded: Option<Discarded>,
 }
@@ -67,7 +69,7 @@ pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, ask: 
         failures.push(format!("{trials} failed; the report has the reasons"));
     }
     if results.end != Some(Ended::Interrupted) {
-        failures.extend(results.exceeded(&ask.limits));
+        failures.extend(counted(results, ask, Judged::Failed));
     }
     if results.end == Some(Ended::Broke) {
         failures.push("the run ended at the first frame later than --break-over allows".to_owned());
@@ -79,6 +81,11 @@ pub(super) fn failures(journal: &Journal, results: &Results, strict: bool, ask: 
         failures.extend(gaps_by_reason(results, "skipped, which --strict does not allow"));
     }
     failures
+}
+
+/// Returns the sentences about the counts of commands that have this outcome.
+pub(super) fn counted(results: &Results, ask: &Ask, outcome: Judged) -> impl Iterator<Item = String> {
+    results.judged(&ask.limits).into_iter().filter(move |(found, _)| *found == outcome).map(|(_, why)| why)
 }
 
 /// Returns which tests failed or were skipped, and why: each reason once.

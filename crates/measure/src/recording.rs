@@ -129,8 +129,9 @@ impl Recording {
         }
         let (directory, _discarded, ended) = (self.directory, self.discarded, ended.ok());
         let unseen = ask.gate.and_then(|size| results.cost()?.unseen(size));
+        let vague = measured::counted(&results, ask, analysis::Outcome::Undecided).collect();
         let is_gate_strict = ask.is_gate_strict;
-        Ok(Measured { directory, journal, results, ended, failures, unseen, is_gate_strict, _discarded })
+        Ok(Measured { directory, journal, results, ended, failures, unseen, is_gate_strict, vague, _discarded })
     }
 
     /// Writes the last lines of the journal.

@@ -60,7 +60,7 @@ fn range(range: Option<Range>) -> Field {
     match range {
         None => Field::Missing,
         Some(range) if range.is_exact() => Field::Count(range.low),
-        Some(Range { low, high }) => Field::text(format!("{low} to {high}")),
+        Some(range) => Field::text(range.to_string()),
     }
 }
 
