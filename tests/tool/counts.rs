@@ -59,7 +59,7 @@ fn a_call_more_in_ten_thousand_is_found_and_named() {
     let [old, new] = [looking(MANY), looking(MANY + 1)];
     let names = ["-n", "old", "-n", "new"];
     let ab = |first: &str, second: &str, limits: &str| {
-        let mut tool = place.unixmark("ab -i 1 --format markdown --quiet");
+        let mut tool = place.unixmark("ab --iterations 1 --format markdown --quiet");
         tool.args(names).args(["--fail-on", limits]).args([first, second]).output().unwrap()
     };
     let failed = ab(&old, &new, "90%,syscalls:0,rss:90%");
@@ -87,7 +87,7 @@ fn a_count_that_differs_from_execution_to_execution_is_a_range_and_fails_nothing
     }
     let log = place.root.path().join("log");
     let growing = format!("echo >>{0}; while read -r line; do [ -e / ]; done <{0}", log.display());
-    let ab = place.unixmark("ab -i 1 -q --fail-on syscalls:0 true").arg(&growing).output().unwrap();
+    let ab = place.unixmark("ab --iterations 1 -q --fail-on syscalls:0 true").arg(&growing).output().unwrap();
     assert!(ab.status.success() && stderr(&ab).contains("so it decides nothing"), "{}", stderr(&ab));
     let report = place.json("latest");
     let [low, high] = counts(&report)["syscalls"];
@@ -199,7 +199,7 @@ fn what_cannot_be_counted_is_said() {
     }
     // It fails where it is traced.
     let shy = "grep -q 'TracerPid:.0$' /proc/self/status";
-    let ab = place.unixmark("ab -i 1 -q --fail-on syscalls:0 true").arg(shy).output().unwrap();
+    let ab = place.unixmark("ab --iterations 1 -q --fail-on syscalls:0 true").arg(shy).output().unwrap();
     assert_eq!(ab.status.code(), Some(1), "{}", stderr(&ab));
     assert!(stderr(&ab).contains("nothing was counted, so no count can be judged"), "{}", stderr(&ab));
     assert!(place.json("latest")["warnings"].to_string().contains("what ab does could not be counted"));
