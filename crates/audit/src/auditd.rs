@@ -242,7 +242,7 @@ mod tests {
                     type=PROCTITLE msg=audit(1.004:5): proctitle=\"x\"\ntype=SYSCALL msg=audit(1.004:6): a auid=8 b\n";
         fs::write(&path, text).unwrap();
         let mut tally = Tally::new(7, 1000);
-        crate::fake::write(folder.path(), "/dev/kmsg", "");
+        crate::tests::fake::write(folder.path(), "/dev/kmsg", "");
         let mut log = KernelLog::open(&machine::Machine::at(folder.path())).unwrap();
         count(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
         let passed_on = fs::read_to_string(folder.path().join("dev/kmsg")).unwrap();

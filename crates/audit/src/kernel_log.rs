@@ -71,7 +71,7 @@ mod tests {
         let machine = Machine::at(root.path());
         let why = KernelLog::open(&machine).unwrap_err();
         assert!(why.contains("/dev/kmsg cannot be written to"), "{why}");
-        crate::fake::write(root.path(), DEVICE, "");
+        crate::tests::fake::write(root.path(), DEVICE, "");
         let mut log = KernelLog::open(&machine).unwrap();
         let written = || std::fs::read_to_string(root.path().join("dev/kmsg")).unwrap();
         [record::END, record::REPLACE, MESSAGE].iter().for_each(|kind| log.pass_on(*kind, b"audit(1.2:3): x"));

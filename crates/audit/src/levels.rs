@@ -43,7 +43,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::catalogue_levels;
+    use crate::tests::fake::catalogue_levels;
 
     #[test]
     fn every_level_of_the_catalogue_is_understood() {

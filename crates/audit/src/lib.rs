@@ -15,8 +15,6 @@
 
 mod auditd;
 mod clock;
-#[cfg(test)]
-mod fake;
 mod file;
 mod kernel;
 mod kernel_log;

@@ -93,9 +93,9 @@ fn is_every_call(rule: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::catalogue_levels;
     use crate::levels::Level;
     use crate::state::{Found, State, put_back};
+    use crate::tests::fake::catalogue_levels;
 
     #[test]
     #[ignore = "changes the system"]

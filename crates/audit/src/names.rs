@@ -1,6 +1,8 @@
 //! The names in audit rules and their numbers, from linux/audit.h and the tables of system calls.
 
-use machine::call_number;
+use std::ffi::c_long;
+
+use syscall_numbers::{aarch64, arm, powerpc64, riscv64, s390x, x86, x86_64};
 
 /// How a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,52 +174,28 @@ const RECORDS: &[(u16, &str)] = &[
     (1702, "ANOM_LINK"),
 ];
 
-/// An architecture whose system calls rules may name: its names, its number in the kernel, its table.
-struct Arch {
-    words: &'static [&'static str],
-    number: u32,
-    call: fn(&str) -> Option<u32>,
-}
+/// An architecture whose system calls rules may name: the machine that runs its programs, as Rust
+/// calls it, its own names, the kernel's number of it, and the names of its system calls.
+type Arch = (&'static str, &'static [&'static str], u32, fn(c_long) -> Option<&'static str>);
 
-#[cfg(target_arch = "x86_64")]
-fn narrow(name: &str) -> Option<u32> {
-    use std::str::FromStr as _;
-    syscalls::x86::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
-}
-
-#[cfg(target_arch = "aarch64")]
-fn narrow(name: &str) -> Option<u32> {
-    use std::str::FromStr as _;
-    syscalls::arm::Sysno::from_str(name).ok().and_then(|call| u32::try_from(call.id()).ok())
-}
-
-#[cfg(target_arch = "x86_64")]
-const ARCHS: &[Arch] = &[
-    Arch { words: &["b64", "x86_64"], number: 0xc000_003e, call: call_number },
-    Arch { words: &["b32", "i386", "i686"], number: 0x4000_0003, call: narrow },
+const ARCHS: [Arch; 8] = [
+    ("x86_64", &["b64", "x86_64"], 0xc000_003e, x86_64::sys_call_name),
+    ("x86_64", &["b32", "i386", "i686"], 0x4000_0003, x86::sys_call_name),
+    ("aarch64", &["b64", "aarch64"], 0xc000_00b7, aarch64::sys_call_name),
+    ("aarch64", &["b32", "arm"], 0x4000_0028, arm::sys_call_name),
+    ("riscv64", &["b64", "riscv64"], 0xc000_00f3, riscv64::sys_call_name),
+    ("s390x", &["b64", "s390x"], 0x8000_0016, s390x::sys_call_name),
+    ("powerpc64", &["b64", "ppc64le"], 0xc000_0015, powerpc64::sys_call_name),
+    ("arm", &["b32", "arm", "armv7l"], 0x4000_0028, arm::sys_call_name),
 ];
-#[cfg(target_arch = "aarch64")]
-const ARCHS: &[Arch] = &[
-    Arch { words: &["b64", "aarch64"], number: 0xc000_00b7, call: call_number },
-    Arch { words: &["b32", "arm"], number: 0x4000_0028, call: narrow },
-];
-#[cfg(target_arch = "riscv64")]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "riscv64"], number: 0xc000_00f3, call: call_number }];
-#[cfg(target_arch = "s390x")]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "s390x"], number: 0x8000_0016, call: call_number }];
-#[cfg(all(target_arch = "powerpc64", target_endian = "little"))]
-const ARCHS: &[Arch] = &[Arch { words: &["b64", "ppc64le"], number: 0xc000_0015, call: call_number }];
-#[cfg(target_arch = "arm")]
-const ARCHS: &[Arch] = &[Arch { words: &["b32", "arm", "armv7l"], number: 0x4000_0028, call: call_number }];
-#[cfg(not(any(
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    target_arch = "riscv64",
-    target_arch = "s390x",
-    all(target_arch = "powerpc64", target_endian = "little"),
-    target_arch = "arm"
-)))]
-const ARCHS: &[Arch] = &[];
+
+/// No architecture has a system call of a larger number.
+const MOST_CALLS: c_long = 2048;
+
+/// Returns the architectures whose programs this machine runs, its own first.
+fn archs() -> impl Iterator<Item = &'static Arch> {
+    ARCHS.iter().filter(|arch| arch.0 == std::env::consts::ARCH)
+}
 
 /// Returns a field of `-F`: its number, and how its value is written.
 pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
@@ -232,13 +210,14 @@ pub(crate) fn pair(left: &str, right: &str) -> Option<u32> {
 
 /// Returns the kernel's number of an `arch=`; `None` if this machine does not run such programs.
 pub(crate) fn arch(word: &str) -> Option<u32> {
-    ARCHS.iter().find(|arch| arch.words.contains(&word)).map(|arch| arch.number)
+    archs().find(|(_, words, ..)| words.contains(&word)).map(|arch| arch.2)
 }
 
 /// Returns a system call's number in an architecture, or in this machine's own.
 pub(crate) fn call(name: &str, arch: Option<u32>) -> Option<u32> {
-    let arch = ARCHS.iter().find(|known| arch.is_none_or(|number| known.number == number));
-    name.parse().ok().or_else(|| arch.map_or_else(|| call_number(name), |arch| (arch.call)(name)))
+    let (.., names) = archs().find(|known| arch.is_none_or(|number| known.2 == number))?;
+    let number = || (0..MOST_CALLS).find(|number| names(*number) == Some(name));
+    name.parse().ok().or_else(|| u32::try_from(number()?).ok())
 }
 
 /// Returns the bits of AUDIT_PERM_… for letters of `rwxa`.

@@ -7,15 +7,16 @@ use journal::{Evidence, Trail};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use crate::fake::{Fake, KAUDITD, foreign, system, write};
 use crate::kernel::{Setting, Status, System};
 use crate::levels::Level;
 use crate::rule::{Field, Rule, field, list, op};
 use crate::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
 use crate::state::{drained, put_back};
 use crate::syntax::{Unknown, parse};
+use crate::tests::fake::{Fake, KAUDITD, foreign, system, write};
 use crate::{Auditing, Context, Found, Ledger, Ready, Sink, TrailSettings, Undo, Window, clock};
 
+pub(crate) mod fake;
 mod in_use;
 mod received;
 

@@ -104,7 +104,8 @@ fn private(base: &Path, user: u32) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;

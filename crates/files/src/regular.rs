@@ -100,7 +100,8 @@ fn kind(metadata: &Metadata) -> Option<&'static str> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;

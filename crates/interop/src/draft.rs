@@ -277,12 +277,11 @@ pub(super) fn copies_of(copies: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::catalogue;
     use super::*;
 
     #[test]
     fn labels_differ_in_dashes_capitals_and_a_final_test() {
-        let catalogue = catalogue();
+        let catalogue = Catalogue::load().unwrap();
         let draft = Draft::new("", &catalogue);
         let id = |label: &str| draft.test(label).map(|test| test.id.clone());
         for label in
@@ -298,7 +297,7 @@ mod tests {
 
     #[test]
     fn strange_labels_get_names_of_their_own() {
-        let catalogue = catalogue();
+        let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
         let number = draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps");
         assert_eq!(draft.cell("Frobnicate -- Fast (2 ways)", 1, "fps"), number);
@@ -315,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_last_of_two_counts() {
-        let catalogue = catalogue();
+        let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
         let number = draft.cell("System Call Overhead", 1, "lps");
         draft.put(number, vec![Trial { at: 1.0, ..Trial::default() }]);

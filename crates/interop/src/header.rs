@@ -80,11 +80,11 @@ fn is_cpu(key: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::catalogue;
     use super::*;
+    use catalogue::Catalogue;
 
     fn read(text: &str) -> (String, usize, Vec<(String, String)>) {
-        let catalogue = catalogue();
+        let catalogue = Catalogue::load().unwrap();
         let mut draft = Draft::new("", &catalogue);
         let mut header = Header::default();
         text.lines().for_each(|line| header.line(line, &mut draft));

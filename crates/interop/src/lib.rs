@@ -20,9 +20,6 @@ mod text;
 mod wide;
 mod xml;
 
-#[cfg(test)]
-mod samples;
-
 use anyhow::{Result, bail};
 
 use catalogue::Catalogue;
@@ -136,11 +133,10 @@ fn stranger(text: &Text<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::samples::catalogue;
     use super::*;
 
     fn refused(text: &str) -> String {
-        import("x", text, &catalogue()).unwrap_err().to_string()
+        import("x", text, &Catalogue::load().unwrap()).unwrap_err().to_string()
     }
 
     #[test]
@@ -169,7 +165,7 @@ mod tests {
     #[test]
     fn no_control_character_is_passed_on() {
         let text = "Line \u{1b}[31mred 5.0 lps (10.0 s, 7 samples)\nPipe Throughput 5.0 lps (10.0 s, 7 samples)\n";
-        let journal = import("a\u{7}b", text, &catalogue()).unwrap().remove(0);
+        let journal = import("a\u{7}b", text, &Catalogue::load().unwrap()).unwrap().remove(0);
         assert_eq!(journal.cells[0].label, "Line [31mred");
         let shown = format!("{:?}", journal);
         assert!(!shown.contains("\\u{1b}") && !shown.contains("\\u{7}"), "{shown}");

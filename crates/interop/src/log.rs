@@ -239,8 +239,8 @@ fn title(line: &str) -> Option<(&str, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::catalogue;
     use super::*;
+    use catalogue::Catalogue;
 
     /// Two passes of two copies; the second pass is a hundred counts better.
     const LOG: &str = "\
@@ -255,7 +255,7 @@ mod tests {
         >>>> Sum of 2 copies\n>>>> score: 152.479506819769\n>>>> time: 20\n>>>> iterations: 2\n";
 
     fn journal(text: &str) -> Journal {
-        read(text, Draft::new("box-2026-01-02-03.log", &catalogue()))
+        read(text, Draft::new("box-2026-01-02-03.log", &Catalogue::load().unwrap()))
     }
 
     fn warnings(journal: &Journal) -> String {
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(slices(&journal.trials[0]), [[0, 10_000_000_000, 1000], [0, 30_000_000_000, 2000]]);
         assert_eq!(slices(&journal.trials[1]), [[0, 20_000_000_000, 1100], [0, 20_000_000_000, 2000]]);
         assert_eq!((journal.trials[1].block, journal.trials[1].at), (1, 30.0));
-        let row = &Results::new(&journal, &catalogue(), None).figures[0];
+        let row = &Results::new(&journal, &Catalogue::load().unwrap(), None).figures[0];
         assert!((row.score.value - (150.0_f64 * 155.0).sqrt()).abs() < 1e-9);
         assert_eq!((row.n, row.seconds), (2, 20.0));
         // A log always has these two.
@@ -307,7 +307,7 @@ mod tests {
         let journal = journal(&text);
         let value = |copy: &Copy| copy.values.values().map(|value| value.0).sum::<f64>();
         assert_eq!(journal.trials[1].copies.iter().map(value).collect::<Vec<_>>(), [1100.25, 2000.0]);
-        let row = &Results::new(&journal, &catalogue(), None).figures[0];
+        let row = &Results::new(&journal, &Catalogue::load().unwrap(), None).figures[0];
         assert!((row.score.value - (3000.0_f64 * 3100.25).sqrt()).abs() < 1e-9);
     }
 

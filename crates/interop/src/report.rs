@@ -252,11 +252,11 @@ impl<'a> Reader<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::catalogue;
     use super::*;
+    use catalogue::Catalogue;
 
     fn journal(text: &str) -> Journal {
-        read((1..).zip(text.lines()), Draft::new("", &catalogue())).unwrap().remove(0)
+        read((1..).zip(text.lines()), Draft::new("", &Catalogue::load().unwrap())).unwrap().remove(0)
     }
 
     fn told(journal: &Journal, words: &str) -> bool {
@@ -339,7 +339,8 @@ mod tests {
                 "Benchmark Run: Sat",
                 &format!("BYTE UNIX Benchmarks (Version {version})\nBenchmark Run: Sat"),
             );
-            let error = read((1..).zip(text.lines()), Draft::new("", &catalogue())).unwrap_err().to_string();
+            let error =
+                read((1..).zip(text.lines()), Draft::new("", &Catalogue::load().unwrap())).unwrap_err().to_string();
             assert!(error.starts_with(&format!("it comes from UnixBench '{version}' (line ")), "{error}");
         }
     }

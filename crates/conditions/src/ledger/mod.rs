@@ -6,7 +6,7 @@
 mod host;
 mod log;
 #[cfg(test)]
-mod model;
+mod tests;
 mod undo;
 
 use std::fs::File;
