@@ -1,5 +1,7 @@
 //! lmbench's summary (`make see`, `results/summary.out`): its tables of latencies and bandwidths, every system a run.
 
+use std::sync::LazyLock;
+
 use anyhow::Result;
 
 use crate::draft::{Draft, Heading};
@@ -10,87 +12,28 @@ use journal::Journal;
 
 const BANNER: &str = "L M B E N C H";
 
-/// A table: how its title begins, the unit, whether less is better, and its columns after host and system; an empty name is of
-/// what is not a result.
-type Table = (&'static str, &'static str, bool, &'static [&'static str]);
+/// A table of the summary.
+struct Table {
+    /// The beginning of its title.
+    title: &'static str,
+    unit: &'static str,
+    metric: Metric,
+    /// The columns after host and system; an empty name is not a result.
+    columns: Vec<&'static str>,
+}
 
-const TABLES: [Table; 10] = [
-    (
-        "Processor, Processes",
-        "us",
-        true,
-        &[
-            "",
-            "null call",
-            "null I/O",
-            "stat",
-            "open clos",
-            "slct TCP",
-            "sig inst",
-            "sig hndl",
-            "fork proc",
-            "exec proc",
-            "sh proc",
-        ],
-    ),
-    ("Basic integer operations", "ns", true, &["intgr bit", "intgr add", "intgr mul", "intgr div", "intgr mod"]),
-    ("Basic uint64 operations", "ns", true, &["int64 bit", "int64 add", "int64 mul", "int64 div", "int64 mod"]),
-    ("Basic float operations", "ns", true, &["float add", "float mul", "float div", "float bogo"]),
-    ("Basic double operations", "ns", true, &["double add", "double mul", "double div", "double bogo"]),
-    (
-        "Context switching",
-        "us",
-        true,
-        &[
-            "2p/0K ctxsw",
-            "2p/16K ctxsw",
-            "2p/64K ctxsw",
-            "8p/16K ctxsw",
-            "8p/64K ctxsw",
-            "16p/16K ctxsw",
-            "16p/64K ctxsw",
-        ],
-    ),
-    (
-        "*Local* Communication latencies",
-        "us",
-        true,
-        // The first is that of the table before.
-        &["", "Pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP", "TCP conn"],
-    ),
-    (
-        "File & VM system latencies",
-        "us",
-        true,
-        &[
-            "0K File Create",
-            "0K File Delete",
-            "10K File Create",
-            "10K File Delete",
-            "Mmap Latency",
-            "Prot Fault",
-            "Page Fault",
-            "100fd selct",
-        ],
-    ),
-    (
-        "*Local* Communication bandwidths",
-        "MB/s",
-        false,
-        &[
-            "Pipe bandwidth",
-            "AF UNIX bandwidth",
-            "TCP bandwidth",
-            "File reread",
-            "Mmap reread",
-            "Bcopy (libc)",
-            "Bcopy (hand)",
-            "Mem read",
-            "Mem write",
-        ],
-    ),
-    ("Memory latencies", "ns", true, &["", "L1 $", "L2 $", "Main mem", "Rand mem", ""]),
-];
+static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+    let lines = include_str!("lmbench.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(table).collect()
+});
+
+/// Reads `TITLE|UNIT|lower or higher|COLUMN|…`.
+fn table(line: &'static str) -> Option<Table> {
+    let mut fields = line.split('|');
+    let (title, unit) = (fields.next()?, fields.next()?);
+    let metric = if fields.next()? == "lower" { Metric::Time } else { Metric::Rate };
+    Some(Table { title, unit, metric, columns: fields.collect() })
+}
 
 /// What its letters are worth.
 const LETTERS: [(char, f64); 2] = [('K', 1e3), ('M', 1e6)];
@@ -120,17 +63,17 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
     let mut table: Option<usize> = None;
     let mut ends: Option<Vec<usize>> = None;
     for (number, line) in source.lines() {
-        if let Some(place) = TABLES.iter().position(|(title, ..)| line.starts_with(title)) {
+        if let Some(place) = TABLES.iter().position(|table| line.starts_with(table.title)) {
             (table, ends) = (Some(place), None);
         } else if line.trim().is_empty() {
             (table, ends) = (None, None);
         } else if let (Some(place), true) = (table, is_rule(line)) {
             ends = Some(spans(line)).filter(|spans| spans.len() > 1);
-            if ends.as_ref().is_some_and(|ends| ends.len() != TABLES[place].3.len() + 2) {
+            if ends.as_ref().is_some_and(|ends| ends.len() != TABLES[place].columns.len() + 2) {
                 return Err(source.damaged(
                     number,
                     line,
-                    &format!("columns of the table '{}' as known here", TABLES[place].0),
+                    &format!("columns of the table '{}' as known here", TABLES[place].title),
                 ));
             }
         } else if let (Some(place), Some(ends)) = (table, &ends) {
@@ -175,8 +118,10 @@ fn row(table: usize, ends: &[usize], line: &str, systems: &mut Vec<System>) -> O
         systems.push(System { host, os, figures: Vec::new() });
         systems.len() - 1
     });
-    for (column, field) in
-        fields.iter().enumerate().filter(|(column, field)| !TABLES[table].3[*column].is_empty() && !field.is_empty())
+    for (column, field) in fields
+        .iter()
+        .enumerate()
+        .filter(|(column, field)| !TABLES[table].columns[*column].is_empty() && !field.is_empty())
     {
         let figure = figure(field)?;
         let figures = &mut systems[place].figures;
@@ -202,9 +147,9 @@ impl System {
         draft.fact("system.os", "System", "System", &self.os);
         draft.run.host = self.host;
         for ((table, column), values) in self.figures {
-            let (_, unit, less, columns) = TABLES[table];
-            let metric = if less { Metric::Time } else { Metric::Rate };
-            draft.figure(&Heading { label: columns[column].to_owned(), copies: 1, unit, metric }, values);
+            let Table { unit, metric, columns, .. } = &TABLES[table];
+            let label = columns[column].to_owned();
+            draft.figure(&Heading { label, copies: 1, unit, metric: *metric }, values);
         }
         draft.finish()
     }

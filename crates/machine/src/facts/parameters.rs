@@ -2,133 +2,8 @@
 //!
 //! The rest is nobody's business: after `--` stand init's arguments, and elsewhere addresses, keys and labels of disks.
 
-/// Parameters that can change a figure. One that ends in `*` stands for all that begin so.
-const KEPT: &[&str] = &[
-    // Mitigations and hardening.
-    "mitigations",
-    "spectre*",
-    "spec_*",
-    "nospec*",
-    "l1tf",
-    "mds",
-    "tsx*",
-    "mmio_stale_data",
-    "retbleed",
-    "srbds",
-    "gather_data_sampling",
-    "reg_file_data_sampling",
-    "indirect_target_selection",
-    "tsa",
-    "vmscape",
-    "pti",
-    "nopti",
-    "kpti",
-    "ssbd",
-    "kvm-intel.*",
-    "kvm.*",
-    "nosmep",
-    "nosmap",
-    "nokaslr",
-    "kaslr",
-    "init_on_alloc",
-    "init_on_free",
-    "slub_debug",
-    "slab_nomerge",
-    "page_poison",
-    "page_alloc.shuffle",
-    "randomize_kstack_offset",
-    "vsyscall",
-    "kasan*",
-    "kfence.*",
-    "debug_pagealloc",
-    // Isolation, processors and interrupts.
-    "isolcpus",
-    "nohz",
-    "nohz_full",
-    "rcu_nocbs",
-    "rcu_nocb_poll",
-    "rcutree.*",
-    "rcupdate.*",
-    "irqaffinity",
-    "skew_tick",
-    "threadirqs",
-    "nosmt",
-    "maxcpus",
-    "nr_cpus",
-    "possible_cpus",
-    "noapic",
-    "nox2apic",
-    "workqueue.*",
-    "sched_*",
-    "schedstats",
-    "preempt",
-    "psi",
-    "nowatchdog",
-    "nmi_watchdog",
-    "nosoftlockup",
-    // Auditing and security modules.
-    "audit",
-    "audit_backlog_limit",
-    "lsm",
-    "security",
-    "apparmor",
-    "selinux",
-    "enforcing",
-    "lockdown",
-    "seccomp",
-    // Memory.
-    "transparent_hugepage*",
-    "thp_*",
-    "hugepages",
-    "hugepagesz",
-    "default_hugepagesz",
-    "hugetlb*",
-    "mem",
-    "numa",
-    "numa_balancing",
-    "movablecore",
-    "kernelcore",
-    "zswap.*",
-    "swapaccount",
-    "cgroup_disable",
-    "cgroup_no_v1",
-    "systemd.unified_cgroup_hierarchy",
-    "swiotlb",
-    "iommu",
-    "iommu.*",
-    "intel_iommu",
-    "amd_iommu",
-    "page_reporting.*",
-    "deferred_init",
-    // Clocks, idle states and frequencies.
-    "clocksource",
-    "tsc",
-    "hpet",
-    "nohpet",
-    "highres",
-    "no-kvmclock",
-    "xen_nopv",
-    "nopv",
-    "nopvspin",
-    "idle",
-    "processor.*",
-    "intel_idle.*",
-    "cpuidle*",
-    "haltpoll.*",
-    "intel_pstate",
-    "amd_pstate",
-    "cpufreq.*",
-    "pcie_aspm",
-    "nvme.*",
-    "scsi_mod.*",
-    "elevator",
-    // What the kernel prints, and where.
-    "quiet",
-    "debug",
-    "loglevel",
-    "ignore_loglevel",
-    "printk.*",
-];
+/// Parameters that can change a figure.
+const KEPT: &str = include_str!("parameters.txt");
 
 /// Returns the parameters of a command line that can change a figure, and how many others there are.
 pub fn relevant(line: &str) -> String {
@@ -142,14 +17,15 @@ pub fn relevant(line: &str) -> String {
     kept.join(" ")
 }
 
-/// Whether a parameter is of the list, and its value nothing but names and numbers.
+/// Returns true if a parameter is listed, and its value nothing but names and numbers.
 fn is_kept(word: &str) -> bool {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
-    let is_named = |known: &&str| match known.strip_suffix('*') {
+    let lines = KEPT.lines().filter(|line| !line.starts_with('#'));
+    let is_named = lines.flat_map(str::split_whitespace).any(|known| match known.strip_suffix('*') {
         Some(begin) => name.starts_with(begin),
-        None => name == *known,
-    };
-    KEPT.iter().any(is_named) && value.chars().all(|c| c.is_ascii_alphanumeric() || "_,.:+-".contains(c))
+        None => name == known,
+    });
+    is_named && value.chars().all(|c| c.is_ascii_alphanumeric() || "_,.:+-".contains(c))
 }
 
 #[cfg(test)]
