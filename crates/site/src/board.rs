@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::class::Class;
-use crate::entry::{Column, Entry};
+use crate::entry::{Columns, Entry};
 use crate::measure::{Measure, measures};
 use crate::price::Prices;
 use crate::record::FACETS;
@@ -38,7 +38,7 @@ pub(crate) struct Ranked {
 }
 
 impl Board {
-    pub(crate) fn new(mut entries: Vec<Entry>, columns: &[Column], prices: &Prices, catalogue: &Catalogue) -> Board {
+    pub(crate) fn new(mut entries: Vec<Entry>, columns: &Columns, prices: &Prices, catalogue: &Catalogue) -> Board {
         entries.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
         let mut measures = measures(&entries, columns, catalogue);
         measures.extend(prices.measures(&entries, &measures));
@@ -67,16 +67,16 @@ impl Board {
         Board { class_of, classes, measures, first, facets, entries }
     }
 
+    /// Returns the runs of a class with their places.
+    pub(crate) fn entries_of(&self, class: usize) -> impl Iterator<Item = (usize, &Entry)> {
+        self.entries.iter().enumerate().filter(move |(place, _)| self.class_of[*place] == class)
+    }
+
     /// Returns the latest run of each system of a class that has a value, best first.
-    pub(crate) fn ranking(
-        &self,
-        class: usize,
-        measure: &Measure,
-        level: impl Fn(&crate::measure::Levels) -> Option<Estimate>,
-    ) -> Vec<Ranked> {
+    pub(crate) fn ranking(&self, class: usize, measure: &Measure, level: usize) -> Vec<Ranked> {
         let mut latest: BTreeMap<&str, (usize, Estimate)> = BTreeMap::new();
-        for (place, entry) in self.entries.iter().enumerate().filter(|(place, _)| self.class_of[*place] == class) {
-            if let Some(value) = measure.values.get(&entry.id).and_then(&level) {
+        for (place, entry) in self.entries_of(class) {
+            if let Some(value) = measure.value(&entry.id, level) {
                 latest.insert(&*entry.system, (place, value));
             }
         }

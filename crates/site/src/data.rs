@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::board::Board;
 use crate::files::Files;
-use crate::front::LEVELS;
 use crate::layout::call;
+use crate::measure::LEVELS;
 use crate::name::name_of;
 use crate::record::FACETS;
 
@@ -87,6 +87,6 @@ fn site(board: &Board, shards: &BTreeMap<char, Vec<Value>>, values: &Numbered<'_
         "classes": classes,
         "measures": measures,
         "first": board.measures.get(board.first).map(|first| &first.id),
-        "levels": LEVELS.map(|(id, label, _)| json!({"id": id, "label": label})),
+        "levels": LEVELS.map(|(id, label)| json!({"id": id, "label": label})),
     })
 }

@@ -1,7 +1,6 @@
 //! A run as lists and rankings need it: less than its record, so that tens of thousands are read at once.
 
-use std::collections::HashMap;
-
+use indexmap::IndexSet;
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
@@ -23,34 +22,8 @@ pub(crate) enum Column {
     Cost { key: Key, label: String, against: String, unit: String, is_lower_better: bool },
 }
 
-/// What the figures of all runs are of; each run names its columns by their places here.
-#[derive(Debug, Default)]
-pub(crate) struct Columns {
-    all: Vec<Column>,
-    places: HashMap<Column, usize>,
-}
-
-impl Columns {
-    pub(crate) fn new(all: Vec<Column>) -> Columns {
-        let places = (0..).zip(&all).map(|(place, column)| (column.clone(), place)).collect();
-        Columns { all, places }
-    }
-
-    pub(crate) fn all(&self) -> &[Column] {
-        &self.all
-    }
-
-    /// Returns the place of a column, which is added if it is new.
-    fn place(&mut self, column: Column) -> usize {
-        if let Some(place) = self.places.get(&column) {
-            return *place;
-        }
-        let place = self.all.len();
-        self.all.push(column.clone());
-        self.places.insert(column, place);
-        place
-    }
-}
+/// The columns of all runs; each run names its own by their places here.
+pub(crate) type Columns = IndexSet<Column>;
 
 /// A run in the lists of a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -84,7 +57,7 @@ impl Entry {
             // Of other tests than the others' it is another index.
             if index.complete {
                 let column = Column::Index { id: index.id.clone(), copies: index.copies };
-                figures.push((columns.place(column), index.score, index.quiet));
+                figures.push((columns.insert_full(column).0, index.score, index.quiet));
             }
         }
         let source = record.summary.facts.energy_source();
@@ -92,20 +65,20 @@ impl Entry {
         {
             let Some(watts) = &index.watts else { continue };
             let column = Column::PerWatt { source: source.to_owned(), copies: index.copies };
-            figures.push((columns.place(column), index.score.over(watts), None));
+            figures.push((columns.insert_full(column).0, index.score.over(watts), None));
         }
         for cost in &record.costs {
             let (key, label) = (cost.key.clone(), cost.label.clone());
             let (against, unit, is_lower_better) = (cost.against.clone(), cost.unit.clone(), cost.is_lower_better);
             let column = Column::Cost { key, label, against, unit, is_lower_better };
-            figures.push((columns.place(column), cost.change, None));
+            figures.push((columns.insert_full(column).0, cost.change, None));
         }
         // What its condition costs says more than the figure alone.
         let has_cost = |key: &Key| record.costs.iter().any(|cost| cost.key == *key);
         for figure in record.figures().filter(|figure| !has_cost(&figure.cell.key)) {
             let Cell { key, label, metric, unit, .. } = figure.cell.clone();
             let quiet = figure.quiet.as_ref().map(|quiet| quiet.score);
-            figures.push((columns.place(Column::Cell { key, label, metric, unit }), figure.score, quiet));
+            figures.push((columns.insert_full(Column::Cell { key, label, metric, unit }).0, figure.score, quiet));
         }
         let run = record.run();
         Entry {

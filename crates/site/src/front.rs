@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::board::{Board, Ranked};
 use crate::layout::{Page, bar, change, ends, rank, value};
-use crate::measure::{Levels, Measure};
+use crate::measure::{ALL, LEVELS, Measure, ONE};
 use crate::name::name_of;
 use stats::Estimate;
 
@@ -15,17 +15,6 @@ const MOST: usize = 200;
 /// Lists of other classes, and the rows of each.
 const CLASSES: usize = 12;
 const FEW: usize = 20;
-
-/// What a run has at a level.
-type Level = fn(&Levels) -> Option<Estimate>;
-
-/// The levels of a measure: name in addresses, heading.
-pub(crate) const LEVELS: [(&str, &str, Level); 4] = [
-    ("one", "1 copy", |levels| levels.one),
-    ("all", "All copies", |levels| levels.all),
-    ("quiet_one", "1 copy, undisturbed", |levels| levels.quiet_one),
-    ("quiet_all", "All copies, undisturbed", |levels| levels.quiet_all),
-];
 
 /// Returns the front page.
 pub(crate) fn page(board: &Board, title: &str) -> String {
@@ -53,13 +42,13 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
 
 /// The ranking of a class; nothing if none of its runs has the measure.
 fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
-    let level = if has(board, class, measure, |levels| levels.one) { 0 } else { 1 };
-    let ranking = board.ranking(class, measure, LEVELS[level].2);
+    let level = if has(board, class, measure, ONE) { ONE } else { ALL };
+    let ranking = board.ranking(class, measure, level);
     let reached = || ranking.iter().map(|ranked| ends(&ranked.value));
     let to = reached().map(|[_, high]| high).fold(0.0, f64::max);
     let from = if measure.is_change { reached().map(|[low, _]| low).fold(0.0, f64::min) } else { 0.0 };
     let shown = if class == 0 { MOST } else { FEW };
-    let columns: Vec<usize> = (0..LEVELS.len()).filter(|place| has(board, class, measure, LEVELS[*place].2)).collect();
+    let columns: Vec<usize> = (0..LEVELS.len()).filter(|level| has(board, class, measure, *level)).collect();
     if ranking.is_empty() {
         return Markup::default();
     }
@@ -82,15 +71,13 @@ fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
     }
 }
 
-/// Whether a run of the class has a level of the measure.
-fn has(board: &Board, class: usize, measure: &Measure, level: impl Fn(&Levels) -> Option<Estimate>) -> bool {
-    let of_class = board.entries.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class);
-    of_class.filter_map(|(_, entry)| measure.values.get(&entry.id)).any(|levels| level(levels).is_some())
+/// Returns true if a run of the class has a level of the measure.
+fn has(board: &Board, class: usize, measure: &Measure, level: usize) -> bool {
+    board.entries_of(class).any(|(_, entry)| measure.value(&entry.id, level).is_some())
 }
 
 fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), columns: &[usize]) -> Markup {
     let entry = &board.entries[ranked.entry];
-    let levels = measure.values.get(&entry.id).copied().unwrap_or_default();
     let written = if measure.is_change { change } else { value };
     html! {
         tr {
@@ -101,7 +88,7 @@ fn row(board: &Board, measure: &Measure, ranked: &Ranked, span: (f64, f64), colu
                 @for mark in &entry.marks { " " span.mark { (mark) } }
             }
             td.drawn { (bar(&ranked.value, span)) }
-            @for place in columns { td.n { (written(LEVELS[*place].2(&levels).as_ref())) } }
+            @for place in columns { td.n { (written(measure.value(&entry.id, *place).as_ref())) } }
             td.day { (entry.date()) }
         }
     }
@@ -147,13 +134,13 @@ pub(crate) fn csv(board: &Board) -> Result<String> {
     for (entry, class) in board.entries.iter().zip(&board.class_of) {
         for measure in &board.measures {
             let Some(levels) = measure.values.get(&entry.id) else { continue };
-            for (name, _, of) in LEVELS {
-                let Some(Estimate { value, low, high }) = of(levels) else { continue };
+            for ((name, _), level) in LEVELS.iter().zip(levels.values) {
+                let Some(Estimate { value, low, high }) = level else { continue };
                 let class = &board.classes[*class].id;
                 let texts: [&str; 7] =
                     [&entry.id, &entry.name, &entry.host, &entry.started, class, &measure.id, &measure.unit];
                 let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
-                let numbers = [name.to_owned(), value.to_string(), end(low), end(high)];
+                let numbers = [(*name).to_owned(), value.to_string(), end(low), end(high)];
                 writer.write_record(texts.map(words::csv_field).into_iter().chain(numbers))?;
             }
         }

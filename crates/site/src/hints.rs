@@ -4,10 +4,10 @@ use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::board::Board;
-use crate::entry::{Column, Entry};
+use crate::entry::{Column, Columns, Entry};
 use crate::files::Files;
-use crate::front::LEVELS;
 use crate::layout::call;
+use crate::measure::LEVELS;
 use crate::record::FACETS;
 use analysis::{System, Why};
 use catalogue::{Catalogue, Metric};
@@ -21,7 +21,7 @@ const MOST: usize = 50;
 ///
 /// # Errors
 /// The file cannot be written.
-pub(crate) fn write(board: &Board, columns: &[Column], catalogue: &Catalogue, files: &Files) -> Result<()> {
+pub(crate) fn write(board: &Board, columns: &Columns, catalogue: &Catalogue, files: &Files) -> Result<()> {
     // Of runs without a place in the ranking it is not known what to compare.
     let of = |class: usize| (board.classes[class].id.clone(), of_class(board, class, columns, catalogue));
     let hints: Map<String, Value> =
@@ -31,7 +31,7 @@ pub(crate) fn write(board: &Board, columns: &[Column], catalogue: &Catalogue, fi
 }
 
 /// Returns what is known of a class: how many systems it rests on, a sentence on all, and each hint by its fact.
-fn of_class(board: &Board, class: usize, columns: &[Column], catalogue: &Catalogue) -> Value {
+fn of_class(board: &Board, class: usize, columns: &Columns, catalogue: &Catalogue) -> Value {
     let entries = entries(board, class);
     let facts: Vec<Vec<Fact>> = entries.iter().map(|entry| facts(entry)).collect();
     let systems: Vec<System<'_>> = entries
@@ -54,8 +54,8 @@ fn of_class(board: &Board, class: usize, columns: &[Column], catalogue: &Catalog
 /// The latest run of each system of a class in its ranking.
 fn entries(board: &Board, class: usize) -> Vec<&Entry> {
     let Some(measure) = board.measures.get(board.first) else { return Vec::new() };
-    let ranked =
-        LEVELS.iter().map(|(_, _, level)| board.ranking(class, measure, level)).find(|found| !found.is_empty());
+    let ranked = (0..LEVELS.len()).map(|level| board.ranking(class, measure, level));
+    let ranked = ranked.into_iter().find(|found| !found.is_empty());
     let mut places: Vec<usize> = ranked.unwrap_or_default().iter().map(|ranked| ranked.entry).collect();
     places.sort_unstable();
     let first = places.len().saturating_sub(MOST);
@@ -72,8 +72,8 @@ fn facts(entry: &Entry) -> Vec<Fact> {
 }
 
 /// The scores of a run's cells.
-fn scores<'a>(entry: &Entry, columns: &'a [Column]) -> Vec<(&'a Key, &'a str, Metric, Estimate)> {
-    let score = |(place, value, _): &(usize, Estimate, Option<Estimate>)| match columns.get(*place)? {
+fn scores<'a>(entry: &Entry, columns: &'a Columns) -> Vec<(&'a Key, &'a str, Metric, Estimate)> {
+    let score = |(place, value, _): &(usize, Estimate, Option<Estimate>)| match columns.get_index(*place)? {
         Column::Cell { key, metric, unit, .. } => Some((key, unit.as_str(), *metric, *value)),
         Column::Index { .. } | Column::PerWatt { .. } | Column::Cost { .. } => None,
     };

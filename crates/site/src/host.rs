@@ -10,6 +10,7 @@ use crate::board::Board;
 use crate::entry::Entry;
 use crate::files::Files;
 use crate::layout::{Page, UP, change, value};
+use crate::measure::{ALL, ONE};
 use crate::name::name_of;
 use crate::record::Record;
 use crate::state::Pages;
@@ -53,8 +54,7 @@ fn content(board: &Board, entries: &[&Entry]) -> String {
     let mut text = measure.map_or(String::new(), |measure| measure.label.clone());
     for entry in entries {
         text += &entry.id;
-        let levels = measure.and_then(|measure| measure.values.get(&entry.id)).copied().unwrap_or_default();
-        for one in [levels.one, levels.all].into_iter().flatten() {
+        for one in [ONE, ALL].into_iter().filter_map(|level| measure?.value(&entry.id, level)) {
             for number in [one.value, one.low, one.high] {
                 text.push_str(&format!(" {:x}", number.to_bits()));
             }
@@ -146,12 +146,12 @@ fn body(board: &Board, entries: &[&Entry], trends: &[(String, String)]) -> Marku
                         th.n scope="col" { (label) ", 1 copy" } th.n scope="col" { "All copies" } th scope="col" { "Marks" }
                     } }
                     tbody { @for entry in entries {
-                        @let levels = measure.and_then(|measure| measure.values.get(&entry.id)).copied().unwrap_or_default();
                         tr {
                             th scope="row" { a href={ (UP) "r/" (entry.id) ".html" } { bdi { (entry.name) } } }
                             td { (entry.date()) }
-                            td.n { (written(levels.one.as_ref())) }
-                            td.n { (written(levels.all.as_ref())) }
+                            @for level in [ONE, ALL] {
+                                td.n { (written(measure.and_then(|measure| measure.value(&entry.id, level)).as_ref())) }
+                            }
                             td { (entry.marks.join(", ")) }
                         }
                     } }

@@ -111,11 +111,11 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
         bail!("no run was found in what was named; `unixmark list runs` shows where runs are");
     }
     built.runs = entries.len();
-    let board = Board::new(entries.into_values().collect(), columns.all(), asked.prices, catalogue);
+    let board = Board::new(entries.into_values().collect(), &columns, asked.prices, catalogue);
     let csv = || files.write("runs.csv", front::csv(&board)?.as_bytes());
     let data = || data::write(&board, &files);
     let others = || {
-        hints::write(&board, columns.all(), catalogue, &files)?;
+        hints::write(&board, &columns, catalogue, &files)?;
         pages(&board, asked, catalogue, &files, last)
     };
     let (csv, (data, systems)) = rayon::join(csv, || rayon::join(data, others));
@@ -124,7 +124,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let systems = systems?;
     files.sweep()?;
     if let Some(keeper) = keeper {
-        keeper.write(&State { columns: columns.all().to_vec(), journals, systems, entries: board.entries });
+        keeper.write(&State { columns, journals, systems, entries: board.entries });
     }
     Ok(built)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::entry::{Column, Entry};
+use crate::entry::{Column, Columns, Entry};
 use analysis::named;
 use catalogue::{Catalogue, Metric, NONE, Test};
 use journal::Key;
@@ -32,16 +32,24 @@ pub(crate) struct Measure {
     pub(crate) values: BTreeMap<String, Levels>,
 }
 
-/// A run's values of a measure; quiet: undisturbed.
+/// The levels of a measure: name in addresses, heading.
+pub(crate) const LEVELS: [(&str, &str); 4] = [
+    ("one", "1 copy"),
+    ("all", "All copies"),
+    ("quiet_one", "1 copy, undisturbed"),
+    ("quiet_all", "All copies, undisturbed"),
+];
+
+/// The place of one copy among [`LEVELS`], and of all copies.
+pub(crate) const ONE: usize = 0;
+pub(crate) const ALL: usize = 1;
+
+/// A run's values of a measure.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Levels {
-    /// At one copy.
-    pub(crate) one: Option<Estimate>,
-    /// At the most copies, if there are more.
-    pub(crate) all: Option<Estimate>,
-    pub(crate) quiet_one: Option<Estimate>,
-    pub(crate) quiet_all: Option<Estimate>,
-    /// How many copies the most are.
+    /// The value at each of [`LEVELS`].
+    pub(crate) values: [Option<Estimate>; LEVELS.len()],
+    /// The most copies.
     pub(crate) copies: u32,
 }
 
@@ -51,18 +59,16 @@ impl Levels {
         if !value.value.is_finite() {
             return;
         }
-        if copies == 1 {
-            (self.one, self.quiet_one) = (Some(value), quiet);
-        } else if copies > self.copies {
-            (self.all, self.quiet_all) = (Some(value), quiet);
+        if copies == 1 || copies > self.copies {
+            let level = if copies == 1 { ONE } else { ALL };
+            (self.values[level], self.values[level + 2]) = (Some(value), quiet);
         }
         self.copies = self.copies.max(copies);
     }
 
-    /// Returns them for scripts: value, low and high of each, in the order of the fields; null for what there is not.
+    /// Returns them for scripts: value, low and high of each; null for what there is not.
     pub(crate) fn json(&self) -> Value {
-        let [one, all, quiet_one, quiet_all] = [self.one, self.all, self.quiet_one, self.quiet_all].map(figure);
-        json!([one, all, quiet_one, quiet_all])
+        json!(self.values.map(figure))
     }
 }
 
@@ -73,12 +79,14 @@ fn figure(estimate: Option<Estimate>) -> Value {
 }
 
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
-pub(crate) fn measures(entries: &[Entry], columns: &[Column], catalogue: &Catalogue) -> Vec<Measure> {
+pub(crate) fn measures(entries: &[Entry], columns: &Columns, catalogue: &Catalogue) -> Vec<Measure> {
     let known: Vec<(usize, Measure)> = columns.iter().map(|column| Measure::of(column, catalogue)).collect();
     let mut found: BTreeMap<(u8, usize, &str), Measure> = BTreeMap::new();
     for entry in entries {
         for (place, value, quiet) in &entry.figures {
-            let (Some(column), Some((place, measure))) = (columns.get(*place), known.get(*place)) else { continue };
+            let (Some(column), Some((place, measure))) = (columns.get_index(*place), known.get(*place)) else {
+                continue;
+            };
             // Indexes come first, then tests, then costs, then power.
             let (kind, copies) = match column {
                 Column::Index { copies, .. } => (0, *copies),
@@ -136,6 +144,11 @@ impl Measure {
                 (place, Measure { unit, is_lower_better, is_change: true, ..measure })
             }
         }
+    }
+
+    /// Returns the value that a run has at a level.
+    pub(crate) fn value(&self, run: &str, level: usize) -> Option<Estimate> {
+        self.values.get(run)?.values[level]
     }
 
     /// Returns a measure of which more is better, without a unit.

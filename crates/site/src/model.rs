@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use crate::board::Board;
-use crate::front::LEVELS;
 use crate::layout::Page;
+use crate::measure::LEVELS;
 use crate::record::MODEL;
 use stats::{Estimate, median};
 
@@ -19,9 +19,9 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
         p.sentence { "Where each run lies among the runs of its processor." }
         p.text { "Each mark is a run and links to its page; the link on a run’s page highlights its mark." }
         @if let Some(measure) = board.measures.get(board.first) {
-            @for (level, (_, heading, of)) in LEVELS.iter().enumerate().take(2) {
+            @for (level, (_, heading)) in LEVELS.iter().enumerate().take(2) {
                 @for class in 0..board.classes.len() {
-                    @let models = models(board, class, |id| measure.values.get(id).and_then(of));
+                    @let models = models(board, class, |id| measure.value(id, level));
                     @if !models.is_empty() {
                         section {
                             h2 { (measure.label) ", " (heading) }
@@ -39,7 +39,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
 
 fn models(board: &Board, class: usize, value: impl Fn(&str) -> Option<Estimate>) -> Vec<(&str, Runs)> {
     let mut models: BTreeMap<&str, Runs> = BTreeMap::new();
-    for (place, entry) in board.entries.iter().enumerate().filter(|(place, _)| board.class_of[*place] == class) {
+    for (place, entry) in board.entries_of(class) {
         let Some(value) = value(&entry.id) else { continue };
         let model = entry.fact(MODEL).unwrap_or("unknown processor");
         models.entry(model).or_default().push((place, value));

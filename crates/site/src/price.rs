@@ -80,10 +80,8 @@ impl Prices {
     }
 }
 
-/// Every level over a number.
+/// Returns every level over a number.
 fn divided(levels: &Levels, by: f64) -> Levels {
     let over = |one: Estimate| Estimate { value: one.value / by, low: one.low / by, high: one.high / by };
-    let Levels { one, all, quiet_one, quiet_all, copies } = *levels;
-    let [one, all, quiet_one, quiet_all] = [one, all, quiet_one, quiet_all].map(|level| level.map(over));
-    Levels { one, all, quiet_one, quiet_all, copies }
+    Levels { values: levels.values.map(|level| level.map(over)), ..*levels }
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use rayon::prelude::*;
 
 use crate::anonymous::{Replaced, anonymous};
-use crate::entry::{Column, Columns, Entry};
+use crate::entry::{Columns, Entry};
 use crate::files::Files;
 use crate::gather::LeftOut;
 use crate::name::name_of;
@@ -40,10 +40,10 @@ struct Read {
 }
 
 impl Reading {
-    pub(crate) fn new(columns: Vec<Column>, journals: BTreeMap<String, Known>, entries: Vec<Entry>) -> Reading {
+    pub(crate) fn new(columns: Columns, journals: BTreeMap<String, Known>, entries: Vec<Entry>) -> Reading {
         let entries = entries.into_iter().map(|entry| (entry.id.clone(), entry)).collect();
         Reading {
-            columns: Columns::new(columns),
+            columns,
             journals: BTreeMap::new(),
             entries: BTreeMap::new(),
             built: Built::default(),

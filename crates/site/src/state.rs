@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::anonymous::Replaced;
-use crate::entry::{Column, Entry};
+use crate::entry::{Columns, Entry};
 use archive::hash;
 
 /// A file that was changed so shortly before it was looked at may be changed again without a trace: the coarsest times of
@@ -61,7 +61,7 @@ pub(crate) struct Pages {
 /// What was read, and made of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Columns,
     /// By the absolute path.
     pub(crate) journals: BTreeMap<String, Known>,
     /// By the system's name in the site.
