@@ -128,7 +128,7 @@ impl Stage {
         work(self);
         std::thread::sleep(Duration::from_millis(30));
         let end = monotonic();
-        let evidence = prove(&mut entered, &Trial::default(), (start, end), None);
+        let evidence = prove(&mut entered, &Trial::default(), start..end, None);
         drop(entered);
         assert_ne!(fs::read_to_string("/proc/thread-self/loginuid").unwrap(), SENTINEL);
         ledger.close().unwrap();
@@ -333,7 +333,7 @@ fn off_after_on_is_told_apart_from_never_on() {
     let mut ledger = Ledger::open().unwrap();
     let mut entered = stage.enter("audit=off-after-on", &mut ledger).unwrap();
     let now = monotonic();
-    let evidence = prove(&mut entered, &Trial::default(), (now, now + 1), None).unwrap();
+    let evidence = prove(&mut entered, &Trial::default(), now..now + 1, None).unwrap();
     assert!(evidence.notes[0].contains("after it had been on"));
     drop(entered);
     ledger.close().unwrap();

@@ -89,7 +89,7 @@ impl Drop for Alone {
 }
 
 fn prove(entered: &mut Entered, trial: &Trial, companion: Option<f64>) -> Result<Evidence, String> {
-    crate::room::prove(entered, trial, (0, 1), companion).map_err(|refusal| refusal.to_string())
+    crate::room::prove(entered, trial, 0..1, companion).map_err(|refusal| refusal.to_string())
 }
 
 /// A trial of one program that reported values.

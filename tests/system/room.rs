@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::ops::Range;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -180,12 +181,12 @@ impl Drop for Tool {
 pub fn prove(
     entered: &mut Entered,
     trial: &Trial,
-    (start, end): (u64, u64),
+    window: Range<u64>,
     companion: Option<f64>,
 ) -> Result<Evidence, Refusal> {
     let mut ledger = Ledger::open().unwrap();
     let commands = Commands { ledger: &mut ledger, signals: None, limit: FOREVER };
-    let proved = entered.prove(&mut FinishedTrial { trial, start, end, companion, commands });
+    let proved = entered.prove(&mut FinishedTrial { trial, window, companion, commands });
     ledger.close().unwrap();
     proved
 }

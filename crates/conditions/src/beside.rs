@@ -1,32 +1,30 @@
 //! What measured programs do to themselves, what starts them, and companions that count what they do.
 
-use super::{Active, Context, FinishedTrial, Refusal, tracing};
+use super::{Context, FinishedTrial, Proof, Refusal, tracing};
 use catalogue::{Need, Switch};
 use journal::Evidence;
 
 /// A value that each program must report.
 struct ReportedValue {
     name: String,
-    /// What it must be; `None` if anything above 0 will do.
+    /// The number it must be; `None` if anything above 0 will do.
     wanted: Option<f64>,
-    /// Whether a program may leave it out: it refuses arguments that it does not know.
+    /// True if a program may leave it out: it refuses arguments that it does not know.
     optional: bool,
 }
 
-/// The count that the companion must report.
-struct CompanionCount;
-
 /// Makes the programs do it to themselves.
-pub(super) fn enter_argument(switch: &Switch, level: &str, context: &mut Context<'_>) -> Box<dyn Active> {
+pub(super) fn enter_argument(switch: &Switch, level: &str, context: &mut Context<'_>) -> Proof {
     give_arguments(switch, level, context);
     // If the user gives the argument, its name is that of the value.
     let any = switch.args.iter().any(|word| word == "{level}");
     let (name, value) = if any { level.split_once('=').unwrap_or((level, "")) } else { (switch.id.as_str(), level) };
-    Box::new(ReportedValue { name: name.to_owned(), wanted: value.parse().ok(), optional: any })
+    let value = ReportedValue { name: name.to_owned(), wanted: value.parse().ok(), optional: any };
+    Box::new(move |finished, evidence| value.prove(finished, evidence))
 }
 
 /// Makes another program start the programs, and a companion run beside them.
-pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     if switch.needs.contains(&Need::Tracefs) {
         tracing::mount(context)?;
     }
@@ -41,7 +39,8 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         context.staging.prefix.extend(words.iter().map(|word| word.replace("{scratch}", &scratch)));
     }
     let Some(companion) = &switch.companion else {
-        return Ok(Box::new(ReportedValue { name: "tracer".to_owned(), wanted: None, optional: false }));
+        let tracer = ReportedValue { name: "tracer".to_owned(), wanted: None, optional: false };
+        return Ok(Box::new(move |finished, evidence| tracer.prove(finished, evidence)));
     };
     if let Some((other, _)) = &context.staging.companion {
         return Err(Refusal::Unavailable(format!(
@@ -50,15 +49,15 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
     }
     let args = if level.is_empty() { Vec::new() } else { vec![format!("kind={level}")] };
     context.staging.companion = Some((companion.clone(), args));
-    Ok(Box::new(CompanionCount))
+    Ok(Box::new(prove_count))
 }
 
 fn give_arguments(switch: &Switch, level: &str, context: &mut Context<'_>) {
     context.staging.args.extend(switch.args.iter().map(|word| word.replace("{level}", level)));
 }
 
-impl Active for ReportedValue {
-    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
+impl ReportedValue {
+    fn prove(&self, finished: &FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), Refusal> {
         // Threads are copies too, but only the first reports for their program.
         let programs = finished.trial.copies.iter().filter(|copy| copy.usage.is_some());
         let mut reported = None;
@@ -66,12 +65,12 @@ impl Active for ReportedValue {
             reported = copy.values.get(&self.name).cloned();
             match (&reported, self.wanted) {
                 (None, _) if self.optional => {}
-                (None, _) => return Err(format!("a program did not report the value '{}'", self.name)),
+                (None, _) => return Err(format!("a program did not report the value '{}'", self.name).into()),
                 (Some((value, _)), Some(wanted)) if (value - wanted).abs() > 1e-6 => {
-                    return Err(format!("a program reports {} {value} and not {wanted}", self.name));
+                    return Err(format!("a program reports {} {value} and not {wanted}", self.name).into());
                 }
                 (Some((value, _)), None) if *value <= 0.0 => {
-                    return Err(format!("a program reports {} {value}", self.name));
+                    return Err(format!("a program reports {} {value}", self.name).into());
                 }
                 (Some(_), _) => {}
             }
@@ -79,20 +78,19 @@ impl Active for ReportedValue {
         match reported {
             Some(value) => drop(evidence.figures.insert(self.name.clone(), value)),
             None if self.optional => evidence.notes.push(format!("the programs took the argument {}", self.name)),
-            None => return Err("no program reported anything".to_owned()),
+            None => return Err("no program reported anything".to_owned().into()),
         }
         Ok(())
     }
 }
 
-impl Active for CompanionCount {
-    /// A companion is only ready once it works, and one that ends early is an error, so only the count is left to check.
-    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let count = finished.companion.ok_or("the companion reported no count")?;
-        evidence.figures.insert("events".to_owned(), (count, "events".to_owned()));
-        if count == 0.0 {
-            evidence.notes.push("the companion was watching, but nothing that it counts happened".to_owned());
-        }
-        Ok(())
+/// Proves that a companion watched. It is only ready once it works, and one that ends early is an
+/// error, so only the count is left to check.
+fn prove_count(finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), Refusal> {
+    let count = finished.companion.ok_or_else(|| "the companion reported no count".to_owned())?;
+    evidence.figures.insert("events".to_owned(), (count, "events".to_owned()));
+    if count == 0.0 {
+        evidence.notes.push("the companion was watching, but nothing that it counts happened".to_owned());
     }
+    Ok(())
 }

@@ -3,17 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Active, Context, FinishedTrial, Ledger, Refusal, Undo};
+use super::{Context, Ledger, Proof, Refusal, Undo};
 use catalogue::{CgroupLimit, Switch};
 use journal::Evidence;
 use machine::{Machine, cgroup_controller, cgroup_setting, cgroups_above};
-
-/// A limit that is in force.
-struct Limited {
-    group: PathBuf,
-    limit: CgroupLimit,
-    v2: bool,
-}
 
 /// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
 /// version 2, where a process is in one group only, the one that is there.
@@ -92,47 +85,35 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
 }
 
 /// Makes the group, for the programs to join.
-pub(super) fn enter(
-    switch: &Switch,
-    limit: CgroupLimit,
-    context: &mut Context<'_>,
-) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let v2 = cgroups_above(context.machine, cgroup_controller(limit)).0;
     let group = self::limit(context.machine, limit, &switch.id, &mut context.staging.cgroups, context.ledger)?;
-    Ok(Box::new(Limited { group, limit, v2 }))
+    Ok(Box::new(move |_, evidence| Ok(prove(&group, limit, v2, evidence)?)))
 }
 
-impl Active for Limited {
-    /// The kernel counts periods of a quota, and the most memory, only of groups that have had processes.
-    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let read = |file: &str| fs::read_to_string(self.group.join(file)).unwrap_or_default();
-        let figures = match self.limit {
-            CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
-                let stat = read("cpu.stat");
-                vec![("nr_periods", field(&stat, "nr_periods")), ("nr_throttled", field(&stat, "nr_throttled"))]
-            }
-            CgroupLimit::Memory(_) => {
-                let most = if self.v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
-                match read(most).trim().parse() {
-                    Ok(bytes) => vec![("memory", bytes)],
-                    // Version 2 has it since Linux 5.19.
-                    Err(_) => vec![("pgfault", field(&read("memory.stat"), "pgfault"))],
-                }
-            }
-        };
-        if figures[0].1 <= 0.0 {
-            return Err(format!("no process has run in {} ({} is 0)", self.group.display(), figures[0].0));
+/// Proves that a group had processes: only of such the kernel counts a quota's periods and the most memory.
+fn prove(group: &Path, limit: CgroupLimit, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
+    let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
+    let figures = match limit {
+        CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
+            let stat = read("cpu.stat");
+            ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name))).to_vec()
         }
-        for (name, value) in figures {
-            let unit = match name {
-                "memory" => "bytes",
-                "pgfault" => "faults",
-                _ => "periods",
-            };
-            evidence.figures.insert(name.to_owned(), (value, unit.to_owned()));
+        CgroupLimit::Memory(_) => {
+            let most = if v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
+            vec![match read(most).trim().parse() {
+                Ok(bytes) => ("memory", "bytes", bytes),
+                // Version 2 has it since Linux 5.19.
+                Err(_) => ("pgfault", "faults", field(&read("memory.stat"), "pgfault")),
+            }]
         }
-        Ok(())
+    };
+    if figures[0].2 <= 0.0 {
+        return Err(format!("no process has run in {} ({} is 0)", group.display(), figures[0].0));
     }
+    let figures = figures.into_iter().map(|(name, unit, value)| (name.to_owned(), (value, unit.to_owned())));
+    evidence.figures.extend(figures);
+    Ok(())
 }
 
 /// Returns a figure of a file with a name and a number in each line; 0 if it is missing.

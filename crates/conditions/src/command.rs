@@ -2,15 +2,14 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
-use super::{Active, Context, FinishedTrial, Ledger, Refusal, Undo, scope};
+use super::{Context, Ledger, Proof, Refusal, Undo, scope};
 use catalogue::Switch;
-use journal::Evidence;
 
 /// The surroundings of commands.
 pub struct Commands<'a> {
@@ -22,15 +21,8 @@ pub struct Commands<'a> {
     pub limit: Duration,
 }
 
-/// A condition of the user's that is on.
-struct UserCondition {
-    name: String,
-    verify: String,
-    folder: PathBuf,
-}
-
 /// Runs the user's `enter`.
-pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
     let limit = context.settings.patience.as_secs();
@@ -42,16 +34,12 @@ pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Box<dy
         Refusal::Failed(why) => Refusal::Failed(format!("its verify command says that it is not on: {why}")),
         other => other,
     })?;
-    Ok(Box::new(UserCondition { name: switch.id.clone(), verify, folder: folder.to_path_buf() }))
-}
-
-impl Active for UserCondition {
-    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let proved = finished.commands.shell(&self.name, &self.verify, &self.folder);
-        let output = proved.map_err(|refusal| refusal.to_string())?;
+    let (name, folder) = (switch.id.clone(), folder.to_path_buf());
+    Ok(Box::new(move |finished, evidence| {
+        let output = finished.commands.shell(&name, &verify, &folder)?;
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         Ok(())
-    }
+    }))
 }
 
 impl Commands<'_> {

@@ -1,13 +1,7 @@
 //! Other builds of the measured programs.
 
-use super::{Active, Context, FinishedTrial};
+use super::{Context, Proof};
 use catalogue::Switch;
-use journal::Evidence;
-
-/// The programs' build.
-struct Build {
-    name: String,
-}
 
 /// Checks that the compiler is there.
 pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
@@ -18,19 +12,15 @@ pub(super) fn available(switch: &Switch, level: &str) -> Result<(), String> {
 }
 
 /// Makes the programs be of that build.
-pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, String> {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, String> {
     if let Some(other) = &context.staging.build {
         return Err(format!("the programs are built as '{other}' already"));
     }
     let name = format!("{}={level}", switch.id);
     context.staging.build = Some(name.clone());
-    Ok(Box::new(Build { name }))
-}
-
-impl Active for Build {
-    /// The runner takes the programs from the directory of that build, and has no others.
-    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        evidence.notes.push(format!("the programs' build is {}", self.name));
+    // The runner takes the programs from the directory of that build, and has no others.
+    Ok(Box::new(move |_, evidence| {
+        evidence.notes.push(format!("the programs' build is {name}"));
         Ok(())
-    }
+    }))
 }

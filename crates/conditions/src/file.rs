@@ -3,19 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo};
+use super::{Context, Proof, Refusal, Undo};
 use catalogue::{KERNELS, Switch};
-use journal::Evidence;
 use machine::{Machine, device_folder};
 
-/// Files that a text was written to.
-struct WrittenFiles {
-    files: Vec<PathBuf>,
-    text: String,
-}
-
 /// Writes the level's text to every file of the switch.
-pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let (names, text) = switch.target(level);
     let names = on_device(names, context).map_err(Refusal::Unavailable)?;
     let files = matching_files(&names, context.machine).map_err(Refusal::Unavailable)?;
@@ -28,9 +21,12 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         context.ledger.record(&Undo::Write { path: file.clone(), text: back })?;
         fs::write(file, &text).map_err(|error| file_error(file, &error))?;
     }
-    let written = WrittenFiles { files, text };
-    written.check()?;
-    Ok(Box::new(written))
+    check(&files, &text)?;
+    Ok(Box::new(move |_, evidence| {
+        check(&files, &text)?;
+        evidence.notes.extend(files.iter().map(|file| format!("{} = {text}", file.display())));
+        Ok(())
+    }))
 }
 
 /// Checks that every file is there and accepts what is to be written.
@@ -80,27 +76,15 @@ fn check_accepts(file: &Path, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-impl WrittenFiles {
-    fn check(&self) -> Result<(), String> {
-        for file in &self.files {
-            let now = fs::read_to_string(file).map_err(|error| file_error(file, &error))?;
-            let same = |a: &str, b: &str| a.split_whitespace().eq(b.split_whitespace());
-            if !same(content(&now), &self.text) {
-                return Err(format!("{} contains '{}', not '{}'", file.display(), content(&now), self.text));
-            }
+/// Checks that every file contains a text.
+fn check(files: &[PathBuf], text: &str) -> Result<(), String> {
+    for file in files {
+        let now = fs::read_to_string(file).map_err(|error| file_error(file, &error))?;
+        if !content(&now).split_whitespace().eq(text.split_whitespace()) {
+            return Err(format!("{} contains '{}', not '{text}'", file.display(), content(&now)));
         }
-        Ok(())
     }
-}
-
-impl Active for WrittenFiles {
-    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        self.check()?;
-        for file in &self.files {
-            evidence.notes.push(format!("{} = {}", file.display(), self.text));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Returns the names with `/sys/block/{device}` replaced by the device that the programs' directory is on.

@@ -17,6 +17,7 @@ mod scope;
 mod tracing;
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use journal::{Evidence, Trial};
 use machine::Machine;
 use processes::Signals;
 
-pub use ::audit::{Flush, Sink, TrailSettings};
+pub use audit::{Flush, Sink, TrailSettings};
 pub use command::Commands;
 pub use ledger::{
     Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch, remove_tree, restore, survey,
@@ -137,29 +138,17 @@ pub struct Staging {
 pub struct FinishedTrial<'a> {
     /// What its copies reported.
     pub trial: &'a Trial,
-    /// When the window opened, CLOCK_MONOTONIC in ns.
-    pub start: u64,
-    /// When it closed.
-    pub end: u64,
+    /// The window, CLOCK_MONOTONIC in ns.
+    pub window: Range<u64>,
     /// What the companion counted.
     pub companion: Option<f64>,
     /// Runs what proves a condition.
     pub commands: Commands<'a>,
 }
 
-/// One switch that is on.
-pub trait Active {
-    /// Proves, after the programs have ended, that it was on while they ran, and adds what it produced to `evidence`.
-    ///
-    /// # Errors
-    /// A sentence saying why that is not proved.
-    fn prove(&mut self, finished: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String>;
-
-    /// Whether what was not proved makes all further trials pointless, as a full disk does.
-    fn is_fatal(&self) -> bool {
-        false
-    }
-}
+/// Proves, after the programs have ended, that a switch was on while they ran, and adds what it
+/// produced to the evidence.
+type Proof = Box<dyn FnMut(&mut FinishedTrial<'_>, &mut Evidence) -> Result<(), Refusal>>;
 
 /// What entering a switch has at hand.
 pub struct Context<'a> {
@@ -188,7 +177,7 @@ impl Context<'_> {
 pub struct Entered {
     /// How the runner starts the programs.
     pub staging: Staging,
-    active: Vec<(Arc<Switch>, Box<dyn Active>)>,
+    proofs: Vec<(Arc<Switch>, Proof)>,
 }
 
 /// The means of a run to leave nothing behind: its ledger, and the lock of those that switch conditions. A machine has one such
@@ -317,15 +306,15 @@ impl Experiment {
         &mut self,
         entered: &mut Entered,
         trial: &Trial,
-        (start, end): (u64, u64),
+        window: Range<u64>,
         companion: Option<f64>,
     ) -> Result<Option<Evidence>, Refusal> {
-        if entered.active.is_empty() {
+        if entered.proofs.is_empty() {
             return Ok(None);
         }
         let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
         let commands = Commands { ledger, signals: self.signals.as_deref(), limit: self.settings.patience };
-        entered.prove(&mut FinishedTrial { trial, start, end, companion, commands }).map(Some)
+        entered.prove(&mut FinishedTrial { trial, window, companion, commands }).map(Some)
     }
 
     /// Undoes everything that was changed around a trial.
@@ -362,7 +351,7 @@ pub fn enter(
     signals: Option<&Signals>,
 ) -> Result<Entered, Refusal> {
     let mut staging = Staging::default();
-    let mut active = Vec::new();
+    let mut proofs = Vec::new();
     for (switch, level) in &condition.parts {
         let enter = ready(switch, level, machine).map_err(Refusal::Unavailable)?;
         let mut context = Context { machine, settings, ledger, staging: &mut staging, folder, signals };
@@ -372,9 +361,9 @@ pub fn enter(
             Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
             Refusal::Stopped => Refusal::Stopped,
         })?;
-        active.push((Arc::clone(switch), entered));
+        proofs.push((Arc::clone(switch), entered));
     }
-    Ok(Entered { staging, active })
+    Ok(Entered { staging, proofs })
 }
 
 /// Checks that a switch can be set to a level here, and changes nothing.
@@ -403,7 +392,7 @@ pub fn lasting<'a>(condition: &'a Condition, machine: &Machine) -> Option<&'a st
 }
 
 /// Enters a switch at a level that is available here.
-type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Box<dyn Active>, Refusal> + 'a>;
+type Enter<'a> = Box<dyn FnOnce(&mut Context<'_>) -> Result<Proof, Refusal> + 'a>;
 
 /// Checks that a switch can be set to a level here, and returns what does it.
 fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<Enter<'a>, String> {
@@ -444,14 +433,11 @@ impl Entered {
     /// It is not proved, or a signal came.
     pub fn prove(&mut self, finished: &mut FinishedTrial<'_>) -> Result<Evidence, Refusal> {
         let mut evidence = Evidence::default();
-        for (switch, active) in &mut self.active {
-            let proved = active.prove(finished, &mut evidence);
-            proved.map_err(|why| match active.is_fatal() {
+        for (switch, prove) in &mut self.proofs {
+            prove(finished, &mut evidence).map_err(|refusal| match refusal {
                 _ if finished.commands.are_interrupted() => Refusal::Stopped,
-                true => Refusal::Fatal(format!("{}: {why}", switch.id)),
-                false => {
-                    Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id))
-                }
+                Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),
+                why => Refusal::Failed(format!("{} was not in effect, so its cost was not measured: {why}", switch.id)),
             })?;
         }
         Ok(evidence)

@@ -2,13 +2,12 @@
 
 use std::ffi::CString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo};
-use journal::Evidence;
+use super::{Context, Proof, Refusal, Undo};
 use machine::Machine;
 
 /// File systems, and the type that statfs(2) reports for each.
@@ -16,13 +15,6 @@ const KINDS: &[(&str, u32)] = &[("tmpfs", 0x0102_1994), ("ext4", 0xEF53), ("over
 
 /// The size of the sparse file that holds an ext4.
 const SIZE: &str = "4g";
-
-/// A file system that is mounted.
-struct Mounted {
-    place: PathBuf,
-    name: &'static str,
-    magic: u32,
-}
 
 /// Checks that the kernel and the tools for a file system are there.
 pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
@@ -41,7 +33,7 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<(), String> {
 }
 
 /// Mounts the file system and makes the programs work in it.
-pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let Some((name, magic)) = KINDS.iter().find(|(name, _)| *name == level) else {
         return Err(Refusal::Failed(format!("the file system '{level}' is unknown")));
     };
@@ -62,10 +54,13 @@ pub(super) fn enter(level: &str, context: &mut Context<'_>) -> Result<Box<dyn Ac
         "overlay" => mount_overlay(&base, &place)?,
         name => mount(name, &place, "mode=0700")?,
     }
-    let mounted = Mounted { place: place.clone(), name, magic: *magic };
-    mounted.check()?;
-    context.staging.folder = Some(place);
-    Ok(Box::new(mounted))
+    check(&place, name, *magic)?;
+    context.staging.folder = Some(place.clone());
+    Ok(Box::new(move |_, evidence| {
+        check(&place, name, *magic)?;
+        evidence.notes.push(format!("the programs worked in {}, which is {name}", place.display()));
+        Ok(())
+    }))
 }
 
 fn mount(name: &str, place: &Path, options: &str) -> Result<(), Refusal> {
@@ -116,31 +111,17 @@ fn mount_image(base: &Path, place: &Path, context: &mut Context<'_>) -> Result<(
     Ok(())
 }
 
-impl Mounted {
-    fn check(&self) -> Result<(), String> {
-        let failed = |error: Errno| format!("{} ({error})", self.place.display());
-        let found = rustix::fs::statfs(&self.place).map_err(failed)?;
-        if u32::try_from(found.f_type).ok() != Some(self.magic) {
-            return Err(format!(
-                "{} is not {} (its statfs(2) type is {:#x})",
-                self.place.display(),
-                self.name,
-                found.f_type
-            ));
-        }
-        // The directory below may be of the same kind.
-        let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(failed);
-        if device(&self.place)? == device(&self.place.join(".."))? {
-            return Err(format!("nothing is mounted on {}", self.place.display()));
-        }
-        Ok(())
+/// Checks that a file system of that type is mounted.
+fn check(place: &Path, name: &str, magic: u32) -> Result<(), String> {
+    let failed = |error: Errno| format!("{} ({error})", place.display());
+    let found = rustix::fs::statfs(place).map_err(failed)?;
+    if u32::try_from(found.f_type).ok() != Some(magic) {
+        return Err(format!("{} is not {name} (its statfs(2) type is {:#x})", place.display(), found.f_type));
     }
-}
-
-impl Active for Mounted {
-    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        self.check()?;
-        evidence.notes.push(format!("the programs worked in {}, which is {}", self.place.display(), self.name));
-        Ok(())
+    // The directory below may be of the same kind.
+    let device = |path: &Path| rustix::fs::stat(path).map(|stat| stat.st_dev).map_err(failed);
+    if device(place)? == device(&place.join(".."))? {
+        return Err(format!("nothing is mounted on {}", place.display()));
     }
+    Ok(())
 }

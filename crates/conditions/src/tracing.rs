@@ -1,21 +1,16 @@
 //! The kernel's tracing of system calls (ftrace), in a buffer of its own.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::mount::MountFlags;
 
-use super::{Active, Context, FinishedTrial, Refusal, Undo};
+use super::{Context, Proof, Refusal, Undo};
 use journal::Evidence;
 use machine::TRACING;
 
 /// The buffer's name.
 const INSTANCE: &str = "unixmark";
-
-/// A buffer that takes events.
-struct Tracing {
-    instance: PathBuf,
-}
 
 /// Mounts the tracing file system unless it is mounted.
 pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
@@ -29,7 +24,7 @@ pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
 }
 
 /// Traces the entry and the end of every system call.
-pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusal> {
+pub(super) fn enter(context: &mut Context<'_>) -> Result<Proof, Refusal> {
     mount(context)?;
     let instance = PathBuf::from(TRACING).join("instances").join(INSTANCE);
     let failed = |error: std::io::Error| format!("{} ({error})", instance.display());
@@ -47,22 +42,21 @@ pub(super) fn enter(context: &mut Context<'_>) -> Result<Box<dyn Active>, Refusa
     if on.trim() != "1" {
         return Err(Refusal::Failed(format!("{} stays at {}", events.display(), on.trim())));
     }
-    Ok(Box::new(Tracing { instance }))
+    Ok(Box::new(move |_, evidence| Ok(prove(&instance, evidence)?)))
 }
 
-impl Active for Tracing {
-    fn prove(&mut self, _: &mut FinishedTrial<'_>, evidence: &mut Evidence) -> Result<(), String> {
-        let cpus =
-            fs::read_dir(self.instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
-        let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());
-        let (kept, overwritten) = stats.map(|text| counts(&text)).fold((0, 0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
-        if kept + overwritten == 0 {
-            return Err("no event was traced".to_owned());
-        }
-        evidence.figures.insert("events".to_owned(), ((kept + overwritten) as f64, "events".to_owned()));
-        evidence.figures.insert("overwritten".to_owned(), (overwritten as f64, "events".to_owned()));
-        Ok(())
+/// Proves that events were traced.
+fn prove(instance: &Path, evidence: &mut Evidence) -> Result<(), String> {
+    let cpus = fs::read_dir(instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
+    let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());
+    let (kept, overwritten) = stats.map(|text| counts(&text)).fold((0, 0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
+    if kept + overwritten == 0 {
+        return Err("no event was traced".to_owned());
     }
+    for (name, count) in [("events", kept + overwritten), ("overwritten", overwritten)] {
+        evidence.figures.insert(name.to_owned(), (count as f64, "events".to_owned()));
+    }
+    Ok(())
 }
 
 /// Returns the events in a processor's buffer, and those that newer ones have overwritten.

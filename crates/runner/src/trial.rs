@@ -149,7 +149,7 @@ impl Supervisor<'_> {
             ..Trial::default()
         };
         let end = start + ns(window.length());
-        let evidence = self.experiment.prove(entered, &trial, (start, end), companion)?;
+        let evidence = self.experiment.prove(entered, &trial, start..end, companion)?;
         trial.evidence = evidence.map(Box::new);
         Ok(trial)
     }

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::{SCRATCH, Undo};
-use crate::command;
+use crate::{audit, command};
 use machine::{Machine, mounted_below};
 
 /// The name of a ledger that is not whole yet.

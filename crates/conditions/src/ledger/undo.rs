@@ -60,7 +60,7 @@ pub enum Undo {
     /// Set auditing as it was found, and delete the tool's own rules.
     Audit {
         /// As it was found.
-        found: audit::Found,
+        found: crate::audit::Found,
     },
     /// End whatever runs a program with an argument that nothing else has.
     End {

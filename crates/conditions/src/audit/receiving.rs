@@ -5,19 +5,20 @@ use std::sync::Arc;
 use machine::auditing::was_on;
 use rustix::io::Errno;
 
-use crate::auditd::Auditd;
-use crate::clock;
-use crate::file::TrailFile;
-use crate::kernel::{Records, Setting, System};
-use crate::kernel_log::KernelLog;
-use crate::loaded::Loaded;
-use crate::recorder::{Recorder, Source};
-use crate::samples::kauditd;
-use crate::scope::{self, SENTINEL};
-use crate::state::{Found, State, name, put_back};
-use crate::syntax::RuleSet;
-use crate::tally::Tally;
-use crate::{Context, Sink, Undo};
+use crate::audit::auditd::Auditd;
+use crate::audit::clock;
+use crate::audit::file::TrailFile;
+use crate::audit::kernel::{Records, Setting, System};
+use crate::audit::kernel_log::KernelLog;
+use crate::audit::loaded::Loaded;
+use crate::audit::recorder::{Recorder, Source};
+use crate::audit::samples::kauditd;
+use crate::audit::scope::{self, SENTINEL};
+use crate::audit::state::{Found, State, name, put_back};
+use crate::audit::syntax::RuleSet;
+use crate::audit::tally::Tally;
+use crate::audit::{Sink, Surroundings};
+use crate::ledger::Undo;
 
 /// The records are received; dropping this puts auditing back.
 pub(crate) struct Receiving {
@@ -60,13 +61,13 @@ impl Receiver {
 
 impl Receiving {
     /// Starts to receive the records, and to count them.
-    pub(crate) fn start(system: System, state: State, context: &mut Context<'_>) -> Result<Receiving, String> {
+    pub(crate) fn start(system: System, state: State, context: &mut Surroundings<'_>) -> Result<Receiving, String> {
         scope::is_free(&system.machine)?;
         let is_in_use = state.is_in_use(&system.machine);
         let wanted = context.settings.backlog;
         let backlog = if is_in_use { state.status.backlog_limit } else { wanted };
         let found = Found::on(state.status, backlog);
-        context.ledger.record(Undo::Restore(found))?;
+        (context.record)(Undo::Audit { found })?;
         let offset = clock::offset();
         let (receiver, records) = receiver(&system, &state, context)?;
         if !is_in_use {
@@ -101,7 +102,7 @@ impl Receiving {
             self.system.prepend(&scope::exclude_others())?;
         }
         self.notes.extend(set.notes);
-        let counts = crate::loaded::load(&self.system, &set.rules, &self.receiver, &mut self.notes)?;
+        let counts = crate::audit::loaded::load(&self.system, &set.rules, &self.receiver, &mut self.notes)?;
         Ok(Loaded { receiving: self, counts })
     }
 }
@@ -118,7 +119,7 @@ impl Drop for Receiving {
 fn receiver(
     system: &System,
     state: &State,
-    context: &mut Context<'_>,
+    context: &mut Surroundings<'_>,
 ) -> Result<(Receiver, Option<Arc<dyn Records>>), String> {
     if let Some(pid) = state.daemon(&system.machine) {
         return Ok((Receiver::Daemon(pid), Some(listen(system)?)));
@@ -144,13 +145,13 @@ fn kernel_log(system: &System, receiver: &Receiver) -> Result<Option<KernelLog>,
 }
 
 /// Creates the file that records are written to, if the tool does that.
-fn file(receiver: &Receiver, context: &mut Context<'_>) -> Result<Option<TrailFile>, String> {
+fn file(receiver: &Receiver, context: &mut Surroundings<'_>) -> Result<Option<TrailFile>, String> {
     let settings = context.settings;
     if !matches!(receiver, Receiver::Tool) || settings.sink != Sink::File {
         return Ok(None);
     }
     let path = context.scratch.join("trail.log");
-    context.ledger.record(Undo::RemoveFile(path.clone()))?;
+    (context.record)(Undo::RemoveFile { path: path.clone() })?;
     TrailFile::create(&path, settings.flush, settings.limit).map(Some)
 }
 

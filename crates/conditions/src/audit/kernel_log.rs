@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use machine::Machine;
 
-use crate::kernel::MESSAGE;
-use crate::record;
+use crate::audit::kernel::MESSAGE;
+use crate::audit::record;
 
 /// The file that is written to.
 const DEVICE: &str = "/dev/kmsg";
@@ -71,7 +71,7 @@ mod tests {
         let machine = Machine::at(root.path());
         let why = KernelLog::open(&machine).unwrap_err();
         assert!(why.contains("/dev/kmsg cannot be written to"), "{why}");
-        crate::tests::fake::write(root.path(), DEVICE, "");
+        crate::audit::tests::fake::write(root.path(), DEVICE, "");
         let mut log = KernelLog::open(&machine).unwrap();
         let written = || std::fs::read_to_string(root.path().join("dev/kmsg")).unwrap();
         [record::END, record::REPLACE, MESSAGE].iter().for_each(|kind| log.pass_on(*kind, b"audit(1.2:3): x"));

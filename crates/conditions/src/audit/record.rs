@@ -1,6 +1,6 @@
 //! Records of a trail: `audit(SECONDS.MILLISECONDS:SERIAL): key=value …`.
 
-use crate::names;
+use crate::audit::names;
 
 /// When an event happened, and its number; all records of an event have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

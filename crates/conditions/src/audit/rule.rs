@@ -1,6 +1,6 @@
 //! A rule as the kernel takes it: `struct audit_rule_data` of linux/audit.h.
 
-use crate::netlink::number;
+use crate::audit::netlink::number;
 
 /// The lists that rules are in. Rules about users' messages, file systems and io_uring are listed, never added.
 pub(crate) mod list {

@@ -3,13 +3,13 @@
 use machine::auditing::mark;
 use rustix::io::Errno;
 
-use crate::kernel::{Setting, System};
-use crate::on::On;
-use crate::receiving::{Receiver, Receiving};
-use crate::recorder;
-use crate::rule::{ALWAYS, Rule, field, list};
-use crate::scope::{LoginUid, is_own, limit_to_programs};
-use crate::syntax::Line;
+use crate::audit::kernel::{Setting, System};
+use crate::audit::on::On;
+use crate::audit::receiving::{Receiver, Receiving};
+use crate::audit::recorder;
+use crate::audit::rule::{ALWAYS, Rule, field, list};
+use crate::audit::scope::{LoginUid, is_own, limit_to_programs};
+use crate::audit::syntax::Line;
 
 /// The rules are loaded.
 pub(crate) struct Loaded {
@@ -93,9 +93,9 @@ fn is_every_call(rule: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::levels::Level;
-    use crate::state::{Found, State, put_back};
-    use crate::tests::fake::catalogue_levels;
+    use crate::audit::levels::Level;
+    use crate::audit::state::{Found, State, put_back};
+    use crate::audit::tests::fake::catalogue_levels;
 
     #[test]
     #[ignore = "changes the system"]

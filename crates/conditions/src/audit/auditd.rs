@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::kernel::System;
-use crate::kernel_log::KernelLog;
-use crate::record;
-use crate::recorder::is_end;
-use crate::scope::SENTINEL;
-use crate::tally::Tally;
-use crate::{Context, Flush, Ledger, TrailSettings, Undo};
+use crate::audit::kernel::System;
+use crate::audit::kernel_log::KernelLog;
+use crate::audit::record;
+use crate::audit::recorder::is_end;
+use crate::audit::scope::SENTINEL;
+use crate::audit::tally::Tally;
+use crate::audit::{Flush, Surroundings, TrailSettings};
+use crate::ledger::Undo;
 use machine::find_command;
 use processes::end_child;
 
@@ -53,12 +54,12 @@ pub(crate) struct Auditd {
 
 impl Auditd {
     /// Starts it and waits until it receives the records.
-    pub(crate) fn start(context: &mut Context<'_>, system: &System) -> Result<Auditd, String> {
+    pub(crate) fn start(context: &mut Surroundings<'_>, system: &System) -> Result<Auditd, String> {
         let program = find_command("auditd").ok_or("auditd is not installed here; keep the trail in a file instead")?;
         let kernel_log = KernelLog::open(&system.machine)?;
         let folder = context.scratch.join(format!("auditd-{}", std::process::id()));
-        configure(&folder, context.settings, context.ledger)?;
-        context.ledger.record(Undo::End { program: program.clone(), argument: folder.clone() })?;
+        configure(&folder, context)?;
+        (context.record)(Undo::End { program: program.clone(), argument: folder.clone() })?;
         let failed = |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
         let messages = File::create(folder.join(MESSAGES)).map_err(failed)?;
         let child = Command::new(&program)
@@ -148,21 +149,21 @@ const MESSAGES: &str = "messages";
 const LOGS: [&str; 2] = ["audit.log", "audit.log.1"];
 
 /// Makes its directory; how to remove everything in it is in the ledger.
-fn configure(folder: &Path, settings: &TrailSettings, ledger: &mut dyn Ledger) -> Result<(), String> {
+fn configure(folder: &Path, context: &mut Surroundings<'_>) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{} cannot be made: {error}", folder.display());
     let plugins = folder.join("plugins.d");
     let config = folder.join("auditd.conf");
     for directory in [folder, &plugins] {
-        ledger.record(Undo::RemoveDirectory(directory.to_path_buf()))?;
+        (context.record)(Undo::RemoveDirectory { path: directory.to_path_buf() })?;
         DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     }
     for file in [Path::new("auditd.conf"), Path::new(MESSAGES)].into_iter().chain(LOGS.map(Path::new)) {
-        ledger.record(Undo::RemoveFile(folder.join(file)))?;
+        (context.record)(Undo::RemoveFile { path: folder.join(file) })?;
         let _ = fs::remove_file(folder.join(file));
     }
     let installed = fs::read_to_string(INSTALLED).unwrap_or_default();
     let mut file = File::options().create(true).truncate(true).write(true).mode(0o640).open(&config).map_err(failed)?;
-    file.write_all(configuration(&installed, folder, settings).as_bytes()).map_err(failed)
+    file.write_all(configuration(&installed, folder, context.settings).as_bytes()).map_err(failed)
 }
 
 /// Returns its configuration: a log of its own, and how records are formatted and handed on from the installed one.
@@ -242,7 +243,7 @@ mod tests {
                     type=PROCTITLE msg=audit(1.004:5): proctitle=\"x\"\ntype=SYSCALL msg=audit(1.004:6): a auid=8 b\n";
         fs::write(&path, text).unwrap();
         let mut tally = Tally::new(7, 1000);
-        crate::tests::fake::write(folder.path(), "/dev/kmsg", "");
+        crate::audit::tests::fake::write(folder.path(), "/dev/kmsg", "");
         let mut log = KernelLog::open(&machine::Machine::at(folder.path())).unwrap();
         count(File::open(&path).unwrap(), &mut tally, &mut log).unwrap();
         let passed_on = fs::read_to_string(folder.path().join("dev/kmsg")).unwrap();

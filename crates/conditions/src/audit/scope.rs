@@ -8,8 +8,8 @@ use machine::Machine;
 use processes::retry;
 use rustix::io::Errno;
 
-use crate::rule::{Field, NEVER, Rule, field, list, op};
-use crate::samples::pids;
+use crate::audit::rule::{Field, NEVER, Rule, field, list, op};
+use crate::audit::samples::pids;
 
 /// The login uid of the measured programs: "umar" in ASCII, larger than any that systems give to people.
 pub(crate) const SENTINEL: u32 = 0x756d_6172;
@@ -99,7 +99,7 @@ pub(crate) fn is_own(rule: &Rule) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::ALWAYS;
+    use crate::audit::rule::ALWAYS;
 
     #[test]
     fn the_sentinel_stands_before_the_key() {

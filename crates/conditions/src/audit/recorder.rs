@@ -13,13 +13,13 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::setpriority_process;
 
-use crate::clock::{monotonic, thread_time, wall_ms};
-use crate::file::{self, TrailFile};
-use crate::kernel::{LONGEST, MESSAGE, Records, System};
-use crate::kernel_log::KernelLog;
-use crate::record;
-use crate::samples::{Sample, Samples, awake, is_stopped, processor_time};
-use crate::tally::Tally;
+use crate::audit::clock::{monotonic, thread_time, wall_ms};
+use crate::audit::file::{self, TrailFile};
+use crate::audit::kernel::{LONGEST, MESSAGE, Records, System};
+use crate::audit::kernel_log::KernelLog;
+use crate::audit::record;
+use crate::audit::samples::{Sample, Samples, awake, is_stopped, processor_time};
+use crate::audit::tally::Tally;
 
 /// Nanoseconds between samples.
 const SAMPLE: u64 = 100_000_000;

@@ -1,7 +1,7 @@
 //! Rules in the format of auditctl(8) and of the files in /etc/audit/rules.d.
 
-use crate::names::{self, Kind};
-use crate::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
+use crate::audit::names::{self, Kind};
+use crate::audit::rule::{ALWAYS, Field, NEVER, Rule, field, list, op};
 
 /// The longest key that the kernel takes, in bytes.
 const KEY_LENGTH: usize = 256;
@@ -133,7 +133,7 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
             "-S" => parts.calls.extend(next()?.split(',')),
             "-F" => {
                 let field = comparison(next()?)?;
-                if let (field::ARCH, crate::rule::Value::Number(arch)) = (field.id, &field.value) {
+                if let (field::ARCH, crate::audit::rule::Value::Number(arch)) = (field.id, &field.value) {
                     parts.arch = Some(*arch);
                 }
                 parts.fields.push(field);
@@ -255,7 +255,7 @@ fn key_field(key: &str) -> Result<Field, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Value;
+    use crate::audit::rule::Value;
 
     fn parsed(line: &str) -> Rule {
         let mut text = parse(line, "r", Unknown::Refuse).unwrap();

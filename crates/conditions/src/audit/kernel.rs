@@ -5,9 +5,9 @@ use std::sync::Arc;
 use machine::Machine;
 use rustix::io::Errno;
 
-use crate::netlink::Netlink;
-use crate::rule::{Rule, field};
-use crate::scope::SENTINEL;
+use crate::audit::netlink::Netlink;
+use crate::audit::rule::{Rule, field};
+use crate::audit::scope::SENTINEL;
 
 /// The longest record or answer: records are cut at 8970 bytes, rules may contain paths.
 pub(crate) const LONGEST: usize = 32 * 1024;

@@ -1,4 +1,4 @@
-//! Kernel auditing of the measured programs and nobody else: switched on, proved by its own trail, and what was there before
+//! Kernel auditing as a condition: of the measured programs and nobody else, switched on, proved by its own trail, and what was there before
 //! put back exactly.
 //!
 //! - `kernel`: what is asked of the audit subsystem; `netlink` asks it, `rule` is a rule as it takes them.
@@ -36,17 +36,22 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 
+use super::ledger::Undo;
+use super::{Proof, Refusal};
+use catalogue::Switch;
 use journal::Evidence;
 use kernel::System;
 use levels::Level;
+use machine::Machine;
 use off::{Off, OffAfterOn};
 use on::On;
 use receiving::Receiving;
 use state::State;
 
-pub use state::{Found, restore};
+pub(crate) use state::{Found, restore};
 
 /// How the trail is kept.
 #[derive(Debug, Clone)]
@@ -96,65 +101,44 @@ pub enum Flush {
     Sync,
 }
 
-/// How one change is undone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Undo {
-    /// [`restore`] what was found.
-    Restore(Found),
-    /// Remove a file.
-    RemoveFile(PathBuf),
-    /// Remove an empty directory.
-    RemoveDirectory(PathBuf),
-    /// End whatever runs a program with an argument that nothing else has.
-    End {
-        /// The program's file.
-        program: PathBuf,
-        /// The argument.
-        argument: PathBuf,
-    },
-}
-
-/// Where it is written how changes are undone.
-pub trait Ledger {
-    /// Writes down how a change is undone, before the change is made.
-    ///
-    /// # Errors
-    /// It could not be written, so the change must not be made.
-    fn record(&mut self, undo: Undo) -> Result<(), String>;
-}
-
 /// What entering a level has at hand.
-pub struct Context<'a> {
+pub(super) struct Surroundings<'a> {
     /// How the trail is kept.
-    pub settings: &'a TrailSettings,
+    settings: &'a TrailSettings,
     /// The directory for what is not the programs'.
-    pub scratch: &'a Path,
-    /// Where it is written how changes are undone.
-    pub ledger: &'a mut dyn Ledger,
-}
-
-/// The time in which the programs were measured, CLOCK_MONOTONIC in ns.
-#[derive(Debug, Clone, Copy)]
-pub struct Window {
-    /// When it opened.
-    pub start: u64,
-    /// When it closed.
-    pub end: u64,
+    scratch: &'a Path,
+    /// Writes down the undo of a change, before the change is made; the change must not be made if it fails.
+    record: &'a mut dyn FnMut(Undo) -> Result<(), String>,
 }
 
 /// A level that can be entered on this machine.
-pub struct Ready {
+pub(super) struct Ready {
     system: System,
     state: State,
     level: Level,
 }
 
-/// Returns a level of the catalogue with its rules, if it has any, ready to be entered.
-///
-/// # Errors
-/// A sentence saying why it cannot be had here.
-pub fn ready(level: &str, rules: Option<&str>) -> Result<Ready, String> {
+/// Returns a level that can be entered here; or a sentence saying why not.
+pub(super) fn ready(switch: &Switch, level: &str, machine: &Machine) -> Result<Ready, String> {
+    if !machine.is_live() {
+        return Err("a machine that is only recorded cannot be audited".to_owned());
+    }
+    let rules = switch.level(level).and_then(|row| row.rules.as_deref());
     Ready::new(System::here()?, Level::new(level, rules)?)
+}
+
+/// Enters a level.
+pub(super) fn enter(ready: Ready, context: &mut super::Context<'_>) -> Result<Proof, Refusal> {
+    let super::Context { settings, ledger, .. } = context;
+    let record = &mut |undo| ledger.record(&undo).map(drop);
+    let surroundings = Surroundings { settings: &settings.trail, scratch: &settings.scratch, record };
+    let mut auditing = ready.enter(surroundings)?;
+    Ok(Box::new(move |finished, evidence| {
+        auditing.prove(&finished.window, evidence).map_err(|why| match auditing.is_fatal() {
+            true => Refusal::Fatal(why),
+            false => Refusal::Failed(why),
+        })
+    }))
 }
 
 impl Ready {
@@ -164,11 +148,9 @@ impl Ready {
         Ok(Ready { system, state, level })
     }
 
-    /// Enters the level. How to undo what was changed is in the ledger, even if this fails.
-    ///
-    /// # Errors
-    /// A sentence saying what did not work.
-    pub fn enter(self, context: &mut Context<'_>) -> Result<Auditing, String> {
+    /// Enters the level. The undos of what was changed are recorded even if this fails.
+    fn enter(self, mut context: Surroundings<'_>) -> Result<Auditing, String> {
+        let context = &mut context;
         let Ready { system, state, level } = self;
         Ok(Auditing(match level {
             Level::NeverOn => Entered::NeverOn(system),
@@ -182,7 +164,7 @@ impl Ready {
 }
 
 /// Auditing at the level that was entered, until this is dropped and the ledger carried out.
-pub struct Auditing(Entered);
+struct Auditing(Entered);
 
 enum Entered {
     NeverOn(System),
@@ -192,11 +174,9 @@ enum Entered {
 }
 
 impl Auditing {
-    /// Proves, after the programs have ended, that the level held in `window`, and adds what it produced to `evidence`.
-    ///
-    /// # Errors
-    /// A sentence saying why that is not proved.
-    pub fn prove(&mut self, window: Window, evidence: &mut Evidence) -> Result<(), String> {
+    /// Proves, after the programs have ended, that the level held in `window` (CLOCK_MONOTONIC in ns), and
+    /// adds what it produced to `evidence`.
+    fn prove(&mut self, window: &Range<u64>, evidence: &mut Evidence) -> Result<(), String> {
         let note = match &mut self.0 {
             Entered::On(on) => return on.prove(window, evidence),
             Entered::NeverOn(system) => {
@@ -216,9 +196,8 @@ impl Auditing {
         Ok(())
     }
 
-    /// Whether what was not proved makes all further trials pointless, as a full disk does.
-    #[must_use]
-    pub fn is_fatal(&self) -> bool {
+    /// Returns true if what was not proved makes all further trials pointless, as a full disk does.
+    fn is_fatal(&self) -> bool {
         matches!(&self.0, Entered::On(on) if on.full)
     }
 }

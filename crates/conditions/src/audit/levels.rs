@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::syntax::{RuleSet, Unknown, parse};
+use crate::audit::syntax::{RuleSet, Unknown, parse};
 
 /// A degree of auditing.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fake::catalogue_levels;
+    use crate::audit::tests::fake::catalogue_levels;
 
     #[test]
     fn every_level_of_the_catalogue_is_understood() {
@@ -54,7 +54,7 @@ mod tests {
         let count = |name: &str| rules.iter().find(|(known, _)| known == name).unwrap().1;
         assert_eq!([count("never-on"), count("off"), count("off-after-on")], [None; 3]);
         assert_eq!(["on", "identity", "files", "exec", "open", "all"].map(count), [0, 6, 5, 1, 1, 1].map(Some));
-        let both = if crate::names::arch("b32").is_some() { 12 } else { 0 };
+        let both = if crate::audit::names::arch("b32").is_some() { 12 } else { 0 };
         assert_eq!(count("stig-like"), Some(27 + both));
     }
 

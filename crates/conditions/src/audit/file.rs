@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 
 use rustix::fs::OFlags;
 
-use crate::Flush;
-use crate::names;
+use crate::audit::Flush;
+use crate::audit::names;
 
 /// Bytes that are written at once if nothing has to be flushed.
 const WRITE: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! Counts of records by their stamp and by their time of arrival, so that a window can be cut out afterwards.
 
-use crate::record::{self, Stamp};
+use crate::audit::record::{self, Stamp};
 
 /// How many events may be incomplete at once: if several processors write, records of their events come interleaved.
 const OPEN_EVENTS: usize = 4096;

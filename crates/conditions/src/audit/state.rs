@@ -13,10 +13,10 @@ use machine::auditing::was_on;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{LOCKED, PANIC, Setting, Status, System};
-use crate::levels::Level;
-use crate::rule::{NEVER, Rule, list};
-use crate::scope::{SENTINEL, is_own};
+use crate::audit::kernel::{LOCKED, PANIC, Setting, Status, System};
+use crate::audit::levels::Level;
+use crate::audit::rule::{NEVER, Rule, list};
+use crate::audit::scope::{SENTINEL, is_own};
 
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;
@@ -272,8 +272,8 @@ pub(crate) fn drained(system: &System, patience: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{ALWAYS, Field, field, op};
-    use crate::syntax::RuleSet;
+    use crate::audit::rule::{ALWAYS, Field, field, op};
+    use crate::audit::syntax::RuleSet;
 
     fn refused(state: &State, level: &Level) -> String {
         state.admits(level, &Machine::at("/nonexistent")).unwrap_err()

@@ -1,8 +1,8 @@
 //! A machine that audits already: nothing of that is weakened.
 
 use super::*;
-use crate::kernel::PANIC;
-use crate::rule::ALWAYS;
+use crate::audit::kernel::PANIC;
+use crate::audit::rule::ALWAYS;
 
 /// A machine on which auditd receives the records of its rules.
 fn production() -> Bench {

@@ -2,7 +2,7 @@
 
 use machine::Machine;
 
-use crate::clock::thread_time;
+use crate::audit::clock::thread_time;
 
 /// What auditing had cost by a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -133,7 +133,7 @@ mod tests {
     fn who_is_stopped() {
         let root = tempfile::tempdir().unwrap();
         for (pid, stat) in [(1, "1 (a) b) T 0 1"), (2, "2 (T) S 0"), (3, "3 (x) t 1")] {
-            crate::tests::fake::write(root.path(), &format!("/proc/{pid}/stat"), stat);
+            crate::audit::tests::fake::write(root.path(), &format!("/proc/{pid}/stat"), stat);
         }
         let machine = Machine::at(root.path());
         assert_eq!([1, 2, 3, 4].map(|pid| is_stopped(&machine, pid)), [true, false, true, false]);

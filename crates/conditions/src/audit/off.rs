@@ -3,12 +3,13 @@
 use machine::auditing::was_on;
 use rustix::io::Errno;
 
-use crate::kernel::{Setting, System};
-use crate::loaded::switch_on;
-use crate::rule::list;
-use crate::scope::{self, LoginUid};
-use crate::state::{Found, State};
-use crate::{Context, Undo};
+use crate::audit::Surroundings;
+use crate::audit::kernel::{Setting, System};
+use crate::audit::loaded::switch_on;
+use crate::audit::rule::list;
+use crate::audit::scope::{self, LoginUid};
+use crate::audit::state::{Found, State};
+use crate::ledger::Undo;
 
 /// The measured programs are not audited, whatever else is.
 pub(crate) struct Off {
@@ -17,9 +18,9 @@ pub(crate) struct Off {
 }
 
 impl Off {
-    pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<Off, String> {
+    pub(crate) fn enter(system: System, state: &State, context: &mut Surroundings<'_>) -> Result<Off, String> {
         scope::is_free(&system.machine)?;
-        context.ledger.record(Undo::Restore(Found::unchanged(state.status)))?;
+        (context.record)(Undo::Audit { found: Found::unchanged(state.status) })?;
         system.prepend(&scope::exclude_programs())?;
         let login_uid = LoginUid::set(&system.machine)?;
         let off = Off { system, _login_uid: login_uid };
@@ -45,10 +46,10 @@ pub(crate) struct OffAfterOn {
 }
 
 impl OffAfterOn {
-    pub(crate) fn enter(system: System, state: &State, context: &mut Context<'_>) -> Result<OffAfterOn, String> {
+    pub(crate) fn enter(system: System, state: &State, context: &mut Surroundings<'_>) -> Result<OffAfterOn, String> {
         if was_on(&system.machine).is_none() {
             let found = Found::on(state.status, state.status.backlog_limit);
-            context.ledger.record(Undo::Restore(found))?;
+            (context.record)(Undo::Audit { found })?;
             switch_on(&system)?;
             let failed = |error: Errno| format!("auditing cannot be switched off: {error}");
             system.kernel.set(Setting::Enabled, 0).map_err(failed)?;

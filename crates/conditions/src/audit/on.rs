@@ -1,19 +1,19 @@
 //! The last stage: auditing is on. It is proved that it stayed as it was set, and what it produced is measured.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use journal::{Evidence, Trail};
 
-use crate::Window;
-use crate::clock;
-use crate::kernel::Status;
-use crate::loaded::Counts;
-use crate::receiving::{Receiver, Receiving};
-use crate::recorder::Recording;
-use crate::rule::{Rule, list};
-use crate::samples::Sample;
-use crate::scope::{LoginUid, is_own};
-use crate::state::drained;
+use crate::audit::clock;
+use crate::audit::kernel::Status;
+use crate::audit::loaded::Counts;
+use crate::audit::receiving::{Receiver, Receiving};
+use crate::audit::recorder::Recording;
+use crate::audit::rule::{Rule, list};
+use crate::audit::samples::Sample;
+use crate::audit::scope::{LoginUid, is_own};
+use crate::audit::state::drained;
 
 /// How long the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ impl On {
     }
 
     /// Proves that auditing stayed as it was set, and adds what it produced in `window` to `evidence`.
-    pub(crate) fn prove(&mut self, window: Window, evidence: &mut Evidence) -> Result<(), String> {
+    pub(crate) fn prove(&mut self, window: &Range<u64>, evidence: &mut Evidence) -> Result<(), String> {
         let drained = self.drain(window.end);
         let checked = self.check();
         let Receiving { recorder, system, .. } = &mut self.receiving;
@@ -121,7 +121,7 @@ impl On {
     }
 
     /// Returns what the trail was in the window.
-    fn trail(&mut self, recording: &mut Recording, window: Window, drained: f64) -> Result<Trail, String> {
+    fn trail(&mut self, recording: &mut Recording, window: &Range<u64>, drained: f64) -> Result<Trail, String> {
         // Before auditd ends: what nobody receives may be lost too.
         let now = self.receiving.system.status()?;
         if let Receiver::Auditd(auditd) = &mut self.receiving.receiver {
@@ -192,7 +192,7 @@ impl On {
 
 /// Checks that the records were received all the time: the kernel has the programs wait, or loses
 /// records, while they are not.
-fn check_receiver(recording: &Recording, window: Window) -> Result<(), String> {
+fn check_receiver(recording: &Recording, window: &Range<u64>) -> Result<(), String> {
     let slept = recording.samples.longest_sleep(window.start);
     if slept > STOPPED {
         return Err(format!(

@@ -1,5 +1,6 @@
 //! Auditing switched on, proved and put back, on a kernel in memory: no root, no waiting.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,14 +8,15 @@ use journal::{Evidence, Trail};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use crate::kernel::{Setting, Status, System};
-use crate::levels::Level;
-use crate::rule::{Field, Rule, field, list, op};
-use crate::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
-use crate::state::{drained, put_back};
-use crate::syntax::{Unknown, parse};
-use crate::tests::fake::{Fake, KAUDITD, foreign, system, write};
-use crate::{Auditing, Context, Found, Ledger, Ready, Sink, TrailSettings, Undo, Window, clock};
+use crate::audit::kernel::{Setting, Status, System};
+use crate::audit::levels::Level;
+use crate::audit::rule::{Field, Rule, field, list, op};
+use crate::audit::scope::{SENTINEL, exclude_others, exclude_programs, limit_to_programs};
+use crate::audit::state::{drained, put_back};
+use crate::audit::syntax::{Unknown, parse};
+use crate::audit::tests::fake::{Fake, KAUDITD, foreign, system, write};
+use crate::audit::{Auditing, Found, Ready, Sink, Surroundings, TrailSettings, clock};
+use crate::ledger::Undo;
 
 pub(crate) mod fake;
 mod in_use;
@@ -42,20 +44,18 @@ struct Steps {
     undo: Vec<Undo>,
 }
 
-impl Ledger for Steps {
+impl Steps {
     fn record(&mut self, undo: Undo) -> Result<(), String> {
-        if let Undo::Restore(_) = undo {
+        if let Undo::Audit { .. } = undo {
             assert_eq!(self.fake.inner().changes, [""; 0], "changed before it was written down");
         }
         self.undo.push(undo);
         Ok(())
     }
-}
 
-impl Steps {
     /// What was found, if anything was to be changed.
     fn found(&self) -> Option<Found> {
-        self.undo.iter().find_map(|undo| if let Undo::Restore(found) = undo { Some(*found) } else { None })
+        self.undo.iter().find_map(|undo| if let Undo::Audit { found } = undo { Some(*found) } else { None })
     }
 }
 
@@ -69,8 +69,8 @@ impl Bench {
 
     fn enter(&mut self, level: Level) -> Result<Auditing, String> {
         let scratch = self.root.path();
-        let mut context = Context { settings: &self.settings, scratch, ledger: &mut self.steps };
-        Ready::new(self.system.clone(), level)?.enter(&mut context)
+        let record = &mut |undo| self.steps.record(undo);
+        Ready::new(self.system.clone(), level)?.enter(Surroundings { settings: &self.settings, scratch, record })
     }
 
     /// Enters `text`'s rules, has `work` done, proves it, and leaves.
@@ -79,7 +79,7 @@ impl Bench {
         self.fake.settle();
         work(self);
         let mut evidence = Evidence::default();
-        auditing.prove(window(), &mut evidence).map(|()| evidence)
+        auditing.prove(&window(), &mut evidence).map(|()| evidence)
     }
 
     /// Makes calls as a measured program.
@@ -119,8 +119,8 @@ fn rules(text: &str) -> Level {
 }
 
 /// Everything until now, and a little more.
-fn window() -> Window {
-    Window { start: 0, end: clock::monotonic() + 1_000_000_000 }
+fn window() -> Range<u64> {
+    0..clock::monotonic() + 1_000_000_000
 }
 
 fn trail(evidence: Evidence) -> Trail {
@@ -192,12 +192,12 @@ fn off_excludes_the_programs_by_a_rule_that_must_come_first() {
     assert_eq!(bench.login_uid(), SENTINEL.to_string());
     assert_eq!(bench.state().0, before.0, "nothing is set");
     let mut evidence = Evidence::default();
-    off.prove(window(), &mut evidence).unwrap();
+    off.prove(&window(), &mut evidence).unwrap();
     assert!(has_note(&evidence, "task,never") && evidence.trail.is_none());
     let mut other = exclude_programs();
     other.fields.push(Field::number(field::PID, op::EQUAL, 1));
     bench.system.kernel.prepend(&other).unwrap();
-    assert!(off.prove(window(), &mut evidence).unwrap_err().contains("changed the rules"));
+    assert!(off.prove(&window(), &mut evidence).unwrap_err().contains("changed the rules"));
     bench.system.kernel.delete(&other).unwrap();
     drop(off);
     put_back(&bench.system, &bench.steps.found().unwrap()).unwrap();
@@ -212,10 +212,10 @@ fn off_after_on_switches_on_once() {
     assert_eq!(bench.fake.inner().changes, ["Enabled 1", "Enabled 0"]);
     assert!(bench.is_marked());
     let mut evidence = Evidence::default();
-    off.prove(window(), &mut evidence).unwrap();
+    off.prove(&window(), &mut evidence).unwrap();
     assert!(has_note(&evidence, "after it had been on"));
     bench.fake.inner().status.enabled = 1;
-    assert!(off.prove(window(), &mut evidence).unwrap_err().contains("switched auditing on"));
+    assert!(off.prove(&window(), &mut evidence).unwrap_err().contains("switched auditing on"));
     put_back(&bench.system, &bench.steps.found().unwrap()).unwrap();
     assert_eq!(bench.state(), before);
     bench.fake.inner().changes.clear();
@@ -230,12 +230,12 @@ fn never_on_ends_when_auditing_is_switched_on() {
     bench.fake.inner().rules.clear();
     let mut evidence = Evidence::default();
     let mut never = bench.enter(Level::NeverOn).unwrap();
-    never.prove(window(), &mut evidence).unwrap();
+    never.prove(&window(), &mut evidence).unwrap();
     assert_eq!((bench.fake.inner().changes.len(), bench.steps.undo.len()), (0, 0));
     bench.measure(ONE, |bench| bench.calls(1)).unwrap();
     let why = bench.enter(Level::NeverOn).err().unwrap();
     assert!(why.contains("since the machine started") && why.contains("audit-was-on is there"), "{why}");
-    assert_eq!(never.prove(window(), &mut evidence), Err(why));
+    assert_eq!(never.prove(&window(), &mut evidence), Err(why));
     // The mark of another boot says nothing about this one; the kernel's command line does.
     write(bench.root.path(), "/run/unixmark/audit-was-on", "that-boot\n");
     assert!(bench.enter(Level::NeverOn).is_ok());
@@ -355,14 +355,14 @@ fn auditing_of_everything_must_produce_something() {
     let all = || rules("-a always,exit -S all");
     let mut bench = Bench::new();
     let mut on = bench.enter(all()).unwrap();
-    let why = on.prove(window(), &mut Evidence::default()).unwrap_err();
+    let why = on.prove(&window(), &mut Evidence::default()).unwrap_err();
     assert!(why.contains("no event came from the window") && !on.is_fatal(), "{why}");
     drop(on);
     let mut bench = Bench::new();
     let mut on = bench.enter(all()).unwrap();
     bench.fake.inner().call(CALL, SENTINEL);
-    assert_eq!(on.prove(window(), &mut Evidence::default()), Ok(()));
-    assert!(on.prove(window(), &mut Evidence::default()).unwrap_err().contains("proved before"));
+    assert_eq!(on.prove(&window(), &mut Evidence::default()), Ok(()));
+    assert!(on.prove(&window(), &mut Evidence::default()).unwrap_err().contains("proved before"));
 }
 
 #[test]
@@ -372,9 +372,9 @@ fn a_full_disk_ends_the_run() {
     let path = bench.root.path().join("trail.log");
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
     let mut on = bench.enter(rules(ONE)).unwrap();
-    assert_eq!(bench.steps.undo[1..], [Undo::RemoveFile(path)]);
+    assert_eq!(bench.steps.undo[1..], [Undo::RemoveFile { path }]);
     bench.calls(100);
-    let why = on.prove(window(), &mut Evidence::default()).unwrap_err();
+    let why = on.prove(&window(), &mut Evidence::default()).unwrap_err();
     assert!(why.contains("No space left") && why.contains("--trail-limit") && on.is_fatal(), "{why}");
 }
 
@@ -386,7 +386,7 @@ fn the_trail_is_a_file() {
     let mut on = bench.enter(rules(ONE)).unwrap();
     bench.calls(2);
     let mut evidence = Evidence::default();
-    on.prove(window(), &mut evidence).unwrap();
+    on.prove(&window(), &mut evidence).unwrap();
     let text = std::fs::read_to_string(path).unwrap();
     let kinds: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(kinds, ["type=SYSCALL", "type=PROCTITLE", "type=SYSCALL", "type=PROCTITLE"]);

@@ -9,11 +9,11 @@ use machine::Machine;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use crate::clock::wall_ms;
-use crate::kernel::{Kernel, LOCKED, MESSAGE, Records, Setting, Status, System};
-use crate::levels::Level;
-use crate::rule::{Field, Rule, Value, field, list, op};
-use crate::scope::SENTINEL;
+use crate::audit::clock::wall_ms;
+use crate::audit::kernel::{Kernel, LOCKED, MESSAGE, Records, Setting, Status, System};
+use crate::audit::levels::Level;
+use crate::audit::rule::{Field, Rule, Value, field, list, op};
+use crate::audit::scope::SENTINEL;
 
 /// A thread of the kernel's that sends records.
 pub(crate) const KAUDITD: u32 = 27;
@@ -113,7 +113,7 @@ impl Inner {
         let calls = |rule: &&Rule| rule.mask[number as usize / 32] & (1 << (number % 32)) != 0;
         let listed = |list: u32| self.rules.iter().filter(move |rule| rule.list == list).filter(matches);
         listed(list::TASK).next().is_none()
-            && listed(list::EXIT).find(calls).is_some_and(|rule| rule.action == crate::rule::ALWAYS)
+            && listed(list::EXIT).find(calls).is_some_and(|rule| rule.action == crate::audit::rule::ALWAYS)
     }
 
     /// Loses events without counting them, as the kernel does when a socket stays full.
@@ -296,7 +296,7 @@ pub(crate) fn catalogue_levels() -> Vec<(String, Level)> {
 
 /// A rule of the machine's own: `-a always,exit -S NUMBER -F auid=12345`.
 pub(crate) fn foreign(number: u32) -> Rule {
-    let mut rule = Rule::new(list::EXIT, crate::rule::ALWAYS);
+    let mut rule = Rule::new(list::EXIT, crate::audit::rule::ALWAYS);
     assert!(rule.call(number));
     rule.fields.push(Field::number(field::LOGIN_UID, op::EQUAL, 12_345));
     rule

@@ -13,8 +13,8 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size_force, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with};
 
-use crate::kernel::{Kernel, LONGEST, MESSAGE, Records, Setting, Status};
-use crate::rule::Rule;
+use crate::audit::kernel::{Kernel, LONGEST, MESSAGE, Records, Setting, Status};
+use crate::audit::rule::Rule;
 
 const GET: u16 = 1000;
 const SET: u16 = 1001;
