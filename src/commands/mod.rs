@@ -15,7 +15,7 @@ mod man;
 mod report;
 mod site;
 #[cfg(test)]
-mod table;
+mod tests;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;

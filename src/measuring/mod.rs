@@ -137,4 +137,4 @@ pub(crate) fn unavailable(switch: &Switch, level: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod asked;
+mod tests;

@@ -1,4 +1,4 @@
-//! What is switched on the machine around a trial, and put back after it.
+//! Settings of the machine that are switched around a trial, and put back after it.
 //!
 //! Entering a condition writes to the [`Ledger`] how each change is undone, and only then makes it. Leaving undoes the
 //! ledger, newest first; so does the guardian when the tool is killed, and `unixmark restore` when both are.
@@ -72,7 +72,7 @@ pub fn ledger_folder() -> anyhow::Result<PathBuf> {
     Ok(ledger::Here::new()?.folder().to_path_buf())
 }
 
-/// Why a condition was not entered.
+/// The reason why a condition was not entered, or a trial has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// It is not available on this machine, or not with these rights.
@@ -100,12 +100,24 @@ impl From<String> for Refusal {
     }
 }
 
-/// What the user asked for, for all conditions of a run.
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Refusal {
+        Refusal::Failed(why.to_owned())
+    }
+}
+
+impl From<anyhow::Error> for Refusal {
+    fn from(error: anyhow::Error) -> Refusal {
+        Refusal::Failed(format!("{error:#}"))
+    }
+}
+
+/// The user's wishes for all conditions of a run.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where trails and file systems are put.
+    /// The directory of trails and file systems.
     pub scratch: PathBuf,
-    /// How the trail of auditing is kept.
+    /// The settings of the trail of auditing.
     pub trail: TrailSettings,
     /// The longest time that a command may take to enter, prove or leave a condition.
     pub patience: Duration,
@@ -117,14 +129,14 @@ impl Default for Settings {
     }
 }
 
-/// How a condition has the runner start the programs of a trial.
+/// The start of a trial's programs as a condition wants it.
 #[derive(Debug, Default)]
 pub struct Staging {
     /// Further arguments of the measured programs and their load.
     pub args: Vec<String>,
     /// The words that start the programs, before their path: the first is an absolute path.
     pub prefix: Vec<String>,
-    /// Where the programs work, in place of the trial's directory.
+    /// The directory where the programs work, in place of the trial's.
     pub folder: Option<PathBuf>,
     /// Control groups that the programs join; the ledger removes them.
     pub cgroups: Vec<PathBuf>,
@@ -134,13 +146,13 @@ pub struct Staging {
     pub build: Option<String>,
 }
 
-/// What is known of a trial when its programs have ended.
+/// A trial whose programs have ended.
 pub struct FinishedTrial<'a> {
-    /// What its copies reported.
+    /// The reports of its copies.
     pub trial: &'a Trial,
     /// The window, CLOCK_MONOTONIC in ns.
     pub window: Range<u64>,
-    /// What the companion counted.
+    /// The companion's count.
     pub companion: Option<f64>,
     /// Runs what proves a condition.
     pub commands: Commands<'a>,
@@ -150,15 +162,15 @@ pub struct FinishedTrial<'a> {
 /// produced to the evidence.
 type Proof = Box<dyn FnMut(&mut FinishedTrial<'_>, &mut Evidence) -> Result<(), Refusal>>;
 
-/// What entering a switch has at hand.
+/// The means to enter a switch.
 pub struct Context<'a> {
     /// The machine.
     pub machine: &'a Machine,
-    /// What the user asked for.
+    /// The user's wishes.
     pub settings: &'a Settings,
-    /// Where it is written how each change is undone, before it is made.
+    /// The ledger, which gets the undo of each change before that is made.
     pub ledger: &'a mut Ledger,
-    /// How the runner starts the programs.
+    /// The start of the programs.
     pub staging: &'a mut Staging,
     /// The trial's directory.
     pub folder: &'a Path,
@@ -175,7 +187,7 @@ impl Context<'_> {
 /// A condition that is on; by default the machine as found.
 #[derive(Default)]
 pub struct Entered {
-    /// How the runner starts the programs.
+    /// The start of the programs.
     pub staging: Staging,
     proofs: Vec<(Arc<Switch>, Proof)>,
 }

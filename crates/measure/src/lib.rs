@@ -27,6 +27,4 @@ pub fn add_cycles(catalogue: &Catalogue, machine: &Machine) -> u32 {
 }
 
 #[cfg(test)]
-mod fake;
-#[cfg(test)]
 mod tests;

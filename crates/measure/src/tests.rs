@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::fake::{COUNT, Fake, Notes, setup, trial, wobble};
 use super::*;
 use conditions::Refusal;
+use fake::{COUNT, Fake, Notes, setup, trial, wobble};
 use journal::{Copy, Ended, Execution, Frames, Journal, Trial, View};
 use plan::{Arms, Cell, Effort, Kind, Matrix, Pin, Procedure, Purpose};
-use runner::Failure;
+
+mod fake;
 
 /// The clock of a core whose additions take two cycles would be half of what it is.
 #[test]
@@ -149,7 +150,7 @@ fn a_signal_ends_a_run_and_what_was_measured_stays() {
     assert_eq!((run.signal(), trials(&run.journal)), (Some(15), vec![3]));
     assert_eq!(run.results.end, Some(Ended::Interrupted));
     assert!(run.failures.is_empty() && run.results.figures.len() == 1);
-    let bench = Fake::new(|_, _| Err(Failure::Stopped)).stopped_at(1, 2);
+    let bench = Fake::new(|_, _| Err(Refusal::Stopped)).stopped_at(1, 2);
     let run = measured(scores(&["pipe"], blocks(8)), bench);
     assert_eq!((run.signal(), run.is_empty()), (Some(2), true));
 }

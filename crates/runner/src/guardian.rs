@@ -201,7 +201,7 @@ impl Scratch {
             .with_context(|| format!("the scratch directory {} cannot be made; try --dir DIR", self.path.display()))
     }
 
-    /// Where it is.
+    /// Its place.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -2,7 +2,6 @@
 
 mod burnin;
 mod energy;
-mod failure;
 mod fields;
 mod guardian;
 mod printed;
@@ -33,22 +32,21 @@ pub use printed::Figures;
 pub use processes::Signals;
 pub use protocol::{Conclusion, Parser};
 
-pub use failure::Failure;
 pub use rig::Rig;
 pub use rounds::Bench;
 pub use supervisor::Supervisor;
 
 use rounds::Rounds;
 
-/// What a bench that spawns programs needs.
+/// The setting of a bench that spawns programs.
 pub struct Setting<'a> {
     /// The machine under test.
     pub machine: &'a Machine,
-    /// What to measure.
+    /// The plan.
     pub plan: &'a Plan,
     /// The programs by their build, the usual one without a name; empty if all are the user's own.
     pub programs: &'a Builds,
-    /// What graphics tests draw on.
+    /// The display of graphics tests.
     pub display: &'a Display,
     /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
     pub add_cycles: u32,
@@ -58,18 +56,18 @@ pub struct Setting<'a> {
     pub figures: Option<&'a Figures<'a>>,
     /// Under which directory the programs work.
     pub dir: &'a Path,
-    /// How long to wait for a program that stays silent.
+    /// The longest silence of a program.
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
     pub screen: Option<&'a Path>,
 }
 
-/// What a run asks about its trials: the runner knows no statistics.
+/// The questions of a run about its trials: the runner knows no statistics.
 #[derive(Clone, Copy)]
 pub struct Policy<'a> {
-    /// Which families, whose cells differ by condition only, have enough trials: one answer for each.
+    /// Returns for each family, whose cells differ by condition only, true if it has enough trials.
     pub enough: &'a dyn Fn(&[Vec<Measured<'_>>]) -> Vec<bool>,
-    /// Which cells to measure again at the end, in fresh blocks.
+    /// The choice of cells to measure again at the end, in fresh blocks.
     pub suspects: Option<&'a Suspects<'a>>,
 }
 
@@ -79,7 +77,7 @@ pub type Suspects<'a> = dyn Fn(&[journal::Cell], &[Vec<Trial>]) -> BTreeSet<usiz
 /// A cell and its trials so far.
 pub type Measured<'a> = (&'a journal::Cell, &'a [Trial]);
 
-/// What happens during a run, for the display.
+/// An event of a run, for the display.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A trial is about to begin: its cell and command line, and the share of the run that is done.
@@ -106,12 +104,12 @@ pub enum Event<'a> {
     Ended {
         /// The cell.
         cell: &'a Cell,
-        /// What was measured, or why not.
+        /// The trial, or the reason why there is no result.
         trial: &'a Trial,
     },
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// Why.

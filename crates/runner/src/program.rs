@@ -15,7 +15,7 @@ use super::protocol::{Parser, short};
 use display::Variable;
 use processes::{Group, exit_status, reap};
 
-/// How much of stderr is kept: more than a message can use.
+/// The most bytes of stderr that are kept: more than a message can use.
 const MOST_STDERR: usize = 64 << 10;
 
 /// The variable that programs get from the tool, unless their environment has another value.
@@ -48,7 +48,7 @@ pub struct Program {
     is_reaped: bool,
 }
 
-/// Where a copy is in its preparations.
+/// The stage of a copy's preparations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stage {
     /// It has not printed anything yet.
@@ -158,7 +158,7 @@ impl Program {
         Ok(stdout)
     }
 
-    /// Where it is in its preparations.
+    /// Returns the stage of its preparations.
     #[must_use]
     pub fn stage(&self) -> Stage {
         if self.parser.is_ready() {
@@ -182,13 +182,13 @@ impl Program {
         self.child.stdin = None;
     }
 
-    /// What it printed so far.
+    /// Returns its output so far.
     #[must_use]
     pub fn output(&self) -> &Parser {
         &self.parser
     }
 
-    /// What it printed so far, to be taken out.
+    /// Returns its output so far, to be taken out.
     pub fn output_mut(&mut self) -> &mut Parser {
         &mut self.parser
     }

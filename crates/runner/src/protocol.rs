@@ -1,10 +1,10 @@
-//! What a program prints: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
+//! The output of a program: the text protocol of `programs/kit.h`, parsed strictly, line by line as it comes.
 
 use super::fields::{execution, finite, named, schedule, usage};
 use catalogue::Test;
 use journal::{Copy, Execution, Frame, Recorder, Slice};
 
-/// How a program's output ended.
+/// The conclusion of a program's output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Conclusion {
     /// It measured: one copy, or as many as it has threads.
@@ -31,7 +31,7 @@ pub struct Parser {
     start: u64,
     partial: Vec<u8>,
     ready: bool,
-    /// What is reported before any `copy` line, or by thread 0; then by the other threads.
+    /// The report before any `copy` line, or by thread 0; then by the other threads.
     copy: Copy,
     threads: Vec<Copy>,
     has_threads: bool,
@@ -59,7 +59,7 @@ impl Parser {
         self.foreign = words;
     }
 
-    /// Whether there are such lines that were not taken yet.
+    /// Returns true if there are such lines that were not taken yet.
     #[must_use]
     pub fn has_lines(&self) -> bool {
         !self.lines.is_empty()
@@ -91,25 +91,25 @@ impl Parser {
         }
     }
 
-    /// Whether it printed `ready`.
+    /// Returns true if it printed `ready`.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Whether it printed a line that ends its output.
+    /// Returns true if it printed a line that ends its output.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Whether it broke the protocol.
+    /// Returns true if it broke the protocol.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         matches!(self.end, Some(Conclusion::Garbage(_)))
     }
 
-    /// Whether it printed nothing at all.
+    /// Returns true if it printed nothing at all.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         !self.ready && self.end.is_none() && self.partial.is_empty()
@@ -121,7 +121,7 @@ impl Parser {
         self.latest
     }
 
-    /// What a load had done so far: ns of CLOCK_MONOTONIC and count, in order.
+    /// Returns the progress of a load so far: ns of CLOCK_MONOTONIC and count, in order.
     #[must_use]
     pub fn pulses(&self) -> &[(u64, u64)] {
         &self.pulses
@@ -197,7 +197,7 @@ impl Parser {
         self.threads.last_mut().unwrap_or(&mut self.copy)
     }
 
-    /// What follows is the next thread's.
+    /// Begins the next thread.
     fn thread(&mut self, rest: &str) -> Result<(), Wrong> {
         let [number] = named(rest, ["NUMBER"])?;
         let next = if self.has_threads { self.threads.len() as u64 + 1 } else { 0 };
@@ -214,7 +214,7 @@ impl Parser {
         Ok(())
     }
 
-    /// How many single operations took this long.
+    /// Counts single operations that took the same time.
     fn time(&mut self, rest: &str) -> Result<(), Wrong> {
         let [ns, count] = named(rest, ["NS", "COUNT"])?;
         self.current().times.get_or_insert_default().record_many(ns, count);
@@ -312,7 +312,7 @@ impl Parser {
 enum Wrong {
     /// It does not begin with one of its words, or with one that does not belong there.
     Word,
-    /// What is wrong with its fields.
+    /// The fault of its fields.
     Field(String),
 }
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::Setting;
-use super::failure::{Failure, unavailable};
 use super::printed;
 use super::program::{Command, LANGUAGE};
 use super::rounds::Bench;
@@ -16,7 +15,7 @@ use super::supervisor::Supervisor;
 use super::trial::{Role, Setup, Side};
 use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
-use conditions::{Entered, Experiment, Staging};
+use conditions::{Entered, Experiment, Refusal, Staging};
 use display::Variable;
 use journal::{Copy, Fact, Trial};
 use machine::Machine;
@@ -55,7 +54,7 @@ impl Bench for Rig<'_> {
         Some(remarks.collect::<Vec<String>>().join("; ")).filter(|remarks| !remarks.is_empty())
     }
 
-    fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Failure>> {
+    fn measure(&mut self, cell: &Cell) -> anyhow::Result<Result<Trial, Refusal>> {
         let trial = self.folder(cell).and_then(|folder| self.under_condition(cell, &folder));
         self.supervisor.experiment.leave()?;
         Ok(trial)
@@ -69,12 +68,12 @@ impl Bench for Rig<'_> {
         is_wanted
     }
 
-    fn count(&mut self, cell: &Cell) -> Result<Vec<Copy>, Failure> {
+    fn count(&mut self, cell: &Cell) -> Result<Vec<Copy>, Refusal> {
         let Some(test) = cell.test.counting.as_deref() else { return Ok(Vec::new()) };
         Ok(self.start_once(test, &[], test.arms.max(1))?.copies)
     }
 
-    fn measure_named(&mut self, test: &Test) -> Result<f64, Failure> {
+    fn measure_named(&mut self, test: &Test) -> Result<f64, Refusal> {
         let number = self.measure_alone(test);
         // 0 has each program measure its own.
         let text = number.as_ref().map_or_else(|_| "0".to_owned(), |number| format!("{number:.0}"));
@@ -119,7 +118,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Measures one copy of a test in a short window and returns its value.
-    fn measure_alone(&mut self, test: &Test) -> Result<f64, Failure> {
+    fn measure_alone(&mut self, test: &Test) -> Result<f64, Refusal> {
         let folder = self.supervisor.scratch.trial()?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &test.args, 1);
@@ -137,7 +136,9 @@ impl<'a> Rig<'a> {
         tests.dedup_by_key(|test| &test.id);
         let mut failures = Vec::new();
         for test in tests {
-            if let Err(Failure::Refused(why)) = self.start_once(test, &["end=1".to_owned()], 1) {
+            if let Err(why) = self.start_once(test, &["end=1".to_owned()], 1)
+                && why != Refusal::Stopped
+            {
                 failures.push(format!("cleaning up after {} failed: {why}", test.label));
             }
         }
@@ -145,7 +146,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Starts a command's program outside all cells, with `more` arguments; it reports `threads` copies.
-    fn start_once(&mut self, test: &Test, more: &[String], threads: u32) -> Result<Trial, Failure> {
+    fn start_once(&mut self, test: &Test, more: &[String], threads: u32) -> Result<Trial, Refusal> {
         let folder = self.supervisor.scratch.kept(&kept_name(test))?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &[&test.args, more].concat(), 1);
@@ -154,12 +155,12 @@ impl<'a> Rig<'a> {
         self.supervisor.measure(&setup, &mut Entered::default())
     }
 
-    fn folder(&self, cell: &Cell) -> Result<PathBuf, Failure> {
+    fn folder(&self, cell: &Cell) -> Result<PathBuf, Refusal> {
         let scratch = &self.supervisor.scratch;
         Ok(if cell.test.keep { scratch.kept(&kept_name(&cell.test)) } else { scratch.trial() }?)
     }
 
-    fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Failure> {
+    fn under_condition(&mut self, cell: &Cell, folder: &Path) -> Result<Trial, Refusal> {
         let mut entered = Entered::default();
         if !cell.condition.parts.is_empty() {
             let scratch = self.supervisor.scratch.kept("condition")?;
@@ -189,8 +190,8 @@ impl<'a> Rig<'a> {
         Ok(trial)
     }
 
-    /// Where the cell's load works: with its condition's programs, else in a directory that is kept for the run.
-    fn load_folder(&self, cell: &Cell, staging: &Staging) -> Result<PathBuf, Failure> {
+    /// Returns the directory where the cell's load works: with its condition's programs, else in a directory that is kept for the run.
+    fn load_folder(&self, cell: &Cell, staging: &Staging) -> Result<PathBuf, Refusal> {
         let Some(load) = &cell.load else { return Ok(PathBuf::new()) };
         let name = format!("load-{}", load.id);
         let Some(folder) = &staging.folder else { return Ok(self.supervisor.scratch.kept(&name)?) };
@@ -225,7 +226,7 @@ impl<'a> Rig<'a> {
         }
     }
 
-    fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Failure>
+    fn copies<'f>(&self, cell: &Cell, folder: &'f Path, staging: &Staging) -> Result<Vec<Command<'f>>, Refusal>
     where
         'a: 'f,
     {
@@ -249,7 +250,7 @@ impl<'a> Rig<'a> {
     }
 
     /// Makes the cgroups that the cell's load joins.
-    fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Failure> {
+    fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Refusal> {
         let experiment = &mut self.supervisor.experiment;
         Ok(experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)?)
     }
@@ -262,7 +263,7 @@ impl<'a> Rig<'a> {
         folder: &'f Path,
         cgroups: &[PathBuf],
         staging: &Staging,
-    ) -> Result<Side<'f>, Failure>
+    ) -> Result<Side<'f>, Refusal>
     where
         't: 'f,
         'a: 'f,
@@ -277,13 +278,13 @@ impl<'a> Rig<'a> {
         Ok(Side { role: Role::Load, test: load, command })
     }
 
-    /// What a condition runs beside the programs is a test of the catalogue, by the usual build.
+    /// Returns the program that a condition runs beside the others: a test of the catalogue, by the usual build.
     fn companion<'f>(
         &self,
         cell: &Cell,
         (id, args): &(String, Vec<String>),
         folder: &'f Path,
-    ) -> Result<Side<'f>, Failure>
+    ) -> Result<Side<'f>, Refusal>
     where
         'a: 'f,
     {
@@ -298,15 +299,15 @@ impl<'a> Rig<'a> {
         Ok(Side { role: Role::Companion, test, command })
     }
 
-    fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Failure> {
+    fn executable(&self, test: &Test, copy: u32, staging: &Staging) -> Result<PathBuf, Refusal> {
         if test.is_foreign() {
             return Ok(PathBuf::from(&test.program));
         }
         if test.graphics().is_some() {
             return match (graphics(), &staging.build) {
-                (_, Some(_)) => Err(unavailable("its program is not C and has only one build".to_owned())),
+                (_, Some(_)) => Err(Refusal::Unavailable("its program is not C and has only one build".to_owned())),
                 (Some(path), None) => Ok(path),
-                (None, None) => Err(unavailable(format!("{GRAPHICS} is missing: put it next to unixmark"))),
+                (None, None) => Err(Refusal::Unavailable(format!("{GRAPHICS} is missing: put it next to unixmark"))),
             };
         }
         let build = staging.build.as_deref().unwrap_or_default();
@@ -353,8 +354,8 @@ fn joined(paths: &[PathBuf]) -> Option<String> {
 ///
 /// # Errors
 /// The test is skipped: the reason says what is missing.
-pub(super) fn can_run(machine: &Machine, test: &Test) -> Result<(), Failure> {
-    machine::unmet(machine, &test.needs).map_or(Ok(()), |why| Err(unavailable(why)))
+pub(super) fn can_run(machine: &Machine, test: &Test) -> Result<(), Refusal> {
+    machine::unmet(machine, &test.needs).map_or(Ok(()), |why| Err(Refusal::Unavailable(why)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::failure::{Failure, refused};
 use super::{Event, Measured, Policy, journal_cell};
 use catalogue::{Metric, Test};
 use conditions::Refusal;
@@ -23,7 +22,7 @@ const LATE_TRIES: usize = 3;
 /// The share of the window that a late start may take from what all copies share.
 const LATE: f64 = 0.05;
 
-/// What measures trials and knows the time. The real one spawns programs; that of the tests has a clock of its own.
+/// A bench measures trials and knows the time. The real one spawns programs; that of the tests has a clock of its own.
 pub trait Bench {
     /// Returns facts that are found while nothing runs yet.
     fn begin(&mut self) -> Vec<Fact> {
@@ -39,19 +38,19 @@ pub trait Bench {
     ///
     /// # Errors
     /// What the cell's condition changed could not be undone: the run must not go on.
-    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>>;
+    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Refusal>>;
 
     /// Executes a cell's commands once, together with those of its other arms, and counts what they do: a copy for each.
     ///
     /// # Errors
     /// It cannot be counted here, a command failed, or the user wants to stop.
-    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Failure> {
+    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Refusal> {
         Ok(Vec::new())
     }
 
     /// Measures the score of a test that arguments name as `{ID}`, and fills it in from now on. After a failure each
     /// program measures its own.
-    fn measure_named(&mut self, test: &Test) -> Result<f64, Failure>;
+    fn measure_named(&mut self, test: &Test) -> Result<f64, Refusal>;
 
     /// Returns the command line of a cell's program.
     fn command_line(&self, cell: &Cell) -> String;
@@ -72,6 +71,14 @@ pub trait Bench {
     fn pause(&mut self) -> bool;
 }
 
+/// Returns the trial of a cell that could not be measured.
+pub(super) fn refused(refusal: Refusal) -> Trial {
+    match refusal {
+        Refusal::Unavailable(reason) => Trial { skip: Some(reason), ..Trial::default() },
+        refusal => Trial { error: Some(refusal.to_string()), ..Trial::default() },
+    }
+}
+
 /// A run in progress.
 pub(super) struct Rounds<'a, B> {
     pub plan: &'a Plan,
@@ -83,11 +90,11 @@ pub(super) struct Rounds<'a, B> {
     trials: Vec<Vec<Trial>>,
     /// Cells that are measured no more.
     closed: BTreeSet<usize>,
-    /// How often in a row each cell has failed.
+    /// The failures in a row of each cell.
     failures: Vec<u32>,
     /// Cells whose copies begin late however often a trial is repeated: more of them than processors, say.
     late: BTreeSet<usize>,
-    /// Whether suspects are being measured again.
+    /// True if suspects are being measured again.
     second: bool,
 }
 
@@ -187,9 +194,9 @@ impl<'a, B: Bench> Rounds<'a, B> {
                 value: format!("{number:.0} {}", test.unit),
                 quantity: Some(Quantity::new(number.round(), &test.unit)),
             }))?,
-            Err(Failure::Stopped) if self.bench.pause() => return self.measure_named(test),
-            Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
-            Err(Failure::Refused(why)) => {
+            Err(Refusal::Stopped) if self.bench.pause() => return self.measure_named(test),
+            Err(Refusal::Stopped) => return Ok(Some(Ended::Interrupted)),
+            Err(why) => {
                 let text = format!("{} could not be measured, so each trial measures it separately: {why}", test.id);
                 self.writer.append(&Record::Warning(Warning { cell: None, text }))?;
             }
@@ -209,8 +216,8 @@ impl<'a, B: Bench> Rounds<'a, B> {
         let at = self.bench.elapsed().as_secs_f64();
         let (trial, is_fatal) = match self.measure_together(number)? {
             Ok(trial) => (trial, false),
-            Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
-            Err(Failure::Refused(refusal)) => {
+            Err(Refusal::Stopped) => return Ok(Some(Ended::Interrupted)),
+            Err(refusal) => {
                 let is_fatal = matches!(refusal, Refusal::Fatal(_));
                 (refused(refusal), is_fatal)
             }
@@ -233,7 +240,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
 
     /// Measures one trial, again if its copies shared less than 95 % of the window, which the trial then says. What an
     /// interactive test missed by a late start is in its figures.
-    fn measure_together(&mut self, number: usize) -> Result<Result<Trial, Failure>> {
+    fn measure_together(&mut self, number: usize) -> Result<Result<Trial, Refusal>> {
         let cell = &self.plan.cells[number];
         let window = cell.window.length().as_nanos() as f64;
         let mut late = Vec::new();
@@ -241,7 +248,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
             let trial = match self.bench.measure(cell)? {
                 Ok(trial) => trial,
                 // A trial that a pause cut short is void.
-                Err(Failure::Stopped) if self.bench.pause() => continue,
+                Err(Refusal::Stopped) if self.bench.pause() => continue,
                 failed => return Ok(failed),
             };
             let start = trial.last_start();
@@ -290,7 +297,7 @@ impl<'a, B: Bench> Rounds<'a, B> {
         self.closed.extend(enough.flat_map(|(family, _)| family).map(|(cell, _)| cell.id).collect::<Vec<usize>>());
     }
 
-    /// Whether the budget does not hold one more round.
+    /// Returns true if the budget does not hold one more round.
     fn is_spent(&self, round: &Round) -> bool {
         let open = round.cells.iter().filter(|number| !self.closed.contains(number));
         let next: f64 = open.map(|number| self.plan.cells[*number].seconds()).sum();

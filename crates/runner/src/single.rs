@@ -5,22 +5,21 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::failure::Failure;
 use super::program::Command;
-use super::rig::can_run;
+use super::rig::{NAMED_WINDOW, can_run};
 use super::supervisor::Supervisor;
 use super::trial::Setup;
 use build::Programs;
 use catalogue::Test;
-use conditions::{Entered, Experiment};
+use conditions::{Entered, Experiment, Refusal};
 use journal::Copy;
 use machine::Machine;
 use plan::Window;
 
-/// How long it may take to get ready: a command is run once before that, however slow it is.
+/// The longest time until it is ready: a command is run once before that, however slow it is.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What is measured.
+/// One copy of a test to measure.
 pub struct Single<'a> {
     /// The machine.
     pub machine: &'a Machine,
@@ -30,13 +29,13 @@ pub struct Single<'a> {
     pub programs: &'a Programs,
     /// For how long.
     pub time: Duration,
-    /// Where the program works.
+    /// The directory where the program works.
     pub folder: &'a Path,
-    /// Where the tool keeps its own directory meanwhile.
+    /// The directory below which the tool keeps its own meanwhile.
     pub scratch: &'a Path,
 }
 
-/// How it ended.
+/// The end of it.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was measured.
@@ -52,14 +51,7 @@ impl Single<'_> {
     /// It cannot run here, or failed: a sentence says why.
     pub fn measure(&self) -> Result<Outcome> {
         let mut supervisor = Supervisor::new(self.machine, PATIENCE, self.scratch, None, Experiment::passive())?;
-        let window = Window {
-            slice: self.time,
-            slices: 1,
-            warmup: 0,
-            around: Duration::ZERO,
-            rest: false,
-            settle: Duration::ZERO,
-        };
+        let window = Window { slice: self.time, slices: 1, ..NAMED_WINDOW };
         let mut args = self.test.args.clone();
         if !self.test.command.is_empty() {
             args.push("--".to_owned());
@@ -73,8 +65,8 @@ impl Single<'_> {
             .map(|trial| trial.copies.into_iter().next().unwrap_or_default());
         match measured {
             Ok(copy) => Ok(Outcome::Measured(Box::new(copy))),
-            Err(Failure::Stopped) => Ok(Outcome::Stopped(supervisor.signals.stopped().unwrap_or(0))),
-            Err(Failure::Refused(refusal)) => bail!("{refusal}"),
+            Err(Refusal::Stopped) => Ok(Outcome::Stopped(supervisor.signals.stopped().unwrap_or(0))),
+            Err(refusal) => bail!("{refusal}"),
         }
     }
 }

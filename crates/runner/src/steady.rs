@@ -1,8 +1,8 @@
-//! Whether a load has become steady, by its own throughput.
+//! The steadiness of a load, by its own throughput.
 
 use std::time::Duration;
 
-/// How much the two halves of the time that is judged may differ.
+/// The most by which the two halves of the time that is judged may differ.
 const TOLERANCE: f64 = 0.2;
 
 /// A load's throughput before the window opened: what it does alone.
@@ -10,7 +10,7 @@ const TOLERANCE: f64 = 0.2;
 pub(super) struct Steady {
     /// Counts per second.
     pub rate: f64,
-    /// Whether it had become steady.
+    /// True if it had become steady.
     pub steady: bool,
 }
 

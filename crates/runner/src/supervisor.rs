@@ -1,4 +1,4 @@
-//! What every run has around its programs: signals as bytes, a scratch directory, a guardian, and the wait for all of them.
+//! The surroundings of every run's programs: signals as bytes, a scratch directory, a guardian, and the wait for all of them.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Starts programs, waits for them and ends them. At its end what conditions changed is undone, then the guardian is dismissed.
 pub struct Supervisor<'a> {
     pub(super) machine: &'a Machine,
-    /// How long to wait for a program that stays silent.
+    /// The longest silence of a program.
     pub(super) patience: Duration,
-    /// Where energy is known from; a meter ends before the guardian.
+    /// The source of energy readings; a meter ends before the guardian.
     pub(super) energy: Source,
     /// The ledger, and what switches conditions.
     pub(super) experiment: Experiment,
@@ -40,7 +40,7 @@ pub struct Supervisor<'a> {
 #[derive(Default)]
 pub(super) struct Processes {
     pub copies: Vec<Program>,
-    /// What runs beside the copies: the load, then the companion.
+    /// The programs beside the copies: the load, then the companion.
     pub sides: Vec<Program>,
 }
 
@@ -53,13 +53,13 @@ impl Processes {
         self.copies.iter_mut().chain(&mut self.sides)
     }
 
-    /// Whether anything beside the copies has ended, which it must not do by itself.
+    /// Returns true if anything beside the copies has ended, which it must not do by itself.
     pub fn side_ended(&self) -> bool {
         self.sides.iter().any(Program::ended)
     }
 }
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(PartialEq, Eq)]
 pub(super) enum Waited {
     Done,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::failure::{Failure, unavailable};
 use super::program::{Command, Program, Stage};
 use super::protocol::{self, Conclusion};
 use super::steady::Steady;
@@ -13,7 +12,7 @@ use journal::{Background, Copy, Trial};
 use machine::{noise, sample};
 use plan::Window;
 
-/// How long what runs beside the copies may take to report when its stdin has closed.
+/// The longest time that a program beside the copies may take to report when its stdin has closed.
 const SIDE_ENDS: Duration = Duration::from_secs(20);
 
 /// A year: whoever waits for a command ends it.
@@ -25,17 +24,17 @@ const MARKED: Duration = Duration::from_millis(110);
 /// A program's clock is ahead of ours.
 pub(super) const IN_THE_FUTURE: &str = "it reports a time in the future";
 
-/// What starts a program that works until its stdin closes.
+/// The line that starts a program which works until its stdin closes.
 const GO: &str = "go 0 0 0\n";
 
-/// What a trial runs.
+/// The programs of a trial.
 pub(super) struct Setup<'a> {
     pub test: &'a Test,
     pub copies: Vec<Command<'a>>,
-    /// What runs beside the copies: the load, then the companion.
+    /// The programs beside the copies: the load, then the companion.
     pub sides: Vec<Side<'a>>,
     pub window: Window,
-    /// How many copies each program reports: more than one where they are its threads, or the arms of a comparison.
+    /// The number of copies that each program reports: more than one where they are its threads, or the arms of a comparison.
     pub threads: u32,
 }
 
@@ -46,7 +45,7 @@ pub(super) struct Side<'a> {
     pub command: Command<'a>,
 }
 
-/// What a program runs beside the copies for.
+/// The role of a program beside the copies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// It is the cell's load.
@@ -57,41 +56,36 @@ pub(super) enum Role {
 
 impl Role {
     /// Says of a failure that it is that of the program beside the copies.
-    pub fn blame(self, test: &Test, failure: Failure) -> Failure {
+    pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
         let whose = match self {
             Role::Load => "its load",
             Role::Companion => "its condition's",
         };
-        let refusal = match failure {
-            Failure::Stopped | Failure::Refused(Refusal::Stopped) => return Failure::Stopped,
-            Failure::Refused(Refusal::Unavailable(why)) => {
-                Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id))
-            }
-            Failure::Refused(Refusal::Failed(why) | Refusal::Fatal(why)) => {
-                Refusal::Failed(format!("{whose} {} failed: {why}", test.id))
-            }
-        };
-        Failure::Refused(refusal)
+        match refusal {
+            Refusal::Stopped => Refusal::Stopped,
+            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id)),
+            Refusal::Failed(why) | Refusal::Fatal(why) => Refusal::Failed(format!("{whose} {} failed: {why}", test.id)),
+        }
     }
 }
 
-/// What a load did before the window opened.
+/// A load before the window opened.
 struct Alone {
-    /// When it started to work.
+    /// The moment when it started to work.
     start: u64,
     steady: Steady,
 }
 
 impl Supervisor<'_> {
     /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
-    pub(super) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Failure> {
+    pub(super) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Refusal> {
         let mut processes = Processes::default();
         let result = self.spawn(setup, &mut processes).and_then(|()| self.run(setup, &mut processes, entered));
         self.end(&mut processes);
         result
     }
 
-    fn spawn(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
+    fn spawn(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
         let count = setup.copies.len();
         for (number, command) in setup.copies.iter().enumerate() {
             let program = self
@@ -105,7 +99,7 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    fn run(&mut self, setup: &Setup<'_>, processes: &mut Processes, entered: &mut Entered) -> Result<Trial, Failure> {
+    fn run(&mut self, setup: &Setup<'_>, processes: &mut Processes, entered: &mut Entered) -> Result<Trial, Refusal> {
         self.wait_until_ready(setup, processes)?;
         let alone = self.start_sides(setup, processes)?;
         let window = setup.window;
@@ -126,7 +120,7 @@ impl Supervisor<'_> {
         let ended = |all: &Processes| all.copies.iter().all(Program::ended) || all.side_ended();
         match self.wait(processes, limit, ended) {
             Waited::Done => {}
-            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => {
                 let seconds = (limit - window.length()).as_secs();
                 return Err(format!(
@@ -158,11 +152,11 @@ impl Supervisor<'_> {
     ///
     /// # Errors
     /// One of them fails first, or takes too long.
-    pub(super) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Failure> {
+    pub(super) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
         let is_settled = |program: &Program| program.stage() != Stage::Preparing;
         let bad = match self.wait(processes, self.patience, |processes| processes.all().all(is_settled)) {
             Waited::Done => Stage::Failed,
-            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => Stage::Preparing,
         };
         let seconds = self.patience.as_secs();
@@ -181,7 +175,7 @@ impl Supervisor<'_> {
     }
 
     /// Lets what runs beside the copies go, the load first; returns what the load does alone.
-    fn start_sides(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<Option<Alone>, Failure> {
+    fn start_sides(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<Option<Alone>, Refusal> {
         let mut alone = None;
         for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
             let start = monotonic();
@@ -208,11 +202,11 @@ impl Supervisor<'_> {
         number: usize,
         start: u64,
         settle: Duration,
-    ) -> Result<Steady, Failure> {
+    ) -> Result<Steady, Refusal> {
         let steady = |processes: &Processes| Steady::judge(processes.sides[number].output().pulses(), settle);
         let done = |processes: &Processes| steady(processes).is_some() || processes.side_ended();
         match self.wait(processes, settle * 3, done) {
-            Waited::Stopped => Err(Failure::Stopped),
+            Waited::Stopped => Err(Refusal::Stopped),
             Waited::Done | Waited::TooLong => {
                 Ok(steady(processes).unwrap_or_else(|| Steady::never(start, processes.sides[number].output().pulses())))
             }
@@ -225,10 +219,10 @@ impl Supervisor<'_> {
         setup: &Setup<'_>,
         processes: &mut Processes,
         alone: Option<Alone>,
-    ) -> Result<(Option<Box<Background>>, Option<f64>), Failure> {
+    ) -> Result<(Option<Box<Background>>, Option<f64>), Refusal> {
         let (mut background, mut counted) = (None, None);
         for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
-            let blame = |failure| role.blame(test, failure);
+            let blame = |refusal| role.blame(test, refusal);
             let mut copies = self.end_side(processes, number).map_err(blame)?;
             match (role, &alone) {
                 (Role::Load, Some(Alone { start, steady })) => {
@@ -247,14 +241,14 @@ impl Supervisor<'_> {
     }
 
     /// Ends one program beside the copies and returns what it reported.
-    fn end_side(&mut self, processes: &mut Processes, number: usize) -> Result<Vec<Copy>, Failure> {
+    fn end_side(&mut self, processes: &mut Processes, number: usize) -> Result<Vec<Copy>, Refusal> {
         let program = &mut processes.sides[number];
         if program.ended() {
             return Err(ended_early(program));
         }
         program.close_stdin();
         match self.wait(processes, SIDE_ENDS, |processes| processes.sides[number].ended()) {
-            Waited::Stopped => return Err(Failure::Stopped),
+            Waited::Stopped => return Err(Refusal::Stopped),
             Waited::TooLong => return Err("it did not end when its stdin was closed".into()),
             Waited::Done => {}
         }
@@ -269,12 +263,12 @@ impl Supervisor<'_> {
 }
 
 /// Why a program failed before it was ready.
-fn never_ready(program: &mut Program) -> Failure {
+fn never_ready(program: &mut Program) -> Refusal {
     // What it prints and how it ends may come in two pieces.
     program.end();
     program.read_output();
     match program.output().conclusion() {
-        Conclusion::Skip(reason) => unavailable(reason),
+        Conclusion::Skip(reason) => Refusal::Unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) => "it printed `done` before `ready`".into(),
         Conclusion::Garbage(why) => program.failure().filter(|_| program.output().is_silent()).unwrap_or(why).into(),
@@ -282,10 +276,10 @@ fn never_ready(program: &mut Program) -> Failure {
 }
 
 /// Why a program has ended that should work until its stdin closes.
-fn ended_early(program: &mut Program) -> Failure {
+fn ended_early(program: &mut Program) -> Refusal {
     program.read_output();
     match program.output().conclusion() {
-        Conclusion::Skip(reason) => unavailable(reason),
+        Conclusion::Skip(reason) => Refusal::Unavailable(reason),
         Conclusion::Error(reason) => reason.into(),
         Conclusion::Done(_) | Conclusion::Garbage(_) => {
             program.failure().unwrap_or_else(|| "it exited before it was told to stop".to_owned()).into()
@@ -293,23 +287,23 @@ fn ended_early(program: &mut Program) -> Failure {
     }
 }
 
-/// What to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
+/// Returns the fault to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
 fn blame(program: &Program, why: String) -> String {
     if program.output().is_broken() { why } else { program.failure().unwrap_or(why) }
 }
 
 /// Returns what a program reported that has ended.
-pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Failure> {
+pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
     match (program.output().conclusion(), program.failure()) {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
-        (Conclusion::Skip(why), _) => Err(unavailable(why)),
+        (Conclusion::Skip(why), _) => Err(Refusal::Unavailable(why)),
         (Conclusion::Garbage(why), _) => Err(blame(program, why).into()),
     }
 }
 
-/// What one program measured: one copy, or one of each of its threads.
-fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Failure> {
+/// Returns the result of one program: one copy, or one of each of its threads.
+fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Refusal> {
     let mut copies = result(program)?;
     let pid = u32::try_from(program.pid().as_raw_nonzero().get()).ok();
     copies.iter_mut().for_each(|copy| copy.pid = pid);
@@ -339,7 +333,7 @@ fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>
     }
 }
 
-/// Whether anything was done, in time that passed. A frame that is never done is a result; a rate of zero is not.
+/// Returns true if anything was done, in time that passed. A frame that is never done is a result; a rate of zero is not.
 fn worked(copy: &Copy) -> bool {
     let (first, last) = (copy.slices.first(), copy.slices.last());
     first.zip(last).is_some_and(|(first, last)| first.start < last.end)

@@ -19,7 +19,7 @@ pub(super) const WORDS: &[&str] = &["stage", "fault", "faults", "pass", "shrunk"
 /// One line. Times are the caller's to fill in where the program does not print them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Line {
-    /// Where it is.
+    /// Its place.
     Stage(Stage),
     /// A word was not what was written.
     Fault(Fault),
@@ -29,7 +29,7 @@ pub(super) enum Line {
     Pass(Pass),
     /// It gave memory back to the machine: the bytes it goes on with, and why.
     Shrunk(u64, String),
-    /// What a thread did.
+    /// The progress of a thread.
     Beat(Beat),
 }
 

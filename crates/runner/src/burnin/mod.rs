@@ -12,15 +12,15 @@ use rustix::process::Signal;
 use lines::{Line, Log};
 
 use super::Outcome;
-use super::failure::{Failure, refused};
 use super::program::{Command, Program};
 use super::protocol::{Conclusion, violation};
 use super::rig::{NAMED_WINDOW, can_run, clock};
+use super::rounds::refused;
 use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
 use super::trial::{IN_THE_FUTURE, Setup, result};
 use build::Programs;
 use catalogue::{Condition, Test};
-use conditions::Experiment;
+use conditions::{Experiment, Refusal};
 use journal::{
     BurnIn, Burned, Cell, Ended, Fault, Pass, Reading, Record, Sample, SensorKind, Stage, Trial, Warning, Writer,
 };
@@ -34,12 +34,12 @@ const LATER: u64 = SECOND / 10;
 /// A test of memory may take days: a sample is kept once in this many seconds.
 const MEMORY_KEEPS: u64 = 10;
 
-/// How long the program may take to report when its stdin has closed: much memory takes long to give back. Whoever pressed
+/// The longest time that the program may take to report when its stdin has closed: much memory takes long to give back. Whoever pressed
 /// Ctrl-C waits less.
 const ENDS: Duration = Duration::from_secs(30);
 const ENDS_AT_ONCE: Duration = Duration::from_secs(5);
 
-/// What a burn-in needs.
+/// The setting of a burn-in.
 pub struct BurnSetting<'a> {
     /// The machine under test.
     pub machine: &'a Machine,
@@ -51,15 +51,15 @@ pub struct BurnSetting<'a> {
     pub dir: &'a Path,
     /// Cycles of a dependent addition on this machine's cores, by which programs measure their clock.
     pub add_cycles: u32,
-    /// How long to wait for a program that stays silent.
+    /// The longest silence of a program.
     pub patience: Duration,
     /// The terminal that is drawn on as a whole, to be given back even if the tool is killed.
     pub screen: Option<&'a Path>,
-    /// What to do; the sensors' limits are filled in.
+    /// The plan; the sensors' limits are filled in.
     pub plan: BurnIn,
 }
 
-/// What happens during a burn-in, for the display.
+/// An event of a burn-in, for the display.
 #[derive(Debug)]
 pub enum BurnEvent<'a> {
     /// The program is about to be started, with this command line.
@@ -104,8 +104,8 @@ pub fn burn_in(
     let trial = match result {
         Ok(trial) => Some(trial),
         Err(Stop::Journal(error)) => return Err(error),
-        Err(Stop::Program(Failure::Stopped)) => None,
-        Err(Stop::Program(Failure::Refused(refusal))) => Some(refused(refusal)),
+        Err(Stop::Program(Refusal::Stopped)) => None,
+        Err(Stop::Program(refusal)) => Some(refused(refusal)),
     };
     if let Some(trial) = trial {
         session.writer.append(&Record::Trial(Box::new(trial)))?;
@@ -114,7 +114,7 @@ pub fn burn_in(
     Ok(Outcome::new(if signal.is_some() { Ended::Interrupted } else { Ended::Complete }, signal))
 }
 
-fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f>, Failure> {
+fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f>, Refusal> {
     can_run(setting.machine, setting.test)?;
     let path = match setting.programs {
         _ if setting.test.is_foreign() => PathBuf::from(&setting.test.program),
@@ -127,12 +127,12 @@ fn command<'f>(setting: &BurnSetting<'_>, folder: &'f Path) -> Result<Command<'f
 
 /// Why a burn-in has no result: the program's fault, or the journal's, which ends the run.
 enum Stop {
-    Program(Failure),
+    Program(Refusal),
     Journal(anyhow::Error),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Stop {
+impl From<Refusal> for Stop {
+    fn from(failure: Refusal) -> Stop {
         Stop::Program(failure)
     }
 }
@@ -150,16 +150,16 @@ struct Session<'a> {
     writer: &'a mut Writer,
     watch: &'a mut dyn FnMut(BurnEvent<'_>),
     log: Log,
-    /// When the work began, and when it was stopped.
+    /// The moments when the work began and was stopped.
     start: u64,
     rested: Option<u64>,
-    /// When the program printed its last line.
+    /// The moment of the program's last line.
     last_line: u64,
     /// Whole seconds that have passed, and the last at which the sensors were read.
     seconds: u64,
     /// The second of the last sample of a test of memory that was kept.
     kept: u64,
-    /// What was reported since the last sample, and the last reading.
+    /// The report since the last sample, and the last reading.
     sample: Sample,
     reading: Reading,
     passes: u64,
@@ -194,7 +194,7 @@ impl<'a> Session<'a> {
         words.extend(command.args.iter().cloned());
         (self.watch)(BurnEvent::Begin(words.join(" ")));
         let mut processes = Processes::default();
-        processes.copies.push(supervisor.start(&command).map_err(Failure::from)?);
+        processes.copies.push(supervisor.start(&command).map_err(Refusal::from)?);
         let result = self.burn(supervisor, test, &mut processes);
         supervisor.end(&mut processes);
         result
@@ -241,7 +241,7 @@ impl<'a> Session<'a> {
         self.take_lines(program)?;
         let now = monotonic();
         if self.log.latest() > now {
-            return Err(Failure::from(IN_THE_FUTURE).into());
+            return Err(Refusal::from(IN_THE_FUTURE).into());
         }
         if now >= next {
             self.tick(now)?;
@@ -260,17 +260,17 @@ impl<'a> Session<'a> {
         if now - self.last_line > ns(supervisor.patience) {
             let seconds = supervisor.patience.as_secs();
             let text = format!("it printed nothing for {seconds} s and was killed; --patience waits longer");
-            return Err(Failure::from(text).into());
+            return Err(Refusal::from(text).into());
         }
         Ok(true)
     }
 
-    /// When the next second ends.
+    /// Returns the end of the next second.
     fn next(&self) -> u64 {
         self.start + (self.seconds + 1) * SECOND + LATER
     }
 
-    /// When the work, or the rest after it, is over.
+    /// Returns the end of the work, or of the rest after it.
     fn deadline(&self) -> Option<u64> {
         let ns = |seconds: f64| (seconds * 1e9) as u64;
         match self.rested {
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether all is done; has the program rest if that comes next.
+    /// Returns true if all is done; has the program rest if that comes next.
     fn is_over(&mut self, program: &mut Program, now: u64) -> bool {
         if self.plan.passes.is_some_and(|passes| self.passes >= passes) {
             return true;
@@ -305,7 +305,7 @@ impl<'a> Session<'a> {
         }
         let at = self.seconds_since_start(now);
         for text in lines {
-            let line = self.log.parse(&text, self.start).ok_or_else(|| Failure::from(violation(&text)))?;
+            let line = self.log.parse(&text, self.start).ok_or_else(|| Refusal::from(violation(&text)))?;
             self.sample.faults = self.log.faults();
             self.record(line, at)?;
         }
@@ -398,8 +398,8 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         match supervisor.signals.stopped() {
-            Some(_) => Err(Failure::Stopped.into()),
-            None => Err(Failure::from("it did not end when its stdin was closed, and was killed").into()),
+            Some(_) => Err(Refusal::Stopped.into()),
+            None => Err(Refusal::from("it did not end when its stdin was closed, and was killed").into()),
         }
     }
 
@@ -410,11 +410,11 @@ impl<'a> Session<'a> {
 }
 
 /// Returns what the program reported.
-fn program_result(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Failure> {
+fn program_result(program: &Program, test: &Test, stopped: bool) -> Result<journal::Copy, Refusal> {
     let is_garbage = matches!(program.output().conclusion(), Conclusion::Garbage(_));
     // A program whose stdin closes at the wrong moment may end without a word.
     if stopped && is_garbage && !program.output().is_broken() && program.failure().is_none() {
-        return Err(Failure::Stopped);
+        return Err(Refusal::Stopped);
     }
     let copy = result(program)?.swap_remove(0);
     // Wrong results are counted; only a missing count is a failure.

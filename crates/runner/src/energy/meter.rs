@@ -1,4 +1,4 @@
-//! What a meter prints, taken in as it comes: a line per reading, the joules so far.
+//! The output of a meter, taken in as it comes: a line per reading, the joules so far.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use journal::Energy;
 /// Bytes of a line beyond which it is no number.
 const LONGEST: u64 = 64;
 
-/// How many readings are kept: more than a long window of a fast meter has.
+/// The most readings that are kept: more than a long window of a fast meter has.
 const KEPT: usize = 100_000;
 
 /// A thread that waits for readings. It wakes for each of them, as the meter does.
@@ -22,7 +22,7 @@ pub(super) struct Follower(Arc<Mutex<Readings>>);
 
 #[derive(Debug, Default)]
 struct Readings {
-    /// When each came, in ns of CLOCK_MONOTONIC, and its joules.
+    /// The moment of each, in ns of CLOCK_MONOTONIC, and its joules.
     kept: VecDeque<(u64, f64)>,
     /// Why there are no more; empty if the meter closed its output.
     failure: Option<String>,

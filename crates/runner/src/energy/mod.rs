@@ -1,4 +1,4 @@
-//! What the machine takes during a window: by its own counters, or by a meter of the user's.
+//! The energy that the machine takes during a window: by its own counters, or by a meter of the user's.
 
 mod meter;
 
@@ -7,28 +7,28 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::failure::Failure;
 use super::program::{Command, Program};
 use super::supervisor::{Processes, Supervisor, Waited, monotonic, ns};
+use conditions::Refusal;
 use journal::{Energy, Fact, Quantity};
 use machine::EnergySource;
 use meter::Follower;
 use plan::Window;
 
-/// How long before a window counters are read, and after it. They change about every millisecond.
+/// The time before a window, and after it, at which counters are read. They change about every millisecond.
 const BESIDE: Duration = Duration::from_millis(1);
 
-/// How long the machine is watched before anything runs, and at most how often a slow meter is waited for.
+/// The time for which the machine is watched before anything runs, and the most waits for a slow meter.
 const IDLE: Duration = Duration::from_secs(1);
 const IDLE_TRIES: u32 = 4;
 
-/// How long a meter may take until its first reading.
+/// The longest time that a meter may take until its first reading.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// How long after its output a meter may take to end.
+/// The longest time that a meter may take to end after its output.
 const CLOSED: Duration = Duration::from_millis(20);
 
-/// Where energy is read from.
+/// The source of energy readings.
 #[derive(Debug, Default)]
 pub(super) enum Source {
     /// Nowhere.
@@ -122,7 +122,7 @@ impl Supervisor<'_> {
         processes: &mut Processes,
         start: u64,
         window: Window,
-    ) -> Result<Option<Energy>, Failure> {
+    ) -> Result<Option<Energy>, Refusal> {
         if !matches!(self.energy, Source::Counters(_)) {
             return Ok(None);
         }
@@ -135,12 +135,12 @@ impl Supervisor<'_> {
     }
 
     /// Waits for a moment; returns whether it came before the programs ended.
-    fn wait_until(&self, processes: &mut Processes, moment: u64) -> Result<bool, Failure> {
+    fn wait_until(&self, processes: &mut Processes, moment: u64) -> Result<bool, Refusal> {
         let left = Duration::from_nanos(moment.saturating_sub(monotonic()));
         match self.wait(processes, left, |all| all.copies.iter().all(Program::ended) || all.side_ended()) {
             Waited::TooLong => Ok(true),
             Waited::Done => Ok(false),
-            Waited::Stopped => Err(Failure::Stopped),
+            Waited::Stopped => Err(Refusal::Stopped),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Bench, Event, Rounds};
-use crate::failure::{Failure, refused};
+use super::{Bench, Event, Rounds, refused};
+use conditions::Refusal;
 use journal::{Copy, Counts, Ended, Record, Warning};
 
 /// Executions that are counted of each command: a count that differs between them is a range.
@@ -36,9 +36,9 @@ impl<B: Bench> Rounds<'_, B> {
                         self.writer.append(&Record::Counts(counts(cell, copy)))?;
                     }
                 }
-                Err(Failure::Stopped) if self.bench.pause() => continue,
-                Err(Failure::Stopped) => return Ok(Some(Ended::Interrupted)),
-                Err(Failure::Refused(why)) => {
+                Err(Refusal::Stopped) if self.bench.pause() => continue,
+                Err(Refusal::Stopped) => return Ok(Some(Ended::Interrupted)),
+                Err(why) => {
                     let trial = refused(why);
                     let why = trial.error.or(trial.skip).unwrap_or_default();
                     let text = format!("what {} does could not be counted: {why}", cell.test.label);

@@ -10,7 +10,7 @@ use journal::Topology;
 use journal::{Copy, Frames, Run};
 use plan::{Arms, Effort, Kind, Matrix, Procedure, Purpose};
 
-type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a>;
+type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Refusal> + 'a>;
 
 /// Measures by a script: what a cell's trial comes to, by how many it had before. A trial takes the time that is planned.
 struct Fake<'a> {
@@ -21,14 +21,14 @@ struct Fake<'a> {
     pauses: u32,
     /// Whether what a condition changed cannot be undone.
     is_stuck: bool,
-    named: Result<f64, Failure>,
+    named: Result<f64, Refusal>,
     clock: Duration,
     rests: u32,
     trials: Vec<String>,
 }
 
 impl<'a> Fake<'a> {
-    fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
+    fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Refusal> + 'a) -> Fake<'a> {
         let script = Box::new(script);
         Fake {
             script,
@@ -48,7 +48,7 @@ impl<'a> Fake<'a> {
 }
 
 impl Bench for Fake<'_> {
-    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>> {
+    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Refusal>> {
         anyhow::ensure!(!self.is_stuck, "thp stays off");
         let name = self.command_line(cell);
         let before = self.trials.iter().filter(|trial| **trial == name).count();
@@ -57,7 +57,7 @@ impl Bench for Fake<'_> {
         Ok((self.script)(cell, u32::try_from(before)?))
     }
 
-    fn measure_named(&mut self, _test: &Test) -> Result<f64, Failure> {
+    fn measure_named(&mut self, _test: &Test) -> Result<f64, Refusal> {
         self.named.clone()
     }
 
@@ -91,11 +91,11 @@ impl Bench for Fake<'_> {
     }
 }
 
-fn good() -> Result<Trial, Failure> {
+fn good() -> Result<Trial, Refusal> {
     Ok(Trial { copies: vec![Copy::default()], ..Trial::default() })
 }
 
-fn failed(why: &str) -> Result<Trial, Failure> {
+fn failed(why: &str) -> Result<Trial, Refusal> {
     Err(why.into())
 }
 
@@ -322,7 +322,7 @@ fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
 }
 
 /// A trial whose copies begin these times in ms after the common start.
-fn begun(late: &[u64]) -> Result<Trial, Failure> {
+fn begun(late: &[u64]) -> Result<Trial, Refusal> {
     let copy = |ms: &u64| Copy { slices: vec![[ms * 1_000_000, 250_000_000, 9].into()], ..Copy::default() };
     Ok(Trial { copies: late.iter().map(copy).collect(), ..Trial::default() })
 }
@@ -407,7 +407,7 @@ fn a_signal_keeps_what_is_whole() {
     let plan = plan(standard(None), &["pipe"], &["none"], false);
     let seconds = plan.cells[0].seconds();
     // It comes in the middle of the third trial, which is given up.
-    let script = |_: &Cell, trial: u32| if trial == 2 { Err(Failure::Stopped) } else { good() };
+    let script = |_: &Cell, trial: u32| if trial == 2 { Err(Refusal::Stopped) } else { good() };
     let ran = run(&plan, NEVER, Fake { signal: Some((2.5 * seconds, 2)), ..Fake::new(script) });
     assert_eq!((ran.ended, ran.counts()), (Ended::Interrupted, vec![2]));
     // It comes when the third trial is over.
@@ -418,7 +418,7 @@ fn a_signal_keeps_what_is_whole() {
 #[test]
 fn a_trial_that_a_pause_cut_short_is_measured_again() {
     let plan = plan(standard(None), &["pipe"], &["none"], false);
-    let script = |_: &Cell, trial: u32| if [1, 2].contains(&trial) { Err(Failure::Stopped) } else { good() };
+    let script = |_: &Cell, trial: u32| if [1, 2].contains(&trial) { Err(Refusal::Stopped) } else { good() };
     let ran = run(&plan, NEVER, Fake { pauses: 2, ..Fake::new(script) });
     assert_eq!(ran.ended, Ended::Complete);
     assert!(ran.counts()[0] > 2, "{:?}", ran.counts());
@@ -489,6 +489,6 @@ fn scores_that_arguments_name_are_facts_or_remarks() {
     assert!(ran.journal.facts[0].value.starts_with("1234 "), "{:?}", ran.journal.facts);
     let ran = run(&plan, NEVER, Fake { named: Err("it crashed".into()), ..Fake::good() });
     assert!(ran.journal.warnings[0].text.contains("it crashed") && ran.journal.trials.len() == 1);
-    let ran = run(&plan, NEVER, Fake { named: Err(Failure::Stopped), signal: Some((0.0, 1)), ..Fake::good() });
+    let ran = run(&plan, NEVER, Fake { named: Err(Refusal::Stopped), signal: Some((0.0, 1)), ..Fake::good() });
     assert_eq!((ran.ended, ran.journal.trials.len()), (Ended::Interrupted, 0));
 }

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Observer, Setup};
+use crate::{Observer, Setup};
 use catalogue::Test;
+use conditions::Refusal;
 use journal::{Copy, Slice, Store, Trial};
 use plan::Cell;
-use runner::{Bench, Event, Failure};
+use runner::{Bench, Event};
 
 /// The count of a slice that nothing disturbs.
 pub const COUNT: u64 = 1_000_000;
 
-type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a>;
+type Script<'a> = Box<dyn FnMut(&Cell, u32) -> Result<Trial, Refusal> + 'a>;
 
 /// Measures by a script: what the trial of a cell comes to, by how many it had before.
 pub struct Fake<'a> {
@@ -23,13 +24,13 @@ pub struct Fake<'a> {
     /// Why what a condition changed cannot be undone.
     stuck: Option<&'static str>,
     /// What counting comes to, execution by execution.
-    counts: Vec<Result<Vec<Copy>, Failure>>,
+    counts: Vec<Result<Vec<Copy>, Refusal>>,
     clock: Duration,
     trials: Vec<String>,
 }
 
 impl<'a> Fake<'a> {
-    pub fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Failure> + 'a) -> Fake<'a> {
+    pub fn new(script: impl FnMut(&Cell, u32) -> Result<Trial, Refusal> + 'a) -> Fake<'a> {
         let script = Box::new(script);
         Fake { script, signal: None, stuck: None, counts: Vec::new(), clock: Duration::ZERO, trials: Vec::new() }
     }
@@ -45,7 +46,7 @@ impl<'a> Fake<'a> {
     }
 
     /// Returns the bench on which counting comes to this, execution by execution.
-    pub fn counting(self, counts: Vec<Result<Vec<Copy>, Failure>>) -> Fake<'a> {
+    pub fn counting(self, counts: Vec<Result<Vec<Copy>, Refusal>>) -> Fake<'a> {
         Fake { counts, ..self }
     }
 
@@ -71,7 +72,7 @@ pub fn trial(cell: &Cell, share: f64) -> Trial {
 }
 
 impl Bench for Fake<'_> {
-    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Failure>> {
+    fn measure(&mut self, cell: &Cell) -> Result<Result<Trial, Refusal>> {
         if let Some(why) = self.stuck {
             anyhow::bail!(why);
         }
@@ -82,11 +83,11 @@ impl Bench for Fake<'_> {
         Ok((self.script)(cell, u32::try_from(before)?))
     }
 
-    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Failure> {
+    fn count(&mut self, _cell: &Cell) -> Result<Vec<Copy>, Refusal> {
         self.counts.remove(0)
     }
 
-    fn measure_named(&mut self, _test: &Test) -> Result<f64, Failure> {
+    fn measure_named(&mut self, _test: &Test) -> Result<f64, Refusal> {
         Ok(1.0)
     }
 
