@@ -11,7 +11,7 @@ use catalogue::Catalogue;
 use files::{open_regular, read_regular, write_atomically};
 use journal::MOST_BYTES;
 
-/// How summaries begin.
+/// The first bytes of a summary.
 const BEGIN: &[u8] = br#"{"format":"unixmark-summary/"#;
 
 /// Returns what the run with this journal file came to: as it is kept beside it, or of the journal, and then it is kept.
@@ -51,7 +51,7 @@ fn write(summary: &Summary, journal: &Path) -> Result<()> {
     write_atomically(&target, &bytes).with_context(why)
 }
 
-/// Whether nothing lies there but a summary.
+/// Returns true if nothing lies there but a summary.
 fn is_free(target: &Path) -> bool {
     let mut start = Vec::new();
     match open_regular(target) {

@@ -1,12 +1,13 @@
 //! One collector at a time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::collect::NODES;
 use super::state::MANIFEST;
+use files::Lock;
 
 /// The file that a collector holds while it works; it is empty and stays.
 const LOCK: &str = ".lock";
@@ -15,8 +16,8 @@ const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub struct Alone {
     path: PathBuf,
-    /// The kernel gives the lock back however a collector ends.
-    _lock: File,
+    /// Held, not used: the kernel gives it back however a collector ends.
+    _lock: Lock,
 }
 
 impl Alone {
@@ -30,7 +31,7 @@ impl Alone {
 }
 
 /// Waits until no other collector works in a fleet's directory, removes what one that was killed left half written, and returns
-/// what keeps others out until it is dropped: the kernel gives it back however a collector ends. It is a file to be written, since only such are locked on NFS.
+/// what keeps others out until it is dropped.
 ///
 /// # Errors
 /// The directory cannot be written.
@@ -38,19 +39,19 @@ pub fn alone(directory: &Path, waiting: impl FnOnce()) -> Result<Alone> {
     let path = directory.join(LOCK);
     let why = || format!("{} cannot be locked; make room or try another directory", path.display());
     fs::create_dir_all(directory).with_context(why)?;
-    let file = File::options().write(true).create(true).truncate(false).open(&path).with_context(why)?;
     // Never twice: Windows would wait for itself.
-    if let Err(error) = file.try_lock() {
-        if matches!(error, TryLockError::WouldBlock) {
+    let lock = match Lock::try_take(&path).with_context(why)? {
+        Some(lock) => lock,
+        None => {
             waiting();
+            Lock::take(&path).with_context(why)?
         }
-        file.lock().with_context(why)?;
-    }
+    };
     // What a collector that was killed had half written. Names of journals begin otherwise.
     for entry in fs::read_dir(directory.join(NODES)).into_iter().flatten().flatten() {
         if entry.file_name().as_encoded_bytes().starts_with(b".") {
             let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(Alone { path, _lock: file })
+    Ok(Alone { path, _lock: lock })
 }

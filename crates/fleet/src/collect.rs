@@ -12,13 +12,13 @@ use catalogue::Catalogue;
 use files::{read_regular, write_whole};
 use journal::{self, Attempt, Head, Journal, MOST_BYTES, NodeId};
 
-/// Where a fleet's directory has its journals.
+/// The folder of journals in a fleet's directory.
 pub(super) const NODES: &str = "nodes";
 
 /// Most bytes of a node's name in a file's name, and of a task's: two of them and the rest are shorter than file systems' 255.
 const LONGEST: usize = 80;
 
-/// What became of the files that were looked at.
+/// The outcome for the files that were looked at.
 #[derive(Debug, Default)]
 pub struct Collected {
     /// Journals that were taken in or replaced by longer ones.
@@ -27,7 +27,7 @@ pub struct Collected {
     pub known: usize,
     /// The fleet run's name, if there is any.
     pub run: Option<String>,
-    /// What was not taken in.
+    /// Files that were not taken in.
     pub refused: Vec<Refused>,
     /// Files in the directories that hold no journal and are not the tool's own, each with how it begins.
     pub others: Vec<Refused>,
@@ -55,14 +55,14 @@ impl Collected {
 /// A file that is not part of the fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// Where it lies.
+    /// Its place.
     pub path: PathBuf,
     /// Why.
     pub reason: String,
 }
 
 impl Refused {
-    /// Whether the file, or a directory it lies in, is named after a node.
+    /// Returns true if the file, or a directory it lies in, is named after a node.
     fn is_of(&self, node: &str) -> bool {
         let named = |part: &std::ffi::OsStr| {
             let rest = part.to_str().and_then(|name| name.strip_prefix(node));
@@ -147,7 +147,7 @@ fn gather(path: &Path, files: &mut Vec<PathBuf>, collected: &mut Collected) {
     }
 }
 
-/// Whether it is a file of the tool's beside journals: a summary, a manifest, a lock.
+/// Returns true if it is a file of the tool's beside journals: a summary, a manifest, a lock.
 fn is_own(path: &Path) -> bool {
     let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     hidden || path.extension().is_some_and(|end| end == "json")

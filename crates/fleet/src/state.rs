@@ -19,7 +19,7 @@ pub(super) const MANIFEST: &str = "fleet.json";
 /// The version of that file.
 const FORMAT: &str = "unixmark-fleet/1";
 
-/// How journals end that hold all that was asked for.
+/// The ends of journals that hold everything.
 const WHOLE: [Ended; 2] = [Ended::Complete, Ended::Budget];
 
 /// The manifest.
@@ -32,7 +32,7 @@ struct Manifest {
     expected: BTreeSet<String>,
 }
 
-/// What a node's part of a fleet run came to.
+/// The state of a node's part of a fleet run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -62,20 +62,20 @@ impl State {
 /// One task of one node.
 #[derive(Debug, Clone, Serialize)]
 pub struct Entry {
-    /// Whose it is.
+    /// Its node and task.
     #[serde(flatten)]
     pub id: NodeId,
-    /// What it came to.
+    /// Its result.
     pub state: State,
     /// Why it is not whole.
     pub reason: Option<String>,
-    /// What else a reader must know: further attempts, another build than the others'.
+    /// Remarks: further attempts, another build than the others'.
     pub notes: Vec<String>,
     /// The attempt that counts, if there is any.
     pub attempt: Option<u32>,
     /// Its journal, below the fleet run's directory.
     pub journal: Option<PathBuf>,
-    /// What it came to.
+    /// Its result.
     #[serde(skip)]
     pub summary: Option<Box<Summary>>,
 }
@@ -143,7 +143,7 @@ impl Fleet {
         Ok(Fleet { run, entries })
     }
 
-    /// Whether every node has delivered a whole run.
+    /// Returns true if every node has delivered a whole run.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.entries.iter().all(|entry| entry.state == State::Whole)
@@ -253,7 +253,7 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What a journal's file is named after: NODE.TASK of NODE.TASK.ATTEMPT.HASH.jsonl.
+/// Returns the task that a journal's file is named after: NODE.TASK of NODE.TASK.ATTEMPT.HASH.jsonl.
 fn task_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.rsplitn(4, '.').last().unwrap_or_default().to_owned()
@@ -356,13 +356,12 @@ fn unreadable((path, error): (PathBuf, anyhow::Error)) -> Entry {
         id: NodeId { node: node.to_owned(), task: task.to_owned() },
         state: State::Partial,
         reason: Some(format!("{error:#}")),
-        notes: Vec::new(),
-        attempt: None,
         journal: path.file_name().map(|name| Path::new(NODES).join(name)),
-        summary: None,
+        ..missing(node.to_owned())
     }
 }
 
+/// Returns the entry of a node without a journal.
 fn missing(node: String) -> Entry {
     Entry {
         id: NodeId { node, task: String::new() },

@@ -23,7 +23,7 @@ pub struct Sampled<'a> {
 /// Draws the same blocks of several samples.
 pub(super) struct Blocks<'a> {
     samples: Vec<&'a [(u32, f64)]>,
-    /// What each sample has in each of all blocks.
+    /// The value of each sample in each of all blocks.
     values: Vec<Vec<Option<f64>>>,
     count: usize,
     random: Pcg64Mcg,
@@ -59,7 +59,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// How much a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n of what samples do.
+/// Returns the factor by which a statistic of so few values must be stretched, since resamples of n vary by (n − 1)/n of what samples do.
 pub(super) fn stretch(count: usize) -> f64 {
     (count as f64 / (count as f64 - 1.0)).sqrt()
 }
@@ -103,7 +103,7 @@ pub fn mean_half_width(samples: &[Sampled<'_>]) -> f64 {
     quantile_975(degrees) * (sum_of_squares / resamples as f64).sqrt()
 }
 
-/// How often samples of this many values in all are resampled.
+/// Returns the number of resamples for samples of this many values in all.
 pub(super) fn resamples(values: usize) -> usize {
     (DRAWS / values.max(1)).clamp(50, RESAMPLES)
 }

@@ -1,4 +1,4 @@
-//! What part of the noise is a speed that all series share and that wanders, and what that does to intervals.
+//! The part of the noise that is a wandering speed shared by all series, and its effect on intervals.
 
 use super::{Standard, student_quantile};
 use crate::Exact;
@@ -22,13 +22,13 @@ const LEAST_DEGREES: f64 = 2.0;
 /// One value of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
-    /// When it was measured, in seconds.
+    /// The moment it was measured, in seconds.
     pub at: f64,
     /// The value; for rates their logarithm.
     pub value: f64,
 }
 
-/// What is known of the drift that series share: how likely each share and time is.
+/// The drift that series share: the likelihood of each share and time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drift {
     tried: Vec<Tried>,

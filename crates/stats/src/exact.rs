@@ -1,6 +1,6 @@
 //! Functions that give the same bits on every machine.
 
-/// What `f64` has from the machine's C library, whose versions and processors differ in the last digit: here the same code
+/// Functions that `f64` has from the machine's C library, whose versions and processors differ in the last digit: here the same code
 /// everywhere (the crate `libm`, from musl), so that a report is the same bytes wherever it is made.
 pub trait Exact {
     /// The logarithm to the base e.

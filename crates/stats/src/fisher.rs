@@ -1,4 +1,4 @@
-//! Whether a thing is more common in one set than in another.
+//! The test for a thing that is more common in one set than in another.
 
 use super::tail::ln_gamma;
 use crate::Exact;

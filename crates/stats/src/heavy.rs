@@ -1,8 +1,8 @@
-//! How heavy the tails of a sample are.
+//! The heaviness of a sample's tails.
 
 use super::median;
 
-/// What is assumed of tails that a sample does not tell otherwise: heavier than normal ones, as differences between machines are.
+/// The assumption about tails that a sample does not tell otherwise: heavier than normal ones, as differences between machines are.
 const ASSUMED: f64 = 5.0;
 
 /// Fewer positive values tell nothing.

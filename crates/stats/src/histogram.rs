@@ -69,13 +69,13 @@ impl Histogram {
         all
     }
 
-    /// How many durations were counted.
+    /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counters().len()
     }
 
-    /// Whether `share` (0.99 for p99) of the durations can be told: ten of them must lie beyond.
+    /// Returns true if `share` (0.99 for p99) of the durations can be told: ten of them must lie beyond.
     #[must_use]
     pub fn carries(&self, share: f64) -> bool {
         // A ten-thousandth more, since 1000 × (1 − 0.99) is a little less than 10 in binary.

@@ -104,7 +104,7 @@ impl Estimate {
         }
     }
 
-    /// Whether both ends are finite.
+    /// Returns true if both ends are finite.
     #[must_use]
     pub fn bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()

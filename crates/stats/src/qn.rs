@@ -3,7 +3,7 @@
 use super::median;
 use super::ranks::smallest;
 
-/// What the differences' first quartile is to the standard deviation of normal values: 1 ÷ (√2 Φ⁻¹(5/8)).
+/// The first quartile of the differences over the standard deviation of normal values: 1 ÷ (√2 Φ⁻¹(5/8)).
 const NORMAL: f64 = 2.2191;
 
 /// The factors of few values, from two on (Croux & Rousseeuw 1992).

@@ -1,6 +1,6 @@
 //! Two independent samples: Hodges and Lehmann's shift with the Mann-Whitney interval.
 
-use super::ranks::Null;
+use super::ranks::{Null, Tally};
 use super::{Mean, Method, Shift, welch_shift};
 
 /// Up to this product of the sizes the distribution is exact; beyond it the normal approximation is as good.
@@ -12,32 +12,29 @@ const EXACT: usize = 2500;
 /// approximation with continuity correction beyond. Samples too small for such an interval, as 3 and 3, get Welch's.
 #[must_use]
 pub fn two_sample_shift(base: &[f64], other: &[f64]) -> Shift {
-    let null = rank_sum(base.len(), other.len());
-    if base.is_empty() || other.is_empty() || null.rank() == 0 {
-        return welch_shift(base, other);
-    }
-    let (mut a, mut b) = (base.to_vec(), other.to_vec());
-    a.sort_by(f64::total_cmp);
-    b.sort_by(f64::total_cmp);
-    let tally = |x: f64| differences_to(&a, &b, x);
-    let ends = (b[0] - a[a.len() - 1], b[b.len() - 1] - a[0]);
-    null.shift(ends, &tally, Method::RankSum)
+    ranked(base, other, |null, ends, tally| null.shift(ends, tally, Method::RankSum))
+        .unwrap_or_else(|| welch_shift(base, other))
 }
 
 /// Returns the ends of the interval of [`two_sample_shift`] that leaves out the truth with probability
 /// `level`; infinite where so few values cannot have one.
 #[must_use]
 pub fn two_sample_ends(base: &[f64], other: &[f64], level: f64) -> [f64; 2] {
+    ranked(base, other, |null, ends, tally| null.ends(level, ends, tally))
+        .unwrap_or_else(|| Mean::of(other).less(&Mean::of(base)).ends(level))
+}
+
+/// Returns an answer of the rank-sum test; `None` of samples too small for it.
+fn ranked<T>(base: &[f64], other: &[f64], answer: impl FnOnce(&Null, (f64, f64), Tally<'_>) -> T) -> Option<T> {
     let null = rank_sum(base.len(), other.len());
     if base.is_empty() || other.is_empty() || null.rank() == 0 {
-        return Mean::of(other).less(&Mean::of(base)).ends(level);
+        return None;
     }
     let (mut a, mut b) = (base.to_vec(), other.to_vec());
     a.sort_by(f64::total_cmp);
     b.sort_by(f64::total_cmp);
-    let tally = |x: f64| differences_to(&a, &b, x);
     let ends = (b[0] - a[a.len() - 1], b[b.len() - 1] - a[0]);
-    null.ends(level, ends, &tally)
+    Some(answer(&null, ends, &|x| differences_to(&a, &b, x)))
 }
 
 /// Returns how many differences bⱼ − aᵢ of sorted values are at most `x`, and the largest of those.

@@ -1,4 +1,4 @@
-//! What the rank tests share: a statistic's distribution when nothing differs, and order statistics of many values that
+//! The common part of the rank tests: a statistic's distribution when nothing differs, and order statistics of many values that
 //! are never written down.
 
 use super::tail::{normal_p, normal_quantile};
@@ -83,7 +83,7 @@ fn below(probabilities: &[f64], tail: f64) -> u64 {
     taken.count() as u64
 }
 
-/// How many of a set of values are at most x, and the largest of those.
+/// Returns the number of a set's values that are at most x, and the largest of those.
 pub(super) type Tally<'a> = &'a dyn Fn(f64) -> (u64, f64);
 
 /// Returns the `k`-th smallest value (from 1) of those that `tally` counts, all of them between `low` and `high`: by

@@ -1,10 +1,10 @@
-//! How far one sample lies above another.
+//! The distance of one sample above another.
 
 use serde::Serialize;
 
 use super::{Estimate, NORMAL_975, normal_p};
 
-/// What an interval of a difference rests on.
+/// The method behind an interval of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -29,7 +29,7 @@ pub struct Shift {
     pub estimate: Estimate,
     /// The two-sided p value that there is none; 1 without an interval.
     pub p: f64,
-    /// What that rests on.
+    /// The method.
     pub method: Method,
 }
 

@@ -1,4 +1,4 @@
-//! Where a series of results changes its level.
+//! Changes of level in a series of results.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -22,7 +22,7 @@ pub struct Step {
     pub at: usize,
     /// The new level less the old one, with its 95 % interval.
     pub change: Estimate,
-    /// How likely values without any step would show one as large.
+    /// The probability that values without any step show one as large.
     pub p: f64,
 }
 

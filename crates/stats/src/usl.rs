@@ -8,9 +8,9 @@ use crate::Exact;
 
 /// Steps of Gauss and Newton, at most; a handful serve.
 const STEPS: u32 = 50;
-/// How often a step that leads astray is halved.
+/// The most halvings of a step that leads astray.
 const HALVINGS: u32 = 30;
-/// What rounding leaves of a parameter that is zero.
+/// The rest that rounding leaves of a parameter that is zero.
 const DUST: f64 = 1e-12;
 /// Peaks below this are not distinguished further: a second copy lowers the throughput.
 const LEAST: f64 = 0.01;
@@ -44,10 +44,10 @@ impl Usl {
     }
 }
 
-/// What was measured at one number of copies.
+/// The throughput at one number of copies.
 #[derive(Debug, Clone, Copy)]
 pub struct Throughput<'a> {
-    /// How many copies.
+    /// The number of copies.
     pub copies: f64,
     /// The total: of the levels after the first, that of the first times the gain (docs/methodology.md).
     pub total: f64,

@@ -1,6 +1,6 @@
 //! Paired differences: Hodges and Lehmann's estimate with Wilcoxon's signed-rank interval.
 
-use super::ranks::Null;
+use super::ranks::{Null, Tally};
 use super::{Mean, Method, Shift, mean, median, student_shift};
 
 /// Up to this many differences the distribution is exact.
@@ -15,28 +15,27 @@ const FEWEST: usize = 6;
 /// approximation with continuity correction beyond. Fewer than six carry no such interval: Student's is taken then.
 #[must_use]
 pub fn paired_shift(differences: &[f64]) -> Shift {
-    if differences.len() < FEWEST {
-        return student_shift(differences);
-    }
-    let mut sorted = differences.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let tally = |x: f64| averages_to(&sorted, x);
-    let ends = (sorted[0], sorted[sorted.len() - 1]);
-    signed_rank(sorted.len()).shift(ends, &tally, Method::SignedRank)
+    ranked(differences, |null, ends, tally| null.shift(ends, tally, Method::SignedRank))
+        .unwrap_or_else(|| student_shift(differences))
 }
 
 /// Returns the ends of the interval of [`paired_shift`] that leaves out the truth with probability
 /// `level`. Infinite where so few differences cannot have one.
 #[must_use]
 pub fn paired_ends(differences: &[f64], level: f64) -> [f64; 2] {
+    ranked(differences, |null, ends, tally| null.ends(level, ends, tally))
+        .unwrap_or_else(|| Mean::of(differences).ends(level))
+}
+
+/// Returns an answer of the signed-rank test; `None` of fewer than six differences.
+fn ranked<T>(differences: &[f64], answer: impl FnOnce(&Null, (f64, f64), Tally<'_>) -> T) -> Option<T> {
     if differences.len() < FEWEST {
-        return Mean::of(differences).ends(level);
+        return None;
     }
     let mut sorted = differences.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let tally = |x: f64| averages_to(&sorted, x);
     let ends = (sorted[0], sorted[sorted.len() - 1]);
-    signed_rank(sorted.len()).ends(level, ends, &tally)
+    Some(answer(&signed_rank(sorted.len()), ends, &|x| averages_to(&sorted, x)))
 }
 
 /// Returns the estimate of [`paired_shift`] alone, for resampling: the median of all averages of two differences, or of

@@ -1,4 +1,4 @@
-//! Where a run lies in the archive.
+//! The place of a run in the archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const LONGEST: usize = 120;
 /// A run's place in the archive, made of what never changes in it: exporting it again replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What tells the run from all others: its `id` in every table.
+    /// The run's own name: its `id` in every table.
     pub id: String,
     /// Its file below a table's directory.
     path: PathBuf,

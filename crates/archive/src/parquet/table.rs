@@ -49,7 +49,7 @@ impl Table {
         Table { rows, columns: Vec::new() }
     }
 
-    /// How many rows it has.
+    /// Returns the number of its rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows

@@ -1,5 +1,7 @@
 //! The tables and their columns: nothing else lists them.
 
+use std::borrow::Cow;
+
 use super::table::Table;
 use analysis::{Figure, Index, Missing, Summary};
 use catalogue::{Metric, NONE};
@@ -7,90 +9,73 @@ use journal::Key;
 use stats::Estimate;
 
 /// A row of `results`: a cell with a figure, an index, or a cell without a result.
-enum Row<'a> {
-    Figure(&'a Figure),
-    Index(&'a Index, Key),
-    Missing(&'a Missing, &'static str),
+struct Row<'a> {
+    key: Cow<'a, Key>,
+    label: &'a str,
+    figure: Option<&'a Figure>,
+    metric: Option<&'static str>,
+    score: Estimate,
+    watts: Option<Estimate>,
+    state: &'static str,
+    reason: Option<&'a str>,
+    warnings: Option<String>,
 }
 
 impl<'a> Row<'a> {
     fn all(summary: &'a Summary) -> Vec<Row<'a>> {
-        let figures = summary.figures.iter().map(Row::Figure);
-        let indexes = summary.indexes.iter().map(|index| Row::Index(index, Key::plain(&index.id, index.copies)));
-        let skipped = summary.skipped.iter().map(|missing| Row::Missing(missing, "skipped"));
-        let failed = summary.errors.iter().map(|missing| Row::Missing(missing, "failed"));
+        let figures = summary.figures.iter().map(Row::of_figure);
+        let indexes = summary.indexes.iter().map(Row::of_index);
+        let skipped = summary.skipped.iter().map(|missing| Row::without(missing, "skipped"));
+        let failed = summary.errors.iter().map(|missing| Row::without(missing, "failed"));
         figures.chain(indexes).chain(skipped).chain(failed).collect()
     }
 
-    fn key(&self) -> &Key {
-        match self {
-            Row::Figure(figure) => &figure.cell.key,
-            Row::Index(_, key) => key,
-            Row::Missing(missing, _) => &missing.key,
-        }
+    /// Returns the row of a cell without a result.
+    fn without(missing: &'a Missing, state: &'static str) -> Row<'a> {
+        let Missing { key, label, reason, .. } = missing;
+        let (figure, metric, score, watts, warnings) = (None, None, Estimate::NONE, None, None);
+        Row { key: Cow::Borrowed(key), label, figure, metric, score, watts, state, reason: Some(reason), warnings }
     }
 
-    fn label(&self) -> &str {
-        match self {
-            Row::Figure(figure) => &figure.cell.label,
-            Row::Index(index, _) => &index.id,
-            Row::Missing(missing, _) => &missing.label,
-        }
-    }
-
-    fn figure(&self) -> Option<&'a Figure> {
-        if let Row::Figure(figure) = self { Some(figure) } else { None }
-    }
-
-    fn metric(&self) -> Option<&'static str> {
-        match self {
-            Row::Figure(figure) => Some(match figure.cell.metric {
+    fn of_figure(figure: &'a Figure) -> Row<'a> {
+        let warnings: Vec<String> = figure.warnings.iter().map(ToString::to_string).collect();
+        Row {
+            key: Cow::Borrowed(&figure.cell.key),
+            label: &figure.cell.label,
+            figure: Some(figure),
+            metric: Some(match figure.cell.metric {
                 Metric::Rate => "rate",
                 Metric::Time => "time",
                 Metric::Latency => "latency",
             }),
-            Row::Index(..) => Some("index"),
-            Row::Missing(..) => None,
+            score: figure.score,
+            watts: figure.energy.as_deref().map(|energy| energy.watts),
+            state: "measured",
+            reason: None,
+            warnings: (!warnings.is_empty()).then(|| warnings.join("; ")),
         }
     }
 
-    fn score(&self) -> Estimate {
-        match self {
-            Row::Figure(figure) => figure.score,
-            Row::Index(index, _) => index.score,
-            Row::Missing(..) => Estimate::NONE,
+    fn of_index(index: &'a Index) -> Row<'a> {
+        Row {
+            key: Cow::Owned(Key::plain(&index.id, index.copies)),
+            label: &index.id,
+            figure: None,
+            metric: Some("index"),
+            score: index.score,
+            watts: index.watts,
+            state: "measured",
+            reason: None,
+            warnings: (!index.complete).then(|| "tests of it are missing".to_owned()),
         }
     }
 
     fn watts(&self) -> Estimate {
-        let watts = match self {
-            Row::Figure(figure) => figure.energy.as_deref().map(|energy| energy.watts),
-            Row::Index(index, _) => index.watts,
-            Row::Missing(..) => None,
-        };
-        watts.unwrap_or(Estimate::NONE)
+        self.watts.unwrap_or(Estimate::NONE)
     }
 
     fn joules(&self) -> Estimate {
-        self.figure().and_then(Figure::joules).unwrap_or(Estimate::NONE)
-    }
-
-    fn state(&self) -> &'static str {
-        if let Row::Missing(_, state) = self { state } else { "measured" }
-    }
-
-    fn reason(&self) -> Option<&'a str> {
-        if let Row::Missing(missing, _) = self { Some(&missing.reason) } else { None }
-    }
-
-    fn warnings(&self) -> Option<String> {
-        match self {
-            Row::Figure(figure) if !figure.warnings.is_empty() => {
-                Some(figure.warnings.iter().map(ToString::to_string).collect::<Vec<String>>().join("; "))
-            }
-            Row::Index(index, _) if !index.complete => Some("tests of it are missing".to_owned()),
-            _ => None,
-        }
+        self.figure.and_then(Figure::joules).unwrap_or(Estimate::NONE)
     }
 }
 
@@ -99,7 +84,6 @@ impl<'a> Row<'a> {
 #[must_use]
 pub fn results(id: &str, summary: &Summary) -> Table {
     let rows = Row::all(summary);
-    let warnings: Vec<Option<String>> = rows.iter().map(Row::warnings).collect();
     let rows = || rows.iter();
     let run = &summary.run;
     let fleet = run.fleet.as_ref();
@@ -117,28 +101,28 @@ pub fn results(id: &str, summary: &Summary) -> Table {
         .same("node", fleet.map(|fleet| fleet.id.node.as_str()))
         .same("task", fleet.map(|fleet| fleet.id.task.as_str()))
         .whole("attempt", rows().map(|_| i32::try_from(fleet?.attempt).ok()))
-        .text("test", rows().map(|row| row.key().test.as_str()))
-        .text("label", rows().map(|row| row.label()))
-        .whole("copies", rows().map(|row| i32::try_from(row.key().copies).ok()))
-        .text("load", rows().map(|row| row.key().load.as_str()))
-        .text("condition", rows().map(|row| row.key().condition.as_str()))
-        .flag("control", rows().map(|row| row.figure().is_some_and(|figure| figure.cell.control)))
+        .text("test", rows().map(|row| row.key.test.as_str()))
+        .text("label", rows().map(|row| row.label))
+        .whole("copies", rows().map(|row| i32::try_from(row.key.copies).ok()))
+        .text("load", rows().map(|row| row.key.load.as_str()))
+        .text("condition", rows().map(|row| row.key.condition.as_str()))
+        .flag("control", rows().map(|row| row.figure.is_some_and(|figure| figure.cell.control)))
         .same("against", against)
-        .text("metric", rows().map(|row| row.metric()))
-        .text("unit", rows().map(|row| row.figure().map(|figure| figure.cell.unit.as_str())))
-        .real("value", rows().map(|row| finite(row.score().value)))
-        .real("low", rows().map(|row| finite(row.score().low)))
-        .real("high", rows().map(|row| finite(row.score().high)))
-        .whole("n", rows().map(|row| i32::try_from(row.figure()?.n).ok()))
+        .text("metric", rows().map(|row| row.metric))
+        .text("unit", rows().map(|row| row.figure.map(|figure| figure.cell.unit.as_str())))
+        .real("value", rows().map(|row| finite(row.score.value)))
+        .real("low", rows().map(|row| finite(row.score.low)))
+        .real("high", rows().map(|row| finite(row.score.high)))
+        .whole("n", rows().map(|row| i32::try_from(row.figure?.n).ok()))
         .real("watts", rows().map(|row| finite(row.watts().value)))
         .real("watts_low", rows().map(|row| finite(row.watts().low)))
         .real("watts_high", rows().map(|row| finite(row.watts().high)))
         .real("joules_per_operation", rows().map(|row| finite(row.joules().value)))
         .real("joules_per_operation_low", rows().map(|row| finite(row.joules().low)))
         .real("joules_per_operation_high", rows().map(|row| finite(row.joules().high)))
-        .text("state", rows().map(|row| row.state()))
-        .text("reason", rows().map(|row| row.reason()))
-        .text("warnings", warnings.iter().map(Option::as_deref))
+        .text("state", rows().map(|row| row.state))
+        .text("reason", rows().map(|row| row.reason))
+        .text("warnings", rows().map(|row| row.warnings.as_deref()))
         .same("kernel", summary.facts.text("kernel.release"))
         .same("cpu", summary.facts.text("cpu.model"))
         .whole("cpus", rows().map(|_| cpus))
@@ -185,7 +169,7 @@ fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// When a run began, in microseconds since 1970; none where its journal does not say it in RFC 3339.
+/// Returns the moment when a run began, in microseconds since 1970; none where its journal does not say it in RFC 3339.
 fn started(summary: &Summary) -> Option<i64> {
     summary.run.started.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond)
 }

@@ -45,33 +45,33 @@ pub struct Job {
     pub node: String,
     /// Its state in Slurm's word.
     pub state: String,
-    /// When it began, or is expected to.
+    /// The moment when it began, or is expected to.
     pub start: String,
     /// Why it waits.
     pub reason: String,
 }
 
 impl Job {
-    /// Whether it has ended for good.
+    /// Returns true if it has ended for good.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         ENDED.contains(&self.state.as_str())
     }
 
-    /// Whether it waits for its turn or its node.
+    /// Returns true if it waits for its turn or its node.
     #[must_use]
     pub fn waits(&self) -> bool {
         self.state == "PENDING"
     }
 
-    /// Whether it was requeued and is held for a while: Slurm does so for two minutes after a node was lost.
+    /// Returns true if it was requeued and is held for a while: Slurm does so for two minutes after a node was lost.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.waits() && self.reason == "BeginTime"
     }
 }
 
-/// What a job comes after.
+/// The jobs that a job comes after.
 pub(super) enum After {
     Nothing,
     /// Every job of its name.

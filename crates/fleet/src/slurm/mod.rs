@@ -23,7 +23,7 @@ use record::Line;
 /// Time beyond a job's own in which Slurm ends it, and tells.
 const GRACE: Duration = Duration::from_secs(120);
 
-/// What is asked of Slurm.
+/// The order to Slurm.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The fleet run's name.
@@ -32,15 +32,15 @@ pub struct Request<'a> {
     pub partition: &'a str,
     /// The nodes; each gets a job of its own.
     pub nodes: &'a [String],
-    /// What each node measures: the arguments of the tool, with the verb first.
+    /// The measurement of each node: the arguments of the tool, with the verb first.
     pub words: &'a [OsString],
-    /// How long a job may take.
+    /// The longest time that a job may take.
     pub time: Duration,
-    /// How long a job may wait for its node.
+    /// The longest time that a job may wait for its node.
     pub give_up: Duration,
 }
 
-/// Where a submission's files are, below the fleet run's directory.
+/// The place of a submission's files, below the fleet run's directory.
 #[derive(Debug)]
 pub struct Place(PathBuf);
 
@@ -51,13 +51,13 @@ impl Place {
         Place(directory.join("slurm"))
     }
 
-    /// Where nodes write their journals.
+    /// Returns the directory of the nodes' journals.
     #[must_use]
     pub fn journals(&self) -> PathBuf {
         self.0.join("journals")
     }
 
-    /// Where jobs write their messages.
+    /// Returns the directory of the jobs' messages.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.0.join("log")
@@ -84,7 +84,7 @@ impl Place {
     }
 }
 
-/// What has been submitted before an error, if there was one.
+/// The jobs that were submitted before an error, if there was one.
 #[derive(Debug)]
 pub struct Submitted {
     /// The record, which the directory has too.
@@ -143,5 +143,5 @@ pub fn submit(directory: &Path, request: &Request<'_>, mut stop: impl FnMut() ->
     Ok(Submitted { record, broke })
 }
 
-/// How long collecting may take.
+/// The longest time that collecting may take.
 const COLLECTING: Duration = Duration::from_secs(600);

@@ -1,4 +1,4 @@
-//! What was submitted, as the fleet run's directory has it.
+//! A submission, as the fleet run's directory has it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -27,15 +27,15 @@ pub struct Submission {
     pub run: String,
     /// The name that all its jobs have, and no others.
     pub job: String,
-    /// Where they are queued.
+    /// The partition of their queue.
     pub partition: String,
     /// The nodes that should get one.
     pub nodes: Vec<String>,
-    /// What each measures.
+    /// The measurement of each.
     pub arguments: Vec<String>,
-    /// When it began.
+    /// The moment when it began.
     pub submitted: Timestamp,
-    /// When the last job must have ended.
+    /// The moment when the last job must have ended.
     pub until: Timestamp,
 }
 
@@ -79,13 +79,13 @@ pub(super) enum Line {
 #[derive(Debug)]
 pub struct Record {
     path: PathBuf,
-    /// What was asked for.
+    /// The order.
     pub submission: Submission,
     /// The number of each node's job.
     pub jobs: BTreeMap<String, String>,
     /// The collector's number.
     pub collector: Option<String>,
-    /// How jobs ended that Slurm may have forgotten, by node.
+    /// The ends of jobs that Slurm may have forgotten, by node.
     pub ended: BTreeMap<String, String>,
 }
 
@@ -117,7 +117,7 @@ impl Record {
         Ok(Some(record))
     }
 
-    /// Whether a directory has a submission that delivered anything. One whose first job was refused is as good as none.
+    /// Returns true if a directory has a submission that delivered anything. One whose first job was refused is as good as none.
     ///
     /// # Errors
     /// As [`Record::read`].

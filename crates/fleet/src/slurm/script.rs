@@ -5,7 +5,7 @@ use std::path::Path;
 
 use archive::hash;
 
-/// What a node's job does, between its names and its arguments.
+/// The body of a node's job, between its names and its arguments.
 const BEGIN: &str = r#"export UNIXMARK_NODE="$SLURMD_NODENAME" UNIXMARK_TASK=0 UNIXMARK_ATTEMPT="${SLURM_RESTART_COUNT:-0}"
 child= here=
 trap '[ -z "$child" ] || kill "$child"' TERM INT
@@ -24,7 +24,7 @@ fi
 export XDG_CACHE_HOME="$here/cache" UNIXMARK_RESULTS="$here/results"
 "#;
 
-/// What it does after them.
+/// The rest of it after them.
 const END: &str = r#" >"$place/journals/$UNIXMARK_NODE.$UNIXMARK_ATTEMPT.jsonl" &
 child=$!
 # A signal ends the waiting, and is handed on to the tool, which ends a moment later.

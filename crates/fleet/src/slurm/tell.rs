@@ -1,4 +1,4 @@
-//! What Slurm knows of nodes that have not delivered.
+//! Slurm's knowledge of nodes that have not delivered.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,7 +53,7 @@ fn written(journals: &Path) -> BTreeSet<String> {
     stems.filter_map(|stem| stem.rsplit_once('.').map(|(node, _)| node.to_owned())).collect()
 }
 
-/// Whether a node is late, and what is known of its job.
+/// Returns true if a node is late, and the state of its job in words.
 fn tell(node: &str, record: &Record, jobs: &Result<Vec<Job>>) -> Option<(bool, String)> {
     if !record.submission.nodes.iter().any(|name| name == node) {
         return None;
@@ -73,7 +73,7 @@ fn tell(node: &str, record: &Record, jobs: &Result<Vec<Job>>) -> Option<(bool, S
     })
 }
 
-/// What a job is about that Slurm has.
+/// Returns the state in words of a job that Slurm has.
 fn going(job: &Job) -> String {
     let Job { id, state, start, reason, .. } = job;
     match state.as_str() {

@@ -9,10 +9,10 @@ use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit as inflated;
 
 use super::FIGURES;
 
-/// How a deflated histogram begins, before the length of the rest.
+/// The first bytes of a deflated histogram, before the length of the rest.
 const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 
-/// How what was deflated begins.
+/// The first bytes of the inflated one.
 const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
 
 /// Bytes before the counts: those four, the length of the counts, an offset, the figures, the lowest
@@ -87,7 +87,7 @@ fn deflated(text: &str) -> Result<Vec<u8>, String> {
     Ok(rest.to_vec())
 }
 
-/// What follows a length and `between` more bytes, if it is as long as that says.
+/// Returns the bytes after a length and `between` more bytes, if it is as long as that says.
 fn after_its_length(bytes: &[u8], between: usize) -> Option<&[u8]> {
     let (length, rest) = bytes.split_first_chunk()?;
     let rest = rest.get(between..)?;
