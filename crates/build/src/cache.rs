@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use anyhow::{Context, Error, Result, anyhow};
 use files::{Kind, Lock};
 
-/// How the names of directories of unfinished files begin.
+/// The beginning of the names of directories of unfinished files.
 const PREFIX: &str = "partial-";
 
 /// The file in such a directory that is locked as long as its tool lives.
@@ -166,7 +166,7 @@ impl Partial {
         &self.folder
     }
 
-    /// Where the file `name` is made, to be renamed to its place when it is whole.
+    /// Returns the path where the file `name` is made, to be renamed to its place when it is whole.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.join(format!("new-{name}"))
     }

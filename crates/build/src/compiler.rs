@@ -112,7 +112,7 @@ fn words(texts: &[String]) -> Vec<&str> {
     texts.iter().map(String::as_str).collect()
 }
 
-/// What every program is linked with: the C files that lie in `programs/` itself.
+/// Returns the kit that every program is linked with: the C files that lie in `programs/` itself.
 fn kit() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name).filter(|name| !name.contains('/') && name.ends_with(".c"))
 }

@@ -31,7 +31,7 @@ mod embedded {
 }
 use embedded::{FILES, PORTABLE};
 
-/// How the programs are built.
+/// The way to build the programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum BuildKind {
     /// Compiled here by the system's cc with UnixBench's flags
@@ -59,9 +59,9 @@ pub type Builds = BTreeMap<String, Programs>;
 /// Programs that are ready to be spawned.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    /// How they were built.
+    /// Their build.
     pub build: Build,
-    /// What the user should know about the choice of build.
+    /// A remark about the choice of build.
     pub warning: Option<String>,
     folder: PathBuf,
     /// Copies that are as they should be.
@@ -151,7 +151,7 @@ fn native(machine: &Machine, tests: &[&Test], compiler: &Compiler) -> Result<Pro
     Ok(Programs { build, warning: None, folder, sound: Arc::default(), _used })
 }
 
-/// What -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
+/// Returns everything that -march=native depends on: a cache on a shared home must not bring SIGILL to another machine.
 fn processor(machine: &Machine) -> String {
     const KEYS: [&str; 7] = ["model name", "flags", "features", "Features", "CPU part", "isa", "cpu"];
     let info = machine.read("proc/cpuinfo").unwrap_or_default();

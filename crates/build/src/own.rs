@@ -7,12 +7,12 @@ use anyhow::{Context, Result, bail};
 use super::compiler::{self, Compiler};
 use super::{FILES, install_files, start};
 
-/// How a program was built.
+/// The build of a program.
 #[derive(Debug)]
 pub struct Built {
     /// The compiler's version and its flags.
     pub how: String,
-    /// What the compiler said: its warnings.
+    /// The compiler's warnings.
     pub warnings: String,
 }
 

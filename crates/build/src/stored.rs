@@ -48,11 +48,11 @@ impl Used {
 pub struct Stored {
     /// Its directory.
     pub path: PathBuf,
-    /// How much room it takes.
+    /// Its size.
     pub bytes: u64,
-    /// How long ago a tool began to use it.
+    /// The time since a tool began to use it.
     pub age: Duration,
-    /// Whether a tool uses it now.
+    /// True if a tool uses it now.
     pub is_used: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What measured programs do to themselves, what starts them, and companions that count what they do.
+//! Switches that measured programs set for themselves, programs that start them, and companions that count what they do.
 
 use super::{Context, FinishedTrial, Proof, Refusal, tracing};
 use catalogue::{Need, Switch};

@@ -1,4 +1,4 @@
-//! What graphics tests draw on: the user's display, or a private X server that ends with the tool.
+//! The display of graphics tests: the user's display, or a private X server that ends with the tool.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -26,10 +26,10 @@ pub const XVFB: &str = "unixmark-xvfb";
 /// Size and depth of the private server's screen.
 const SCREEN: &str = "1280x1024x24";
 
-/// How long a server or a GL driver may take to answer, in seconds.
+/// The longest time that a server or a GL driver may take to answer, in seconds.
 const PATIENCE: i64 = 20;
 
-/// How long the private server may take to end.
+/// The longest time that the private server may take to end.
 const END: Duration = Duration::from_secs(5);
 
 /// The group of reports that its facts belong to.
@@ -38,7 +38,7 @@ const GROUP: &str = "Graphics";
 /// An environment variable and its value; `None` removes it.
 pub type Variable = (&'static str, Option<String>);
 
-/// What graphics tests draw on.
+/// The display of graphics tests.
 #[derive(Debug, Default)]
 pub struct Display {
     server: Option<Server>,
@@ -210,7 +210,7 @@ fn memory(name: &str) -> Result<File> {
     Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
 }
 
-/// How other processes name a file of this one.
+/// Returns the name that other processes have for a file of this one.
 fn path(file: &File) -> String {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
 }

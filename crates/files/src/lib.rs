@@ -1,4 +1,4 @@
-//! Where the tool's files belong, and how they are written so that they are whole and nobody
+//! The places of the tool's files, and ways to write them whole so that they are nobody
 //! else's.
 
 mod lock;

@@ -1,4 +1,4 @@
-//! Where a user's files of a kind belong.
+//! The places of a user's files by their kind.
 
 use std::fs;
 #[cfg(unix)]
@@ -10,9 +10,9 @@ use std::path::PathBuf;
 pub enum Kind {
     /// Results.
     Data,
-    /// What can be made again.
+    /// Files that can be made again.
     Cache,
-    /// What must outlive a run.
+    /// Files that must outlive a run.
     State,
 }
 
@@ -51,7 +51,7 @@ pub fn directory(kind: Kind) -> Result<PathBuf, String> {
     Ok(base.map_or_else(temporary, Ok)?.join("unixmark"))
 }
 
-/// Whether files of a kind are kept in a temporary directory, for want of a home.
+/// Returns true if files of a kind are kept in a temporary directory, for want of a home.
 #[must_use]
 pub fn is_temporary(kind: Kind) -> bool {
     from(kind.variable()).is_none() && home().is_none()

@@ -1,4 +1,4 @@
-//! Whether the indexes that a report prints are those that its scores give here.
+//! The check of a report's printed indexes against those that its scores give here.
 
 use super::draft::copies_of;
 use super::lines::Total;
@@ -11,7 +11,7 @@ const HALF: f64 = 0.05;
 /// Room for the difference between decimal and binary fractions.
 const SLACK: f64 = 1e-6;
 
-/// What a report prints of the indexes at one level of copies.
+/// The printed indexes of one level of copies.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
     pub copies: u32,
@@ -117,7 +117,7 @@ impl PrintedTotal {
     }
 }
 
-/// How far the rounding of its scores can move a geometric index.
+/// Returns the most by which the rounding of its scores can move a geometric index.
 fn rounding(index: &Index) -> f64 {
     let shares = index.parts.iter().map(|part| if part.score > 0.0 { HALF / part.score } else { 1.0 });
     index.score.value * shares.sum::<f64>() / index.parts.len() as f64

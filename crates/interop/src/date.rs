@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::Offset;
 
-/// When one level of copies was measured, by the clock of the machine.
+/// The time in which one level of copies was measured, by the clock of the machine.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Period {
     /// The start, where the machine was.

@@ -17,7 +17,7 @@ const QUOTED: usize = 60;
 /// A journal in the making.
 #[derive(Clone)]
 pub(super) struct Draft<'a> {
-    /// Where labels are looked up.
+    /// The catalogue, where labels are looked up.
     pub catalogue: &'a Catalogue,
     /// The first line to be.
     pub run: Run,
@@ -33,11 +33,11 @@ pub(super) struct Draft<'a> {
     unread: usize,
 }
 
-/// What another suite prints a number under.
+/// The heading that another suite prints a number under.
 pub(super) struct Heading<'u> {
     /// The suite's own name for it.
     pub label: String,
-    /// How many copies or threads it is of together.
+    /// The number of copies or threads behind it.
     pub copies: u32,
     pub unit: &'u str,
     pub metric: Metric,
@@ -120,7 +120,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether no cell has been made yet.
+    /// Returns true if no cell has been made yet.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }

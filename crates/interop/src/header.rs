@@ -1,4 +1,4 @@
-//! What a report says about the system before its scores.
+//! The system in a report, before its scores.
 
 use super::draft::Draft;
 
@@ -9,7 +9,7 @@ pub(super) struct Header {
     models: Vec<String>,
     /// Their features; UnixBench prints them below each model.
     features: Option<String>,
-    /// Whether the line before was a processor's model.
+    /// True if the line before was a processor's model.
     after_model: bool,
 }
 
@@ -73,7 +73,7 @@ fn system_of(host: &str, system: &str, draft: &mut Draft<'_>) {
     draft.fact("system.name", "System", "System", system);
 }
 
-/// Whether a line's key is `CPU N`.
+/// Returns true if a line's key is `CPU N`.
 fn is_cpu(key: &str) -> bool {
     key.strip_prefix("CPU ").is_some_and(|number| number.trim().parse::<u32>().is_ok())
 }

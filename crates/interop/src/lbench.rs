@@ -21,7 +21,7 @@ const TIMES: [&str; 4] = ["s", "ms", "us", "ns"];
 /// More threads than any machine has processors.
 const MOST_THREADS: u32 = 65_536;
 
-/// How far published figures may round a quotient.
+/// The most by which published figures may round a quotient.
 const ROUNDED: f64 = 0.01;
 
 /// The file.
@@ -100,7 +100,7 @@ fn put(draft: &mut Draft<'_>, threads: &[u32], (label, unit, figures): &(String,
     true
 }
 
-/// Whether the rows give what the file claims.
+/// Compares a claim of the file with its rows.
 fn check(draft: &mut Draft<'_>, scaling: &[Scaling], number: usize, name: &str, claimed: &Number) {
     let known = claim(name).and_then(|claim| quotient(&claim, scaling));
     let Some((ours, claimed_value)) = known.zip(claimed.as_f64()) else {

@@ -1,7 +1,7 @@
 //! Results of other suites as journals: UnixBench's files of all versions, the reports of BYTE 3, tables of its runs and of
 //! Lbench, and the output of other benchmarks (`suites`).
 //!
-//! What kind a text is shows in its content, not in its file's name: [`READERS`] has them all. A report or log of UnixBench
+//! The content of a text shows its kind, not its file's name: [`READERS`] has them all. A report or log of UnixBench
 //! that was cut or damaged gives what it still holds, with warnings; any other text is refused then, by its line.
 
 mod check;
@@ -30,9 +30,9 @@ use text::Text;
 
 /// One kind of text.
 struct Reader {
-    /// What it is, as a message lists it.
+    /// Its name in messages.
     what: &'static str,
-    /// Whether a text is of the kind, by its content.
+    /// Returns true if a text is of the kind, by its content.
     is_it: fn(&Text<'_>) -> bool,
     /// Returns the runs that a text of the kind holds.
     read: fn(&Text<'_>, Draft<'_>) -> Result<Vec<Journal>>,
@@ -119,7 +119,7 @@ fn printable(c: char) -> char {
     }
 }
 
-/// Whether the first line is that of a journal, in any serialisation.
+/// Returns true if the first line is that of a journal, in any serialisation.
 fn is_run(text: &str) -> bool {
     let first = text.lines().next().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     first.is_some_and(|line| line["type"] == "run")

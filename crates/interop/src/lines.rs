@@ -61,7 +61,7 @@ pub(super) fn score(line: &str) -> Option<ScoreLine> {
     Some(ScoreLine { label, value, unit, seconds: number(seconds)?, samples: samples.parse().ok()? })
 }
 
-/// Whether a line was meant to have a score.
+/// Returns true if a line was meant to have a score.
 pub(super) fn is_like_a_score(line: &str) -> bool {
     line.contains('(') && line.to_ascii_lowercase().contains(" sample")
 }
@@ -82,7 +82,7 @@ fn label<'a>(words: impl Iterator<Item = &'a str>) -> Option<String> {
     (!label.is_empty() && label.len() <= LONGEST_LABEL).then_some(label)
 }
 
-/// Whether a line heads an index.
+/// Returns true if a line heads an index.
 pub(super) fn is_heading(line: &str) -> bool {
     let line = line.to_ascii_uppercase();
     let columns = ["BASELINE", "RESULT", "INDEX"].iter().all(|word| line.contains(word));
@@ -143,7 +143,7 @@ pub(super) fn level(line: &str) -> Option<(Option<usize>, u32)> {
     Some((cpus, copies))
 }
 
-/// Whether a line only decorates.
+/// Returns true if a line only decorates.
 pub(super) fn is_rule(line: &str) -> bool {
     line.chars().all(|c| c.is_whitespace() || "-=#*".contains(c))
 }

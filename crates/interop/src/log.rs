@@ -12,7 +12,7 @@ use analysis::Results;
 use anyhow::Result;
 use journal::{Cell, Copy, Journal, Slice, Trial, Warning};
 
-/// How far UnixBench's score, printed with fifteen digits, may be from ours.
+/// The most by which UnixBench's score, printed with fifteen digits, may differ from ours.
 const SAME: f64 = 1e-9;
 
 /// Longest pass that is believed, in seconds: thirty years, which still fit in nanoseconds.
@@ -24,15 +24,15 @@ const OWN_SCORE: &str = "score";
 /// Fields that every copy has once, however it ended.
 const OWN: [&str; 3] = ["COUNT0", "elapsed", "status"];
 
-/// What one copy reported: `COUNT0`, `elapsed` and so on; of a field that is there twice, the last.
+/// The report of one copy: `COUNT0`, `elapsed` and so on; of a field that is there twice, the last.
 type Fields<'t> = BTreeMap<&'t str, &'t str>;
 
-/// Whether a line shows that its text is a log.
+/// Returns true if a line shows that its text is a log.
 pub(super) fn is_log_line(line: &str) -> bool {
     pass_number(line).is_some() || field(line).is_some_and(|(name, _)| name == "COUNT0")
 }
 
-/// Whether a text is a log.
+/// Returns true if a text is a log.
 pub(super) fn is_it(text: &Text<'_>) -> bool {
     text.raw.lines().any(is_log_line)
 }
@@ -74,7 +74,7 @@ struct Block<'t> {
     label: &'t str,
     copies: u32,
     passes: Vec<Vec<Fields<'t>>>,
-    /// Whether the next field is of the copy before.
+    /// True if the next field is of the copy before.
     open: bool,
     score: Option<f64>,
 }
@@ -82,7 +82,7 @@ struct Block<'t> {
 struct Reader<'a, 't> {
     draft: Draft<'a>,
     block: Option<Block<'t>>,
-    /// Whether a title may follow: the line before was a rule.
+    /// True if a title may follow: the line before was a rule.
     titled: bool,
     /// UnixBench's score of each cell.
     printed: Vec<(usize, f64)>,

@@ -10,13 +10,13 @@ use analysis::Results;
 use anyhow::{Result, bail};
 use journal::{Journal, Score, Trial};
 
-/// Whether a line shows that its text is a report.
+/// Returns true if a line shows that its text is a report.
 pub(super) fn is_report_line(line: &str) -> bool {
     let line = &lines::collapsed(line);
     lines::version(line).is_some() || lines::level(line).is_some() || lines::score(line).is_some()
 }
 
-/// Whether a text is a report.
+/// Returns true if a text is a report.
 pub(super) fn is_it(text: &Text<'_>) -> bool {
     text.raw.lines().any(is_report_line)
 }
@@ -47,12 +47,12 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (usize, &'t str)>, draft: Dra
     Ok(vec![reader.finish()])
 }
 
-/// Whether a version is one of those whose tests and baselines are known: 6.1 is another project's.
+/// Returns true if a version is one of those whose tests and baselines are known: 6.1 is another project's.
 fn is_known(version: &str) -> bool {
     ["3.", "4.", "5.", "6.0"].iter().any(|known| version.starts_with(known))
 }
 
-/// What distinguishes a version's index and figures from those of 6.0.
+/// Returns the differences of a version's index and figures from those of 6.0.
 fn apart(version: &str) -> Option<String> {
     let how = match version.split('.').next()? {
         "4" => {
@@ -85,7 +85,7 @@ struct Reader<'a> {
     part: Part,
     copies: u32,
     first: Option<Period>,
-    /// What is printed of the indexes, for every level of copies.
+    /// The printed indexes of every level of copies.
     printed: Vec<Printed>,
     /// The index that the lines belong to, where its heading tells.
     index: Option<String>,
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether this is a report of BYTE's suite; without a version, only that one sums and averages.
+    /// Returns true if this is a report of BYTE's suite; without a version, only that one sums and averages.
     fn is_byte3(&self) -> bool {
         match self.version.as_ref().and_then(|(_, version)| version.split('.').next()?.parse::<u32>().ok()) {
             Some(major) => major < 4,

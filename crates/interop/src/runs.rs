@@ -17,7 +17,7 @@ use journal::{Journal, Score, Trial};
 /// The index that is shown where a run has all its tests.
 const BYTE: &str = "byte3";
 
-/// What the thesis's own table calls some tests, and what the reports call them.
+/// Names of tests in the thesis's own table, and in the reports.
 const SLIPS: [(&str, &str); 4] = [
     ("Exec Throughput", "Execl Throughput"),
     ("w/o", "without"),

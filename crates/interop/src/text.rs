@@ -31,7 +31,7 @@ impl<'t> Text<'t> {
         (1..).zip(self.raw.lines())
     }
 
-    /// Whether any line begins so, after blanks.
+    /// Returns true if any line begins so, after blanks.
     pub fn has_line(&self, start: &str) -> bool {
         self.raw.lines().any(|line| line.trim_start().starts_with(start))
     }

@@ -1,4 +1,4 @@
-//! Whether auditing was on since the machine started: from then on, the kernel gives every new process what it needs to be
+//! Signs that auditing was on since the machine started. From then on, the kernel gives every new process what it needs to be
 //! audited, and each of its system calls takes longer. The kernel does not say so; what does, is collected here.
 
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ pub fn mark(machine: &Machine) -> Result<(), String> {
     fs::write(mark, machine.boot() + "\n").map_err(failed)
 }
 
-/// Whether the kernel's log says that auditing was switched on; it does if nobody received the record.
+/// Returns true if the kernel's log says that auditing was switched on; it does if nobody received the record.
 fn kernel_log(path: &Path) -> bool {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let Ok(mut log) = File::options().read(true).custom_flags(flags).open(path) else { return false };
@@ -57,7 +57,7 @@ fn kernel_log(path: &Path) -> bool {
     }
 }
 
-/// Whether a line of the log says that auditing is on, or was.
+/// Returns true if a line of the log says that auditing is on, or was.
 fn is_switched_on(line: &str) -> bool {
     let Some((_, rest)) = line.split_once("audit_enabled=") else { return false };
     line.contains("audit(") && (rest.starts_with(['1', '2']) || rest.starts_with("0 old=1"))

@@ -1,4 +1,4 @@
-//! What make of core a machine has, where `cpu.vendor` and `cpu.stepping` do not say it.
+//! The make of a machine's cores, where `cpu.vendor` and `cpu.stepping` do not say it.
 
 use super::Machine;
 

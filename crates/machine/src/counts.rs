@@ -1,4 +1,4 @@
-//! How many CPUs there are, and how many copies of a test can be started.
+//! The number of CPUs, and of copies of a test that can be started.
 
 use super::{Machine, cgroup, parse};
 
@@ -27,7 +27,7 @@ pub fn cpus_allowed(machine: &Machine) -> Vec<usize> {
     cpus
 }
 
-/// How many more processes or threads can be started here: the smaller of what the user's process
+/// Returns the number of processes or threads that can still be started here: the smaller of what the user's process
 /// limit and the pids control group leave; `None` where neither limits them.
 pub fn copies_limit(machine: &Machine) -> Option<u64> {
     [processes_left(machine), cgroup::pids_left(machine)].into_iter().flatten().min()
@@ -59,7 +59,7 @@ pub fn user(machine: &Machine) -> Option<u32> {
     machine.field("/proc/self/status", "Uid")?.split_whitespace().next()?.parse().ok()
 }
 
-/// Whether this is root on the machine itself, not the root of a user namespace, whom the limits
+/// Returns true if this is root on the machine itself, not the root of a user namespace, whom the limits
 /// of the user outside still bind.
 pub fn is_root(machine: &Machine) -> bool {
     let outside = |map: &str| map.split_whitespace().nth(1).map(|id| id == "0");

@@ -40,7 +40,7 @@ pub(super) struct Domain {
     pub counter: Counter,
 }
 
-/// Where the machine's energy can be read.
+/// The source of the machine's energy figures.
 #[derive(Debug)]
 pub enum EnergySource {
     /// Nowhere.
@@ -61,12 +61,12 @@ pub enum EnergySource {
 pub struct Energy {
     machine: Machine,
     from: &'static str,
-    /// Whether the file says µW instead of counting µJ.
+    /// True if the file says µW instead of counting µJ.
     is_power: bool,
     counters: Vec<Counter>,
 }
 
-/// What the counters, or the sensor, said at one moment.
+/// The values of the counters, or of the sensor, at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnergyReading(Vec<f64>);
 

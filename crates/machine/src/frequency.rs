@@ -1,4 +1,4 @@
-//! How fast the CPUs are clocked, and who decides it.
+//! The clock of the CPUs, and its governor.
 
 use super::{Machine, counts, parse};
 
@@ -29,7 +29,7 @@ pub fn policies_mhz(machine: &Machine, file: &str) -> Vec<u64> {
     policies.iter().filter_map(khz).map(|khz| khz / 1000).collect()
 }
 
-/// Whether the CPUs may exceed their base frequency; `None` where nothing tells.
+/// Returns true if the CPUs may exceed their base frequency; `None` where nothing tells.
 pub fn boost(machine: &Machine) -> Option<bool> {
     let on = |path: &str, value: &str| machine.read(path).map(|text| text == value);
     on("/sys/devices/system/cpu/intel_pstate/no_turbo", "0")

@@ -1,4 +1,4 @@
-//! What UnixBench's reports say of the system before their scores.
+//! The system in the words of UnixBench's reports, which begin with it.
 
 use super::{Machine, counts, userland};
 
@@ -80,10 +80,10 @@ fn uptime(machine: &Machine) -> Option<String> {
     Some(format!("{now} up {days}{hours:>2}:{minutes:02}, {users},  load average: {}; runlevel ", loads.join(", ")))
 }
 
-/// How many users are logged in, by systemd or by the file that login(1) keeps.
+/// Returns the number of users who are logged in, by systemd or by the file that login(1) keeps.
 fn users(machine: &Machine) -> usize {
     const SESSIONS: &str = "run/systemd/sessions";
-    /// Of a record: its length, and the type of one for a login.
+    /// The length of a record, and the type of one for a login.
     const RECORD: usize = 384;
     const USER: u8 = 7;
     let sessions = machine.list(SESSIONS);

@@ -72,7 +72,7 @@ pub fn debug_options(machine: &Machine) -> Option<Vec<&'static str>> {
     Some(DEBUG_OPTIONS.iter().copied().filter(set).collect())
 }
 
-/// What is known of auditing without asking the kernel, which needs root.
+/// The state of auditing as it shows without asking the kernel, which needs root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Audit {
     /// The kernel was built without it.
@@ -106,7 +106,7 @@ pub fn audit(machine: &Machine) -> Option<Audit> {
     Some(by_option.or_else(by_process).or_else(by_history).unwrap_or(Audit::Unknown))
 }
 
-/// Whether a process of this name can be seen from here.
+/// Returns true if a process of this name can be seen from here.
 fn is_running(machine: &Machine, name: &str) -> bool {
     let comm = |pid: &String| machine.read(&format!("/proc/{pid}/comm"));
     machine.numbered("/proc", "").iter().any(|pid| comm(pid).as_deref() == Some(name))

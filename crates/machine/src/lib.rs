@@ -57,7 +57,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where /proc, /sys and /etc are read from; tests replace the root.
+/// A machine by its /proc, /sys and /etc; tests replace the root.
 #[derive(Clone, Debug)]
 pub struct Machine {
     root: PathBuf,
@@ -85,7 +85,7 @@ impl Machine {
         self.read("/proc/sys/kernel/hostname").unwrap_or_else(|| "host".to_owned())
     }
 
-    /// Whether the files are those of the running system, so that system calls describe it too.
+    /// Returns true if the files are those of the running system, so that system calls describe it too.
     pub fn is_live(&self) -> bool {
         self.root == Path::new("/")
     }
@@ -95,7 +95,7 @@ impl Machine {
         self.read("/proc/sys/kernel/random/boot_id").unwrap_or_default()
     }
 
-    /// Where an absolute `path` of the machine really lies.
+    /// Returns the real place of an absolute `path` of the machine.
     pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
@@ -127,7 +127,7 @@ impl Machine {
         kib.checked_mul(1024)
     }
 
-    /// Whether there is something at an absolute `path`, links followed.
+    /// Returns true if there is something at an absolute `path`, links followed.
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }

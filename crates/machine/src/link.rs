@@ -7,9 +7,9 @@ use super::{Machine, mounts};
 /// A link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// What it carries beside its coding, in MB/s.
+    /// Its capacity without its coding, in MB/s.
     pub payload: f64,
-    /// What it is, such as `PCIe 8.0 GT/s x 4`.
+    /// Its kind, such as `PCIe 8.0 GT/s x 4`.
     pub kind: String,
 }
 

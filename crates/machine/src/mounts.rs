@@ -1,4 +1,4 @@
-//! Which file system, on which device, a directory lies on.
+//! The file system, and its device, that a directory lies on.
 
 use super::{Machine, parse};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,7 @@ pub fn device_file(machine: &Machine, mount: &Mount, file: &str) -> Option<Strin
     device_places(mount).iter().find_map(|place| machine.read(&format!("{place}/{file}")))
 }
 
-/// Where the block device below `mount` may be in /sys: btrfs and its like have a device number of their own, so the name is the
+/// Returns the places in /sys where the block device below `mount` may be: btrfs and its like have a device number of their own, so the name is the
 /// second way in. A partition has no queue: its parent has.
 fn device_places(mount: &Mount) -> Vec<String> {
     let name = mount.source.rsplit('/').next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Whether what tests and conditions need is there.
+//! The needs of tests and conditions.
 
 use catalogue::Need;
 
 use super::Machine;
 use super::process::find_command;
 
-/// Where the tracing file system is mounted.
+/// The mount point of the tracing file system.
 pub const TRACING: &str = "/sys/kernel/tracing";
 
 /// Returns why the first of `needs` that is not met is not; `None` if all are.
@@ -25,7 +25,7 @@ pub fn unmet(machine: &Machine, needs: &[Need]) -> Option<String> {
     })
 }
 
-/// Whether there is the tracing file system, mounted or not.
+/// Returns true if there is the tracing file system, mounted or not.
 fn has_tracing(machine: &Machine) -> bool {
     let systems = machine.read("/proc/filesystems").unwrap_or_default();
     let known = || systems.split_whitespace().any(|word| word == "tracefs") && machine.exists(TRACING);

@@ -1,4 +1,4 @@
-//! What disturbed a window of time: time stolen by the hypervisor, stalls, load, heat.
+//! Disturbances of a window of time: time stolen by the hypervisor, stalls, load, heat.
 //!
 //! A [`Sample`] costs some tens of microseconds and is taken before a window opens and after it
 //! has closed, never inside. The kernel counts CPU time in ticks of 10 ms, so a difference over a

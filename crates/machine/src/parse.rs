@@ -70,7 +70,7 @@ pub fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// What several CPUs or devices say: one value where they agree, else each with its number.
+/// Returns the values of several CPUs or devices: one value where they agree, else each with its number.
 pub fn tally(values: impl IntoIterator<Item = String>) -> Option<String> {
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
     for value in values {

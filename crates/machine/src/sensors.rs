@@ -1,6 +1,6 @@
-//! What a burn-in watches: heat, clock, power, throttling and memory errors, where the machine reports them.
+//! Sensors for a burn-in: heat, clock, power, throttling and memory errors, where the machine reports them.
 //!
-//! What there is to read is looked for once; a reading then takes some microseconds per file. A sensor may be slow or wake its
+//! Sensors are looked for once; a reading then takes some microseconds per file. A sensor may be slow or wake its
 //! device, so nobody should ask more often than once a second.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ const EDAC: &str = "/sys/devices/system/edac/mc";
 /// At most this many CPUs, evenly spread, are asked for their frequency.
 const MOST_ASKED: usize = 64;
 
-/// What is counted per CPU: the name, the file, and whether the CPUs' counts add up (else each CPU counts the same events).
+/// Counters per CPU: the name, the file, and true if the CPUs' counts add up (else each CPU counts the same events).
 const THROTTLE: [(&str, &str, bool); 4] = [
     ("throttle.core", "core_throttle_count", true),
     ("throttle.package", "package_throttle_count", false),
@@ -84,7 +84,7 @@ impl Sensors {
         found
     }
 
-    /// Where the machine says that it will be slowed down.
+    /// Returns the points at which the machine says that it will be slowed down.
     #[must_use]
     pub fn limits(&self) -> &SensorLimits {
         &self.limits

@@ -1,4 +1,4 @@
-//! Where the CPUs lie: in which core, socket and memory node, and how fast their cores are.
+//! The places of the CPUs: core, socket and memory node, and the speed of their cores.
 
 use super::{Machine, cgroup, counts, parse};
 use journal::{Cpu, Topology};

@@ -34,12 +34,12 @@ pub fn shell(machine: &Machine) -> Option<String> {
     machine.resolve(Path::new("/bin/sh")).map(|path| path.display().to_string())
 }
 
-/// Whether the C library is glibc or another that knows installed locales; musl needs none.
+/// Returns true if the C library is glibc or another that knows installed locales; musl needs none.
 pub fn has_locales(machine: &Machine) -> bool {
     musl_loader(machine).is_none()
 }
 
-/// Whether [`LOCALE`] is installed, as a directory or in the archive.
+/// Returns true if [`LOCALE`] is installed, as a directory or in the archive.
 pub fn locale_installed(machine: &Machine) -> bool {
     let places = ["/usr/lib/locale/en_US.utf8", "/usr/lib/locale/en_US.UTF-8"];
     places.iter().any(|place| machine.exists(place))
@@ -78,7 +78,7 @@ fn glibc(machine: &Machine) -> Option<String> {
     Some(format!("glibc {} ({packaged})", version.trim_end_matches('.')))
 }
 
-/// Where libc.so.6 may lie; the tool's own architecture first, for others may be installed too.
+/// Returns the directories where libc.so.6 may lie; the tool's own architecture first, for others may be installed too.
 fn library_dirs(machine: &Machine) -> Vec<String> {
     let mut dirs = Vec::new();
     for parent in ["/lib", "/usr/lib"] {
@@ -103,7 +103,7 @@ fn musl_loader(machine: &Machine) -> Option<String> {
     machine.list("/lib").into_iter().find(|name| name.starts_with("ld-musl-"))
 }
 
-/// Where `needle` begins in `bytes`.
+/// Returns the place in `bytes` where `needle` begins.
 fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
     bytes.windows(needle.len()).position(|window| window == needle)
 }

@@ -1,8 +1,8 @@
-//! Whether this is a virtual machine or a container, and what kind.
+//! Signs of a virtual machine or a container, and its kind.
 
 use super::{Machine, kernel};
 
-/// What firmware says of itself, and the hypervisor it betrays.
+/// Words of firmware, and the hypervisors they betray.
 const FIRMWARE: &[(&str, &str)] = &[
     ("Firecracker", "Firecracker"),
     ("KVM", "KVM"),
@@ -32,7 +32,7 @@ pub fn hypervisor(machine: &Machine) -> Option<String> {
     ways.iter().find_map(|way| way(machine))
 }
 
-/// What an emulator of user programs bridges: the tool's architecture and the kernel's; `None` where the processor itself runs
+/// Returns the two ends that an emulator of user programs bridges: the tool's architecture and the kernel's; `None` where the processor itself runs
 /// the tool, or the kernel does not tell (before Linux 6.1).
 pub fn emulation(machine: &Machine) -> Option<String> {
     let kernel = machine.is_live().then(|| machine.read("/proc/sys/kernel/arch"))??;
@@ -40,7 +40,7 @@ pub fn emulation(machine: &Machine) -> Option<String> {
     is_foreign(own, &kernel).then(|| format!("{own} on {kernel}"))
 }
 
-/// Whether a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls `own`.
+/// Returns true if a processor whose kernel calls itself `kernel` runs no programs of the architecture that Rust calls `own`.
 fn is_foreign(own: &str, kernel: &str) -> bool {
     let native: &[&str] = match own {
         "x86_64" => &["x86_64"],

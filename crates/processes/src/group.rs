@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Group {
     /// The number of the group and of the process that leads it.
     leader: i32,
-    /// When the leader was started, in clock ticks since boot: another process of its number was started later.
+    /// The start of the leader, in clock ticks since boot: another process of its number was started later.
     started: u64,
     /// Its session. A leader may have made one of its own since.
     session: i32,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use journal::Journal;
 
-/// What stands for what was taken out.
+/// Words in place of those that were taken out.
 const USER: &str = "user";
 const ADDRESS: &str = "ADDRESS";
 const SERIAL: &str = "SERIAL";
@@ -22,7 +22,7 @@ const OWN: [&str; 6] = ["serial", "uuid", "machine_id", "mac_address", "address"
 /// Keys whose texts are digests or numbers of the tool's own.
 const KEPT: [&str; 3] = ["hash", "format", "type"];
 
-/// How often what was replaced: `hosts`, `addresses` …
+/// Counts of replacements by their kind: `hosts`, `addresses` …
 pub(crate) type Replaced = BTreeMap<Cow<'static, str>, usize>;
 
 /// Returns a journal's lines without whose machine it was, and what was replaced. The same host has the same alias.
@@ -147,7 +147,7 @@ fn without(text: &str, name: &str, alias: &str) -> (String, usize) {
     (found + rest, count)
 }
 
-/// Whether a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`, `52:54:00:12:34:56`, `me@example.org`.
+/// Returns true if a word is an address of the network or of mail: `10.0.0.1`, `fe80::1`, `52:54:00:12:34:56`, `me@example.org`.
 fn is_address(word: &str) -> bool {
     let bare = word.split(['/', '%']).next().unwrap_or_default();
     let is_v4 = bare.split(':').next().is_some_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
@@ -159,7 +159,7 @@ fn is_address(word: &str) -> bool {
     is_v4 || is_v6 || is_mac || is_mail
 }
 
-/// Whether a word is a UUID.
+/// Returns true if a word is a UUID.
 fn is_uuid(word: &str) -> bool {
     let word = word.rsplit('/').next().unwrap_or_default();
     let lengths = [8, 4, 4, 4, 12];

@@ -31,7 +31,7 @@ pub(crate) struct Board {
 pub(crate) struct Ranked {
     /// The place in [`Board::entries`].
     pub(crate) entry: usize,
-    /// What it is ranked by.
+    /// The value it is ranked by.
     pub(crate) value: Estimate,
     /// The best and the worst place it may have.
     pub(crate) range: (usize, usize),

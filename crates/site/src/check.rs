@@ -1,4 +1,4 @@
-//! Whether a journal from somebody else may go into a site: whole, true to its own arithmetic, and without text that could be
+//! The checks of a journal from somebody else that is to go into a site: whole, true to its own arithmetic, and without text that could be
 //! more than text.
 
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn check(path: &Path, catalogue: &Catalogue) -> Vec<String> {
     found
 }
 
-/// Whether all of it is there, and nothing else.
+/// Returns the complaints about a journal that is not whole, or has foreign lines.
 fn whole(journal: &Journal, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     match journal.end.as_ref().map(|end| end.reason) {
@@ -54,7 +54,7 @@ fn whole(journal: &Journal, text: &str) -> Vec<String> {
     found
 }
 
-/// What of a cell is not as the catalogue has it, by which its scores would be others.
+/// Returns the complaint about a cell that is not as the catalogue has it, so that its scores would differ.
 fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     let name = &cell.key.test;
     let tests = catalogue.expand(std::slice::from_ref(name)).unwrap_or_default();
@@ -65,7 +65,7 @@ fn changed(cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     differs.then(|| format!("{name} is not scored as in the catalogue"))
 }
 
-/// What of a trial cannot have been measured.
+/// Returns the reason why a trial cannot have been measured.
 fn wrong(trial: &Trial, cell: &Cell, catalogue: &Catalogue) -> Option<String> {
     if trial.error.is_some() || trial.skip.is_some() {
         return None;

@@ -1,20 +1,20 @@
-//! Which runs may be ranked together: those of one procedure, one build and one baseline.
+//! Classes of runs that may be ranked together: those of one procedure, one build and one baseline.
 
 use crate::name::name_of;
 use analysis::unlike;
 use journal::{Procedure, Run};
 use serde::{Deserialize, Serialize};
 
-/// What runs differ in, in the plural.
+/// The differences of runs, in the plural.
 const PARTS: [&str; 4] = [unlike::PROCEDURES, unlike::BUILDS, "baselines", unlike::PLACEMENTS];
 
-/// What runs must have in common before their figures stand in one list. Its serial form has the values alone.
+/// The properties that runs must share before their figures stand in one list. Its serial form has the values alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "[String; 4]", into = "[String; 4]")]
 pub(crate) struct Class {
     /// Its name in addresses.
     pub(crate) id: String,
-    /// What is common, for each of [`PARTS`].
+    /// The common value of each of [`PARTS`].
     values: [String; 4],
 }
 
@@ -46,17 +46,17 @@ impl Class {
         Class::from([procedure, build, baseline, pin].map(|value| words::clean(&value)))
     }
 
-    /// What is common, by what it is called in the plural where runs differ in it.
+    /// Returns the common values, by their names in the plural.
     pub(crate) fn parts(&self) -> Vec<(&'static str, &str)> {
         PARTS.into_iter().zip(self.values.iter().map(String::as_str)).collect()
     }
 
-    /// How the runs were made.
+    /// Returns the procedure of the runs.
     pub(crate) fn procedure(&self) -> &str {
         &self.values[0]
     }
 
-    /// What the runs have in common, as a line.
+    /// Returns the common values as a line.
     pub(crate) fn label(&self) -> String {
         let values = self.values.iter().map(String::as_str).filter(|value| !value.is_empty());
         values.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! What scripts of the pages read: what the site has, its runs in shards, and the values of each measure.
+//! Data for the scripts of the pages: the parts of the site, its runs in shards, and the values of each measure.
 
 use std::collections::{BTreeMap, HashMap};
 

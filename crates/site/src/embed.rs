@@ -9,7 +9,7 @@ use analysis::named;
 use journal::Cell;
 use stats::Estimate;
 
-/// How wide and high a frame for it is, in pixels.
+/// The width and height of a frame for it, in pixels.
 pub(crate) const SIZE: (usize, usize) = (720, 480);
 
 /// A run without an index shows at most this many of its figures.

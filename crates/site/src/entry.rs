@@ -9,7 +9,7 @@ use catalogue::Metric;
 use journal::{Cell, Key};
 use stats::Estimate;
 
-/// What a figure is of.
+/// The subject of a figure.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Column {
     /// A complete index at a number of copies.
@@ -18,7 +18,7 @@ pub(crate) enum Column {
     PerWatt { source: String, copies: u32 },
     /// A cell.
     Cell { key: Key, label: String, metric: Metric, unit: String },
-    /// What a condition costs in a cell, or over the tests of an index.
+    /// The cost of a condition in a cell, or over the tests of an index.
     Cost { key: Key, label: String, against: String, unit: String, is_lower_better: bool },
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct Entry {
     /// Its name where it was recorded.
     pub(crate) name: String,
     pub(crate) started: String,
-    /// What tells its system from others: the host, unless that was taken out.
+    /// The name that tells its system from others: the host, unless that was taken out.
     pub(crate) system: String,
-    /// What people call its system.
+    /// The name that people have for its system.
     pub(crate) host: String,
-    /// What a reader wants to know of its system first.
+    /// The first facts of its system.
     pub(crate) about: String,
     /// The value of each of [`FACETS`], where it is known.
     facts: Vec<Option<String>>,
     pub(crate) class: Class,
-    /// What a reader must know before any of its figures; empty where there is nothing.
+    /// Warnings about all of its figures.
     pub(crate) marks: Vec<String>,
     pub(crate) has_chart: bool,
     /// Place of the column, value, and undisturbed value.

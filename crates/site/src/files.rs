@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use journal::MOST_BYTES;
 
-/// Where files are that this tool made and may remove.
+/// Folders of files that this tool made and may remove.
 const OWN: [&str; 4] = ["r", "h", "e", "data"];
 
 /// The file by which a site is known.
@@ -19,7 +19,7 @@ const MARK: &str = "data/site.js";
 #[derive(Debug)]
 pub(crate) struct Files {
     root: PathBuf,
-    /// What was in [`OWN`] at the beginning, as `r/NAME`: one look is cheaper than one at each file.
+    /// The files in [`OWN`] at the beginning, as `r/NAME`: one look is cheaper than one at each file.
     before: HashSet<String>,
     needed: Mutex<HashSet<String>>,
 }
@@ -53,7 +53,7 @@ impl Files {
         files::read_text(&self.root.join(name), MOST_BYTES).ok()
     }
 
-    /// Whether a file of an earlier build is there; it is then kept.
+    /// Keeps a file of an earlier build; returns true if it is there.
     pub(crate) fn keep(&self, name: &str) -> bool {
         if let Ok(mut needed) = self.needed.lock() {
             needed.insert(name.to_owned());

@@ -8,13 +8,13 @@ use catalogue::Catalogue;
 /// A file or directory that is not part of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where it lies.
+    /// Its place.
     pub path: PathBuf,
     /// Why.
     pub reason: String,
 }
 
-/// What lies at and below the places that were named.
+/// The files at and below the places that were named.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     /// Files that should be journals, sorted, each once.

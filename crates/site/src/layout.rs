@@ -1,4 +1,4 @@
-//! What every page of a site has: head, links, style and scripts.
+//! The parts of every page of a site: head, links, style and scripts.
 
 use anyhow::Result;
 use maud::{DOCTYPE, Markup, html};
@@ -13,7 +13,7 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("aside.js", include_str!("assets/aside.js")),
 ];
 
-/// What a page may do: show its own styles and run its own scripts. Nothing is fetched from anywhere.
+/// The rights of a page: show its own styles and run its own scripts. Nothing is fetched from anywhere.
 const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self'";
 
 /// The pages that every page leads to.
@@ -43,7 +43,7 @@ pub(crate) fn assets(files: &Files) -> Result<()> {
 pub(crate) struct Page<'a> {
     /// The way to the site's directory: empty or `../`.
     pub(crate) up: &'a str,
-    /// What its site is called.
+    /// The name of its site.
     pub(crate) site: &'a str,
     /// Its heading.
     pub(crate) title: &'a str,

@@ -55,26 +55,26 @@ pub use price::Prices;
 use reading::Reading;
 use state::{Keeper, Pages, State};
 
-/// What a site is made of.
+/// The order for a site.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// Journals, runs' directories, fleets, and directories of such.
     pub sources: &'a [PathBuf],
     /// The site's directory.
     pub into: &'a Path,
-    /// What its front page is called.
+    /// The title of its front page.
     pub title: &'a str,
-    /// Whether whose machines they are is left out.
+    /// True if the owners of the machines are left out.
     pub anonymous: bool,
     /// The address it will have, which pictures in other pages need; may be empty.
     pub url: &'a str,
-    /// What systems cost and draw.
+    /// The prices and the power of systems.
     pub prices: &'a Prices,
     /// The directory where it is remembered which journals were read; without one all are read.
     pub cache: Option<&'a Path>,
 }
 
-/// What became of it.
+/// The outcome of a build.
 #[derive(Debug, Default)]
 pub struct Built {
     /// Runs in the site.
@@ -83,9 +83,9 @@ pub struct Built {
     pub new: usize,
     /// Journals that were read, and not known from the last time.
     pub read: usize,
-    /// What is not part of it.
+    /// Files that are not part of it.
     pub left_out: Vec<LeftOut>,
-    /// What was replaced to leave out whose machines they are, and how often.
+    /// Counts of replacements that leave out the owners of the machines.
     pub replaced: Replaced,
 }
 

@@ -1,4 +1,4 @@
-//! What a site ranks by: an index, or one test under one load and condition.
+//! The measures of a ranking: an index, or one test under one load and condition.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use stats::Estimate;
 /// The index that is divided by prices and power.
 pub(crate) const INDEX: &str = "index.system";
 
-/// What those quotients are listed under.
+/// The group of those quotients.
 pub(crate) const PER_UNIT: &str = "Price and power";
 
 /// A column to rank by.
@@ -22,11 +22,11 @@ pub(crate) struct Measure {
     /// Its name in addresses: `index.system`, `pipe`, `audio/burn`.
     pub(crate) id: String,
     pub(crate) label: String,
-    /// What it is listed under.
+    /// Its group in lists.
     pub(crate) group: &'static str,
     pub(crate) unit: String,
     pub(crate) is_lower_better: bool,
-    /// Whether its values are changes in per cent or points, which have a sign.
+    /// True if its values are changes in per cent or points, which have a sign.
     pub(crate) is_change: bool,
     /// The runs that have it.
     pub(crate) values: BTreeMap<String, Levels>,
@@ -169,13 +169,13 @@ fn part(word: &str) -> String {
     if word.starts_with("index.") { word.replacen('.', "%2E", 1) } else { word }
 }
 
-/// What a cell is called in addresses.
+/// Returns the name of a cell in addresses.
 pub(crate) fn id(key: &Key) -> String {
     let Key { test, load, condition, .. } = key;
     if key.is_plain() { part(test) } else { format!("{}/{}/{}", part(test), part(load), part(condition)) }
 }
 
-/// What a cost is called in addresses; a run has but one condition that the others are compared with.
+/// Returns the name of a cost in addresses; a run has but one condition that the others are compared with.
 fn cost_id(key: &Key, against: &str) -> String {
     let [load, condition, against] = [&key.load, &key.condition, against].map(part);
     // Also of an index.

@@ -8,13 +8,13 @@ use analysis::{Results, named};
 use journal::Cell;
 use report::score;
 
-/// What those who show such pictures ask for, in pixels.
+/// The size that others ask for, in pixels.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
 /// DejaVu Sans, the letters of Western languages.
 static FONT: &[u8] = include_bytes!("assets/sans.ttf");
 
-/// What is drawn on, and by what: places in [`INKS`].
+/// The paper, the inks, and their places in [`INKS`].
 const PAPER: [u8; 3] = [0xfd, 0xfd, 0xfb];
 const INKS: [[u8; 3]; 4] = [[0x1c, 0x1d, 0x1f], [0x5f, 0x63, 0x68], [0x1d, 0x62, 0xad], [0x8d, 0xb0, 0xd4]];
 const INK: u8 = 0;
@@ -29,13 +29,13 @@ const STEPS: u8 = 16;
 const MARGIN: f32 = 60.0;
 const RIGHT: f32 = SIZE.0 as f32 - MARGIN;
 
-/// Where the rows begin below indexes, and without them; where they end, how many fit and how high one is at most.
+/// The top of the rows below indexes, and without them; their bottom, the most that fit and the most that one is high.
 const TOP: [f32; 2] = [305.0, 215.0];
 const BOTTOM: f32 = 605.0;
 const ROWS: usize = 12;
 const ROW: f32 = 46.0;
 
-/// Where bars begin and end.
+/// The ends of bars.
 const FROM: f32 = 470.0;
 const TO: f32 = 1030.0;
 
@@ -50,7 +50,7 @@ struct Canvas {
 struct Line {
     name: String,
     value: String,
-    /// How long its bar is, from 0 to 1; no line has one, or all have.
+    /// The length of its bar, from 0 to 1; no line has one, or all have.
     bar: Option<f64>,
 }
 

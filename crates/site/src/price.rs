@@ -1,4 +1,4 @@
-//! What systems cost and draw, from a file, and the index for it.
+//! The prices and the power of systems, from a file, and the index for them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,10 +25,10 @@ struct System {
     host: String,
     /// An hour of it.
     per_hour: Option<f64>,
-    /// What that is in: EUR.
+    /// The currency: EUR.
     #[serde(default)]
     currency: String,
-    /// What it draws.
+    /// Its power.
     watts: Option<f64>,
 }
 

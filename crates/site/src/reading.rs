@@ -26,7 +26,7 @@ pub(crate) struct Reading {
     /// By the runs' names in the site: copies of a journal are one run.
     pub(crate) entries: BTreeMap<String, Entry>,
     pub(crate) built: Built,
-    /// What the last build knew.
+    /// The knowledge of the last build.
     last: (BTreeMap<String, Known>, HashMap<String, Entry>),
 }
 
@@ -114,7 +114,7 @@ fn names(id: &str) -> [String; 7] {
     [script, page, journal, badge, in_frame, chart, preview]
 }
 
-/// Whether an earlier build left a run's files, which are then kept; a site without an address has no previews.
+/// Returns true if an earlier build left a run's files, which are then kept; a site without an address has no previews.
 fn are_there(id: &str, has_chart: bool, url: &str, files: &Files) -> bool {
     let [script, page, journal, badge, frame, chart, preview] = names(id);
     let chart = has_chart.then_some(chart);

@@ -1,4 +1,4 @@
-//! What a site keeps of a run beside its page: enough for every list and comparison, so that no journal is read twice.
+//! The record that a site keeps of a run beside its page: enough for every list and comparison, so that no journal is read twice.
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use analysis::{Figure, Index, Results, Summary};
 use journal::{Fact, Facts, Key, Run};
 use stats::Estimate;
 
-/// What makes pages: a hash of the code from results to pages.
+/// The maker of pages: a hash of the code from results to pages.
 const PAGES: &str = env!("PAGES");
 
 /// The function that a page's script has for a record, which makes the file loadable from anywhere.
@@ -47,23 +47,23 @@ pub(crate) const MODEL: usize = 0;
 /// A run in a site.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// What made the pages, and for which address.
+    /// The maker of the pages, and their address.
     pages: String,
     /// Its name in the site, which stands for the journal's bytes.
     pub(crate) id: String,
     /// The class of the runs that it may be compared with.
     class: String,
-    /// What it came to, without samples, and of the facts those of [`FACETS`].
+    /// Its summary, without samples, and of the facts those of [`FACETS`].
     pub(crate) summary: Summary,
-    /// What conditions cost, of a run about that.
+    /// The costs of conditions, of a run about that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) costs: Vec<Change>,
 }
 
-/// What a condition changes in a cell, or over the tests of an index.
+/// The change by a condition in a cell, or over the tests of an index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Change {
-    /// Where in the matrix it is; the test of an index is `index.` and its name.
+    /// Its place in the matrix; the test of an index is `index.` and its name.
     #[serde(flatten)]
     pub(crate) key: Key,
     /// The test's or the index's name in reports.
@@ -72,7 +72,7 @@ pub(crate) struct Change {
     pub(crate) against: String,
     /// `%`, or `points` of deadlines met.
     pub(crate) unit: String,
-    /// Whether a smaller change is better: of times and latencies.
+    /// True if a smaller change is better: of times and latencies.
     pub(crate) is_lower_better: bool,
     /// It, with its interval.
     #[serde(flatten)]
@@ -162,17 +162,17 @@ impl Record {
         &self.summary.run
     }
 
-    /// What tells its system from others: the host, unless that was taken out.
+    /// The name that tells its system from others: the host, unless that was taken out.
     pub(crate) fn system(&self) -> &str {
         if self.run().is_redacted() || self.run().host.is_empty() { &self.id } else { &self.run().host }
     }
 
-    /// What people call its system.
+    /// The name that people have for its system.
     pub(crate) fn host(&self) -> &str {
         if self.run().host.is_empty() { "a machine without a name" } else { &self.run().host }
     }
 
-    /// What a reader wants to know of its system first.
+    /// The first facts of its system.
     pub(crate) fn about(&self) -> String {
         let fact = |name: &str| self.summary.facts.text(name).map(str::to_owned);
         let cpus = words::count(self.run().cpus, "CPU");
@@ -189,12 +189,12 @@ impl Record {
         self.summary.indexes.iter().filter(|index| index.complete && index.id == "system")
     }
 
-    /// Whether it has a chart: of its index by test.
+    /// Returns true if it has a chart: of its index by test.
     pub(crate) fn has_chart(&self) -> bool {
         self.summary.indexes.iter().any(|index| index.id == "system")
     }
 
-    /// What a reader must know before any of its figures; empty where there is nothing.
+    /// Warnings about all of its figures.
     pub(crate) fn marks(&self) -> Vec<&'static str> {
         let mut marks = Vec::new();
         match self.summary.end {
@@ -212,7 +212,7 @@ impl Record {
     }
 }
 
-/// What makes pages for an address.
+/// Returns the maker of pages for an address.
 pub(crate) fn made_by(url: &str) -> String {
     format!("{PAGES} {url}").trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What the last build of a site read, kept in the user's cache: journals that are as they were are not read again, and pages of
+//! The state of a site's last build, kept in the user's cache: journals that are as they were are not read again, and pages of
 //! systems whose runs are the same are not made again. Without it everything is read, and the site is the same.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ const LONGEST: u64 = 64 << 10;
 /// The first line of the file.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Head {
-    /// What made it, and for what.
+    /// The maker, and its options.
     made_by: String,
     /// The site's directory.
     into: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct Known {
     stamp: Stamp,
     /// The run's name in the site.
     pub(crate) id: String,
-    /// What was replaced in it to leave out whose machine it was.
+    /// Counts of replacements that leave out the owner of the machine.
     pub(crate) replaced: Replaced,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Pages {
     pub(crate) names: Vec<String>,
 }
 
-/// What was read, and made of it.
+/// The journals that were read, and the pages that were made.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) columns: Columns,
@@ -70,7 +70,7 @@ pub(crate) struct State {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Where the state of a site is kept, and what makes it.
+/// The file of a site's state, and its maker.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     file: PathBuf,
@@ -135,7 +135,7 @@ impl Known {
         Known { stamp, id: id.to_owned(), replaced: replaced.clone() }
     }
 
-    /// Whether the journal is as it was.
+    /// Returns true if the journal is as it was.
     pub(crate) fn is_of(&self, stamp: Option<Stamp>) -> bool {
         stamp == Some(self.stamp)
     }

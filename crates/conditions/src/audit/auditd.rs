@@ -19,10 +19,10 @@ use crate::ledger::Undo;
 use machine::find_command;
 use processes::end_child;
 
-/// How long it may take to start, and to end.
+/// The longest time that it may take to start, and to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long it may take to write what it has.
+/// The longest time that it may take to write what it has.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// The configuration that is installed.
@@ -189,7 +189,7 @@ fn configuration(installed: &str, folder: &Path, settings: &TrailSettings) -> St
     text
 }
 
-/// Whether the last record of a trail is near the end of a log.
+/// Returns true if the last record of a trail is near the end of a log.
 fn ends(log: &Path) -> std::io::Result<bool> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();

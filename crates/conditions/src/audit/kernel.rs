@@ -1,4 +1,4 @@
-//! What is asked of the kernel's audit subsystem: answered by its netlink socket, and in memory by tests.
+//! Requests to the kernel's audit subsystem: answered by its netlink socket, and in memory by tests.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(crate) const MESSAGE: u16 = 1120;
 /// Locked until the machine restarts.
 pub(crate) const LOCKED: u32 = 2;
 
-/// What the kernel does when it loses a record: it panics.
+/// The kernel's answer to a lost record that is a panic.
 pub(crate) const PANIC: u32 = 2;
 
 /// `struct audit_status`: what holds for the whole machine.
@@ -26,7 +26,7 @@ pub(crate) const PANIC: u32 = 2;
 pub(crate) struct Status {
     /// 0 off, 1 on, 2 on and locked until the machine restarts.
     pub enabled: u32,
-    /// What the kernel does when it loses a record: 0 nothing, 1 prints, 2 panics.
+    /// The kernel's answer to a lost record: 0 nothing, 1 prints, 2 panics.
     pub failure: u32,
     /// The process that receives the records; 0 for none.
     pub pid: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Status {
     pub lost: u32,
     /// Records that are queued now.
     pub backlog: u32,
-    /// How long a process waits for room, in ticks.
+    /// The longest time that a process waits for room, in ticks.
     pub backlog_wait_time: u32,
     /// Ticks that all processes together waited; `None` if the kernel does not count them (before 5.9).
     pub waited: Option<u32>,
@@ -89,7 +89,7 @@ pub(crate) trait Records: Send + Sync {
     fn next<'a>(&self, buffer: &'a mut [u8]) -> Result<(u16, &'a [u8]), Errno>;
 }
 
-/// Where auditing is switched: the kernel, and the machine's files.
+/// The place where auditing is switched: the kernel, and the machine's files.
 #[derive(Clone)]
 pub(crate) struct System {
     pub kernel: Arc<dyn Kernel>,

@@ -17,14 +17,14 @@ pub(crate) struct Loaded {
     pub counts: Counts,
 }
 
-/// How many rules there are.
+/// Numbers of rules.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
     /// Those that the kernel took.
     pub loaded: usize,
     /// Those of the level.
     pub wanted: usize,
-    /// Whether they record every system call, so that there must be events.
+    /// True if they record every system call, so that there must be events.
     pub every_call: bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn load(
     Ok(counts)
 }
 
-/// Whether a rule records whatever the programs do.
+/// Returns true if a rule records whatever the programs do.
 fn is_every_call(rule: &Rule) -> bool {
     let is_free = |id: u32| matches!(id, field::LOGIN_UID | field::PID | field::KEY);
     rule.list == list::EXIT

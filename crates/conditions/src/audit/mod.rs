@@ -53,12 +53,12 @@ use state::State;
 
 pub(crate) use state::{Found, restore};
 
-/// How the trail is kept.
+/// The trail's settings.
 #[derive(Debug, Clone)]
 pub struct TrailSettings {
-    /// Where records go.
+    /// The place where records go.
     pub sink: Sink,
-    /// When they are flushed to the disk, of a file.
+    /// The moments at which a file is flushed to the disk.
     pub flush: Flush,
     /// Bytes after which a file is started over.
     pub limit: u64,
@@ -73,7 +73,7 @@ impl Default for TrailSettings {
     }
 }
 
-/// Where records go.
+/// The place where records go.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sink {
     /// Count and drop them: the kernel's cost alone
@@ -85,7 +85,7 @@ pub enum Sink {
     Auditd,
 }
 
-/// When a trail is flushed to the disk, as auditd names it.
+/// The moments at which a trail is flushed to the disk, as auditd names them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flush {
     /// Never
@@ -101,9 +101,9 @@ pub enum Flush {
     Sync,
 }
 
-/// What entering a level has at hand.
+/// The means to enter a level.
 pub(super) struct Surroundings<'a> {
-    /// How the trail is kept.
+    /// The trail's settings.
     settings: &'a TrailSettings,
     /// The directory for what is not the programs'.
     scratch: &'a Path,

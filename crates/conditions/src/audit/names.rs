@@ -4,7 +4,7 @@ use std::ffi::c_long;
 
 use syscall_numbers::{aarch64, arm, powerpc64, riscv64, s390x, x86, x86_64};
 
-/// How a field's value is written.
+/// The way in which a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Number,

@@ -41,10 +41,10 @@ const READERS: u32 = 1;
 /// Bytes that the kernel holds for a reader that is late: half a second of two busy processors.
 const ROOM: usize = 32 << 20;
 
-/// How long the kernel may take to answer.
+/// The longest time that the kernel may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long no record comes before the reader looks at what else there is to do.
+/// The silence after which the reader looks at what else there is to do.
 const SILENCE: Duration = Duration::from_millis(50);
 
 impl Status {

@@ -15,7 +15,7 @@ use crate::audit::samples::Sample;
 use crate::audit::scope::{LoginUid, is_own};
 use crate::audit::state::drained;
 
-/// How long the queue may take to empty after a trial.
+/// The longest time that the queue may take to empty after a trial.
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Nanoseconds for which the thread that receives records never sleeps: it wakes every tenth of a
@@ -26,11 +26,11 @@ const STOPPED: u64 = 500_000_000;
 pub(crate) struct On {
     pub receiving: Receiving,
     pub counts: Counts,
-    /// What was set, to see whether it stayed.
+    /// The status as it was set, to see whether it stayed.
     pub set: Status,
     /// All rules, the machine's own too.
     pub rules: Vec<Rule>,
-    /// Whether the trail cannot be written any more.
+    /// True if the trail cannot be written any more.
     pub full: bool,
     pub _login_uid: LoginUid,
 }

@@ -23,7 +23,7 @@ use crate::ledger::Undo;
 /// The records are received; dropping this puts auditing back.
 pub(crate) struct Receiving {
     pub system: System,
-    /// What was there before.
+    /// The state before.
     pub state: State,
     /// The way back to it.
     found: Found,
@@ -38,7 +38,7 @@ pub(crate) struct Receiving {
     pub notes: Vec<String>,
 }
 
-/// Who receives the records.
+/// The receiver of the records.
 pub(crate) enum Receiver {
     /// The tool.
     Tool,

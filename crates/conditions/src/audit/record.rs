@@ -2,7 +2,7 @@
 
 use crate::audit::names;
 
-/// When an event happened, and its number; all records of an event have the same.
+/// The moment of an event, and its number; all records of an event have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// Milliseconds since 1970.
@@ -18,12 +18,12 @@ pub(crate) const REPLACE: u16 = 1329;
 const CONFIG_CHANGE: u16 = 1305;
 const FEATURE_CHANGE: u16 = 1328;
 
-/// Whether records of a kind are about programs, rather than about auditing itself or from services.
+/// Returns true if records of a kind are about programs, rather than about auditing itself or from services.
 pub(crate) fn is_of_programs(kind: u16) -> bool {
     matches!(kind, 1300..=1599 | 1700..=1899) && !matches!(kind, CONFIG_CHANGE | FEATURE_CHANGE | REPLACE)
 }
 
-/// Whether a record of a kind is never the first of its event: that is the system call, or what stopped it.
+/// Returns true if a record of a kind is never the first of its event: that is the system call, or what stopped it.
 pub(crate) fn is_detail(kind: u16) -> bool {
     matches!(kind, END | 1302 | 1306 | 1307 | 1309 | 1317 | 1327)
 }

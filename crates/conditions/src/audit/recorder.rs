@@ -24,7 +24,7 @@ use crate::audit::tally::Tally;
 /// Nanoseconds between samples.
 const SAMPLE: u64 = 100_000_000;
 
-/// How long the thread sleeps if no records come to it.
+/// The time for which the thread sleeps if no records come to it.
 const REST: Duration = Duration::from_millis(50);
 
 /// The messages that begin a trail, wake processes that sleep for room, and end the trail.
@@ -42,12 +42,12 @@ const STOP: u64 = 10_000_000_000;
 /// The scheduler's priority, as in the auditd.conf that comes with auditd.
 const NICE: i32 = -4;
 
-/// What the thread works with.
+/// Everything the thread works with.
 pub(crate) struct Source {
     pub system: System,
-    /// Where records arrive; `None` if auditd takes them.
+    /// The socket where records arrive; `None` if auditd takes them.
     pub records: Option<Arc<dyn Records>>,
-    /// Where they are written.
+    /// The file they are written to.
     pub file: Option<TrailFile>,
     /// The log for those of others; `None` if another process receives all of them.
     pub kernel_log: Option<KernelLog>,
@@ -57,18 +57,18 @@ pub(crate) struct Source {
     pub kauditd: Option<u32>,
     /// Records that the kernel queues.
     pub backlog: u32,
-    /// What counts them.
+    /// Their counts.
     pub tally: Tally,
 }
 
-/// What the thread recorded until it was stopped.
+/// The thread's record until it was stopped.
 pub(crate) struct Recording {
     pub tally: Tally,
     /// The first is from the thread's start and the last from its end.
     pub samples: Samples,
-    /// How often the kernel had no room for a record on the socket.
+    /// The number of times the kernel had no room for a record on the socket.
     pub overruns: u64,
-    /// Whether everything was written.
+    /// The reason why not everything was written, if so.
     pub written: Result<(), String>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn begin(system: &System) -> Result<(), String> {
     system.kernel.write(BEGIN).map_err(|error| format!("no record can be made: {error}"))
 }
 
-/// Whether a record is the last of a trail.
+/// Returns true if a record is the last of a trail.
 pub(crate) fn is_end(kind: u16, record: &[u8]) -> bool {
     kind == MESSAGE && record.windows(END.len()).any(|words| words == END.as_bytes())
 }
@@ -129,9 +129,9 @@ struct Worker {
     samples: Samples,
     /// Records since the last silence.
     burst: u32,
-    /// How often sleepers are still to be woken.
+    /// The number of times that sleepers are still to be woken.
     wakes: u32,
-    /// Whether the last record came.
+    /// True if the last record came.
     ended: bool,
 }
 

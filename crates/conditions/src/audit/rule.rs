@@ -42,7 +42,7 @@ const WORDS: usize = 64;
 /// Bytes before the texts: `flags`, `action` and `count`, the mask, three columns of fields, `length`.
 const FIXED: usize = 4 * (3 + WORDS + 3 * WORDS + 1);
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Number(u32),
@@ -62,7 +62,7 @@ pub(crate) struct Field {
 pub(crate) struct Rule {
     /// The list that it is in.
     pub list: u32,
-    /// Whether what it matches is recorded.
+    /// The action: matches are recorded, or never are.
     pub action: u32,
     /// A bit for each system call.
     pub mask: [u32; WORDS],
@@ -80,7 +80,7 @@ impl Field {
     }
 }
 
-/// Whether a field's value is a text: subjects, objects, paths, keys. Its length stands in place of the value.
+/// Returns true if a field's value is a text: subjects, objects, paths, keys. Its length stands in place of the value.
 pub(crate) fn is_text(id: u32) -> bool {
     matches!(id, 13..=17 | 19..=23 | field::WATCH | field::DIR | field::EXE | field::KEY)
 }
@@ -106,7 +106,7 @@ impl Rule {
         true
     }
 
-    /// Whether a field of the rule compares `id` with this number.
+    /// Returns true if a field of the rule compares `id` with this number.
     pub(crate) fn compares(&self, id: u32, value: u32) -> bool {
         self.fields.iter().any(|field| field.id == id && field.value == Value::Number(value))
     }

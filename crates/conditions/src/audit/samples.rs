@@ -1,10 +1,10 @@
-//! What auditing had cost by a time: looked at while it is on, so that a window can be cut out afterwards.
+//! The cost of auditing by a time: looked at while it is on, so that a window can be cut out afterwards.
 
 use machine::Machine;
 
 use crate::audit::clock::thread_time;
 
-/// What auditing had cost by a time.
+/// The cost of auditing by a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Sample {
     /// CLOCK_MONOTONIC in ns.

@@ -91,7 +91,7 @@ pub(crate) fn limit_to_programs(mut rule: Rule, spared: Option<u32>) -> Rule {
     rule
 }
 
-/// Whether a rule is of the tool's making.
+/// Returns true if a rule is of the tool's making.
 pub(crate) fn is_own(rule: &Rule) -> bool {
     rule.compares(field::LOGIN_UID, SENTINEL)
 }

@@ -1,4 +1,4 @@
-//! What of auditing was there before: read whole, judged, and put back exactly.
+//! The state of auditing before a trial: read whole, judged, and put back exactly.
 //!
 //! Auditing that is in use is never weakened: no setting of it is changed, and a level whose
 //! records could cost others theirs is refused. What another process changes meanwhile stays as
@@ -21,7 +21,7 @@ use crate::audit::scope::{SENTINEL, is_own};
 /// AUDIT_FEATURE_LOGINUID_IMMUTABLE as a mask.
 const IMMUTABLE: u32 = 1 << 1;
 
-/// How long queued records may take to get where they go before nobody receives them any more.
+/// The longest time that queued records may take to get to their place before nobody receives them any more.
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// The settings that were found, and what a trial makes of them.

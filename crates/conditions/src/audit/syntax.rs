@@ -20,11 +20,11 @@ pub(crate) struct Line {
 pub(crate) struct RuleSet {
     /// Its rules, in order.
     pub rules: Vec<Line>,
-    /// What was left out of it, and why.
+    /// Sentences about lines that were left out.
     pub notes: Vec<String>,
 }
 
-/// What is done about system calls and architectures that this machine does not have.
+/// The treatment of system calls and architectures that this machine does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// They are an error: somebody wrote them for this machine.
@@ -60,7 +60,7 @@ pub(crate) fn parse(text: &str, name: &str, unknown: Unknown) -> Result<RuleSet,
     Ok(read)
 }
 
-/// Whether a word limits its rule to programs that this machine does not run.
+/// Returns true if a word limits its rule to programs that this machine does not run.
 fn is_other_arch(word: &str) -> bool {
     word.strip_prefix("arch=").is_some_and(|arch| names::arch(arch).is_none())
 }

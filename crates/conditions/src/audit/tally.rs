@@ -2,13 +2,13 @@
 
 use crate::audit::record::{self, Stamp};
 
-/// How many events may be incomplete at once: if several processors write, records of their events come interleaved.
+/// The most events that may be incomplete at once: if several processors write, records of their events come interleaved.
 const OPEN_EVENTS: usize = 4096;
 
 /// Milliseconds that are distinguished; what comes later counts for the last.
 const LONGEST_MS: u64 = 60 * 60 * 1000;
 
-/// What is stamped with a millisecond, and what came in it.
+/// Counts of records with the stamp of a millisecond, and of those that came in it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Bin {
     events: u32,
@@ -17,7 +17,7 @@ struct Bin {
     arrived: u32,
 }
 
-/// What was counted of a trail.
+/// The counts of a trail.
 #[derive(Debug)]
 pub(crate) struct Tally {
     /// The login uid whose events count.
@@ -31,7 +31,7 @@ pub(crate) struct Tally {
     serials: Option<(u64, u64, u64)>,
 }
 
-/// What of a trail lies in a window.
+/// The counts of a trail within a window.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Counted {
     pub events: u64,
@@ -68,7 +68,7 @@ impl Tally {
         true
     }
 
-    /// Whether a record begins an event, and whether that counts: another login uid's does not, nor one that begins with a
+    /// Returns two answers: that a record begins an event, and that it counts. Another login uid's does not, nor one that begins with a
     /// change of auditing, or whose beginning was before the trail's.
     fn event(&mut self, kind: u16, stamp: Stamp, record: &[u8]) -> (bool, bool) {
         let begins = record::is_of_programs(kind) && !record::is_detail(kind);
@@ -123,7 +123,7 @@ impl Tally {
         }
     }
 
-    /// How many records stamped before `end` came after it, and seconds until they had come. Records come in the order of
+    /// Returns the records stamped before `end` that came after it, and the seconds until they had come. Records come in the order of
     /// their stamps, so that both follow from how many there were and how many came by any time.
     fn queued(&self, end: f64, tick: f64) -> (f64, f64) {
         let mut stamped = 0.0;

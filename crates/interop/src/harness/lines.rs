@@ -6,7 +6,7 @@ use super::Measurements;
 use crate::lines::number;
 use catalogue::Metric;
 
-/// What a time of criterion is worth in ns.
+/// The worth of criterion's units in ns.
 const TIMES: [(&str, f64); 6] = [("ps", 1e-3), ("ns", 1.0), ("µs", 1e3), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 /// A line of Go's: the benchmark's name, then pairs of a figure and its unit.

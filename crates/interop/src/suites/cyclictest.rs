@@ -15,7 +15,7 @@ const FILE_VERSION: f64 = 1.0;
 /// Heads of a histogram's lines with a figure per thread.
 const HISTOGRAM: [&str; 4] = ["# Total:", "# Min Latencies:", "# Avg Latencies:", "# Max Latencies:"];
 
-/// What one thread saw: its cycles, and its least, mean and largest latency in us.
+/// The figures of one thread: its cycles, and its least, mean and largest latency in us.
 type Thread = [f64; 4];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {

@@ -7,7 +7,7 @@ use crate::draft::{Draft, Heading};
 use crate::text::{Text, list, number, text};
 use journal::Journal;
 
-/// What is known of the system, by its key: name, title and group of the fact.
+/// Facts of the system by their keys: name, title and group of the fact.
 const METRICS: [(&str, &str, &str, &str); 3] = [
     ("Processor", "cpu.model", "Model", "Processor"),
     ("Operating System", "system.os", "Operating system", "System"),

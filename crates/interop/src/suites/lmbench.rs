@@ -35,7 +35,7 @@ fn table(line: &'static str) -> Option<Table> {
     Some(Table { title, unit, metric, columns: fields.collect() })
 }
 
-/// What its letters are worth.
+/// The worth of its letters.
 const LETTERS: [(char, f64); 2] = [('K', 1e3), ('M', 1e6)];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
@@ -84,12 +84,12 @@ pub(crate) fn read(source: &Text<'_>, draft: Draft<'_>) -> Result<Vec<Journal>> 
     Ok(systems.into_iter().map(|system| system.journal(&version, draft.clone())).collect())
 }
 
-/// Whether a line has columns of dashes, as `--------- ------------- ----`; a single one is below a title.
+/// Returns true if a line has columns of dashes, as `--------- ------------- ----`; a single one is below a title.
 fn is_rule(line: &str) -> bool {
     line.starts_with("---") && line.chars().all(|c| c == '-' || c == ' ')
 }
 
-/// Where each column ends, in characters.
+/// Returns the end of each column, in characters.
 fn spans(rule: &str) -> Vec<usize> {
     let chars: Vec<char> = rule.trim_end().chars().chain([' ']).collect();
     (1..chars.len()).filter(|at| chars[*at] == ' ' && chars[at - 1] == '-').collect()

@@ -8,7 +8,7 @@ use crate::draft::{Draft, Heading};
 use crate::text::{Text, leading, list, number, text};
 use journal::Journal;
 
-/// What is known of the system: where it stands, then name, title and group of the fact.
+/// Facts of the system: the path of each, then name, title and group of the fact.
 const FACTS: [(&[&str], &str, &str, &str); 6] = [
     (&["os", "distro"], "system.os", "System", "System"),
     (&["os", "kernel"], "kernel.release", "Kernel", "Kernel"),
@@ -21,7 +21,7 @@ const FACTS: [(&[&str], &str, &str, &str); 6] = [
 /// The ways of its disk test, by the ends of their keys.
 const WAYS: [(&str, &str); 3] = [("r", "read"), ("w", "write"), ("rw", "total")];
 
-/// What a speed of iperf is worth in Mbit/s.
+/// The worth of iperf's units in Mbit/s.
 const SPEEDS: [(&str, f64); 3] = [("Kbits/sec", 1e-3), ("Mbits/sec", 1.0), ("Gbits/sec", 1e3)];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {

@@ -1,4 +1,4 @@
-//! How the kernel itself affects every figure.
+//! Properties of the kernel that affect every figure.
 
 use super::super::kernel::{self, Audit};
 use super::super::{counts, parse};

@@ -1,4 +1,4 @@
-//! What else the machine is doing, and what it is short of.
+//! Other work on the machine, and shortages.
 
 use super::Severity::{Disturbs, Note, Spoils};
 use super::{System, finding};

@@ -1,4 +1,4 @@
-//! What will spoil a run here, and how to fix it: one small check per row of a table.
+//! Findings that will spoil a run here, each with its fix: one small check per row of a table.
 //!
 //! A check that cannot see what it needs finds nothing. A fix is a command to type, or a plain
 //! statement that there is none.
@@ -16,7 +16,7 @@ use journal::{Finding, Noise, Severity};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long the doctor watches the CPUs: twenty ticks of each.
+/// The time for which the doctor watches the CPUs: twenty ticks of each.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The system that checks examine.

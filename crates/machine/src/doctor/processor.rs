@@ -1,4 +1,4 @@
-//! How fast the CPUs run, how steadily, and whether they are shared.
+//! The speed of the CPUs, its steadiness, and who shares them.
 
 use super::super::{frequency, virtualisation};
 use super::Severity::{Disturbs, Note, Spoils};

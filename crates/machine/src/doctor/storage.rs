@@ -1,4 +1,4 @@
-//! Where the file tests write, and the files that the shell tests need.
+//! The file system that the file tests write to, and the files that the shell tests need.
 
 use super::super::{mounts, userland};
 use super::Severity::{Disturbs, Note, Spoils};

@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
 ];
 
-/// How many caches of a level there are, their size, and how many CPUs share each. Cores of
+/// Returns the number of caches of a level, their size, and the number of CPUs that share each. Cores of
 /// different kinds have different ones.
 fn cache(machine: &Machine, level: &str, kinds: &[&str]) -> Option<String> {
     // (size, CPUs that share it) → the distinct sets of CPUs.

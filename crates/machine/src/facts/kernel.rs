@@ -43,7 +43,7 @@ fn preemption(machine: &Machine, _: &Path) -> Option<String> {
     })
 }
 
-/// What a kernel that can change its model has chosen. Only root may read what is in force.
+/// Returns the choice of a kernel that can change its model. Only root may read what is in force.
 fn dynamic_choice(machine: &Machine) -> Option<String> {
     let in_force = machine.read("/sys/kernel/debug/sched/preempt");
     in_force

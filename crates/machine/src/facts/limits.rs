@@ -1,4 +1,4 @@
-//! What limits this process: CPUs it may use, control groups, resource limits.
+//! Limits of this process: CPUs it may use, control groups, resource limits.
 
 use super::super::{Machine, cgroup, counts};
 use super::{Row, Value, text, value};

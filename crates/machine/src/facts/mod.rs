@@ -1,4 +1,4 @@
-//! What is known of the system: one row per fact, one small function per row.
+//! Facts of the system: one row per fact, one small function per row.
 //!
 //! To add a fact, add a row. Names are part of the journal's format: they never change.
 
@@ -25,13 +25,13 @@ struct Row {
     read: Read,
 }
 
-/// How a fact is read; `None` where the system does not report it.
+/// The way to read a fact; `None` where the system does not report it.
 enum Read {
     Text(fn(&Machine, &Path) -> Option<String>),
     Value(fn(&Machine, &Path) -> Option<Value>),
 }
 
-/// What was found: as people read it, and as a number with its unit if it is one.
+/// A value: as people read it, and as a number with its unit if it is one.
 struct Value {
     text: String,
     quantity: Option<Quantity>,

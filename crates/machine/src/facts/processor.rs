@@ -108,7 +108,7 @@ fn clusters(machine: &Machine, _: &Path) -> Option<String> {
     are_their_own.then(|| format!("{count}: CPUs {}", clusters.join("; ")))
 }
 
-/// How fast the cores are beside the fastest, which has 1024, where they differ.
+/// Returns the speed of the cores beside the fastest, which has 1024, where they differ.
 fn capacities(machine: &Machine, _: &Path) -> Option<String> {
     let read = |cpu: &usize| machine.read(&format!("{CPU}/cpu{cpu}/cpu_capacity"));
     let found: Vec<String> = counts::online(machine).iter().filter_map(read).collect();

@@ -33,7 +33,7 @@ fn audit(machine: &Machine, _: &Path) -> Option<String> {
     Some(state.to_string())
 }
 
-/// Who this session's processes are audited as; it does not say that they are audited.
+/// Returns the user that this session's processes are audited as; it does not say that they are audited.
 fn login_id(machine: &Machine, _: &Path) -> Option<String> {
     let id = machine.read("/proc/self/loginuid")?;
     Some(if id == u32::MAX.to_string() { "unset".to_string() } else { id })
