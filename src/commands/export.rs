@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             let ::fleet::Journals { counting, superseded } = fleet::journals(directory, &catalogue)?;
             // What was exported before a better attempt came in.
             for path in superseded {
-                let place = Place::of(&archive::summary(&path, &catalogue)?.run);
+                let place = Place::new(&archive::summary(&path, &catalogue)?.run);
                 TABLES.iter().try_for_each(|(name, _)| place.remove(archive, name))?;
             }
             counting
@@ -118,7 +118,7 @@ fn summary(journal: &Path, redact: &Redact, catalogue: &Catalogue) -> Result<ana
 
 /// Writes a run's tables; returns how many rows each has. The results come last: where they are, the others are.
 fn write_run(summary: &analysis::Summary, archive: &Path) -> Result<[usize; TABLES.len()]> {
-    let place = Place::of(&summary.run);
+    let place = Place::new(&summary.run);
     let mut rows = [0; TABLES.len()];
     for (count, (name, make)) in rows.iter_mut().zip(TABLES).rev() {
         let table = make(&place.id, summary);

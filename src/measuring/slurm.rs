@@ -237,7 +237,7 @@ fn progress(active: &[&Job], all: usize) -> String {
 /// Collects what the nodes wrote; nothing changes if the collector already has.
 fn conclude(into: &Path, record: &Record) -> Result<Status> {
     let status = collect::run(&collect::Arguments {
-        sources: vec![Place::of(into).journals()],
+        sources: vec![Place::new(into).journals()],
         into: into.to_path_buf(),
         run: Some(record.submission.run.clone()),
         expect: Vec::new(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{Context, Ledger, Proof, Refusal, Undo};
 use catalogue::{CgroupLimit, Switch};
 use journal::Evidence;
-use machine::{Machine, cgroup_controller, cgroup_setting, cgroups_above};
+use machine::{Machine, cgroup::{controller, levels, setting}};
 
 /// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
 /// version 2, where a process is in one group only, the one that is there.
@@ -20,14 +20,14 @@ pub(super) fn limit(
     groups: &mut Vec<PathBuf>,
     ledger: &mut Ledger,
 ) -> Result<PathBuf, Refusal> {
-    let (v2, above) = cgroups_above(machine, cgroup_controller(limit));
-    let (file, value) = cgroup_setting(limit, v2);
+    let (v2, above) = levels(machine, controller(limit));
+    let (file, value) = setting(limit, v2);
     if let Some(group) = groups.first().filter(|_| v2) {
         set(group, file, &value).map_err(|error| format!("{}/{file} ({error})", group.display()))?;
         return Ok(group.clone());
     }
     let name = format!("unixmark-{}-{name}", std::process::id());
-    let mut why = format!("there is no {} cgroup", cgroup_controller(limit));
+    let mut why = format!("there is no {} cgroup", controller(limit));
     // In this process's own group, or in one above it if that one cannot have any.
     for parent in above {
         let group = machine.path(&parent).join(&name);
@@ -65,8 +65,8 @@ fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
 /// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.
 pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Result<CgroupLimit, String> {
     let limit = level_limit(switch, level)?;
-    let controller = cgroup_controller(limit);
-    let (v2, groups) = cgroups_above(machine, controller);
+    let controller = controller(limit);
+    let (v2, groups) = levels(machine, controller);
     let writable = |group: &String| rustix::fs::access(machine.path(group), rustix::fs::Access::WRITE_OK).is_ok();
     if groups.is_empty() {
         return Err(format!("there is no {controller} cgroup here"));
@@ -86,7 +86,7 @@ pub(super) fn available(switch: &Switch, level: &str, machine: &Machine) -> Resu
 
 /// Makes the group, for the programs to join.
 pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    let v2 = cgroups_above(context.machine, cgroup_controller(limit)).0;
+    let v2 = levels(context.machine, controller(limit)).0;
     let group = self::limit(context.machine, limit, &switch.id, &mut context.staging.cgroups, context.ledger)?;
     Ok(Box::new(move |_, evidence| Ok(prove(&group, limit, v2, evidence)?)))
 }

@@ -298,14 +298,14 @@ impl Experiment {
         machine: &Machine,
         condition: &[PathBuf],
     ) -> Result<Vec<PathBuf>, Refusal> {
-        if !limits.is_empty() && !condition.is_empty() && machine::cgroups_above(machine, "cpu").0 {
+        if !limits.is_empty() && !condition.is_empty() && machine::cgroup::levels(machine, "cpu").0 {
             let why = "under cgroup version 2 a load cannot be in a cgroup of its own and in its condition's";
             return Err(Refusal::Unavailable(why.to_owned()));
         }
         let mut groups = Vec::new();
         for limit in limits {
             let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
-            cgroup::limit(machine, *limit, machine::cgroup_controller(*limit), &mut groups, ledger)?;
+            cgroup::limit(machine, *limit, machine::cgroup::controller(*limit), &mut groups, ledger)?;
         }
         Ok(groups)
     }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Ledger, Undo};
-use machine::{Machine, cgroups_above};
+use machine::{Machine, cgroup::levels};
 use processes::retry;
 
 /// Makes an empty group below this process's own; `None` where that cannot be done, which the process group makes up for.
 pub(super) fn make(ledger: &mut Ledger, name: &str) -> Option<PathBuf> {
     static MADE: AtomicUsize = AtomicUsize::new(0);
-    let (_, groups) = cgroups_above(&Machine::here(), "");
+    let (_, groups) = levels(&Machine::here(), "");
     let own = Path::new(groups.first()?);
     let count = MADE.fetch_add(1, Ordering::Relaxed);
     let path = own.join(format!("unixmark-{}-{name}-{count}", std::process::id()));

@@ -201,6 +201,12 @@ impl<'a> Draft<'a> {
         self.cells.get_mut(number)
     }
 
+    /// Gives a cell its score, in place of what it had.
+    pub fn put_score(&mut self, cell: usize, value: f64, seconds: f64, samples: u32) {
+        let score = Some(Score { value, seconds, samples });
+        self.put(cell, vec![Trial { cell, score, ..Trial::default() }]);
+    }
+
     /// Gives a cell its trials, in place of those it had.
     pub fn put(&mut self, number: usize, trials: Vec<Trial>) {
         let Some(place) = self.trials.get_mut(number) else { return };

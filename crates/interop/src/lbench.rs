@@ -13,7 +13,7 @@ use super::lines;
 use super::text::Text;
 use analysis::{Results, Scaling};
 use catalogue::Metric;
-use journal::{Journal, Score, Trial, View};
+use journal::{Journal, View};
 
 /// Units of lower-is-better figures.
 const TIMES: [&str; 4] = ["s", "ms", "us", "ns"];
@@ -94,8 +94,7 @@ fn put(draft: &mut Draft<'_>, threads: &[u32], (label, unit, figures): &(String,
     for (threads, figure) in threads.iter().zip(figures) {
         let cell = draft.foreign(&label, *threads, &unit, metric);
         let value = if metric == Metric::Time { *figure } else { figure * f64::from(*threads) };
-        let score = Some(Score { value, seconds: 0.0, samples: 1 });
-        draft.put(cell, vec![Trial { cell, score, ..Trial::default() }]);
+        draft.put_score(cell, value, 0.0, 1);
     }
     true
 }

@@ -8,7 +8,7 @@ use super::lines::{self, ScoreLine, Total};
 use super::text::Text;
 use analysis::Results;
 use anyhow::{Result, bail};
-use journal::{Journal, Score, Trial};
+use journal::Journal;
 
 /// Returns true if a line shows that its text is a report.
 pub(super) fn is_report_line(line: &str) -> bool {
@@ -172,8 +172,7 @@ impl<'a> Reader<'a> {
 
     fn score(&mut self, line: ScoreLine) {
         let cell = self.draft.cell(&line.label, self.copies, &line.unit);
-        let score = Score { value: line.value, seconds: line.seconds, samples: line.samples };
-        self.draft.put(cell, vec![Trial { cell, score: Some(score), ..Trial::default() }]);
+        self.draft.put_score(cell, line.value, line.seconds, line.samples);
     }
 
     fn total(&mut self, total: Total, line: &str) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::draft::{Draft, cleaned, quoted};
 use super::lines;
-use journal::{Journal, Score, Trial};
+use journal::Journal;
 
 /// The index that is shown where a run has all its tests.
 const BYTE: &str = "byte3";
@@ -176,7 +176,7 @@ fn put(draft: &mut Draft<'_>, run: &str, label: &str, test: &Node) -> Result<()>
     if let Some(cell) = draft.cell_mut(cell) {
         label.clone_into(&mut cell.label);
     }
-    draft.put(cell, vec![Trial { cell, score: Some(Score { value, seconds, samples }), ..Trial::default() }]);
+    draft.put_score(cell, value, seconds, samples);
     Ok(())
 }
 

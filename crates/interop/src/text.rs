@@ -36,6 +36,11 @@ impl<'t> Text<'t> {
         self.raw.lines().any(|line| line.trim_start().starts_with(start))
     }
 
+    /// Returns its JSON; null if it is none.
+    pub fn value(&self) -> &Value {
+        self.json.as_ref().unwrap_or(&Value::Null)
+    }
+
     /// Returns the line of the first place of `words`; that of the end where there is none.
     pub fn line_of(&self, words: &str) -> usize {
         let before = self.raw.find(words).map_or(self.raw, |at| &self.raw[..at]);

@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow};
 use super::draft::{Draft, quoted};
 use super::lines;
 use super::text::Text;
-use journal::{Journal, Score, Trial};
+use journal::Journal;
 
 const FIRST: &str = "Concurrency";
 
@@ -38,8 +38,7 @@ pub(super) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
             let value = lines::number(field).ok_or_else(|| source.damaged(number, field, "score"))?;
             let unit = draft.test(label).map_or_else(String::new, |test| test.unit.clone());
             let cell = draft.cell(label, copies, &unit);
-            let score = Some(Score { value, seconds: 0.0, samples: 1 });
-            draft.put(cell, vec![Trial { cell, score, ..Trial::default() }]);
+            draft.put_score(cell, value, 0.0, 1);
         }
     }
     Ok(vec![draft.finish()])

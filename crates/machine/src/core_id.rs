@@ -6,11 +6,14 @@ use super::Machine;
 /// `Model Name` on LoongArch; `None` on others, and if cores are of several kinds.
 pub fn core_id(machine: &Machine) -> Option<String> {
     let cpuinfo = machine.read("/proc/cpuinfo")?;
-    let all = |key: &str| common(&cpuinfo, key);
-    let arm = || Some(format!("{} {}", all("CPU implementer")?, all("CPU part")?).to_lowercase());
-    let power = || all("cpu").filter(|cpu| cpu.starts_with("POWER"))?.split([',', ' ']).next().map(str::to_owned);
-    let loongson = || all("Model Name").or_else(|| all("model name")).filter(|name| name.starts_with("Loongson"));
-    arm().or_else(|| all("uarch").map(str::to_owned)).or_else(power).or_else(|| loongson().map(str::to_owned))
+    let [implementer, part, uarch, cpu] =
+        ["CPU implementer", "CPU part", "uarch", "cpu"].map(|key| common(&cpuinfo, key));
+    if let Some((implementer, part)) = implementer.zip(part) {
+        return Some(format!("{implementer} {part}").to_lowercase());
+    }
+    let power = cpu.filter(|cpu| cpu.starts_with("POWER")).and_then(|cpu| cpu.split([',', ' ']).next());
+    let model = common(&cpuinfo, "Model Name").or_else(|| common(&cpuinfo, "model name"));
+    uarch.or(power).or(model.filter(|name| name.starts_with("Loongson"))).map(str::to_owned)
 }
 
 /// The value of a key, if there is one and it is the same wherever it occurs.

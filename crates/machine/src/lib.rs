@@ -16,7 +16,7 @@
 mod arm;
 pub mod auditing;
 mod calls;
-mod cgroup;
+pub mod cgroup;
 mod core_id;
 mod counts;
 mod doctor;
@@ -37,7 +37,6 @@ mod userland;
 mod virtualisation;
 
 pub use calls::{call_name, call_number};
-pub use cgroup::{controller as cgroup_controller, levels as cgroups_above, setting as cgroup_setting};
 pub use core_id::core_id;
 pub use counts::{copies_limit, cpus_allowed, cpus_online, cpus_usable, first_usable, memory_free};
 pub use doctor::{doctor, examine};
@@ -76,7 +75,7 @@ impl Machine {
 
     /// The text of an absolute `path`, trimmed; `None` where it cannot be read or is empty.
     pub fn read(&self, path: &str) -> Option<String> {
-        text(&fs::read(self.path(path)).ok()?)
+        trimmed(&fs::read(self.path(path)).ok()?)
     }
 
     /// Returns the host's name, `host` if it has none.
@@ -107,7 +106,7 @@ impl Machine {
         let mut bytes = Vec::new();
         let file = File::open(self.path(path)).ok()?;
         file.take(limit).read_to_end(&mut bytes).ok()?;
-        text(&bytes)
+        trimmed(&bytes)
     }
 
     /// The text of `path` as a number; `None` where it is not one.
@@ -160,7 +159,7 @@ impl Machine {
 
 /// Trimmed text of what a file held. Some device-tree and firmware strings end in NUL bytes, and
 /// `/proc` makes no promise of UTF-8.
-fn text(bytes: &[u8]) -> Option<String> {
+fn trimmed(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
     (!text.is_empty()).then(|| text.to_string())

@@ -15,7 +15,7 @@ pub struct Link {
 
 /// The link of the device under `dir`; `None` where the machine does not report it.
 pub fn link(machine: &Machine, dir: &Path) -> Option<Link> {
-    let mount = mounts::of(machine, dir)?;
+    let mount = mounts::containing(machine, dir)?;
     pcie(machine, &mount).or_else(|| sata(machine, &mount))
 }
 

@@ -85,7 +85,7 @@ pub fn all(machine: &Machine) -> Vec<Mount> {
 
 /// The mount that `dir` lies on: the longest that contains it, and of equals the last, which
 /// hides the others.
-pub fn of(machine: &Machine, dir: &Path) -> Option<Mount> {
+pub fn containing(machine: &Machine, dir: &Path) -> Option<Mount> {
     let dir = absolute(machine, dir);
     all(machine).into_iter().filter(|mount| dir.starts_with(&mount.point)).max_by_key(|mount| mount.point.len())
 }
@@ -132,7 +132,7 @@ fn device_places(mount: &Mount) -> Vec<String> {
 
 /// The directory in /sys of the block device that `dir` lies on; none of what is in memory or on another machine.
 pub fn device_folder(machine: &Machine, dir: &Path) -> Option<PathBuf> {
-    let places = device_places(&of(machine, dir)?);
+    let places = device_places(&containing(machine, dir)?);
     let place = places.iter().find(|place| machine.exists(&format!("{place}/queue")))?;
     machine.resolve(Path::new(place))
 }

@@ -131,8 +131,9 @@ impl Sensors {
         power.retain(|_, watts| (0.0..1e6).contains(watts));
         let mut temperature: BTreeMap<String, f64> = self.temperatures.iter().filter_map(probe).collect();
         temperature.retain(|_, celsius| SANE_CELSIUS.contains(celsius));
-        let mhz = |(cpu, path): &(u32, String)| Some((*cpu, number(path)? / 1000.0));
-        let mut frequency: Vec<(u32, f64)> = self.frequencies.iter().filter_map(mhz).collect();
+        let frequencies = self.frequencies.iter();
+        let mut frequency: Vec<(u32, f64)> =
+            frequencies.filter_map(|(cpu, path)| Some((*cpu, number(path)? / 1000.0))).collect();
         frequency.retain(|(_, mhz)| (1.0..100_000.0).contains(mhz));
         let count = self.counters.iter().filter_map(|counter| Some((counter.name.clone(), counter.read(machine)?)));
         let mut states = BTreeMap::new();

@@ -61,8 +61,11 @@ fn kinds(machine: &Machine, cpus: &[usize]) -> Vec<u32> {
     if let Some(kinds) = cpus.iter().map(named).collect() {
         return kinds;
     }
-    let capacity = |cpu: &usize| machine.number::<f64>(&format!("{CPU}/cpu{cpu}/cpu_capacity")).unwrap_or(1024.0);
-    let cores: Vec<(f64, u64)> = cpus.iter().map(|cpu| (capacity(cpu), design(machine, *cpu))).collect();
+    let cores = cpus.iter().map(|cpu| {
+        let capacity = machine.number(&format!("{CPU}/cpu{cpu}/cpu_capacity")).unwrap_or(1024.0);
+        (capacity, design(machine, *cpu))
+    });
+    let cores: Vec<(f64, u64)> = cores.collect();
     let mut sorted = cores.clone();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
     // The capacity of the fastest core of each kind, and its design.

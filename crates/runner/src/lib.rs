@@ -1,7 +1,6 @@
 //! Carries out a plan, trial by trial, into a journal. Only this crate starts what is measured.
 
 mod burnin;
-mod energy;
 mod fields;
 mod guardian;
 mod printed;
@@ -10,9 +9,7 @@ mod protocol;
 mod rig;
 mod rounds;
 pub mod single;
-mod steady;
 mod supervisor;
-mod trial;
 
 use std::collections::BTreeSet;
 use std::path::Path;

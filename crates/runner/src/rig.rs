@@ -11,8 +11,7 @@ use super::Setting;
 use super::printed;
 use super::program::{Command, LANGUAGE};
 use super::rounds::Bench;
-use super::supervisor::Supervisor;
-use super::trial::{Role, Setup, Side};
+use super::supervisor::{Role, Setup, Side, Supervisor};
 use build::{Programs, graphics};
 use catalogue::{Copies, GRAPHICS, Test};
 use conditions::{Entered, Experiment, Refusal, Staging};
@@ -122,8 +121,8 @@ impl<'a> Rig<'a> {
         let folder = self.supervisor.scratch.trial()?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &test.args, 1);
-        let copies = vec![Command { path, args, folder: &folder, environment: &[] }];
-        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads: 1 };
+        let command = Command { path, args, folder: &folder, environment: &[] };
+        let setup = Setup::alone(test, command, NAMED_WINDOW);
         let trial = self.supervisor.measure(&setup, &mut Entered::default())?;
         let value = test.value.as_deref().and_then(|name| trial.copies.first()?.values.get(name));
         Ok(value.map_or(0.0, |value| value.0))
@@ -150,8 +149,8 @@ impl<'a> Rig<'a> {
         let folder = self.supervisor.scratch.kept(&kept_name(test))?;
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &[&test.args, more].concat(), 1);
-        let copies = vec![Command { path, args, folder: &folder, environment: self.environment(test) }];
-        let setup = Setup { test, copies, sides: Vec::new(), window: NAMED_WINDOW, threads };
+        let command = Command { path, args, folder: &folder, environment: self.environment(test) };
+        let setup = Setup { threads, ..Setup::alone(test, command, NAMED_WINDOW) };
         self.supervisor.measure(&setup, &mut Entered::default())
     }
 

@@ -7,8 +7,7 @@ use anyhow::{Result, bail};
 
 use super::program::Command;
 use super::rig::{NAMED_WINDOW, can_run};
-use super::supervisor::Supervisor;
-use super::trial::Setup;
+use super::supervisor::{Setup, Supervisor};
 use build::Programs;
 use catalogue::Test;
 use conditions::{Entered, Experiment, Refusal};
@@ -58,8 +57,8 @@ impl Single<'_> {
             args.extend(self.test.command.iter().cloned());
         }
         let path = self.programs.executable(self.test, 0)?;
-        let copies = vec![Command { path, args, folder: self.folder, environment: &[] }];
-        let setup = Setup { test: self.test, copies, sides: Vec::new(), window, threads: 1 };
+        let command = Command { path, args, folder: self.folder, environment: &[] };
+        let setup = Setup::alone(self.test, command, window);
         let measured = can_run(self.machine, self.test)
             .and_then(|()| supervisor.measure(&setup, &mut Entered::default()))
             .map(|trial| trial.copies.into_iter().next().unwrap_or_default());

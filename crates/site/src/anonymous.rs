@@ -30,7 +30,7 @@ pub(crate) type Replaced = BTreeMap<Cow<'static, str>, usize>;
 /// # Errors
 /// The journal cannot be encoded: a defect.
 pub(crate) fn anonymous(mut journal: Journal) -> Result<(Vec<u8>, Replaced)> {
-    let names = Names::of(&journal);
+    let names = Names::new(&journal);
     let mut replaced = Replaced::new();
     let facts = journal.facts.iter().count();
     if !journal.run.comment.is_empty() {
@@ -64,7 +64,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(journal: &Journal) -> Names {
+    fn new(journal: &Journal) -> Names {
         let host = &journal.run.host;
         let alias = fleet::alias(host).replace("node-", "host-");
         let mut all = Vec::new();

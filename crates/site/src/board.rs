@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::class::Class;
 use crate::entry::{Columns, Entry};
-use crate::measure::{Measure, measures};
+use crate::measure::{INDEX, Measure, measures};
 use crate::price::Prices;
 use crate::record::FACETS;
 use catalogue::Catalogue;
@@ -42,9 +42,8 @@ impl Board {
         entries.sort_by(|a, b| (&a.started, &a.id).cmp(&(&b.started, &b.id)));
         let mut measures = measures(&entries, columns, catalogue);
         measures.extend(prices.measures(&entries, &measures));
-        let is_system = |measure: &Measure| measure.id == "index.system";
         let most = || (0..measures.len()).rev().max_by_key(|place| measures[*place].values.len());
-        let first = measures.iter().position(is_system).or_else(most).unwrap_or(0);
+        let first = measures.iter().position(|measure| measure.id == INDEX).or_else(most).unwrap_or(0);
         let mut systems: BTreeMap<&Class, std::collections::BTreeSet<&str>> = BTreeMap::new();
         for entry in &entries {
             let has = measures.get(first).is_some_and(|first| first.values.contains_key(&entry.id));

@@ -31,7 +31,7 @@ impl From<Class> for [String; 4] {
 }
 
 impl Class {
-    pub(crate) fn of(run: &Run) -> Class {
+    pub(crate) fn new(run: &Run) -> Class {
         let procedure = match run.procedure {
             Procedure::Imported => format!("imported from {}", run.tool),
             procedure => format!("{procedure} procedure"),

@@ -89,7 +89,7 @@ impl Entry {
             host: record.host().to_owned(),
             about: record.about(),
             facts: FACETS.iter().map(|(name, _)| record.summary.facts.text(name).map(str::to_owned)).collect(),
-            class: Class::of(run),
+            class: Class::new(run),
             marks: record.marks().into_iter().map(str::to_owned).collect(),
             has_chart: record.has_chart(),
             figures,

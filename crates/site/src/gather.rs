@@ -24,7 +24,7 @@ pub(crate) struct Gathered {
 
 impl Gathered {
     /// Looks through `sources`, passing over the site itself, which lies at `site` and has the same journals.
-    pub(crate) fn of(sources: &[PathBuf], site: &Path, catalogue: &Catalogue) -> Gathered {
+    pub(crate) fn new(sources: &[PathBuf], site: &Path, catalogue: &Catalogue) -> Gathered {
         let mut gathered = Gathered::default();
         let site = site.canonicalize().ok();
         for source in sources {

@@ -111,12 +111,11 @@ pub(crate) fn ends(value: &Estimate) -> [f64; 2] {
 /// Returns a bar from 0 to a value with its interval, where `from` and `to` are the picture's ends.
 pub(crate) fn bar(value: &Estimate, (from, to): (f64, f64)) -> Markup {
     let place = |number: f64| (100.0 * (number - from) / (to - from).max(f64::MIN_POSITIVE)).clamp(0.0, 100.0);
-    let shown = |place: f64| format!("{place:.1}");
-    let x = |number: f64| shown(place(number));
+    let x = |number: f64| format!("{:.1}", place(number));
     let (zero, end) = (place(0.0), place(value.value));
     html! {
         svg.bar aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none" {
-            rect.h0 x=(shown(zero.min(end))) y="0" width=(shown((end - zero).abs())) height="8" {}
+            rect.h0 x=(format!("{:.1}", zero.min(end))) y="0" width=(format!("{:.1}", (end - zero).abs())) height="8" {}
             @if value.bounded() {
                 path.ends d={ "M" (x(value.low)) " 4H" (x(value.high)) "M" (x(value.low)) " 1v6M" (x(value.high)) " 1v6" } {}
             }

@@ -98,7 +98,7 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     let made_by = format!("{} {} {:?}", record::made_by(asked.url), Summary::made_by(), asked.anonymous);
     let keeper = asked.cache.and_then(|cache| Keeper::new(cache, asked.into, made_by));
     let (gathered, state) = rayon::join(
-        || Gathered::of(asked.sources, asked.into, catalogue),
+        || Gathered::new(asked.sources, asked.into, catalogue),
         || keeper.as_ref().map(Keeper::read).unwrap_or_default(),
     );
     let last = state.systems;
@@ -112,13 +112,18 @@ pub fn build(asked: &Asked<'_>, catalogue: &Catalogue) -> Result<Built> {
     }
     built.runs = entries.len();
     let board = Board::new(entries.into_values().collect(), &columns, asked.prices, catalogue);
-    let csv = || files.write("runs.csv", front::csv(&board)?.as_bytes());
-    let data = || data::write(&board, &files);
-    let others = || {
-        hints::write(&board, &columns, catalogue, &files)?;
-        pages(&board, asked, catalogue, &files, last)
-    };
-    let (csv, (data, systems)) = rayon::join(csv, || rayon::join(data, others));
+    let (csv, (data, systems)) = rayon::join(
+        || files.write("runs.csv", front::csv(&board)?.as_bytes()),
+        || {
+            rayon::join(
+                || data::write(&board, &files),
+                || {
+                    hints::write(&board, &columns, catalogue, &files)?;
+                    pages(&board, asked, catalogue, &files, last)
+                },
+            )
+        },
+    );
     csv?;
     data?;
     let systems = systems?;

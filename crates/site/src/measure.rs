@@ -80,7 +80,7 @@ fn figure(estimate: Option<Estimate>) -> Value {
 
 /// Returns every measure of the runs, those that stand for whole systems first, then in the catalogue's order.
 pub(crate) fn measures(entries: &[Entry], columns: &Columns, catalogue: &Catalogue) -> Vec<Measure> {
-    let known: Vec<(usize, Measure)> = columns.iter().map(|column| Measure::of(column, catalogue)).collect();
+    let known: Vec<(usize, Measure)> = columns.iter().map(|column| Measure::from_column(column, catalogue)).collect();
     let mut found: BTreeMap<(u8, usize, &str), Measure> = BTreeMap::new();
     for entry in entries {
         for (place, value, quiet) in &entry.figures {
@@ -106,7 +106,7 @@ impl Measure {
     /// catalogue's order, unknown ones last. Columns have the same measure if and only if it has the
     /// same name, and its label is the catalogue's where that knows it: no run decides what those of
     /// others are called, or which way is better.
-    fn of(column: &Column, catalogue: &Catalogue) -> (usize, Measure) {
+    fn from_column(column: &Column, catalogue: &Catalogue) -> (usize, Measure) {
         match column {
             Column::Index { id, .. } => {
                 let place = catalogue.indexes.iter().position(|kind| kind.id == *id).unwrap_or(0);

@@ -42,7 +42,7 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
             h2 { "On this site" }
             table.facts {
                 tr { th scope="row" { "Content" } td { (id) ", the beginning of the SHA-256 of its journal" } }
-                tr { th scope="row" { "Comparable with" } td { "runs of the " (Class::of(run).label()) } }
+                tr { th scope="row" { "Comparable with" } td { "runs of the " (Class::new(run).label()) } }
                 @if !repeat.words.is_empty() {
                     tr { th scope="row" { "To repeat it" } td { code { (repeat.command()) } } }
                 }

@@ -1,7 +1,7 @@
 //! Pictures of a run for other pages: a badge, and a chart of its index.
 
 use analysis::Results;
-use maud::{Markup, html};
+use maud::html;
 use report::score;
 
 use crate::layout::ends;
@@ -52,17 +52,6 @@ pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
     let x = |value: f64| format!("{:.1}", FROM as f64 + (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));
     let width = |value: f64| format!("{:.1}", (TO - FROM) as f64 * (value / most).clamp(0.0, 1.0));
     let title = format!("{}: index by test, {}", record.host(), words::copies(index.copies));
-    let row = |(number, part): (usize, &analysis::Part)| -> Markup {
-        let y = ROW * (number + 2);
-        html! {
-            text x=(FROM - 8) y=(y) text-anchor="end" { (part.label) }
-            rect x=(FROM) y=(y - 11) width=(width(part.index.value)) height="13" fill="#1d62ad" opacity=".5" {}
-            @if part.index.bounded() {
-                path d={ "M" (x(part.index.low)) " " (y - 4) "H" (x(part.index.high)) } stroke="#16181b" {}
-            }
-            text x=(TO + 8) y=(y) { (score(&part.index)) }
-        }
-    };
     let svg = html! {
         svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 700 " (height) } width="700" height=(height) role="img"
             aria-label=(title) {
@@ -71,7 +60,15 @@ pub(crate) fn chart(record: &Record, results: &Results) -> Option<String> {
                 text x="12" y="18" font-weight="600" {
                     (title) ": " (score(&index.score)) " " (words::plus_minus(index.score.halves()))
                 }
-                @for each in index.parts.iter().enumerate() { (row(each)) }
+                @for (number, part) in index.parts.iter().enumerate() {
+                    @let y = ROW * (number + 2);
+                    text x=(FROM - 8) y=(y) text-anchor="end" { (part.label) }
+                    rect x=(FROM) y=(y - 11) width=(width(part.index.value)) height="13" fill="#1d62ad" opacity=".5" {}
+                    @if part.index.bounded() {
+                        path d={ "M" (x(part.index.low)) " " (y - 4) "H" (x(part.index.high)) } stroke="#16181b" {}
+                    }
+                    text x=(TO + 8) y=(y) { (score(&part.index)) }
+                }
             }
         }
     };

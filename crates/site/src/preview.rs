@@ -3,7 +3,7 @@
 use ab_glyph::{Font, FontRef, ScaleFont, point};
 use anyhow::{Context, Result};
 
-use crate::record::{Change, Record};
+use crate::record::Record;
 use analysis::{Results, named};
 use journal::Cell;
 use report::score;
@@ -62,20 +62,20 @@ pub(crate) fn png(record: &Record, results: &Results) -> Result<Vec<u8>> {
     let font = FontRef::try_from_slice(FONT).context("the font cannot be read")?;
     let mut canvas = Canvas { pixels: vec![0; (SIZE.0 * SIZE.1) as usize], font };
     canvas.fill((0.0, 0.0), (SIZE.0 as f32, 10.0), BLUE);
-    canvas.text((MARGIN, 68.0), 28.0, BLUE, "unixmark");
+    canvas.write((MARGIN, 68.0), 28.0, BLUE, "unixmark");
     let day = record.run().started.get(..10).unwrap_or("");
-    canvas.text_before((RIGHT, 68.0), 28.0, SOFT, day);
+    canvas.write_before((RIGHT, 68.0), 28.0, SOFT, day);
     let host = canvas.fitting(record.host(), 58.0, RIGHT - MARGIN);
-    canvas.text((MARGIN, 140.0), 58.0, INK, &host);
+    canvas.write((MARGIN, 140.0), 58.0, INK, &host);
     let about = canvas.fitting(&record.about(), 27.0, RIGHT - MARGIN);
-    canvas.text((MARGIN, 184.0), 27.0, SOFT, &about);
+    canvas.write((MARGIN, 184.0), 27.0, SOFT, &about);
     let indexes: Vec<&analysis::Index> = record.system_indexes().collect();
     let ends = if indexes.len() > 1 { vec![indexes[0], indexes[indexes.len() - 1]] } else { indexes };
     for (place, index) in (0_u8..).zip(&ends) {
         let left = MARGIN + f32::from(place) * 560.0;
-        let end = canvas.text((left, 272.0), 72.0, INK, &score(&index.score));
+        let end = canvas.write((left, 272.0), 72.0, INK, &score(&index.score));
         let about = format!("{} index, {}", words::plus_minus(index.score.halves()), words::copies(index.copies));
-        canvas.text((end + 16.0, 272.0), 25.0, SOFT, &about);
+        canvas.write((end + 16.0, 272.0), 25.0, SOFT, &about);
     }
     canvas.lines(&lines(record, results), TOP[usize::from(ends.is_empty())]);
     canvas.encode()
@@ -86,20 +86,20 @@ fn lines(record: &Record, results: &Results) -> Vec<Line> {
     let indexes = || results.indexes().iter().filter(|index| index.id == "system" && index.complete);
     if let Some(index) = indexes().max_by_key(|index| index.copies) {
         let most = index.parts.iter().map(|part| part.index.value).fold(f64::MIN_POSITIVE, f64::max);
-        let line = |part: &analysis::Part| Line {
+        let lines = index.parts.iter().take(ROWS).map(|part| Line {
             name: part.label.clone(),
             value: score(&part.index),
             bar: Some(part.index.value / most),
-        };
-        return index.parts.iter().take(ROWS).map(line).collect();
+        });
+        return lines.collect();
     }
     if !record.costs.is_empty() {
-        let line = |one: &Change| Line {
+        let lines = record.costs.iter().take(ROWS).map(|one| Line {
             name: format!("{}, {}: {}", one.label, words::copies(one.key.copies), one.key.condition),
             value: format!("{} {}", words::signed_fine(one.change.value), one.unit),
             bar: None,
-        };
-        return record.costs.iter().take(ROWS).map(line).collect();
+        });
+        return lines.collect();
     }
     let line = |figure: &analysis::Figure| {
         let Cell { key, label, unit, .. } = &figure.cell;
@@ -117,14 +117,14 @@ impl Canvas {
         for (number, line) in (1_u8..).zip(lines) {
             let base = top + f32::from(number) * row;
             let Line { name, value, bar } = line;
-            self.text_before((RIGHT, base), size, INK, value);
+            self.write_before((RIGHT, base), size, INK, value);
             let Some(share) = bar else {
                 let name = self.fitting(name, size, 800.0);
-                self.text((MARGIN, base), size, SOFT, &name);
+                self.write((MARGIN, base), size, SOFT, &name);
                 continue;
             };
             let name = self.fitting(name, size, FROM - MARGIN - 14.0);
-            self.text_before((FROM - 14.0, base), size, INK, &name);
+            self.write_before((FROM - 14.0, base), size, INK, &name);
             let length = (TO - FROM) * share.clamp(0.0, 1.0) as f32;
             self.fill((FROM, base - 0.75 * size), (FROM + length.max(1.0), base + 0.1 * size), BAR);
         }
@@ -139,7 +139,7 @@ impl Canvas {
     }
 
     /// Writes from a point on the base line to the right; returns where the text ends.
-    fn text(&mut self, (left, base): (f32, f32), size: f32, ink: u8, text: &str) -> f32 {
+    fn write(&mut self, (left, base): (f32, f32), size: f32, ink: u8, text: &str) -> f32 {
         let mut at = left;
         for letter in text.chars() {
             let font = self.font.as_scaled(size);
@@ -160,8 +160,8 @@ impl Canvas {
     }
 
     /// Writes so that the text ends at a point.
-    fn text_before(&mut self, (right, base): (f32, f32), size: f32, ink: u8, text: &str) {
-        self.text((right - self.width(text, size), base), size, ink, text);
+    fn write_before(&mut self, (right, base): (f32, f32), size: f32, ink: u8, text: &str) {
+        self.write((right - self.width(text, size), base), size, ink, text);
     }
 
     fn width(&self, text: &str, size: f32) -> f32 {

@@ -69,7 +69,7 @@ impl Reading {
     /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise returns
     /// the journal.
     fn unread<'a>(&mut self, path: &'a PathBuf, url: &str, files: &Files) -> Option<(&'a PathBuf, Option<Stamp>)> {
-        let stamp = Stamp::of(path);
+        let stamp = Stamp::read(path);
         let unread = Some((path, stamp));
         let known = absolute(path).and_then(|name| self.last.0.remove_entry(&name));
         let Some((name, known)) = known.filter(|(_, known)| known.is_of(stamp)) else { return unread };

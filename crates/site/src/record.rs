@@ -130,7 +130,7 @@ impl Record {
         let record = Record {
             pages: made_by(url),
             id: id.to_owned(),
-            class: Class::of(&results.run).id,
+            class: Class::new(&results.run).id,
             costs: costs(results),
             summary,
         };

@@ -143,9 +143,9 @@ impl Known {
 
 impl Stamp {
     /// Returns the stamp of a file now; `None` where a later change might not show in it.
-    pub(crate) fn of(path: &Path) -> Option<Stamp> {
+    pub(crate) fn read(path: &Path) -> Option<Stamp> {
         let metadata = fs::metadata(path).ok()?;
-        let (place, changed) = place(&metadata);
+        let (place, changed) = place_and_change(&metadata);
         let modified = metadata.modified().ok()?;
         let latest = modified.max(SystemTime::UNIX_EPOCH + changed);
         let is_old = SystemTime::now().duration_since(latest).is_ok_and(|age| age > TOO_YOUNG);
@@ -155,7 +155,7 @@ impl Stamp {
 }
 
 #[cfg(unix)]
-fn place(metadata: &Metadata) -> ([i64; 4], Duration) {
+fn place_and_change(metadata: &Metadata) -> ([i64; 4], Duration) {
     use std::os::unix::fs::MetadataExt;
     let (seconds, nanoseconds) = (metadata.ctime(), metadata.ctime_nsec());
     let changed = Duration::new(seconds.try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
@@ -163,6 +163,6 @@ fn place(metadata: &Metadata) -> ([i64; 4], Duration) {
 }
 
 #[cfg(not(unix))]
-fn place(_: &Metadata) -> ([i64; 4], Duration) {
+fn place_and_change(_: &Metadata) -> ([i64; 4], Duration) {
     ([0; 4], Duration::ZERO)
 }

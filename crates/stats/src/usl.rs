@@ -117,42 +117,66 @@ pub fn fit_usl(levels: &[Throughput<'_>]) -> Option<UslFit> {
     })
 }
 
-/// The law of the points, of two parameters or three.
+/// The points of a law, made linear in 1/λ, σ/λ and κ/λ.
+struct Linear {
+    /// The factors of those three at each point.
+    basis: Vec<[f64; 3]>,
+    /// The seconds that a copy takes per unit of work.
+    times: Vec<f64>,
+}
+
+impl Linear {
+    fn new(points: &[(f64, f64)]) -> Linear {
+        let basis = points.iter().map(|(n, _)| [1.0, n - 1.0, n * (n - 1.0)]).collect();
+        Linear { basis, times: points.iter().map(|(copies, total)| copies / total).collect() }
+    }
+
+    /// Returns the factors of each point over a number.
+    fn divided(&self, by: &[f64]) -> Vec<[f64; 3]> {
+        self.basis.iter().zip(by).map(|(row, by)| row.map(|cell| cell / by)).collect()
+    }
+
+    /// Returns the times that a law with these parameters gives.
+    fn model(&self, x: &[f64; 3]) -> Vec<f64> {
+        self.basis.iter().map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect()
+    }
+
+    /// Returns the logarithms by which that law misses the times.
+    fn misses(&self, x: &[f64; 3]) -> Vec<f64> {
+        let said = self.model(x).into_iter().zip(&self.times);
+        said.map(|(said, is)| if said > 0.0 { (is / said).natural_log() } else { f64::INFINITY }).collect()
+    }
+
+    /// Returns the sum of their squares.
+    fn loss(&self, x: &[f64; 3]) -> f64 {
+        self.misses(x).iter().map(|miss| miss * miss).sum()
+    }
+}
+
+/// Returns the law of the points, of two parameters or three.
 fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
     let usable = |(copies, total): &(f64, f64)| *copies >= 1.0 && total.is_finite() && *total > 0.0;
     if parameters < 2 || !points.iter().all(usable) {
         return None;
     }
-    let basis: Vec<[f64; 3]> = points.iter().map(|(n, _)| [1.0, n - 1.0, n * (n - 1.0)]).collect();
-    // Seconds that a copy takes per unit of work.
-    let times: Vec<f64> = points.iter().map(|(copies, total)| copies / total).collect();
-    let divided =
-        |by: &[f64]| -> Vec<[f64; 3]> { basis.iter().zip(by).map(|(row, by)| row.map(|cell| cell / by)).collect() };
-    let model =
-        |x: &[f64; 3]| -> Vec<f64> { basis.iter().map(|row| row.iter().zip(x).map(|(a, b)| a * b).sum()).collect() };
-    let misses = |x: &[f64; 3]| -> Vec<f64> {
-        model(x)
-            .iter()
-            .zip(&times)
-            .map(|(said, is)| if *said > 0.0 { (is / said).natural_log() } else { f64::INFINITY })
-            .collect()
-    };
-    let loss = |x: &[f64; 3]| misses(x).iter().map(|miss| miss * miss).sum::<f64>();
-    let mut x = least_squares(&divided(&times), &vec![1.0; times.len()], parameters)?;
-    if !loss(&x).is_finite() {
-        x = [median(&times), 0.0, 0.0];
+    let linear = Linear::new(points);
+    let times = &linear.times;
+    let mut x = least_squares(&linear.divided(times), &vec![1.0; times.len()], parameters)?;
+    if !linear.loss(&x).is_finite() {
+        x = [median(times), 0.0, 0.0];
     }
     for _ in 0..STEPS {
-        let step = least_squares(&divided(&model(&x)), &misses(&x), parameters)?;
+        let step = least_squares(&linear.divided(&linear.model(&x)), &linear.misses(&x), parameters)?;
+        let loss = linear.loss(&x);
         let shorter = (0..HALVINGS).map(|halvings| 0.5_f64.powi(halvings as i32));
-        let next = shorter.map(|share| [0, 1, 2].map(|k| x[k] + share * step[k])).find(|next| loss(next) < loss(&x));
-        match next {
-            Some(next) if loss(&x) - loss(&next) > 1e-15 => x = next,
+        let mut steps = shorter.map(|share| [0, 1, 2].map(|k| x[k] + share * step[k]));
+        match steps.find(|next| linear.loss(next) < loss) {
+            Some(next) if loss - linear.loss(&next) > 1e-15 => x = next,
             _ => break,
         }
     }
-    let told = |value: f64| if value.abs() < DUST { 0.0 } else { value };
-    (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma: told(x[1] / x[0]), kappa: told(x[2] / x[0]) })
+    let [sigma, kappa] = [x[1], x[2]].map(|share| share / x[0]).map(|value| if value.abs() < DUST { 0.0 } else { value });
+    (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma, kappa })
 }
 
 /// Solves `rows`·x = `targets` for the first `columns` of x by modified Gram–Schmidt (Björck, Numerical Methods for Least

@@ -184,7 +184,7 @@ fn shown(journal: anyhow::Result<Journal>, seed: &str, number: u64) {
     match number / 24 % 12 {
         9 => {
             let summary = Summary::of(&results, 1);
-            let place = archive::Place::of(&summary.run);
+            let place = archive::Place::new(&summary.run);
             let archive = tempfile::tempdir().unwrap();
             for (name, make) in [
                 ("results", archive::results as fn(&str, &Summary) -> archive::Table),

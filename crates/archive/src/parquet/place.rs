@@ -28,7 +28,7 @@ pub struct Place {
 impl Place {
     /// Returns the place of a run.
     #[must_use]
-    pub fn of(run: &Run) -> Place {
+    pub fn new(run: &Run) -> Place {
         let Run { name, host, started, seed, .. } = run;
         let fleet = run.fleet.clone().unwrap_or_default();
         let part = format!("{}\0{}\0{}\0{}", fleet.run, fleet.id.node, fleet.id.task, fleet.attempt);
@@ -92,20 +92,20 @@ mod tests {
 
     #[test]
     fn a_run_has_one_place() {
-        let place = Place::of(&run("vm-2026-11-21-01", "vm"));
+        let place = Place::new(&run("vm-2026-11-21-01", "vm"));
         let file = format!("suite=unixmark/date=2026-11-21/host=vm/{}.vm-2026-11-21-01.parquet", place.id);
         assert_eq!(place.path, Path::new(&file));
-        assert_eq!(place, Place::of(&run("vm-2026-11-21-01", "vm")));
+        assert_eq!(place, Place::new(&run("vm-2026-11-21-01", "vm")));
         let fleet = Attempt { run: "night".into(), id: NodeId { node: "n1".into(), task: "0".into() }, attempt: 1 };
         let part = Run { fleet: Some(fleet), ..run("vm-2026-11-21-01", "vm") };
-        assert_ne!(place.id, Place::of(&part).id);
+        assert_ne!(place.id, Place::new(&part).id);
     }
 
     #[test]
     fn no_name_leads_elsewhere() {
         for name in ["", "../../x", "a/b", ".", &"/".repeat(500)] {
             let strange = Run { started: name.to_owned(), tool: name.to_owned(), ..run(name, name) };
-            let place = Place::of(&strange);
+            let place = Place::new(&strange);
             let parts: Vec<_> = place.path.components().map(|part| part.as_os_str().to_owned()).collect();
             assert_eq!(parts.len(), 4, "{}", place.path.display());
             assert!(parts.iter().all(|part| part.len() <= 200 && part != ".." && part != "."), "{parts:?}");

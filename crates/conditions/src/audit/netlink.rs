@@ -68,7 +68,7 @@ impl Status {
 
 impl Setting {
     /// AUDIT_STATUS_…, and the field's place.
-    fn place(self) -> (u32, usize) {
+    fn bit_and_index(self) -> (u32, usize) {
         match self {
             Setting::Enabled => (0x01, 1),
             Setting::Pid => (0x04, 3),
@@ -78,7 +78,7 @@ impl Setting {
 
     /// The request. It is longer than today's structure, since the kernel refuses one that is shorter than its own.
     fn encode(self, value: u32) -> Vec<u8> {
-        let (bit, index) = self.place();
+        let (bit, index) = self.bit_and_index();
         let mut bytes = vec![0; 64];
         bytes[..4].copy_from_slice(&bit.to_ne_bytes());
         bytes[4 * index..][..4].copy_from_slice(&value.to_ne_bytes());

@@ -126,7 +126,7 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
     while let Some(option) = words.next() {
         let mut next = || words.next().ok_or_else(|| format!("{option} needs a value"));
         match option {
-            "-a" | "-A" => parts.place = Some(place(next()?)?),
+            "-a" | "-A" => parts.place = Some(list_and_action(next()?)?),
             "-w" => parts.watch = Some(next()?),
             "-p" => parts.perm = Some(next()?),
             "-k" => parts.key = Some(next()?),
@@ -146,7 +146,7 @@ fn sort<'a>(words: &[&'a str]) -> Result<Parts<'a>, String> {
 }
 
 /// Reads `LIST,ACTION`, in either order.
-fn place(word: &str) -> Result<(u32, u32), String> {
+fn list_and_action(word: &str) -> Result<(u32, u32), String> {
     let mut found = (None, None);
     for part in word.split(',') {
         match part {

@@ -47,7 +47,7 @@ pub struct Place(PathBuf);
 impl Place {
     /// The place in the fleet run's directory, which must be an absolute path.
     #[must_use]
-    pub fn of(directory: &Path) -> Place {
+    pub fn new(directory: &Path) -> Place {
         Place(directory.join("slurm"))
     }
 
@@ -103,7 +103,7 @@ pub fn submit(directory: &Path, request: &Request<'_>, mut stop: impl FnMut() ->
     if Record::is_in(directory)? {
         bail!("{} has a submission already; try another directory", directory.display());
     }
-    let place = Place::of(directory);
+    let place = Place::new(directory);
     place.furnish(directory, request)?;
     let now = jiff::Timestamp::now();
     let name = script::job_name(request.run, &format!("{now}{}{}", std::process::id(), directory.display()));

@@ -30,7 +30,7 @@ pub fn explain(fleet: &mut Fleet, directory: &Path) -> Result<()> {
             let _ = record.add(Line::Ended { node: job.node.clone(), state: job.state.clone() });
         }
     }
-    let written = written(&Place::of(directory).journals());
+    let written = written(&Place::new(directory).journals());
     for entry in fleet.entries.iter_mut().filter(|entry| entry.state != State::Whole) {
         let told = tell(&entry.id.node, &record, &jobs).map(|(late, told)| {
             // Its job may have ended well, and others not, which the collector waits for.

@@ -6,7 +6,7 @@ use super::{Kind, Measurements};
 use crate::text::{list, text};
 use catalogue::Metric;
 
-/// What Google Benchmark itself writes of a benchmark; every other number is a counter of the user's.
+/// The numbers that Google Benchmark itself writes of a benchmark; every other number is a counter of the user's.
 const GBENCH: [&str; 10] = [
     "family_index",
     "per_family_instance_index",

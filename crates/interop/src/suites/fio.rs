@@ -14,11 +14,11 @@ const VERSION: &str = "fio version";
 const PERCENTILES: [(&str, &str); 2] = [("p50", "50.000000"), ("p99", "99.000000")];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
-    text.json.as_ref().is_some_and(|json| json.get(VERSION).is_some())
+    text.value().get(VERSION).is_some()
 }
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let json = source.json.as_ref().unwrap_or(&Value::Null);
+    let json = source.value();
     let version = text(json, &[VERSION]);
     let Some(number_of) = version.strip_prefix("fio-").filter(|version| version.starts_with("3.")) else {
         return Err(source.unknown(source.line_of(VERSION), "fio", &version, "version 3"));

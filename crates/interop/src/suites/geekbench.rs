@@ -16,11 +16,11 @@ const METRICS: [(&str, &str, &str, &str); 3] = [
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     let is_section = |section: &Value| section.get("workloads").is_some();
-    text.json.as_ref().is_some_and(|json| list(json, "sections").iter().any(is_section))
+    list(text.value(), "sections").iter().any(is_section)
 }
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let json = source.json.as_ref().unwrap_or(&Value::Null);
+    let json = source.value();
     let version = text(json, &["version"]);
     let version = version.trim_start_matches("Geekbench").trim();
     if !["4.", "5.", "6."].iter().any(|known| version.starts_with(known)) {

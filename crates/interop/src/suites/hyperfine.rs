@@ -9,12 +9,12 @@ use journal::Journal;
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     let is_result = |one: &Value| one.get("command").is_some() && one.get("mean").is_some();
-    text.json.as_ref().is_some_and(|json| list(json, "results").iter().any(is_result))
+    list(text.value(), "results").iter().any(is_result)
 }
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "hyperfine".clone_into(&mut draft.run.tool);
-    for result in list(source.json.as_ref().unwrap_or(&Value::Null), "results") {
+    for result in list(source.value(), "results") {
         let figure = Heading::time(text(result, &["command"]), "s");
         let times: Vec<f64> = list(result, "times").iter().filter_map(|time| number(time, &[])).collect();
         draft.seconds += times.iter().sum::<f64>();

@@ -1,7 +1,6 @@
 //! YABS's JSON (`-w`, `-j`): its fio mix, Geekbench scores and iperf speeds.
 
 use anyhow::Result;
-use serde_json::Value;
 
 use crate::date;
 use crate::draft::{Draft, Heading};
@@ -25,12 +24,12 @@ const WAYS: [(&str, &str); 3] = [("r", "read"), ("w", "write"), ("rw", "total")]
 const SPEEDS: [(&str, f64); 3] = [("Kbits/sec", 1e-3), ("Mbits/sec", 1.0), ("Gbits/sec", 1e3)];
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
-    let has = |key: &str| text.json.as_ref().is_some_and(|json| json.get(key).is_some());
+    let has = |key: &str| text.value().get(key).is_some();
     has("version") && has("os") && ["fio", "geekbench", "iperf", "mem"].into_iter().any(has)
 }
 
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
-    let json = source.json.as_ref().unwrap_or(&Value::Null);
+    let json = source.value();
     let version = text(json, &["version"]);
     if !version.starts_with("v20") {
         return Err(source.unknown(source.line_of("\"version\""), "YABS", &version, "a version such as v2025-04-20"));

@@ -11,13 +11,13 @@ const ELSEWHERE: &str = "choose a directory on a local disk: --dir DIR";
 const ROOM_NEEDED: u64 = 1 << 30;
 
 pub fn read_only(system: &System) -> Option<Finding> {
-    let mount = mounts::of(system.machine, system.dir)?;
+    let mount = mounts::containing(system.machine, system.dir)?;
     let what = format!("{} is mounted read-only: the file tests cannot run", mount.point);
     mount.is_read_only().then(|| finding(Spoils, what, "choose a writable directory: --dir DIR"))?
 }
 
 pub fn file_system(system: &System) -> Option<Finding> {
-    let mount = mounts::of(system.machine, system.dir)?;
+    let mount = mounts::containing(system.machine, system.dir)?;
     let (dir, kind) = (system.dir.display(), &mount.file_system);
     if mount.is_network() {
         let what = format!("{dir} is on a network file system ({kind}): file tests measure it");

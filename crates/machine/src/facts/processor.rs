@@ -79,11 +79,10 @@ fn nohz_full(machine: &Machine, _: &Path) -> Option<String> {
 /// Sockets, cores and threads of the CPUs that are online.
 fn topology(machine: &Machine, _: &Path) -> Option<String> {
     let cpus = counts::online(machine);
-    let id = |cpu: &usize, file: &str| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}"));
-    let socket = |cpu: &usize| id(cpu, "physical_package_id");
-    let cores = |cpu: &usize| id(cpu, "thread_siblings_list");
-    let sockets: BTreeSet<String> = cpus.iter().filter_map(socket).collect();
-    let cores: BTreeSet<String> = cpus.iter().filter_map(cores).collect();
+    let [sockets, cores] = ["physical_package_id", "thread_siblings_list"].map(|file| {
+        let ids = cpus.iter().filter_map(|cpu| machine.read(&format!("{CPU}/cpu{cpu}/topology/{file}")));
+        ids.collect::<BTreeSet<String>>()
+    });
     if sockets.is_empty() || cores.is_empty() {
         return None;
     }

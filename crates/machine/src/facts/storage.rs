@@ -7,10 +7,10 @@ use std::path::Path;
 
 pub(super) const ROWS: &[Row] = &[
     text("storage.dir", "Directory under test", |m, dir| Some(mounts::absolute(m, dir).display().to_string())),
-    text("storage.file_system", "File system", |m, dir| Some(mounts::of(m, dir)?.file_system)),
-    text("storage.mount_point", "Mounted at", |m, dir| Some(mounts::of(m, dir)?.point)),
-    text("storage.device", "Device", |m, dir| Some(mounts::of(m, dir)?.source)),
-    text("storage.options", "Mount options", |m, dir| Some(options(&mounts::of(m, dir)?))),
+    text("storage.file_system", "File system", |m, dir| Some(mounts::containing(m, dir)?.file_system)),
+    text("storage.mount_point", "Mounted at", |m, dir| Some(mounts::containing(m, dir)?.point)),
+    text("storage.device", "Device", |m, dir| Some(mounts::containing(m, dir)?.source)),
+    text("storage.options", "Mount options", |m, dir| Some(options(&mounts::containing(m, dir)?))),
     value("storage.free", "Free space", free),
     text("storage.model", "Device model", |m, dir| device(m, dir, "device/model")),
     value("storage.link", "Device's link", link),
@@ -42,7 +42,7 @@ fn link(machine: &Machine, dir: &Path) -> Option<Value> {
 }
 
 fn device(machine: &Machine, dir: &Path, file: &str) -> Option<String> {
-    mounts::device_file(machine, &mounts::of(machine, dir)?, file)
+    mounts::device_file(machine, &mounts::containing(machine, dir)?, file)
 }
 
 fn rotational(machine: &Machine, dir: &Path) -> Option<String> {

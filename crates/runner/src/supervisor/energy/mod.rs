@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::program::{Command, Program};
-use super::supervisor::{Processes, Supervisor, Waited, monotonic, ns};
+use super::{Processes, Supervisor, Waited, monotonic, ns};
+use crate::program::{Command, Program};
 use conditions::Refusal;
 use journal::{Energy, Fact, Quantity};
 use machine::EnergySource;

@@ -19,7 +19,7 @@ impl Steady {
     /// a fifth, or by a count.
     pub fn judge(pulses: &[(u64, u64)], settle: Duration) -> Option<Steady> {
         let last = *pulses.last()?;
-        let length = super::supervisor::ns(settle);
+        let length = super::ns(settle);
         let before = |ns: u64| pulses.iter().rev().find(|pulse| pulse.0 <= last.0.saturating_sub(ns)).copied();
         let (first, middle) = (before(length)?, before(length / 2)?);
         let (early, late) = (rate(first, middle), rate(middle, last));

@@ -1,4 +1,10 @@
-//! The surroundings of every run's programs: signals as bytes, a scratch directory, a guardian, and the wait for all of them.
+//! Programs from spawn to result, and their surroundings: signals as bytes, a scratch directory, a
+//! guardian, and the wait for all of them.
+
+mod energy;
+mod sides;
+mod steady;
+mod trial;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -9,12 +15,14 @@ use anyhow::Result;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::energy::Source;
-use super::guardian::{Guardian, SCREEN_BACK, Scratch};
-use super::program::{Command, Program, Stage};
+use crate::guardian::{Guardian, SCREEN_BACK, Scratch};
+use crate::program::{Command, Program, Stage};
 use conditions::Experiment;
+use energy::Source;
 use machine::Machine;
 use processes::{Failure, Interrupt, Signals};
+pub(crate) use sides::{Role, Side};
+pub(crate) use trial::{IN_THE_FUTURE, Setup, result};
 
 /// The longest time that a build may take.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,7 +33,7 @@ pub struct Supervisor<'a> {
     /// The longest silence of a program.
     pub(super) patience: Duration,
     /// The source of energy readings; a meter ends before the guardian.
-    pub(super) energy: Source,
+    energy: Source,
     /// The ledger, and what switches conditions.
     pub(super) experiment: Experiment,
     pub(super) guardian: Guardian,

@@ -2,18 +2,15 @@
 
 use std::time::Duration;
 
-use super::program::{Command, Program, Stage};
-use super::protocol::{self, Conclusion};
-use super::steady::Steady;
-use super::supervisor::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
+use super::sides::Side;
+use super::{Processes, Supervisor, Waited, cpu_time, monotonic, ns};
+use crate::program::{Command, Program, Stage};
+use crate::protocol::{self, Conclusion};
 use catalogue::{Metric, Test};
 use conditions::{Entered, Refusal};
-use journal::{Background, Copy, Trial};
+use journal::{Copy, Trial};
 use machine::{noise, sample};
 use plan::Window;
-
-/// The longest time that a program beside the copies may take to report when its stdin has closed.
-const SIDE_ENDS: Duration = Duration::from_secs(20);
 
 /// A year: whoever waits for a command ends it.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -22,13 +19,10 @@ const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 const MARKED: Duration = Duration::from_millis(110);
 
 /// A program's clock is ahead of ours.
-pub(super) const IN_THE_FUTURE: &str = "it reports a time in the future";
-
-/// The line that starts a program which works until its stdin closes.
-const GO: &str = "go 0 0 0\n";
+pub(crate) const IN_THE_FUTURE: &str = "it reports a time in the future";
 
 /// The programs of a trial.
-pub(super) struct Setup<'a> {
+pub(crate) struct Setup<'a> {
     pub test: &'a Test,
     pub copies: Vec<Command<'a>>,
     /// The programs beside the copies: the load, then the companion.
@@ -38,47 +32,16 @@ pub(super) struct Setup<'a> {
     pub threads: u32,
 }
 
-/// A program that runs beside the copies.
-pub(super) struct Side<'a> {
-    pub role: Role,
-    pub test: &'a Test,
-    pub command: Command<'a>,
-}
-
-/// The role of a program beside the copies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It is the cell's load.
-    Load,
-    /// It counts for the condition what the programs do.
-    Companion,
-}
-
-impl Role {
-    /// Says of a failure that it is that of the program beside the copies.
-    pub fn blame(self, test: &Test, refusal: Refusal) -> Refusal {
-        let whose = match self {
-            Role::Load => "its load",
-            Role::Companion => "its condition's",
-        };
-        match refusal {
-            Refusal::Stopped => Refusal::Stopped,
-            Refusal::Unavailable(why) => Refusal::Unavailable(format!("{whose} {} cannot run here: {why}", test.id)),
-            Refusal::Failed(why) | Refusal::Fatal(why) => Refusal::Failed(format!("{whose} {} failed: {why}", test.id)),
-        }
+impl<'a> Setup<'a> {
+    /// Returns the setup of one copy by itself.
+    pub fn alone(test: &'a Test, command: Command<'a>, window: Window) -> Setup<'a> {
+        Setup { test, copies: vec![command], sides: Vec::new(), window, threads: 1 }
     }
-}
-
-/// A load before the window opened.
-struct Alone {
-    /// The moment when it started to work.
-    start: u64,
-    steady: Steady,
 }
 
 impl Supervisor<'_> {
     /// Measures one trial under what was entered; cell, block and time are the caller's to fill in.
-    pub(super) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Refusal> {
+    pub(crate) fn measure(&mut self, setup: &Setup<'_>, entered: &mut Entered) -> Result<Trial, Refusal> {
         let mut processes = Processes::default();
         let result = self.spawn(setup, &mut processes).and_then(|()| self.run(setup, &mut processes, entered));
         self.end(&mut processes);
@@ -152,7 +115,7 @@ impl Supervisor<'_> {
     ///
     /// # Errors
     /// One of them fails first, or takes too long.
-    pub(super) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
+    pub(crate) fn wait_until_ready(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<(), Refusal> {
         let is_settled = |program: &Program| program.stage() != Stage::Preparing;
         let bad = match self.wait(processes, self.patience, |processes| processes.all().all(is_settled)) {
             Waited::Done => Stage::Failed,
@@ -173,93 +136,6 @@ impl Supervisor<'_> {
             None => Ok(()),
         }
     }
-
-    /// Lets what runs beside the copies go, the load first; returns what the load does alone.
-    fn start_sides(&mut self, setup: &Setup<'_>, processes: &mut Processes) -> Result<Option<Alone>, Refusal> {
-        let mut alone = None;
-        for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
-            let start = monotonic();
-            let program = &mut processes.sides[number];
-            program.output_mut().set_start(start);
-            program.send(GO);
-            if *role == Role::Load {
-                let steady = self.wait_until_steady(processes, number, start, setup.window.settle)?;
-                alone = Some(Alone { start, steady });
-            }
-            let program = &mut processes.sides[number];
-            if program.ended() {
-                return Err(role.blame(test, ended_early(program)));
-            }
-            program.send("mark\n");
-        }
-        Ok(alone)
-    }
-
-    /// Waits until the load's own throughput is steady, or for three times the `settle` that takes.
-    fn wait_until_steady(
-        &mut self,
-        processes: &mut Processes,
-        number: usize,
-        start: u64,
-        settle: Duration,
-    ) -> Result<Steady, Refusal> {
-        let steady = |processes: &Processes| Steady::judge(processes.sides[number].output().pulses(), settle);
-        let done = |processes: &Processes| steady(processes).is_some() || processes.side_ended();
-        match self.wait(processes, settle * 3, done) {
-            Waited::Stopped => Err(Refusal::Stopped),
-            Waited::Done | Waited::TooLong => {
-                Ok(steady(processes).unwrap_or_else(|| Steady::never(start, processes.sides[number].output().pulses())))
-            }
-        }
-    }
-
-    /// Ends what runs beside the copies; returns what the load did in the window, and what the companion counted.
-    fn end_sides(
-        &mut self,
-        setup: &Setup<'_>,
-        processes: &mut Processes,
-        alone: Option<Alone>,
-    ) -> Result<(Option<Box<Background>>, Option<f64>), Refusal> {
-        let (mut background, mut counted) = (None, None);
-        for (number, Side { role, test, .. }) in setup.sides.iter().enumerate() {
-            let blame = |refusal| role.blame(test, refusal);
-            let mut copies = self.end_side(processes, number).map_err(blame)?;
-            match (role, &alone) {
-                (Role::Load, Some(Alone { start, steady })) => {
-                    let copy = copies.swap_remove(0);
-                    // A load reports one slice of the time since `mark`.
-                    if copy.slices.len() != 1 || start + copy.slices[0].end > monotonic() {
-                        let why = "it did not report exactly one slice, or reported more time than has passed";
-                        return Err(blame(why.into()));
-                    }
-                    background = Some(Box::new(Background { alone: steady.rate, steady: steady.steady, copy }));
-                }
-                _ => counted = Some(copies.iter().flat_map(|copy| &copy.slices).map(|slice| slice.count as f64).sum()),
-            }
-        }
-        Ok((background, counted))
-    }
-
-    /// Ends one program beside the copies and returns what it reported.
-    fn end_side(&mut self, processes: &mut Processes, number: usize) -> Result<Vec<Copy>, Refusal> {
-        let program = &mut processes.sides[number];
-        if program.ended() {
-            return Err(ended_early(program));
-        }
-        program.close_stdin();
-        match self.wait(processes, SIDE_ENDS, |processes| processes.sides[number].ended()) {
-            Waited::Stopped => return Err(Refusal::Stopped),
-            Waited::TooLong => return Err("it did not end when its stdin was closed".into()),
-            Waited::Done => {}
-        }
-        let program = &processes.sides[number];
-        match program.output().conclusion() {
-            Conclusion::Done(copies) => Ok(copies),
-            Conclusion::Skip(why) | Conclusion::Error(why) | Conclusion::Garbage(why) => {
-                Err(blame(program, why).into())
-            }
-        }
-    }
 }
 
 /// Why a program failed before it was ready.
@@ -275,25 +151,13 @@ fn never_ready(program: &mut Program) -> Refusal {
     }
 }
 
-/// Why a program has ended that should work until its stdin closes.
-fn ended_early(program: &mut Program) -> Refusal {
-    program.read_output();
-    match program.output().conclusion() {
-        Conclusion::Skip(reason) => Refusal::Unavailable(reason),
-        Conclusion::Error(reason) => reason.into(),
-        Conclusion::Done(_) | Conclusion::Garbage(_) => {
-            program.failure().unwrap_or_else(|| "it exited before it was told to stop".to_owned()).into()
-        }
-    }
-}
-
 /// Returns the fault to blame: the protocol if it was broken, since such a program is killed for it, else how the program ended.
-fn blame(program: &Program, why: String) -> String {
+pub(super) fn blame(program: &Program, why: String) -> String {
     if program.output().is_broken() { why } else { program.failure().unwrap_or(why) }
 }
 
 /// Returns what a program reported that has ended.
-pub(super) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
+pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
     match (program.output().conclusion(), program.failure()) {
         (Conclusion::Done(copies), None) => Ok(copies),
         (Conclusion::Done(_), Some(why)) | (Conclusion::Error(why), _) => Err(why.into()),
