@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use super::{Context, Ledger, Proof, Refusal, Undo};
 use catalogue::{CgroupLimit, Switch};
 use journal::Evidence;
-use machine::{Machine, cgroup::{controller, levels, setting}};
+use machine::{
+    Machine,
+    cgroup::{controller, levels, setting},
+};
 
 /// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
 /// version 2, where a process is in one group only, the one that is there.

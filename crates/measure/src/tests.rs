@@ -104,7 +104,7 @@ fn what_cannot_be_measured_is_a_failure_with_its_reason() {
         (Refusal::Unavailable("there is no device".to_owned()), true, "there is no device"),
         (Refusal::Failed("it crashed".to_owned()), false, "it crashed"),
     ] {
-        let bench = Fake::new(|_, _| Err(failure.clone().into()));
+        let bench = Fake::new(|_, _| Err(failure.clone()));
         let run = measured_with(scores(&["pipe"], blocks(2)), bench, |setup| Setup { strict, ..setup });
         assert!(run.is_empty() && run.signal().is_none());
         assert_eq!(run.failures, [format!("pipe: not measured: {told}")]);
@@ -119,7 +119,7 @@ fn what_cannot_be_measured_is_a_failure_with_its_reason() {
 fn a_skipped_test_is_a_failure_only_where_that_is_strict() {
     let bench = || {
         Fake::new(|cell: &Cell, number| match &*cell.test.id {
-            "pipe" => Err(Refusal::Unavailable("no".to_owned()).into()),
+            "pipe" => Err(Refusal::Unavailable("no".to_owned())),
             _ => Ok(trial(cell, wobble(number, 0.001))),
         })
     };

@@ -251,7 +251,7 @@ impl<'a> Rig<'a> {
     /// Makes the cgroups that the cell's load joins.
     fn cgroups(&mut self, cell: &Cell, staging: &Staging) -> Result<Vec<PathBuf>, Refusal> {
         let experiment = &mut self.supervisor.experiment;
-        Ok(experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)?)
+        experiment.load_cgroups(&cell.load_cgroups, self.setting.machine, &staging.cgroups)
     }
 
     /// Returns the cell's load: it has an executable of its own, as copies have.

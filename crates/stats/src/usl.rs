@@ -175,7 +175,8 @@ fn solve(points: &[(f64, f64)], parameters: usize) -> Option<Usl> {
             _ => break,
         }
     }
-    let [sigma, kappa] = [x[1], x[2]].map(|share| share / x[0]).map(|value| if value.abs() < DUST { 0.0 } else { value });
+    let [sigma, kappa] =
+        [x[1], x[2]].map(|share| share / x[0]).map(|value| if value.abs() < DUST { 0.0 } else { value });
     (x[0] > 0.0).then(|| Usl { lambda: 1.0 / x[0], sigma, kappa })
 }
 

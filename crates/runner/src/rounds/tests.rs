@@ -241,7 +241,7 @@ fn no_block_begins_that_does_not_fit_the_budget() {
     // A cell that is closed gives its time to the others.
     let plan = plan(standard(Some(10.0 * block)), &["pipe", "syscall"], &["none"], false);
     let skip = |cell: &Cell, _| {
-        if cell.test.id == "pipe" { Err(Refusal::Unavailable("no".to_owned()).into()) } else { good() }
+        if cell.test.id == "pipe" { Err(Refusal::Unavailable("no".to_owned())) } else { good() }
     };
     assert_eq!(run(&plan, NEVER, Fake::new(skip)).counts(), [1, 19]);
 }
@@ -307,7 +307,7 @@ fn a_second_look_is_not_cut_by_the_budget_but_by_a_signal() {
 fn a_cell_that_cannot_run_is_tried_once_and_one_that_fails_twice_in_a_row() {
     let plan = plan(standard(None), &["pipe", "syscall", "spawn", "execl"], &["none"], false);
     let script = |cell: &Cell, trial: u32| match (cell.test.id.as_str(), trial) {
-        ("pipe", _) => Err(Refusal::Unavailable("no pipes here".to_owned()).into()),
+        ("pipe", _) => Err(Refusal::Unavailable("no pipes here".to_owned())),
         ("syscall", 3..) | ("spawn", 1 | 3 | 5) => failed("it crashed"),
         _ => good(),
     };
@@ -386,7 +386,7 @@ fn a_run_ends_when_no_cell_is_open() {
     let ran = run(&plan, NEVER, Fake::new(|_, _| failed("it crashed")));
     assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![2, 2]));
     // A budget that is spent by then is not why.
-    let unavailable = |_: &Cell, _| Err(Refusal::Unavailable("no".to_owned()).into());
+    let unavailable = |_: &Cell, _| Err(Refusal::Unavailable("no".to_owned()));
     let ran = run(&plan_with_budget(0.1), NEVER, Fake::new(unavailable));
     assert_eq!((ran.ended, ran.counts()), (Ended::Complete, vec![1, 1]));
 }
@@ -395,7 +395,7 @@ fn a_run_ends_when_no_cell_is_open() {
 fn what_is_fatal_ends_the_run_with_its_reason_kept() {
     let plan = plan(standard(None), &["pipe", "syscall"], &["none"], false);
     let script = |_: &Cell, trial: u32| {
-        if trial == 1 { Err(Refusal::Fatal("the disk is full".to_owned()).into()) } else { good() }
+        if trial == 1 { Err(Refusal::Fatal("the disk is full".to_owned())) } else { good() }
     };
     let ran = run(&plan, NEVER, Fake::new(script));
     assert_eq!((ran.ended, ran.journal.trials.len()), (Ended::Failed, 3));
