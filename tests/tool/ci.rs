@@ -78,7 +78,7 @@ fn github() {
         ("UNIXMARK_HEAD", "head"),
         ("UNIXMARK_TESTS", "index"),
         ("UNIXMARK_FAIL_ON", "10"),
-        ("UNIXMARK_OPTIONS", "--quick -i 6"),
+        ("UNIXMARK_OPTIONS", "--quick --iterations 6"),
     ];
     let output = job.run(&bash, measure, &[&files[..], &builds[..]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
@@ -112,7 +112,7 @@ fn figures_of_a_harness() {
             ("UNIXMARK_BASE", "base"),
             ("UNIXMARK_HEAD", "head"),
             ("UNIXMARK_FAIL_ON", "10"),
-            ("UNIXMARK_OPTIONS", "--quick -i 6"),
+            ("UNIXMARK_OPTIONS", "--quick --iterations 6"),
         ];
         let output = job.run(shell, &steps(file, begin)[0], &variables);
         let table = job.text("unixmark.md");
@@ -162,7 +162,7 @@ fn gitlab() {
             ("UNIXMARK_HEAD", head),
             ("UNIXMARK_TESTS", "syscall pipe"),
             ("UNIXMARK_FAIL_ON", "95"),
-            ("UNIXMARK_OPTIONS", "--quick -i 6"),
+            ("UNIXMARK_OPTIONS", "--quick --iterations 6"),
         ]
     };
     let output = job.run(&["sh"], step, &settings("nice=10"));
