@@ -12,5 +12,6 @@ pub fn call_number(name: &str) -> Option<u32> {
 /// Returns the name of a system call of this architecture.
 #[must_use]
 pub fn call_name(number: u32) -> Option<&'static str> {
-    syscall_numbers::native::sys_call_name(number.into())
+    // As wide as a register, which may be 32 bits.
+    syscall_numbers::native::sys_call_name(u16::try_from(number).ok()?.into())
 }
