@@ -29,6 +29,7 @@ pub(crate) enum Status {
     /// A gate cannot tell.
     Unseen,
     /// It was measured, but what `git bisect run` asks is not decided.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures is asked this"))]
     Undecided,
     /// A signal ended it.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
