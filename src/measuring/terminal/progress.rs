@@ -138,10 +138,10 @@ impl Progress {
             Event::Counting { .. } if self.loudness == Loudness::Quiet => {}
             Event::Counting { cell } => self.say(&format!("counting what {} does", cell.test.label)),
             Event::Ended { cell, trial } => {
-                self.in_turn
-                    .iter_mut()
-                    .filter(|(known, _)| known.id == trial.cell)
-                    .for_each(|(_, trials)| trials.push((*trial).clone()));
+                let mut in_turn = self.in_turn.iter_mut();
+                if let Some((_, trials)) = in_turn.find(|(known, _)| known.id == trial.cell) {
+                    trials.push((*trial).clone());
+                }
                 if let Some(reason) = &trial.error {
                     self.say(&format!("error: {} x {}: {reason}", cell.copies, cell.test.label));
                 } else if let Some(reason) = trial.skip.as_ref().filter(|_| self.loudness != Loudness::Quiet) {

@@ -176,6 +176,12 @@ impl<'a> Arms<'a> {
         (found, gaps)
     }
 
+    /// Compares a condition's cell in the first of its measures that it has.
+    pub(super) fn main_draft(&self, cell: &Cell) -> Option<Draft> {
+        let compared = self.compared_with(cell);
+        measures(cell).iter().find_map(|measure| self.draft(cell, &compared, *measure))
+    }
+
     fn why_not(&self, cell: &Cell, compared: &[&Cell]) -> String {
         let counted = |measure: &Measure| !self.values(&[cell], *measure, Look::First).is_empty();
         if !measures(cell).iter().any(counted) {

@@ -77,8 +77,7 @@ pub fn is_answered(family: &[(&Cell, &[Trial])], question: &Question) -> bool {
     arms.treated().all(|cell| {
         let progress = Progress::of(arms.of(cell), rows);
         // A figure that only one command prints has no difference to wait for.
-        let draft = arms.drafts(cell).0.into_iter().next();
-        draft.map_or(is_printed(cell), |draft| question.is_answered_by(&draft.difference, &progress))
+        arms.main_draft(cell).map_or(is_printed(cell), |draft| question.is_answered_by(&draft.difference, &progress))
     })
 }
 
@@ -88,7 +87,7 @@ pub fn changes(family: &[(&Cell, &[Trial])]) -> Vec<(String, usize, Estimate)> {
     let (cells, trials) = numbered(family);
     let arms = Arms { cells: &cells, trials: &trials, against: against(&cells), threshold: THRESHOLD };
     let change = |cell: &Cell| {
-        let draft = arms.drafts(cell).0.into_iter().next()?;
+        let draft = arms.main_draft(cell)?;
         Some((cell.key.condition.clone(), draft.comparison.n.b, inverse(draft.difference.delta())))
     };
     arms.treated().filter_map(change).collect()

@@ -30,17 +30,17 @@ pub(crate) fn distributions(commands: &[Times<'_>]) -> Option<Markup> {
         return None;
     }
     let all: Vec<f64> = commands.iter().flat_map(|command| &command.ms).copied().collect();
+    let last = quantile(&all, 1.0 - BEYOND);
     let curve = |command: &Times<'_>| {
         let share = |step: usize| step as f64 / CURVE as f64;
         let points = (0..=CURVE).map(|step| (quantile(&command.ms, share(step)), 100.0 * share(step)));
-        let last = quantile(&all, 1.0 - BEYOND);
         let points = points.filter(|(ms, _)| *ms <= last).collect();
         let title = command.name.to_owned();
         Series { number: command.number, title, lines: vec![Line { points, ..Line::default() }], ..Series::default() }
     };
     let plot = Plot {
         label: "Share of executions in per cent that took at most so many milliseconds".to_owned(),
-        x: Axis::new(Scale::linear(quantile(&all, 0.0), quantile(&all, 1.0 - BEYOND))),
+        x: Axis::new(Scale::linear(quantile(&all, 0.0), last)),
         y: percent(0.0, 100.0),
         series: commands.iter().map(curve).collect(),
         ..Plot::default()

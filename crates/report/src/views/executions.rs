@@ -2,7 +2,6 @@
 
 use analysis::{Executed, Figure, Measure, Results};
 use journal::TimeUnit;
-use stats::Estimate;
 
 use super::shared::coordinates;
 use crate::charts::executions::{self as drawing, Times};
@@ -27,18 +26,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn used(&self, measure: Measure) -> Field {
-        let found = self.executed.used.iter().find(|(known, _)| *known == measure);
-        found.map_or(Field::Missing, |(_, used)| Field::Estimate(*used, words::compact))
-    }
-
-    /// Returns the wall time, or a time that was used, in a unit of which so many are a millisecond.
-    fn time(&self, measure: Measure, scale: f64) -> Option<Estimate> {
-        if measure == Measure::Score {
-            return Some(self.figure.score.scaled(scale));
-        }
+    /// Returns the wall time, or what was used, in a unit of which one of its own has `scale`.
+    fn amount(&self, measure: Measure, scale: f64) -> Field {
         let mut used = self.executed.used.iter();
-        used.find(|(known, _)| *known == measure).map(|(_, used)| used.scaled(scale))
+        let found = match measure {
+            Measure::Score => Some(self.figure.score),
+            _ => used.find(|(known, _)| *known == measure).map(|(_, used)| *used),
+        };
+        found.map_or(Field::Missing, |found| Field::Estimate(found.scaled(scale), words::compact))
     }
 }
 
@@ -47,18 +42,15 @@ fn times<'a>(unit: TimeUnit) -> Columns<'a, Row<'a>> {
     let (symbol, scale) = unit.scale();
     let mut columns = Columns::new();
     for (name, measure) in [("wall", Measure::Score), ("user", Measure::User), ("system", Measure::System)] {
-        let field = move |row: &Row<'_>, scale: f64| {
-            row.time(measure, scale).map_or(Field::Missing, |time| Field::Estimate(time, words::compact))
-        };
         let column = Column::number(&format!("{name} {symbol}"));
         let column = if measure == Measure::Score { column.main() } else { column.narrow(name) };
-        columns = columns.with(column, move |row| field(row, scale));
+        columns = columns.with(column, move |row: &Row<'_>| row.amount(measure, scale));
         if measure == Measure::Score {
             columns = columns.with(Column::number("95 %"), move |row| {
                 Field::Interval(row.figure.score.scaled(scale), words::compact)
             });
         }
-        columns = columns.with(Column::data(&format!("{name}_ms")), move |row| field(row, 1.0));
+        columns = columns.with(Column::data(&format!("{name}_ms")), move |row: &Row<'_>| row.amount(measure, 1.0));
     }
     columns
 }
@@ -90,7 +82,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
             Field::Count(row.executed.all.len() as u64)
         })
         .and(times(unit))
-        .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| row.used(Measure::Memory))
+        .with(Column::number("memory MiB").narrow("MiB").keyed("memory_mib"), |row| row.amount(Measure::Memory, 1.0))
         .with(Column::data("failed"), |row| {
             Field::Count(row.executed.all.iter().filter(|one| one.status != 0).count() as u64)
         })
