@@ -19,7 +19,7 @@ const SUMS: [(&str, &str, &str); 10] = [
     ("cycles", "cycles", "cycles"),
 ];
 
-/// What a command did in the executions that were counted.
+/// The counts of a command over the executions that were counted.
 #[derive(Debug, Clone)]
 pub struct Counts {
     /// The cell of the command.
@@ -28,7 +28,7 @@ pub struct Counts {
     pub all: Vec<Count>,
     /// The largest process.
     pub largest: String,
-    /// What its program has to say of them, each once.
+    /// The program's remarks on them, each once.
     pub notes: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub struct Range {
     pub high: u64,
 }
 
-/// What a count may be more than that of the first command, before that is a failure.
+/// The excess of a count over that of the first command from which on it is a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountLimit {
     /// The count's name for programs.

@@ -102,7 +102,7 @@ pub struct Results {
     pub figures: Vec<Figure>,
     /// What the run is about.
     pub findings: Findings,
-    /// What commands did where it was counted, the first of commands that are compared first.
+    /// The counts of commands where there are any; first those of the command that others are compared with.
     pub counts: Vec<Counts>,
     /// Cells that cannot run here.
     pub skipped: Vec<Missing>,

@@ -16,7 +16,7 @@ const CERTAIN: f64 = 0.99;
 /// The chance from which what was before a change is compared with what came after it.
 const LIKELY: f64 = 0.9;
 
-/// What the other commits may change, as a share of the change that is looked for.
+/// The change that the other commits may make, as a share of the change that is looked for.
 const SCATTER: f64 = 0.1;
 
 /// Degrees of freedom of a comparison's deviation.
@@ -32,7 +32,7 @@ pub struct Search {
     evidence: BTreeMap<(usize, usize), Vec<(f64, f64)>>,
 }
 
-/// What is to be done next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Compare a revision with both ends.

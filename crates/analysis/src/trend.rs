@@ -53,7 +53,7 @@ pub struct Series {
     pub steps: Vec<Step>,
     /// The latest beside those before it at its level; none of a single run.
     pub latest: Option<Latest>,
-    /// Of a chain, by how many per cent the last head differs from the first base.
+    /// The difference between the last head of a chain and its first base, in per cent.
     #[serde(skip)]
     pub total: Option<Estimate>,
 }
@@ -121,7 +121,7 @@ pub struct Point {
     pub score: Estimate,
     /// What is not as in the run before.
     pub changed: Vec<Change>,
-    /// Of a chain, by how many per cent its head differs from its base.
+    /// The difference between a head of a chain and its base, in per cent.
     #[serde(skip)]
     pub change: Option<Estimate>,
 }

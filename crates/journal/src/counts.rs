@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What stands before the name of a system call.
+/// The prefix of the name of a system call.
 const CALL: &str = "call:";
 
 /// One execution of a command that was counted and not timed.
@@ -14,7 +14,7 @@ pub struct Counts {
     pub cell: usize,
     /// The counts by their names: `syscalls`, `faults`, `call:openat`; and in KiB `rss:NAME`, of the largest process.
     pub counts: BTreeMap<String, u64>,
-    /// What its program has to say of them.
+    /// The program's remarks on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

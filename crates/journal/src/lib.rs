@@ -65,7 +65,7 @@ pub enum Record {
     Cell(Box<Cell>),
     /// One measurement by fresh processes.
     Trial(Box<Trial>),
-    /// What one execution of a command did that was counted and not timed.
+    /// The counts of an execution of a command that was not timed.
     Counts(Counts),
     /// What was asked of a burn-in.
     BurnIn(Box<BurnIn>),
@@ -111,7 +111,7 @@ pub struct Journal {
     pub cells: Vec<Cell>,
     /// The trials, in the order they were measured.
     pub trials: Vec<Trial>,
-    /// What executions of commands did that were counted, in their order.
+    /// The counts of executions of commands, in their order.
     pub counts: Vec<Counts>,
     /// What was asked, of a burn-in.
     pub burnin: Option<BurnIn>,

@@ -31,13 +31,13 @@ pub struct Ask {
     pub trail: TrailSettings,
     /// The loss, in per cent, that is measured again and then is a failure.
     pub gate: Option<f64>,
-    /// Whether it is no success either if that loss is neither shown nor ruled out.
+    /// True if it is no success either if that loss is neither shown nor ruled out.
     pub is_gate_strict: bool,
-    /// What commands may do more often than the first, before that is a failure.
+    /// The limits of what commands may do more often than the first.
     pub limits: Vec<CountLimit>,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<String>,
-    /// What reads the figures that commands print; `None` if they print none.
+    /// The reader of the figures that commands print; `None` if they print none.
     pub harness: Option<Harness>,
     /// The unit of commands' times in reports for people.
     pub time_unit: Option<TimeUnit>,

@@ -23,9 +23,9 @@ pub struct Measured {
     pub ended: Option<Outcome>,
     /// Why it is no success, a sentence each; empty if it is one.
     pub failures: Vec<String>,
-    /// What the gate cannot tell.
+    /// The comparisons that may hide a loss of the gate's size.
     pub unseen: Option<Unseen>,
-    /// Whether it is no success for that.
+    /// True if it is no success for that.
     pub is_gate_strict: bool,
     /// Which limits of counts decide nothing, a sentence each.
     pub vague: Vec<String>,

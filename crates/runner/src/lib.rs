@@ -49,7 +49,7 @@ pub struct Setting<'a> {
     pub add_cycles: u32,
     /// A command that prints the joules so far, in place of the machine's own counters.
     pub meter: Option<&'a str>,
-    /// What reads the figures that commands print; `None` if they print none.
+    /// The reader of the figures that commands print; `None` if they print none.
     pub figures: Option<&'a Figures<'a>>,
     /// Under which directory the programs work.
     pub dir: &'a Path,
@@ -92,7 +92,7 @@ pub enum Event<'a> {
         /// Share of the run that is done, 0 to 1.
         done: f64,
     },
-    /// What the commands of a cell do is about to be counted.
+    /// The commands of a cell are about to be executed and counted.
     Counting {
         /// The cell.
         cell: &'a Cell,

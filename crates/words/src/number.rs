@@ -234,7 +234,7 @@ pub fn known(text: String, half: f64) -> String {
     format!("{value:.*}{rest}", decimals.min(last.unsigned_abs() as usize))
 }
 
-/// How many times as wide as the other one half of an interval must be for both to be written.
+/// The ratio of the halves of an interval from which both are written.
 const LOPSIDED: f64 = 1.5;
 
 /// Returns the halves of an interval below and above the value, shares of it, in per cent: `±0.4%`, or `-3/+17%` where they

@@ -15,7 +15,7 @@ use runner::Supervisor;
 /// git, about the repository of the directory it works in whoever calls the tool (a hook of git, say).
 const GIT: [&str; 8] = ["env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "git"];
 
-/// How a commit is listed: its hash, that shortened, its subject.
+/// The format in which git lists a commit: its hash, that shortened, its subject.
 const FORMAT: &str = "--format=%H %h %s";
 
 /// A commit.

@@ -58,7 +58,7 @@ impl Drop for StatusLine {
     }
 }
 
-/// Whether stderr is a terminal that knows escape codes.
+/// Returns true if stderr is a terminal that knows escape codes.
 pub(super) fn can_draw() -> bool {
     let is_smart = std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
     is_smart && std::io::stderr().is_terminal()

@@ -24,7 +24,7 @@ pub struct Difference {
     pub name: String,
     /// Its name in reports.
     pub label: String,
-    /// Whether it holds for a moment only, and so differs between any two runs.
+    /// True if it holds for a moment only, and so differs between any two runs.
     pub is_of_a_moment: bool,
     /// Each value, with the letters of the runs that have it.
     pub values: Vec<(Vec<String>, String)>,

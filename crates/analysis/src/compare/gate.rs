@@ -15,9 +15,9 @@ pub struct Gate {
     pub lost: Vec<NotCompared>,
     /// True if all comparisons rest on too few values to show a loss of any size.
     pub is_blind: bool,
-    /// What it cannot tell.
+    /// The comparisons that may hide a loss of its size.
     pub unseen: Option<Unseen>,
-    /// Whether it stays closed for what it cannot tell.
+    /// True if it stays closed for that.
     pub is_strict: bool,
 }
 
@@ -26,9 +26,9 @@ pub struct Gate {
 pub struct Unseen {
     /// The size, in per cent.
     pub size: f64,
-    /// How many they are.
+    /// Their number.
     pub count: usize,
-    /// Of how many.
+    /// The number of all.
     pub of: usize,
     /// The loss from which on all of them would probably have shown it; infinite if one has no interval.
     pub below: f64,

@@ -190,7 +190,7 @@ impl Labels {
     }
 }
 
-/// What is lost: of rates, then of times, each the largest first.
+/// The losses of rates, then those of times, each the largest first.
 fn lost(name: &str, losses: &[&Effect], labels: &Labels) -> String {
     let scores: Vec<&&Effect> = losses.iter().filter(|effect| effect.comparison.measure == Measure::Score).collect();
     let (mut rates, mut times) = (Vec::new(), Vec::new());

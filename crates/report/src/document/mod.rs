@@ -61,7 +61,7 @@ pub struct Document {
     pub kind: String,
     /// What it is about: the run, the fleet run.
     pub title: String,
-    /// What it was measured on, for pages.
+    /// The machine that it was measured on, for pages.
     pub about: String,
     pub blocks: Vec<Block>,
     /// The name of the run, with which every line of CSV begins; empty if rows name their own.

@@ -77,7 +77,7 @@ fn sides(subject: Subject<'_>, all: Option<&Comparisons>) -> Result<Vec<String>>
     Ok(lines)
 }
 
-/// What the conditions of one run are measured on and against.
+/// The machine and the reference of the conditions of one run.
 fn of_one_run(results: &Results, first: &Line<'_>) -> Vec<String> {
     let run = &results.run;
     let before = wrap("before: ", first.against, ROOM);
@@ -100,7 +100,7 @@ fn day(run: &Run) -> &str {
     run.started.get(..10).unwrap_or_default()
 }
 
-/// How many blocks or pairs stand behind some changes.
+/// The number of blocks or pairs behind some changes.
 fn blocks(changes: &[&Line<'_>]) -> String {
     let most = changes.iter().map(|line| line.comparison.n.b).max().unwrap_or(0);
     let in_turn = changes.iter().any(|line| line.comparison.cell.in_turn);

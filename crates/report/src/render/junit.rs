@@ -70,7 +70,7 @@ fn compared(all: &Comparisons, gate: &Gate) -> Vec<Case> {
     compared.chain(missing).chain(unseen(gate)).collect()
 }
 
-/// What the gate cannot tell: a failure of a strict one.
+/// Returns the case of what the gate cannot tell: a failure of a strict one.
 fn unseen(gate: &Gate) -> Option<Case> {
     let outcome = if gate.is_strict { Outcome::Failed } else { Outcome::Undecided };
     let message = gate.unseen?.to_string();

@@ -9,7 +9,7 @@ use crate::document::{Block, Column, Columns, Field, Readers, Table};
 /// System calls that a sentence names.
 const TOLD: usize = 4;
 
-/// How to read the table.
+/// The note below the table.
 const READING: &str = "Of three executions that were not timed, after the others; a range is what they differ by. System \
                        calls are those that returned, of all processes. Page faults and switches are of the processes \
                        that were waited for, in executions that were not traced.";
@@ -103,7 +103,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     blocks
 }
 
-/// What programs have: every count of every command.
+/// Every count of every command, for programs.
 fn data(rows: &[Row<'_>]) -> Table {
     let ends = |range: Option<Range>| range.map_or(Value::Null, |range| json!([range.low, range.high]));
     Columns::new()

@@ -101,7 +101,7 @@ fn latest(series: &[Series]) -> Table {
     Columns::new().keyed(|series: &Series| &series.key).data(latest).of(series).keyed("series").shown(Readers::PROGRAM)
 }
 
-/// What all runs of a chain come to.
+/// The sum of all runs of a chain.
 fn chained(total: Estimate, series: &Series) -> String {
     let runs = words::count(series.points.len(), "run");
     let [value, low, high] = [total.value, total.low, total.high].map(words::signed_fine);
