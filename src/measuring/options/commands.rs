@@ -46,7 +46,7 @@ pub(crate) struct Commands {
     /// Measure commands that fail like others
     #[arg(long)]
     ignore_failure: bool,
-    /// Unit of times in reports for people [default: what suits the first command]
+    /// Unit of times in reports for people [default: what suits the slowest command]
     #[arg(short = 'u', long, value_name = "UNIT")]
     pub(crate) time_unit: Option<TimeUnit>,
     /// Write all times to this file, in hyperfine's format

@@ -111,7 +111,7 @@ fn charts(results: &Results, rows: &[Row<'_>]) -> Option<Block> {
     let panels = std::iter::once(("Share that took at most so many ms".to_owned(), drawing::distributions(&all)?));
     let legend = all.iter().map(|one| (key(one.number), one.name.to_owned()));
     Some(Block::Chart(Chart {
-        caption: "The slowest and the outermost 2 % are left out.".to_owned(),
+        caption: "The slowest 2 % have no room; pairs beyond the scale are triangles at its edge.".to_owned(),
         legend: legend.collect(),
         panels: panels.chain(others.iter().filter_map(pair)).collect(),
         ..Chart::default()
