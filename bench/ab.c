@@ -1,6 +1,6 @@
 /*
- * What bench/ab compares: `ab KIND NUMBER [MILLIONTHS START_NS]`, a command by what it spends its time on. It ends later by
- * MILLIONTHS of the time since it began, of which START_NS came before main.
+ * What bench/ab compares: `ab KIND NUMBER [MILLIONTHS START_NS]`, a command by what it spends its time on. It
+ * uses MILLIONTHS more of its processor time, to which the rest of START_NS is added, the time of a process that does nothing.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -37,20 +37,20 @@ static int files(long number)
     return file < 0 || unlink(name) != 0;
 }
 
-static long long now(void)
+static long long used(void)
 {
     struct timespec time;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
 int main(int argc, char **argv)
 {
-    const long long began = now();
+    const long long began = used();
     const char *kind = argc == 3 || argc == 5 ? argv[1] : "";
     const long number = argc > 2 ? atol(argv[2]) : 0;
-    const double later = argc == 5 ? atof(argv[3]) / 1e6 : 0;
+    const double more = argc == 5 ? atof(argv[3]) / 1e6 : 0;
     const long long start = argc == 5 ? atoll(argv[4]) : 0;
     long long end;
     int failed = 0;
@@ -63,9 +63,9 @@ int main(int argc, char **argv)
         compute(number);
     else
         return fprintf(stderr, "usage: ab compute|calls|files NUMBER [MILLIONTHS START_NS]\n"), 2;
-    end = now();
-    end += (long long)(later * (double)(end - began + start));
-    while (now() < end)
+    end = used();
+    end += (long long)(more * (double)(end + (start > began ? start - began : 0)));
+    while (used() < end)
         ;
     return failed;
 }
