@@ -1,6 +1,7 @@
 //! The bench that spawns: from a cell to its executables, arguments, directories, and what its condition asks for.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -325,8 +326,9 @@ fn kept_name(test: &Test) -> String {
     if !test.is_command() {
         return test.binary().to_owned();
     }
-    let id = test.id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
-    format!("{}-{}", test.binary(), id.take(60).collect::<String>())
+    let mut hasher = DefaultHasher::new();
+    test.id.hash(&mut hasher);
+    format!("{}-{:016x}", test.binary(), hasher.finish())
 }
 
 /// Returns a program as its condition has it started.
