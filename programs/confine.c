@@ -296,6 +296,16 @@ static void read_slowed(void)
     share = percent / 100;
 }
 
+double confine_take_slowed(void)
+{
+    const double taken = share;
+
+    if (taken > 0)
+        kit_value("slowed", taken * 100, "%");
+    share = 0;
+    return taken;
+}
+
 void confine_begin(int with_pulse)
 {
     if (share == 0)

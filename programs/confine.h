@@ -9,4 +9,7 @@ void confine_init(void);
 void confine_begin(int with_pulse);
 void confine_pay(void);
 
+/* The share of its time that a program must waste that does so itself; 0 if it need not. */
+double confine_take_slowed(void);
+
 #endif

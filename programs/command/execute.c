@@ -45,6 +45,7 @@
 #include "command/arms.h"
 #include "command/process.h"
 #include "command/same.h"
+#include "confine.h"
 #include "kit.h"
 
 enum {
@@ -63,6 +64,7 @@ static struct record records[MOST_ARMS];
 static long arm_count, control; /* arm_count: with the control, which is the last */
 static long rounds;
 static int ignore, keeps, directory, input, output; /* directory: this program's own */
+static double slowed; /* share of its time that each execution wastes, to test comparisons */
 static uint64_t random_state;
 static char nothing[] = "nothing";
 
@@ -92,6 +94,17 @@ static int open_kept(long round, long arm)
 
 /* --- rounds --- */
 
+/* Makes an execution longer, so that it has wasted the share of its time that it shall. */
+static void waste(struct execution *done)
+{
+    const int64_t end = done->end + (int64_t)((double)(done->end - done->start) * slowed / (1 - slowed));
+
+    if (slowed == 0)
+        return;
+    while (done->end < end)
+        done->end = kit_now();
+}
+
 static struct execution execute(const struct arm *arm, int to)
 {
     struct execution done;
@@ -101,6 +114,7 @@ static struct execution execute(const struct arm *arm, int to)
     done = process_execute(arm->words, input, to);
     if (done.status != 0 && !ignore)
         process_fail(arm->words, done.status);
+    waste(&done);
     return done;
 }
 
@@ -300,6 +314,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], nothing) == 0)
         return 0;
     kit_init(argc, argv);
+    slowed = confine_take_slowed();
     folder = kit_arg("folder", NULL);
     input_file = kit_arg("input", NULL);
     output_file = kit_arg("output", NULL);

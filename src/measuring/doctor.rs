@@ -1,5 +1,6 @@
 //! `unixmark doctor`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Error, Result, anyhow};
@@ -7,7 +8,7 @@ use anyhow::{Error, Result, anyhow};
 use super::clean::OLD;
 use super::cost::arms;
 use crate::measuring::job::{check, conclude, measure};
-use crate::measuring::options::{check_workplace, new_seed, setup, workplace};
+use crate::measuring::options::{Commands, check_workplace, new_seed, setup, workplace};
 use crate::measuring::terminal::Loudness;
 use crate::options::{Form, Results};
 use crate::status::{Status, usage};
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
     /// Measure, in four minutes, what comparisons find on this machine now: equal arms, and arms slowed by 2, 5 and 10 %
     #[arg(long)]
     power: bool,
+    /// Measure that with a command of yours in place of the tests of unixmark
+    #[arg(last = true, value_name = "COMMAND", requires = "power")]
+    words: Vec<OsString>,
     /// Where the measured programs would work [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -67,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Measures conditions that plant losses, and shows what was found of them.
 fn power(arguments: &Arguments) -> Result<Status> {
     let (catalogue, machine) = (Catalogue::load()?, Machine::here());
-    let ask = planted(&catalogue)?;
+    let ask = planted(&catalogue, &arguments.words)?;
     let prepared = measure::prepare(ask, &catalogue, &machine)?;
     check(&prepared)?;
     let setup = setup(&arguments.results, arguments.dir.as_deref())?;
@@ -76,11 +80,15 @@ fn power(arguments: &Arguments) -> Result<Status> {
     conclude(&measured, &[kept], Loudness::Normal, Some(arguments.form.format))
 }
 
-/// Returns the ask for what conditions cost that plant losses.
-pub(super) fn planted(catalogue: &Catalogue) -> Result<Ask> {
+/// Returns the ask for what conditions cost that plant losses in tests, or in the command of these words.
+///
+/// # Errors
+/// The command cannot be executed.
+pub(super) fn planted(catalogue: &Catalogue, words: &[OsString]) -> Result<Ask> {
+    let names = if words.is_empty() { TESTS.map(str::to_owned).to_vec() } else { Vec::new() };
     let effort = Effort { blocks: Some(BLOCKS), ..Effort::default() };
     let matrix = Matrix {
-        tests: catalogue.expand(&TESTS.map(str::to_owned))?,
+        tests: Commands::default().tests(catalogue, (&names, words), "")?,
         arms: arms(SLOWED, None, catalogue)?,
         procedure: Procedure::new(Purpose::Cost, effort),
         seed: new_seed(),

@@ -183,9 +183,12 @@ fn every_verb_has_the_same_options() {
 
 #[test]
 fn doctor_plants_losses_beside_next_to_none() {
-    let ask = super::doctor::planted(&Catalogue::load().unwrap()).unwrap();
+    let ask = super::doctor::planted(&Catalogue::load().unwrap(), &[]).unwrap();
     let names: Vec<&str> = ask.matrix.arms.others.iter().map(|condition| &*condition.name).collect();
     assert_eq!(names, ["arg:slowed=0.01", "arg:slowed=2", "arg:slowed=5", "arg:slowed=10"]);
     assert_eq!((ask.matrix.procedure.least, ask.matrix.procedure.most), (12, 12));
     assert!(ask.matrix.arms.control && ask.matrix.arms.reference.unwrap().parts.is_empty());
+    let own = super::doctor::planted(&Catalogue::load().unwrap(), &["make".into(), "-j2".into()]).unwrap();
+    let tests: Vec<(&str, bool)> = own.matrix.tests.iter().map(|test| (&*test.label, test.is_command())).collect();
+    assert_eq!(tests, [("make -j2", true)]);
 }

@@ -129,6 +129,10 @@ fn commands_stand_where_tests_stand() {
     assert!(total(2) > 1.5 * total(1), "{} {}", total(1), total(2));
     let report = json(&place, &["cost", "arg:nice=5", "-i", "6", "--quick", "--", "sleep", "0.02"]);
     assert_eq!(scores(&report)[0]["run"], "arg:nice=5");
+    let report = json(&place, &["cost", "arg:slowed=20", "-i", "6", "--quick", "--", "sleep", "0.02"]);
+    // A fifth of each execution is wasted, so it takes a quarter longer.
+    let delta = scores(&report)[0]["delta"].as_f64().unwrap();
+    assert!((delta - 25.0).abs() < 2.0, "{delta}");
     let report = json(&place, &["run", "pipe", "-c", "1", "-i", "2", "--quick", "--load", "sleep 0.01"]);
     assert_eq!(report["results"][0]["load"], "sleep 0.01", "{report}");
 }

@@ -20,7 +20,7 @@ const COUNTING: &str = "command-counts";
 const NAME: usize = 60;
 
 /// How commands are executed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Commands {
     /// Execute this before each execution, untimed; given once for all commands, or once for each
     #[arg(short, long, value_name = "COMMAND")]
