@@ -212,7 +212,7 @@ fn least(row: &Figure) -> Option<f64> {
     let mean = || match row.cell.metric {
         Metric::Time => Some(row.score.value * 1e9 / row.cell.scale),
         Metric::Rate => Some(f64::from(row.cell.key.copies) * row.cell.scale * 1e9 / row.score.value),
-        Metric::Latency => None,
+        Metric::Latency | Metric::Amount => None,
     };
     best.or(shortest).or_else(mean).filter(|ns| ns.is_finite() && *ns > 0.0)
 }

@@ -75,7 +75,7 @@ fn operations(cell: &Cell, trial: &Trial) -> Option<f64> {
         Metric::Rate if cell.timebase > 0.0 => Some(score / cell.timebase),
         Metric::Rate => Some(score),
         Metric::Time if cell.value.is_none() => Some(trial.copies.len() as f64 * cell.scale / score),
-        Metric::Time | Metric::Latency => None,
+        Metric::Time | Metric::Latency | Metric::Amount => None,
     }
 }
 

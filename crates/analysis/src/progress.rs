@@ -12,7 +12,7 @@ use stats::Estimate;
 #[must_use]
 pub fn estimate(cell: &Cell, trials: &[Trial]) -> Estimate {
     match cell.metric {
-        Metric::Rate | Metric::Time => score::estimate(cell, trials),
+        Metric::Rate | Metric::Time | Metric::Amount => score::estimate(cell, trials),
         Metric::Latency => latency::estimate(trials),
     }
 }

@@ -158,6 +158,16 @@ pub enum Metric {
     Time,
     /// Time from when something was due to when it happened, by frame: lower is better.
     Latency,
+    /// An amount of something other than time per piece of work, such as allocations: lower is better.
+    Amount,
+}
+
+impl Metric {
+    /// Returns true of a value that can be compared: above 0, or an amount of nothing.
+    #[must_use]
+    pub fn is_comparable(self, value: f64) -> bool {
+        value.is_finite() && (value > 0.0 || self == Metric::Amount && value == 0.0)
+    }
 }
 
 /// What the copies of a test are.

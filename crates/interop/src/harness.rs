@@ -128,6 +128,9 @@ impl Harness {
     }
 }
 
+/// Units of what is counted and of memory.
+const AMOUNTS: [&str; 6] = ["B/op", "allocs/op", "B", "bytes", "allocs", "allocations"];
+
 /// A figure that a benchmark program printed, once or repeatedly.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
@@ -136,7 +139,7 @@ pub struct Measurement {
     pub name: String,
     /// Empty where the format has none.
     pub unit: String,
-    /// Its direction: [`Metric::Rate`] or [`Metric::Time`].
+    /// Its direction: [`Metric::Rate`], [`Metric::Time`] or [`Metric::Amount`].
     pub metric: Metric,
     /// One value a repetition, from 0 up.
     pub values: Vec<f64>,
@@ -160,6 +163,7 @@ impl Measurements {
             return;
         }
         let (name, unit) = (cleaned(name), cleaned(unit));
+        let metric = if AMOUNTS.contains(&&*unit) { Metric::Amount } else { metric };
         let other_unit = self.numbers.get(&name).is_some_and(|number| self.all[*number].unit != unit);
         let name = if other_unit { format!("{name} {unit}") } else { name };
         let next = self.all.len();

@@ -454,7 +454,12 @@ impl Draft {
     pub(crate) fn judged(&self) -> Comparison {
         let Difference { measure, adjusted, q, verdict, shift, .. } = &self.difference;
         let (delta, adjusted) = (self.difference.delta(), measure.delta(adjusted));
-        Comparison { delta, adjusted, p: shift.p, q: *q, verdict: *verdict, ..self.comparison.clone() }
+        let verdict = match verdict {
+            Verdict::Slower if !self.comparison.is_of_time() => Verdict::Worse,
+            Verdict::Faster if !self.comparison.is_of_time() => Verdict::Better,
+            verdict => *verdict,
+        };
+        Comparison { delta, adjusted, p: shift.p, q: *q, verdict, ..self.comparison.clone() }
     }
 }
 

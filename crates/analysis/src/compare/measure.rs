@@ -9,6 +9,9 @@ use stats::Estimate;
 /// The least latency in ms that has a logarithm: 1 ns.
 pub(crate) const LEAST: f64 = 1e-6;
 
+/// What an amount of 0 counts as, so that one of nothing and any other have a ratio.
+const NONE_OF_IT: f64 = 0.5;
+
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,7 +90,8 @@ impl Measure {
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => value,
-            (Measure::Energy | Measure::Memory, _) | (_, Metric::Time) => -value.natural_log(),
+            (_, Metric::Amount) if value == 0.0 => -NONE_OF_IT.natural_log(),
+            (Measure::Energy | Measure::Memory, _) | (_, Metric::Time | Metric::Amount) => -value.natural_log(),
             (_, Metric::Latency) => -value.max(LEAST).natural_log(),
             (_, Metric::Rate) => value.natural_log(),
         }
@@ -97,6 +101,7 @@ impl Measure {
     pub(crate) fn beyond(self, metric: Metric, base: f64, goodness: f64) -> f64 {
         match self {
             Measure::Met => base + goodness,
+            _ if metric == Metric::Amount && base == 0.0 && goodness != 0.0 => NONE_OF_IT * (-goodness).exponential(),
             _ if self.lower_is_better(metric) => base * (-goodness).exponential(),
             _ => base * goodness.exponential(),
         }

@@ -16,7 +16,7 @@ mod verdict;
 use serde::Serialize;
 
 use super::{Remark, Results, Why};
-use catalogue::Catalogue;
+use catalogue::{Catalogue, Metric};
 use engine::{Draft, Observed};
 use journal::Cell;
 use pool::Pool;
@@ -149,10 +149,15 @@ pub struct Total {
 }
 
 impl Comparison {
-    /// Returns how many times as long the same takes as in A; nothing for deadlines met and energy.
+    /// Returns true if its differences are of the time that the same work takes.
+    fn is_of_time(&self) -> bool {
+        self.measure.is_of_time() && self.cell.metric != Metric::Amount
+    }
+
+    /// Returns how many times as long the same takes as in A; nothing for deadlines met, energy and other amounts.
     #[must_use]
     pub fn time_factor(&self) -> Option<f64> {
-        self.measure.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
+        self.is_of_time().then(|| 1.0 / (1.0 + self.delta.value / 100.0))
     }
 
     /// Whether a smaller figure is better: of times, latencies and energies.

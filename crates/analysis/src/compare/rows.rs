@@ -70,7 +70,7 @@ impl Side<'_> {
             (Some(latency), measure) if measure.is_percentile() => {
                 latency.percentile(measure.name()).map(|ms| ms.max(LEAST))
             }
-            _ => Some(row.score.value).filter(|score| *score > 0.0),
+            _ => Some(row.score.value).filter(|score| row.cell.metric.is_comparable(*score)),
         };
         value.filter(|value| value.is_finite()).ok_or_else(|| match measure {
             Measure::Score => format!("nothing was counted in {letter}"),
@@ -84,7 +84,7 @@ impl Side<'_> {
         })
     }
 
-    /// Returns every trial's value of a measure, none of them 0; `None` if a trial has none.
+    /// Returns every trial's value of a measure; `None` if a trial has none.
     fn trials(&self, measure: Measure) -> Option<Values> {
         if measure == Measure::Energy {
             let values = self.row.energy.as_ref()?.joules_by_block();
@@ -94,7 +94,7 @@ impl Side<'_> {
             let values: Values = self.row.by_block().into_iter().map(|(block, value)| (block + 1, value)).collect();
             // An imported report has the score alone.
             let values = if values.is_empty() { vec![(1, self.row.score.value)] } else { values };
-            return values.iter().all(|(_, rate)| rate.is_finite() && *rate > 0.0).then_some(values);
+            return values.iter().all(|(_, rate)| self.row.cell.metric.is_comparable(*rate)).then_some(values);
         };
         let value = |trial: &TrialFigures| match measure {
             Measure::P99 => trial.p99,

@@ -56,7 +56,7 @@ pub struct Bar {
 impl Thesis {
     /// Returns the tables of comparisons by rounds. Shares of deadlines met and energies are no rates, and so not among them.
     pub(super) fn new(comparisons: &[Comparison], rounds: usize, beyond: f64) -> Thesis {
-        let rates = comparisons.iter().filter(|one| one.measure.is_of_time());
+        let rates = comparisons.iter().filter(|one| one.is_of_time());
         let rows: Vec<ThesisRow> = rates.filter_map(|one| row(one, rounds)).collect();
         let mut figure4: Vec<Bar> = rows.iter().map(bar).filter(|bar| bar.loss > beyond).collect();
         figure4.sort_by(|a, b| b.loss.total_cmp(&a.loss));
@@ -94,7 +94,7 @@ fn row(comparison: &Comparison, rounds: usize) -> Option<ThesisRow> {
 fn gain(metric: Metric, Pair { a, b, .. }: &Pair) -> f64 {
     match metric {
         // A time's rate is its inverse.
-        Metric::Latency | Metric::Time => (b - a) / a * 100.0,
+        Metric::Latency | Metric::Time | Metric::Amount => (b - a) / a * 100.0,
         Metric::Rate => (a - b) / b * 100.0,
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn measures(cell: &Cell) -> &'static [Measure] {
     match cell.metric {
         Metric::Latency => &[Measure::P50, Measure::P99, Measure::P999, Measure::Met],
         _ if cell.command => &[Measure::Score, Measure::Cpu, Measure::Memory, Measure::Energy],
-        Metric::Rate | Metric::Time => &[Measure::Score, Measure::Energy],
+        Metric::Rate | Metric::Time | Metric::Amount => &[Measure::Score, Measure::Energy],
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn value(cell: &Cell, trial: &Trial, measure: Measure) -> Option<f64>
             Some(mean(all.map(|one| amount(one, measure)))).filter(|mean| *mean > 0.0)
         }
         Measure::Energy => energy::joules(cell, trial),
-        Measure::Score => score::rate(cell, trial).filter(|rate| *rate > 0.0),
+        Measure::Score => score::rate(cell, trial).filter(|rate| cell.metric.is_comparable(*rate)),
         Measure::P50 => quantile(0.5),
         Measure::P99 => quantile(0.99),
         Measure::P999 => quantile(0.999),
@@ -77,7 +77,7 @@ fn numbered(cell: &Cell, trial: &Trial, measure: Measure) -> Values {
     let copies = trial.copies.iter();
     let printed = copies.clone().flat_map(|copy| &copy.printed).flat_map(|one| one.rounds.iter().copied());
     let executions = copies.flat_map(|copy| &copy.executions).map(|one| (one.round, amount(one, measure)));
-    executions.chain(printed).filter_map(of_round).filter(|(_, value)| *value > 0.0).collect()
+    executions.chain(printed).filter_map(of_round).filter(|(_, value)| cell.metric.is_comparable(*value)).collect()
 }
 
 fn whole(cell: &Cell, trial: &Trial, measure: Measure) -> Values {

@@ -66,6 +66,10 @@ pub(super) fn calls(trials: &[&Trial]) -> Option<f64> {
 /// Returns the processor time in ns per count of the arms compared with and of a condition's cell; nothing where a program
 /// did not tell its own, or nothing was counted.
 pub(super) fn processor_time(compared: &[&Cell], cell: &Cell, arms: &Arms<'_>) -> Option<Sides<f64>> {
+    // One program executes the commands of all arms.
+    if cell.in_turn {
+        return None;
+    }
     let off: Vec<&Trial> = compared.iter().flat_map(|cell| arms.of(cell).iter().copied()).collect();
     Some(Sides { a: per_count(&off)?, b: per_count(arms.of(cell))? })
 }

@@ -144,7 +144,7 @@ impl<'a> Measured<'a> {
     fn total(&self, figure: f64) -> f64 {
         match self.row.cell.metric {
             Metric::Time => f64::from(self.row.cell.key.copies) * throughput(&self.row.cell.unit).0 / figure,
-            Metric::Rate | Metric::Latency => figure,
+            Metric::Rate | Metric::Latency | Metric::Amount => figure,
         }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Measured<'a> {
     fn estimate(&self) -> Estimate {
         match self.row.cell.metric {
             Metric::Time => self.turned(&self.row.score),
-            Metric::Rate | Metric::Latency => self.row.score,
+            Metric::Rate | Metric::Latency | Metric::Amount => self.row.score,
         }
     }
 
@@ -160,7 +160,7 @@ impl<'a> Measured<'a> {
     fn per_copy(&self, total: &Estimate) -> Estimate {
         match self.row.cell.metric {
             Metric::Time => self.turned(total),
-            Metric::Rate | Metric::Latency => scaled(total, 1.0 / f64::from(self.row.cell.key.copies)),
+            Metric::Rate | Metric::Latency | Metric::Amount => scaled(total, 1.0 / f64::from(self.row.cell.key.copies)),
         }
     }
 

@@ -47,6 +47,7 @@ impl<'a> Row<'a> {
                 Metric::Rate => "rate",
                 Metric::Time => "time",
                 Metric::Latency => "latency",
+                Metric::Amount => "amount",
             }),
             score: figure.score,
             watts: figure.energy.as_deref().map(|energy| energy.watts),

@@ -2,6 +2,7 @@
 
 use analysis::{Best, Details, Figure, Limit, Results, Times, Value};
 use catalogue::Metric;
+use journal::Cell;
 use serde_json::{Map, Value as Json, json};
 
 use super::shared::name;
@@ -59,7 +60,7 @@ fn lines<'a, T>(results: &'a Results, of: impl Fn(&'a Details) -> Vec<&'a T>) ->
 /// The columns that every such table begins with.
 fn of_cell<'a, T>() -> Columns<'a, Line<'a, T>> {
     Columns::new()
-        .with(Column::words("Test"), |line: &Line<'_, T>| Field::text(name(&line.0.cell.label, &line.0.cell.key)))
+        .with(Column::words("Test"), |line: &Line<'_, T>| Field::Text(titled(&line.0.cell)))
         .with(Column::number("copies").wide(7), |line| Field::Count(u64::from(line.0.cell.key.copies)))
 }
 
@@ -90,7 +91,7 @@ fn times(results: &Results) -> Table {
 
 fn undisturbed(results: &Results) -> Table {
     let at_best = |(row, best): &Line<'_, Best>| match row.cell.metric {
-        Metric::Time => best.ns.value * row.cell.scale / 1e9,
+        Metric::Time | Metric::Amount => best.ns.value * row.cell.scale / 1e9,
         Metric::Rate | Metric::Latency => row.cell.scale * row.cell.timebase * 1e9 / best.ns.value,
     };
     of_cell::<Best>()
@@ -133,4 +134,9 @@ fn values(results: &Results) -> Table {
             "Also measured",
             "other values reported by the programs that varied between trials: mean over copies, median over trials",
         )
+}
+
+/// Returns the name of a cell; commands in turn are a test without one.
+fn titled(cell: &Cell) -> String {
+    if cell.in_turn { cell.key.condition.clone() } else { name(&cell.label, &cell.key) }
 }

@@ -43,3 +43,20 @@ fn the_judged_side_is_the_changed_one() {
     }
     assert_eq!((delta(Design::Rounds, Metric::Rate), delta(Design::Rounds, Metric::Time)), (-10.0, 11.0));
 }
+
+#[test]
+fn amounts_may_be_nothing_and_are_no_times() {
+    let cell = Cell { metric: Metric::Amount, ..Cell::default() };
+    let judged = |[base, new]: [f64; 2]| {
+        let each = |value: f64| (1..9).map(|block| (block, value)).collect::<Values>();
+        let values = Sides { a: each(base), b: each(new) };
+        let observed = Observed::new(Design::Blocks, Metric::Amount, Measure::Score, &values);
+        let mut draft = Draft::new("new", &cell, Measure::Score, observed);
+        judge([&mut draft.difference], 1.0);
+        draft.judged()
+    };
+    let [none, more, fewer] = [[0.0, 0.0], [0.0, 3.0], [3.0, 0.0]].map(judged);
+    assert_eq!((none.verdict.word(), more.verdict.word(), fewer.verdict.word()), ("same", "worse", "better"));
+    assert_eq!((more.a, more.b.round(), more.time_factor()), (0.0, 3.0, None));
+    assert!(more.is_loss_of(5.0) && more.change().value > 100.0, "{:?}", more.change());
+}
