@@ -30,6 +30,31 @@ impl std::str::FromStr for Limit {
     }
 }
 
+impl Limit {
+    /// Returns the loss of time in per cent.
+    pub(crate) fn time(&self) -> Option<f64> {
+        if let Limit::Time(size) = self { Some(*size) } else { None }
+    }
+
+    /// Returns the loss of time that is a failure, and the limits of counts.
+    ///
+    /// # Errors
+    /// There are two losses of time.
+    pub(crate) fn split(limits: &[Limit]) -> Result<(Option<f64>, Vec<CountLimit>)> {
+        let (mut times, mut counts) = (Vec::new(), Vec::new());
+        for limit in limits {
+            match limit {
+                Limit::Time(size) => times.push(*size),
+                Limit::Count(limit) => counts.push(limit.clone()),
+            }
+        }
+        match times[..] {
+            [one, other, ..] => bail!("--fail-on has two limits for the time, {one}% and {other}%; give one"),
+            _ => Ok((times.first().copied(), counts)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 mod commands;
 mod complete;
 mod examples;
+mod limits;
 mod manual;
 mod options;
 mod reports;

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::limits::Limit;
 use crate::measuring::job::answer;
-use crate::measuring::options::{Commands, Limit, MatrixOptions, Parameters, counted, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, Parameters, counted, with_default};
 use crate::status::{Status, usage};
-use analysis::CountLimit;
 use catalogue::{Catalogue, Command, Condition, Test};
 use interop::harness::Harness;
 use journal::View;
@@ -43,6 +43,9 @@ pub(crate) struct Arguments {
     /// Fail if a command is slower than the first by more than this: 2%; or counts more: syscalls:0,rss:5%,openat:1
     #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
+    /// Exit with status 4 if a loss of --fail-on is neither shown nor ruled out: too few executions, or too much noise
+    #[arg(long, requires = "fail_on", conflicts_with = "bisect")]
+    strict_gate: bool,
     /// Count what each command does, too: system calls by name, processes, memory; in executions that are not timed
     #[arg(long)]
     counts: bool,
@@ -66,8 +69,8 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let asked = gate(&arguments.fail_on).ok().flatten().filter(|_| arguments.bisect);
-    let status = |measured: &Measured, status| asked.map_or(status, |gate| bisected(measured, status, gate));
+    let gate = Limit::split(&arguments.fail_on).ok().and_then(|(gate, _)| gate).filter(|_| arguments.bisect);
+    let status = |measured: &Measured, status| gate.map_or(status, |gate| bisected(measured, status, gate));
     let exports = arguments.commands.exports();
     answer(&arguments.options, &exports, |catalogue, _| ask(arguments, catalogue).map_err(usage), status)
 }
@@ -85,7 +88,7 @@ fn bisected(measured: &Measured, status: Status, gate: f64) -> Status {
 /// Returns what the arguments ask for.
 fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
     let Arguments { commands, options, harness, .. } = arguments;
-    let (gate, limits) = (gate(&arguments.fail_on)?, counts_of(&arguments.fail_on));
+    let (gate, limits) = Limit::split(&arguments.fail_on)?;
     if arguments.bisect && (gate.is_none() || !limits.is_empty()) {
         bail!("--bisect goes by the time alone; try --fail-on 2%");
     }
@@ -100,7 +103,13 @@ fn ask(arguments: &Arguments, catalogue: &Catalogue) -> Result<Ask> {
     if arguments.counts || !limits.is_empty() {
         test = counted(catalogue, test)?;
     }
-    Ok(Ask { gate, limits, harness: *harness, ..comparison(catalogue, (test, &names), (commands, options))? })
+    Ok(Ask {
+        gate,
+        is_gate_strict: arguments.strict_gate,
+        limits,
+        harness: *harness,
+        ..comparison(catalogue, (test, &names), (commands, options))?
+    })
 }
 
 /// Returns the ask to compare commands that are executed in turn with the first.
@@ -124,24 +133,6 @@ pub(super) fn comparison(
         ..Matrix::default()
     };
     Ok(Ask { view: View::Ab, time_unit: commands.time_unit, ..options.ask(matrix) })
-}
-
-/// Returns the loss of time that is a failure.
-///
-/// # Errors
-/// There are two.
-fn gate(limits: &[Limit]) -> Result<Option<f64>> {
-    let times: Vec<f64> =
-        limits.iter().filter_map(|limit| if let Limit::Time(size) = limit { Some(*size) } else { None }).collect();
-    match times[..] {
-        [one, other, ..] => bail!("--fail-on has two limits for the time, {one}% and {other}%; give one"),
-        _ => Ok(times.first().copied()),
-    }
-}
-
-fn counts_of(limits: &[Limit]) -> Vec<CountLimit> {
-    let count = |limit: &Limit| if let Limit::Count(limit) = limit { Some(limit.clone()) } else { None };
-    limits.iter().filter_map(count).collect()
 }
 
 /// Returns the ask for the time of a single command, as `unixmark run` has it.

@@ -172,7 +172,7 @@ pub(super) fn conclude(
     measured.vague.iter().for_each(|vague| say(&format!("unixmark: {vague}")));
     Ok(match measured.failures.is_empty() && errors.is_empty() {
         _ if measured.is_empty() => Status::Nothing,
-        true if measured.unseen.is_some() && measured.is_gate_strict => Status::Unseen,
+        true if measured.is_gate_strict && (measured.unseen.is_some() || !measured.vague.is_empty()) => Status::Unseen,
         true => Status::Fine,
         false => Status::Failed,
     })

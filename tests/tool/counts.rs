@@ -95,6 +95,34 @@ fn a_count_that_differs_from_execution_to_execution_is_a_range_and_fails_nothing
 }
 
 #[test]
+fn counts_of_two_runs_are_compared() {
+    let place = Place::new();
+    if is_untraceable(&place) {
+        return;
+    }
+    for often in [MANY / 100, MANY / 100 + 1] {
+        let mut run = place.unixmark("run --quick -c 1 -i 1 -q --counts -n look");
+        let output = run.arg(looking(often)).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let compare = |words: &str| place.unixmark(&format!("compare latest~1 latest {words}")).output().unwrap();
+    let output = compare("--format markdown");
+    let shown = stdout(&output);
+    let is_there = shown.lines().any(|line| line.starts_with("| B: look |") && line.ends_with("| +1 |"));
+    assert!(is_there && shown.contains(", 1 undecided; look +1 "), "{output:?}");
+    let failed = compare("--fail-on syscalls:0 --format junit");
+    assert_eq!(failed.status.code(), Some(1), "{}{}", stdout(&failed), stderr(&failed));
+    assert!(stderr(&failed).contains("look in B has more system calls than look in A: "), "{}", stderr(&failed));
+    let case = "<testcase classname=\"unixmark.compare\" name=\"counts\"><failure message=\"look in B has more";
+    assert!(stdout(&failed).contains(case), "{}", stdout(&failed));
+    let allowed = compare("--fail-on syscalls:1");
+    assert!(allowed.status.success(), "{}", stderr(&allowed));
+    let unknown =
+        place.unixmark("compare latest~1 latest --conditions none,nice=5 --fail-on syscalls:1").output().unwrap();
+    assert_ne!(unknown.status.code(), Some(0));
+}
+
+#[test]
 fn counts_are_those_of_strace() {
     let place = Place::new();
     if !["strace", "git", "tar", "cc"].iter().all(|command| testing::has(command)) || is_untraceable(&place) {

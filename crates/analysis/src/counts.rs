@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Outcome;
+use super::{Comparisons, Outcome};
 use journal::{Cell, Journal};
 
 /// The counts beside those of single system calls: name, name in reports, and unit.
@@ -179,10 +179,9 @@ impl Counts {
         more
     }
 
-    /// Returns what a limit makes of this command against `base`, with the reason as a sentence. It decides nothing where
-    /// executions of either command differ among each other by more than it allows.
-    fn judge(&self, base: &Counts, limit: &CountLimit) -> (Outcome, String) {
-        let (name, base_name) = (&self.cell.key.condition, &base.cell.key.condition);
+    /// Returns what a limit makes of this command against `base`, which a reader knows by these names, with the reason as a
+    /// sentence. It decides nothing where executions of either command differ among each other by more than it allows.
+    fn judge(&self, base: &Counts, [name, base_name]: [&str; 2], limit: &CountLimit) -> (Outcome, String) {
         let label = label(&limit.name);
         let Some((own, other)) = self.get(&limit.name).zip(base.get(&limit.name)) else {
             return (Outcome::Failed, format!("{label} could not be counted, so {name} cannot be judged by them"));
@@ -221,7 +220,40 @@ impl super::Results {
             let why = "nothing was counted, so no count can be judged; the report has the reason";
             return limits.first().map(|_| (Outcome::Failed, why.to_owned())).into_iter().collect();
         };
-        others.iter().flat_map(|one| limits.iter().map(|limit| one.judge(base, limit))).collect()
+        let all = others.iter().flat_map(|one| limits.iter().map(move |limit| (one, limit)));
+        all.map(|(one, limit)| one.judge(base, [one, base].map(|of| of.cell.key.condition.as_str()), limit)).collect()
+    }
+}
+
+impl Comparisons {
+    /// Returns the counts of the commands of later runs beside those of the same commands in the first, with the runs' letters.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(&str, &Counts, &Counts)> {
+        let Some((first, others)) = self.runs.split_first().filter(|_| !self.asked.is_paired()) else {
+            return Vec::new();
+        };
+        let like = |one: &Counts| first.results.counts.iter().find(|base| base.cell.key == one.cell.key);
+        let all = others.iter().flat_map(|run| run.results.counts.iter().map(move |one| (run.letter.as_str(), one)));
+        all.filter_map(|(letter, one)| Some((letter, one, like(one)?))).collect()
+    }
+
+    /// Returns what limits make of these, with a sentence for each.
+    pub(crate) fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
+        let all = self.counts();
+        if let ([limit, ..], []) = (limits, &all[..]) {
+            let why = format!(
+                "the runs have no counts of the same command, so no {} can be judged; try `unixmark run --counts`",
+                label(&limit.name)
+            );
+            return vec![(Outcome::Failed, why)];
+        }
+        let names =
+            |letter: &str, one: &Counts| [letter, self.against()].map(|run| format!("{} in {run}", one.cell.label));
+        let judged = |(letter, one, base): &(&str, &Counts, &Counts), limit| {
+            let [name, base_name] = names(letter, one);
+            one.judge(base, [&name, &base_name], limit)
+        };
+        limits.iter().flat_map(|limit| all.iter().map(move |pair| judged(pair, limit))).collect()
     }
 }
 
@@ -278,7 +310,7 @@ mod tests {
             counts(label, &[&[a], &[b], &[c]])
         };
         let judged = |name: &'static str, base, own, limit: &CountLimit| {
-            of("new", name, own).judge(&of("old", name, base), limit)
+            of("new", name, own).judge(&of("old", name, base), ["new", "old"], limit)
         };
         let outcome = |name, base, own, limit: &CountLimit| judged(name, base, own, limit).0;
         let calls = limit("syscalls", 0.0, false);

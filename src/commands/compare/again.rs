@@ -6,6 +6,7 @@ use clap::{Command, CommandFactory, Parser};
 
 use super::super::Cli;
 use super::Arguments;
+use crate::limits::Limit;
 use crate::measuring;
 use ::report::{Repeat, is_name};
 use analysis::{Compared, Comparison, Comparisons, Gate};
@@ -67,7 +68,8 @@ impl Suspects {
 /// Returns how to look at the suspects again, and at nothing else; `own` are the runs that the user made.
 pub(super) fn advice(comparisons: &Comparisons, gate: &Gate, arguments: &Arguments, own: &[bool]) -> String {
     let suspects = Suspects::of(gate);
-    let size = arguments.fail_on.unwrap_or_default();
+    // Only a loss of time has suspects.
+    let size = arguments.fail_on.iter().find_map(Limit::time).unwrap_or_default();
     let names = names(comparisons, &arguments.sides().0).join(" ");
     let verb = match &arguments.conditions {
         Some([base, condition]) if base == NONE => vec!["cost", condition],

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::limits::Limit;
 use crate::options::{Form, Redact, Results, percent};
 use crate::reports::{find, is_own, place, power_beside};
 use crate::status::{Status, usage};
@@ -39,11 +40,12 @@ pub(super) struct Arguments {
     /// Ignore differences smaller than this (deadlines met: in percentage points)
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
-    /// Exit with status 1 if anything is significantly slower or worse by at least this much, or if a cell is missing
+    /// Exit with status 1 if anything is significantly slower or worse by at least this much, counts more, or is missing: 5%,
+    /// syscalls:0,rss:5%
     ///
     /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    fail_on: Option<f64>,
+    #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
+    fail_on: Vec<Limit>,
     /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few trials, or too much noise
     #[arg(long, requires = "fail_on")]
     strict_gate: bool,
@@ -93,6 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     if arguments.base.len() != arguments.changed.len() {
         return Err(usage(anyhow!("--base and --changed name as many runs each: one each, or one each per round")));
     }
+    let (time, counts) = Limit::split(&arguments.fail_on).map_err(usage)?;
     let (words, design) = arguments.sides();
     let asked = Asked { design, threshold: arguments.threshold, conditions: arguments.conditions.clone() };
     let runs = with_itself(&words, &asked);
@@ -127,7 +130,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let is_strict = arguments.strict_gate;
-    let gate = arguments.fail_on.map(|size| Gate { is_strict, ..comparisons.gate(size, second.as_ref()) });
+    let gate = (!arguments.fail_on.is_empty())
+        .then(|| Gate { is_strict, ..comparisons.gate_of(time, &counts, second.as_ref()) });
     let subject = match arguments.side_by_side {
         true => Subject::Systems(&comparisons, systems::order(&comparisons, arguments)?),
         false => Subject::Comparison(&comparisons, gate.as_ref()),
@@ -211,9 +215,11 @@ fn status(comparisons: &Comparisons, gate: Option<&Gate>, arguments: &Arguments,
     }
     let unseen = gate.and_then(|gate| gate.unseen);
     unseen.iter().for_each(|unseen| say(&format!("unixmark: {unseen}")));
+    let counts = gate.iter().flat_map(|gate| &gate.counts).filter(|(outcome, _)| *outcome != Outcome::Passed);
+    counts.clone().for_each(|(_, sentence)| say(&format!("unixmark: {sentence}")));
     match gate.map(Gate::outcome) {
         Some(Outcome::Failed) => Status::Failed,
-        _ if unseen.is_some() && arguments.strict_gate => Status::Unseen,
+        _ if arguments.strict_gate && (unseen.is_some() || counts.count() > 0) => Status::Unseen,
         Some(Outcome::Undecided) => Status::Nothing,
         // Others of several systems may share what the first has not.
         _ if comparisons.comparisons.is_empty() && !arguments.side_by_side => {

@@ -2,7 +2,6 @@
 
 mod commands;
 mod fleet;
-mod limits;
 mod matrix;
 mod parameters;
 mod values;
@@ -22,7 +21,6 @@ use measure::Setup;
 
 pub(crate) use commands::{Commands, counted, is_command};
 pub(crate) use fleet::FleetPart;
-pub(crate) use limits::Limit;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use parameters::{Parameters, joined};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
+use crate::CountLimit;
 use stats::false_discovery_rates;
 use words::{NOTHING, at_least, count};
 
@@ -17,7 +18,9 @@ pub struct Gate {
     pub is_blind: bool,
     /// The comparisons that may hide a loss of its size.
     pub unseen: Option<Unseen>,
-    /// True if it stays closed for that.
+    /// What it makes of counts, with a sentence for each.
+    pub counts: Vec<(Outcome, String)>,
+    /// True if it stays closed for what cannot be told.
     pub is_strict: bool,
 }
 
@@ -118,6 +121,7 @@ impl Gate {
     pub fn outcome(&self) -> Outcome {
         match self.is_blind {
             _ if !self.lost.is_empty() || self.suspects.iter().any(Suspect::stands) => Outcome::Failed,
+            _ if self.counts.iter().any(|(outcome, _)| *outcome == Outcome::Failed) => Outcome::Failed,
             true => Outcome::Undecided,
             false => Outcome::Passed,
         }
@@ -161,8 +165,17 @@ impl Comparisons {
             lost: self.missing.iter().filter(|gap| gap.outcome() == Outcome::Failed).cloned().collect(),
             unseen: Unseen::among(&self.comparisons, size),
             is_strict: false,
-            is_blind: !self.comparisons.is_empty() && self.comparisons.iter().all(Comparison::is_blind),
+            counts: Vec::new(),
+            is_blind: size.is_finite()
+                && !self.comparisons.is_empty()
+                && self.comparisons.iter().all(Comparison::is_blind),
         }
+    }
+
+    /// Returns what losses of time of at least `time` per cent there are, and of counts beyond limits; as [`Comparisons::gate`].
+    #[must_use]
+    pub fn gate_of(&self, time: Option<f64>, limits: &[CountLimit], second: Option<&Comparisons>) -> Gate {
+        Gate { counts: self.judged(limits), ..self.gate(time.unwrap_or(f64::INFINITY), second) }
     }
 
     /// Returns what speaks against `second` as a second look: made before the first, or of other builds.

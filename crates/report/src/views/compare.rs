@@ -11,7 +11,7 @@ use words::Unique;
 use super::comparisons::{self, Line};
 use super::shared::{coordinates, to_post};
 use super::totals::{self, Mean};
-use super::{systems, why};
+use super::{counts, systems, why};
 use crate::charts::forest::Forest;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers, Table};
 
@@ -38,6 +38,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document.table(missing(all));
     document.extend(not_compared(all));
     document.extend(means(all));
+    document.extend(counts::compared(all));
     document.extend(all.thesis.iter().flat_map(thesis));
     document.extend([Block::section("How to read the comparison"), Block::notes(notes(all))]);
     let runs: Vec<&Run> = all.runs.iter().map(|run| &run.results.run).collect();
@@ -80,15 +81,21 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
         true => format!("{} differ between the runs{}, ", count(differs), worst(differs)),
         false => String::new(),
     };
+    let counts = all
+        .counts()
+        .into_iter()
+        .filter(|(run, ..)| *run == letter)
+        .filter_map(|(_, own, base)| Some(format!("; {} {}", own.cell.label, counts::change_in_words(own, base)?)));
     format!(
-        "{}: {between}{} slower or worse{}, {} faster or better, {} the same within {} %, {} undecided.",
+        "{}: {between}{} slower or worse{}, {} faster or better, {} the same within {} %, {} undecided{}.",
         contest(letter, all),
         count(Verdict::is_loss),
         worst(Verdict::is_loss),
         count(|verdict| matches!(verdict, Verdict::Faster | Verdict::Better)),
         count(|verdict| matches!(verdict, Verdict::Same(_))),
         all.asked.threshold,
-        count(|verdict| matches!(verdict, Verdict::Undecided(_)))
+        count(|verdict| matches!(verdict, Verdict::Undecided(_))),
+        counts.collect::<String>()
     )
 }
 
@@ -365,6 +372,7 @@ fn gate_data(gate: &Gate, all: &Comparisons) -> Value {
         "open": gate.outcome() != Outcome::Failed,
         "suspects": gate.suspects.iter().map(suspect).collect::<Vec<Value>>(),
         "lost": lost.collect::<Vec<Value>>(),
+        "counts": gate.counts.iter().map(|(_, sentence)| sentence).collect::<Vec<&String>>(),
         "cannot_tell": gate.unseen.map(|Unseen { count, of, below, .. }| {
             json!({"comparisons": count, "of": of, "blind_below": below})
         }),

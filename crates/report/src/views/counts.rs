@@ -1,6 +1,6 @@
 //! What executions of commands did, counted: every count of a command, or what differs from the first.
 
-use analysis::{Count, Counts, Range, Results};
+use analysis::{Comparisons, Count, Counts, Range, Results};
 use serde_json::{Value, json};
 
 use super::shared::coordinates;
@@ -37,8 +37,11 @@ impl Row<'_> {
 
 /// Returns what a command of a comparison does more often than the first: `+3 openat, −1 mmap per execution`.
 pub(super) fn sentence(results: &Results, condition: &str) -> Option<String> {
-    let base = results.counts.first()?;
-    let own = results.counts_under(condition)?;
+    change_in_words(results.counts_under(condition)?, results.counts.first()?)
+}
+
+/// Returns the same of a command and another.
+pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let more = own.more_calls(base);
     let mut told: Vec<String> =
         more.iter().take(TOLD).map(|(name, number)| format!("{} {name}", signed(*number))).collect();
@@ -101,6 +104,24 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
     notes.insert(0, READING.to_owned());
     blocks.push(Block::notes(notes));
     blocks
+}
+
+/// Returns the counts that differ between runs; nothing of runs without counts of the same command.
+pub(super) fn compared(all: &Comparisons) -> Vec<Block> {
+    let mut found: Vec<Row<'_>> = Vec::new();
+    for (letter, own, base) in all.counts() {
+        let command = format!("{letter}: {}", own.cell.label);
+        found.extend(rows(own, Some(base)).map(|row| Row { command: command.clone(), ..row }));
+    }
+    if found.is_empty() {
+        return Vec::new();
+    }
+    vec![
+        Block::section("Counts"),
+        Block::Table(data(&found)),
+        differences(&found, all.against()),
+        Block::notes(vec![READING.to_owned()]),
+    ]
 }
 
 /// Every count of every command, for programs.
