@@ -1,6 +1,6 @@
 //! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
 
-use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict};
+use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict, is_printed};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
@@ -46,12 +46,22 @@ impl<'a> Line<'a> {
 
     /// Returns the name at a terminal: `syscall x2, load compile p99`.
     pub(super) fn id(&self) -> String {
-        measured(&self.shown.test, &self.shown, self.comparison.measure)
+        self.named(&self.shown.test)
     }
 
     /// Returns the name on pages: `System Call Overhead x2`.
     pub(super) fn title(&self) -> String {
-        measured(&self.comparison.cell.label, &self.shown, self.comparison.measure)
+        self.named(&self.comparison.cell.label)
+    }
+
+    /// Returns the name by that of the test; commands in turn are a test without a name.
+    fn named(&self, test: &str) -> String {
+        let Comparison { cell, measure, .. } = self.comparison;
+        match measure {
+            measure if !cell.in_turn || is_printed(cell) => measured(test, &self.shown, *measure),
+            Measure::Score => format!("time{}", coordinates(&self.shown)),
+            measure => format!("{}{}", measure.name(), coordinates(&self.shown)),
+        }
     }
 
     /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show one.

@@ -31,7 +31,10 @@ pub fn run(results: &Results) -> Document {
     if results.cost().is_none() {
         document.extend(scores::figures(results));
     }
-    document.blocks.push(heading(results));
+    // Whoever compares commands knows the machine, and wants the table next to the answer.
+    let (above, below) =
+        if run.view == View::Ab { (None, Some(heading(results))) } else { (Some(heading(results)), None) };
+    document.extend(above);
     document.extend([
         Block::Data("run", json!(run)),
         Block::Data("seconds", json!(results.seconds)),
@@ -46,6 +49,7 @@ pub fn run(results: &Results) -> Document {
     document.table(scores::index_data(results.indexes()));
     document.table(scores::gain_data(results.gains()));
     document.extend(about(results));
+    document.extend(below);
     document.extend(details::blocks(results));
     document.extend(energy::blocks(results));
     document.extend(trials(results));
