@@ -125,3 +125,13 @@ fn what_a_task_misses_before_it_begins_is_dropped_and_has_waited() {
         }
     }
 }
+
+/// The program that reads the clock and nothing else sees the time in which it was stopped, and one gap that long.
+#[test]
+fn noise_is_the_time_that_others_have() {
+    let copy = stopped("noise", 100, 400);
+    let value = |name: &str| copy.values[name].0;
+    assert!(value("held") >= 59.9 && value("held") <= 100.0, "{:?}", copy.values);
+    assert!(value("longest") >= 299_000.0 && value("gaps_1ms") >= 2.0, "{:?}", copy.values);
+    assert!(value("gaps") >= value("gaps_10us") && value("gaps_10us") >= value("gaps_100us"), "{:?}", copy.values);
+}
