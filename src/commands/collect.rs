@@ -16,24 +16,24 @@ use words::hosts;
 const FEW: usize = 3;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
+pub(super) struct Arguments {
     /// Journals, or directories that contain journals at any depth
     #[arg(required = true, value_name = "SOURCE")]
-    pub(crate) sources: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
     /// The fleet run's directory, created if missing
     #[arg(long, value_name = "DIR")]
-    pub(crate) into: PathBuf,
+    into: PathBuf,
     /// Accept journals of this fleet run only [default: the directory's, or else the first one found]
     #[arg(long, value_name = "NAME")]
-    pub(crate) run: Option<String>,
+    run: Option<String>,
     /// Nodes that should deliver: n1,n2 or n[1-10]; added to those of earlier collections
     #[arg(long, value_name = "NODE,…", value_parser = hosts)]
-    pub(crate) expect: Vec<Vec<String>>,
+    expect: Vec<Vec<String>>,
     #[command(flatten)]
-    pub(crate) redact: Redact,
+    redact: Redact,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let Arguments { sources, into, run, expect, redact: Redact { redact } } = arguments;
     if let Some(missing) = sources.iter().find(|source| !source.exists()) {
         return Err(usage(anyhow::anyhow!("{} does not exist", missing.display())));

@@ -1,6 +1,6 @@
 //! The command line: one verb, one file.
 
-pub(crate) mod collect;
+mod collect;
 mod compare;
 mod completions;
 #[cfg(feature = "parquet")]

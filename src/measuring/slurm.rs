@@ -1,35 +1,14 @@
 //! `unixmark fleet slurm`: submits a fleet run, and waits for it until it is interrupted.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
-use jiff::{Timestamp, Zoned};
+use anyhow::{Context, Result};
 
-use crate::commands::collect;
 use crate::measuring::options::duration;
-use crate::options::Redact;
-use crate::status::{Status, usage};
-use crate::terminal::{say, say_lines};
-use ::fleet::Fleet;
-use ::fleet::slurm::{self, Job, Place, Record, Request};
-use runner::Signals;
-
-/// The verbs that measure once and end.
-const VERBS: [&str; 4] = ["run", "latency", "scale", "cost"];
-
-/// Options that are set here.
-const SET_HERE: [&str; 3] = ["--emit", "--fleet", "--node"];
-
-/// Time between two looks at the queue: at first, and at most.
-const POLL_INTERVALS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
-
-/// How long a requeued job stays held: Slurm may still be ending the previous attempt on the
-/// node, and would end this one too.
-const HOLD_TIME: Duration = Duration::from_secs(20);
+use crate::status::Status;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -63,189 +42,17 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Submits the fleet run and waits for it.
+    /// Becomes the script that submits the fleet run and waits for it.
     ///
     /// # Errors
-    /// It cannot be submitted, or what was measured cannot be collected.
+    /// It cannot be started.
     pub(crate) fn run(&self) -> Result<Status> {
-        run(self)
+        let mut command = fleet::slurm::submitter();
+        command.arg(std::env::current_exe().context("this executable is not found; start it by its path")?);
+        command.args([&self.partition, &self.nodes, &self.name].map(|word| word.as_deref().unwrap_or_default()));
+        command.arg(self.into.as_deref().unwrap_or_else(|| "".as_ref()));
+        command.args([self.time, self.give_up].map(|time| time.as_secs().to_string()));
+        command.arg(if self.detach { "detach" } else { "" }).args(&self.words);
+        Err(command.exec()).context("/bin/sh cannot be started")
     }
-}
-
-fn run(arguments: &Arguments) -> Result<Status> {
-    check(&arguments.words).map_err(usage)?;
-    let name = arguments.name.clone().unwrap_or_else(|| Zoned::now().strftime("fleet-%Y-%m-%d-%H%M%S").to_string());
-    let into = arguments.into.clone().unwrap_or_else(|| PathBuf::from(name.replace('/', "-")));
-    let into = std::path::absolute(&into)
-        .with_context(|| format!("'{}' is not a directory", into.display()))
-        .map_err(usage)?;
-    if Record::is_in(&into).map_err(usage)? {
-        return Err(usage(anyhow!("{} has a submission already; try another directory", into.display())));
-    }
-    let partition = slurm::partition(arguments.partition.as_deref())?;
-    let nodes = nodes_to_use(&partition, arguments.nodes.as_deref())?;
-    Fleet::expect(&into, &name, &nodes).map_err(usage)?;
-    let signals = Signals::install()?;
-    let request = Request {
-        run: &name,
-        partition: &partition,
-        nodes: &nodes,
-        words: &arguments.words,
-        time: arguments.time,
-        give_up: arguments.give_up,
-    };
-    let submitted = slurm::submit(&into, &request, || signals.stopped().is_some())?;
-    let record = submitted.record;
-    let job = &record.submission.job;
-    if let Some(error) = submitted.broke {
-        say_lines(&next_steps(&into, job));
-        let (done, all) = (record.jobs.len(), nodes.len());
-        return Err(error.context(format!("submitting failed after {done} of {all} nodes")));
-    }
-    say(&format!("fleet run {name}: {} jobs named {job} in partition {partition}", nodes.len()));
-    if arguments.detach {
-        say_lines(&next_steps(&into, job));
-        return Ok(Status::Fine);
-    }
-    match watch(&record, &signals) {
-        WatchEnd::Ended => conclude(&into, &record),
-        WatchEnd::Overdue => {
-            say_lines(&next_steps(&into, job));
-            bail!("Slurm still runs jobs that should have ended; `squeue --name={job}` shows them");
-        }
-        WatchEnd::Closed(signal) => {
-            say_lines(&format!("\nthe jobs keep running\n{}", next_steps(&into, job)));
-            Ok(Status::Signal(signal))
-        }
-    }
-}
-
-/// Refuses what nodes cannot measure for a fleet.
-fn check(words: &[OsString]) -> Result<()> {
-    let verb = words.first().and_then(|word| word.to_str()).unwrap_or_default();
-    if !VERBS.contains(&verb) {
-        bail!("'{verb}' does not measure for a fleet; after -- use run, latency, scale or cost");
-    }
-    let set_here = |word: &OsString| {
-        let word = word.to_str()?;
-        SET_HERE
-            .into_iter()
-            .find(|option| word.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')))
-    };
-    if let Some(option) = words.iter().take_while(|word| *word != "--").find_map(set_here) {
-        bail!("{option} is set by `fleet slurm` itself; leave it out");
-    }
-    slurm::rehearse(words)
-}
-
-/// The nodes that get a job: those listed, or else those of the partition that accept one now.
-fn nodes_to_use(partition: &str, list: Option<&str>) -> Result<Vec<String>> {
-    let nodes = slurm::nodes(partition, list)?;
-    let mut chosen = Vec::new();
-    for node in nodes {
-        match node.away {
-            Some(why) if list.is_some() => say(&format!("{} accepts no jobs now ({why}): waiting for it", node.name)),
-            Some(why) => {
-                say(&format!("{} is left out: it accepts no jobs now ({why})", node.name));
-                continue;
-            }
-            None => {}
-        }
-        chosen.push(node.name);
-    }
-    if chosen.is_empty() {
-        bail!("no node of partition {partition} accepts jobs now; `sinfo -N -p {partition}` shows them");
-    }
-    Ok(chosen)
-}
-
-/// How to continue without this command.
-fn next_steps(into: &Path, job: &str) -> String {
-    let into = into.display();
-    format!(
-        "progress:         unixmark fleet status {into}\n\
-         collect results:  unixmark collect {into}/slurm/journals --into {into}\n\
-         cancel the jobs:  scancel --name={job}"
-    )
-}
-
-/// How watching ended.
-enum WatchEnd {
-    /// No job is left.
-    Ended,
-    /// Jobs are still there that Slurm should have ended.
-    Overdue,
-    /// By a signal.
-    Closed(i32),
-}
-
-/// Watches the jobs: frees those that are held, and prints changes.
-fn watch(record: &Record, signals: &Signals) -> WatchEnd {
-    let mut interval = POLL_INTERVALS[0];
-    let mut last = String::new();
-    let mut held: BTreeMap<String, Instant> = BTreeMap::new();
-    loop {
-        let now = match slurm::jobs(&record.submission.job) {
-            Ok(jobs) => {
-                held.retain(|id, _| jobs.iter().any(|job| job.id == *id && job.is_held()));
-                for job in jobs.iter().filter(|job| job.is_held()) {
-                    if held.entry(job.id.clone()).or_insert_with(Instant::now).elapsed() >= HOLD_TIME {
-                        // A job that cannot be freed starts on its own later.
-                        let _ = slurm::free(&job.id);
-                    }
-                }
-                let active = jobs.iter().filter(|job| !job.node.is_empty() && !job.has_ended());
-                let active: Vec<&Job> = active.collect();
-                if active.is_empty() {
-                    return WatchEnd::Ended;
-                }
-                progress(&active, record.jobs.len())
-            }
-            Err(error) => format!("Slurm does not answer; asking again: {error:#}"),
-        };
-        if now != last {
-            say(&now);
-            last = now;
-        }
-        if Timestamp::now() > record.submission.until {
-            return WatchEnd::Overdue;
-        }
-        let until = Instant::now() + interval;
-        while Instant::now() < until {
-            if let Some(signal) = signals.stopped() {
-                return WatchEnd::Closed(signal);
-            }
-            sleep(Duration::from_millis(50));
-        }
-        interval = (interval * 3 / 2).min(POLL_INTERVALS[1]);
-    }
-}
-
-/// How many jobs are waiting, running and done.
-fn progress(active: &[&Job], all: usize) -> String {
-    let waiting = active.iter().filter(|job| job.waits()).count();
-    let (running, ended) = (active.len() - waiting, all.saturating_sub(active.len()));
-    let counts = [(waiting, "waiting"), (running, "running"), (ended, "ended")];
-    let words: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    let why = active
-        .iter()
-        .find(|job| job.waits() && !job.is_held() && job.reason != "None")
-        .map(|job| format!(" (for {})", job.reason));
-    format!("{}{}", words.join(", "), why.unwrap_or_default())
-}
-
-/// Collects what the nodes wrote; nothing changes if the collector already has.
-fn conclude(into: &Path, record: &Record) -> Result<Status> {
-    let status = collect::run(&collect::Arguments {
-        sources: vec![Place::new(into).journals()],
-        into: into.to_path_buf(),
-        run: Some(record.submission.run.clone()),
-        expect: Vec::new(),
-        redact: Redact::default(),
-    })?;
-    if let (Status::Fine, Some(id)) = (status, &record.collector) {
-        // Nothing is left for it. It may have ended by itself.
-        let _ = slurm::cancel(id);
-    }
-    Ok(status)
 }

@@ -1,6 +1,7 @@
 //! `unixmark fleet slurm` on a real Slurm of three nodes, some of which die. They share this host's processors: nothing here is about speed.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -146,8 +147,8 @@ fn a_job_that_never_starts_is_given_up(cluster: &mut Cluster) {
     assert_eq!(states(cluster, "never"), ["missing", "whole"], "{told:?}");
     assert!(told[0].2.contains("ended as DEADLINE"), "{told:?}");
     // Slurm forgets how jobs ended; the directory does not.
-    let record = fs::read_to_string(cluster.path().join("never/slurm.jsonl")).unwrap();
-    assert!(record.contains(r#"{"type":"ended","node":"n2","state":"DEADLINE"}"#), "{record}");
+    let record = fs::read_to_string(cluster.path().join("never/slurm/jobs")).unwrap();
+    assert!(record.contains("ended\tn2\tDEADLINE\n"), "{record}");
     // Nor is a node asked for that is away, where none was named.
     let mut command = start(cluster, "two", &["--detach"], &measuring("1"));
     assert!(
@@ -176,6 +177,69 @@ fn what_makes_no_sense_is_refused(cluster: &Cluster) {
     }
     let left: Vec<PathBuf> = fs::read_dir(cluster.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(!left.iter().any(|path| path.display().to_string().contains("fleet-")), "{left:?}");
+}
+
+/// Slurm's commands as far as the script uses them. `sbatch` runs a job of a node at once and keeps the collector waiting.
+const COMMANDS: [(&str, &str); 5] = [
+    (
+        "sinfo",
+        r#"case $* in *%P*) echo 'bench*' ;; *) printf 'n1|idle~|none\nn2|down*|Not responding\nn3|idle|none\n' ;; esac"#,
+    ),
+    ("scontrol", "echo \"$3\" | tr , '\\n'"),
+    ("squeue", "cat queue 2>/dev/null"),
+    ("scancel", "echo \"$1\" >>cancelled"),
+    (
+        "sbatch",
+        r#"node='' log='' id=$(($(wc -l <queue) + 1))
+           while :; do
+               case $1 in
+               --nodelist=*) node=${1#*=} ;;
+               --output=*) log=$(printf '%s' "${1#*=}" | sed 's/%%/%/g') ;;
+               --*) ;;
+               *) break ;;
+               esac
+               shift
+           done
+           state=PENDING
+           [ -z "$node" ] || state=FAILED
+           [ "${node:-n2}" = n2 ] || ! SLURMD_NODENAME=$node sh "$@" >"$log" 2>&1 || state=COMPLETED
+           printf '%s\t%s\t%s\tN/A\tDependency\n' "$id" "$node" "$state" >>queue
+           echo "$id;cluster""#,
+    ),
+];
+
+/// The words are such as no shell, pattern or list may take apart.
+#[test]
+fn a_fleet_is_measured_by_slurms_commands() {
+    let place = testing::Place::alone();
+    let home = place.root.path();
+    fs::write(home.join("queue"), "").unwrap();
+    for (name, body) in COMMANDS {
+        let path = home.join(name);
+        fs::write(&path, format!("#!/bin/sh\ncd '{}' || exit\n{body}\n", home.display())).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", home.display(), std::env::var("PATH").unwrap());
+    let unixmark = |words: &[&str]| {
+        let output = place.unixmark("").args(words).current_dir(home).env("PATH", &path).output().unwrap();
+        (output.status.code(), testing::stdout(&output), testing::stderr(&output))
+    };
+    let name = "it's 50% $(reboot), n1";
+    let fake = testing::fake("honest").display().to_string();
+    let measuring = ["--", "run", "--procedure", "quick", "--program", &fake, "-c", "1", "-i", "1", "word=1 \"2'\n3"];
+    let (code, table, said) = unixmark(&[&["fleet", "slurm", "--name", name], &measuring[..]].concat());
+    let log = fs::read_to_string(home.join(name).join("slurm/log/n1.txt")).unwrap_or_default();
+    assert!(code == Some(0) && table.contains("2 whole"), "{table}{said}{log}");
+    assert!(said.contains("n2 is left out: it accepts no jobs now (down*, Not responding)"), "{said}");
+    assert_eq!(fs::read_to_string(home.join("cancelled")).unwrap(), "3\n", "the collector is not needed");
+    let journal = fs::read_to_string(home.join(name).join("slurm/journals/n1.0.jsonl")).unwrap();
+    assert!(journal.contains(r#""word=1 \"2'\n3""#), "{journal}");
+    // A node that is named is waited for; its job fails.
+    let options = ["fleet", "slurm", "--nodes", "n2", "--into", "b", "--detach"];
+    let (_, _, said) = unixmark(&[&options, &measuring[..]].concat());
+    assert!(said.contains("n2 accepts no jobs now (down*, Not responding): waiting for it"), "{said}");
+    let (code, table, _) = unixmark(&["fleet", "status", "b"]);
+    assert!(code == Some(1) && table.contains("n2  missing") && table.contains("its job 4 ended as FAILED"), "{table}");
 }
 
 /// Where Slurm is not, that is said.
