@@ -1,64 +1,44 @@
-/* What core.c times: each returns how many of the given number were right. */
+/* The operations that core.c times: each file has a table of its own. */
 #ifndef OPERATIONS_H
 #define OPERATIONS_H
 
-enum {
-    FILES = 32, /* of a round */
-    AREAS = 16, /* mappings of a round */
+#include <stddef.h>
+
+struct operation {
+    const char *name;
+    void (*prepare)(void);  /* once; ends the program where it does not work, as the others do */
+    void (*before)(void);   /* in each round, not timed */
+    int (*work)(int times); /* returns how many were right */
+    void (*after)(void);    /* in each round, not timed */
+    int times;              /* of a round; 0: as many as take some 200 KiB, and at most 64 */
 };
 
+/* The last of each has no name. */
+extern const struct operation file_operations[], descriptor_operations[], process_operations[];
+
+/* A function that does `right` that many times, the i-th with an i of its own. */
+#define WORK(name, right)                  \
+    static int name(int times)             \
+    {                                      \
+        int good = 0;                      \
+                                           \
+        for (int i = 0; i < times; i++)    \
+            good += (right);               \
+        return good;                       \
+    }
+
+/* Arguments of the program. */
 extern long size;
-extern int number, file;
+extern int number;
 
-/* Each ends the program where it does not work. */
-void make_null(void);
+/* A file of this copy's own, and as many bytes as are read from it and written to it at once. */
+extern int file;
+extern char *buffer;
 void make_file(void);
-void make_names(void); /* of the files of a round */
-void make_fault(void);
-void make_handler(void);
-void make_pair(void);
-void make_ready(void);
-void make_files(void); /* descriptors of one */
-void make_epoll(void);
-void make_pages(void);
-
-int handle(int signal, void (*handler)(int)); /* installs it, and returns whether it could */
-
+void make_buffer(void);
 void remove_file(int finished);
-void rewind_file(void);
-void create_all(void);
-void delete_all(void);
-void map_all(void);
-void unmap_all(void);
-void send_messages(void);
-void take_messages(void);
-void wait_for_children(void);
-void join_thread(void);
 
-int null_call(int times);
-int null_io(int times);
-int stat_file(int times);
-int open_file(int times);
-int read_file(int times);
-int write_file(int times);
-int create_files(int times);
-int delete_files(int times);
-int map_file(int times);
-int unmap_file(int times);
-int touch_file(int times);
-int map_sparsely(int times);
-int fault(int times);
-int install_handler(int times);
-int catch_signal(int times);
-int send_message(int times);
-int receive_message(int times);
-int select_ready(int times);
-int poll_ready(int times);
-int epoll_ready(int times);
-int fork_child(int times);
-int start_thread(int times);
-int fork_exit(int times);
-int fork_exec(int times);
-int fork_shell(int times);
+void *memory(size_t bytes);
+int handle(int signal, void (*handler)(int)); /* installs it, and returns whether it could */
 
 #endif
