@@ -6,45 +6,11 @@ use super::roff::{Page, bold, italic, plain};
 use crate::examples;
 use crate::status::CODES;
 
-/// Files, each with the option whose verbs use it.
-const FILES: [(&str, &str, &str); 11] = [
-    ("results", "/var/lib/unixmark/results/", "root's runs, where the usual place is another user's, as with sudo -E"),
-    (
-        "results",
-        "~/.local/share/unixmark/",
-        "the runs, or where --results or UNIXMARK_RESULTS says; in a run's directory:",
-    ),
-    (
-        "results",
-        "run.jsonl",
-        "the journal: everything that was measured. Everything else is generated from it and can be regenerated",
-    ),
-    ("results", "report.txt, report.html, report.md, report.csv, report.json", "the report, in every format"),
-    ("results", "run.json", "a summary, for `report --trend` and `export`: a cache"),
-    ("build", "~/.cache/unixmark/", "the programs as they were built here"),
-    ("build", "/var/cache/unixmark/", "the same for root, where others could write the usual place, as with sudo -E"),
-    (
-        "build",
-        "~/.local/state/unixmark/",
-        "how to undo changes to the system; kept until they are undone: see unixmark-restore(1)",
-    ),
-    ("build", "/var/tmp/", "where the measured programs work, unless --dir says otherwise"),
-    ("into", "fleet.json", "in a fleet run's directory: its name and the nodes that should deliver"),
-    ("", "~/.config/unixmark/catalogue.toml", "tests, groups and conditions of your own"),
-];
+/// Files: the option whose verbs use each, its name, and what it is.
+const FILES: &str = include_str!("files.txt");
 
-/// Variables, each with the option whose verbs read it.
-const VARIABLES: [(&str, &str, &str); 9] = [
-    ("results", "UNIXMARK_RESULTS", "the directory that holds the runs"),
-    ("results", "XDG_DATA_HOME", "instead of ~/.local/share"),
-    ("build", "CC", "the C compiler, instead of cc"),
-    ("build", "XDG_CACHE_HOME", "instead of ~/.cache"),
-    ("build", "XDG_STATE_HOME", "instead of ~/.local/state"),
-    ("build", "TMPDIR", "where all of these are for a user without a home directory"),
-    ("build", "DISPLAY, WAYLAND_DISPLAY", "where graphics tests draw"),
-    ("", "UNIXMARK_CATALOGUE", "the file of your own tests, instead of ~/.config/unixmark/catalogue.toml"),
-    ("", "XDG_CONFIG_HOME", "instead of ~/.config"),
-];
+/// Variables, likewise.
+const VARIABLES: &str = include_str!("variables.txt");
 
 /// Returns the page of a command; `name` is that of the page.
 pub(super) fn page(command: &Command, name: &str, path: &str) -> String {
@@ -56,7 +22,7 @@ pub(super) fn page(command: &Command, name: &str, path: &str) -> String {
     verbs(&mut page, command, name);
     options(&mut page, command);
     examples(&mut page, path);
-    table(&mut page, "FILES", &FILES, command);
+    table(&mut page, "FILES", FILES, command);
     environment(&mut page, command);
     page.section("EXIT STATUS");
     for (code, meaning) in CODES {
@@ -146,7 +112,7 @@ fn option(page: &mut Page, arg: &Arg) {
 }
 
 fn examples(page: &mut Page, path: &str) {
-    let examples = if path.is_empty() { examples::of("run") } else { examples::of(path) };
+    let examples = examples::for_verb(if path.is_empty() { "run" } else { path });
     page.section("EXAMPLES");
     for (command, what) in examples {
         let mut letters = what.chars();
@@ -163,16 +129,21 @@ fn has(command: &Command, option: &str) -> bool {
     option.is_empty() || own || command.get_subcommands().any(|verb| has(verb, option))
 }
 
-fn table(page: &mut Page, heading: &str, rows: &[(&str, &str, &str)], command: &Command) {
+fn table(page: &mut Page, heading: &str, rows: &str, command: &Command) {
     page.section(heading);
-    for (_, name, what) in rows.iter().filter(|(option, ..)| has(command, option)) {
-        page.tagged(&italic(name), &format!("{}.", what.trim_end_matches(':')));
+    for row in rows.lines() {
+        let fields: Vec<&str> = row.split(" | ").collect();
+        if let [option, name, what] = fields[..]
+            && has(command, option.trim())
+        {
+            page.tagged(&italic(name), &format!("{}.", what.trim_end_matches(':')));
+        }
     }
 }
 
 /// The variables of the table, and those that stand in for options.
 fn environment(page: &mut Page, command: &Command) {
-    table(page, "ENVIRONMENT", &VARIABLES, command);
+    table(page, "ENVIRONMENT", VARIABLES, command);
     for arg in command.get_arguments() {
         if let (Some(variable), Some(long)) = (arg.get_env(), arg.get_long()) {
             page.tagged(&italic(&variable.to_string_lossy()), &format!("Instead of `--{long}`."));
