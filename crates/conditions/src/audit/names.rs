@@ -4,6 +4,9 @@ use std::ffi::c_long;
 
 use syscall_numbers::{aarch64, arm, powerpc64, riscv64, s390x, x86, x86_64};
 
+/// Lines of a table's name, a name, its number, and of fields the kind of their values.
+const NAMES: &str = include_str!("names.txt");
+
 /// The way in which a field's value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -19,114 +22,6 @@ pub(crate) enum Kind {
     MessageType,
     Family,
 }
-
-/// The fields of `-F`.
-const FIELDS: &[(&str, u32, Kind)] = &[
-    ("pid", 0, Kind::Number),
-    ("uid", 1, Kind::User),
-    ("euid", 2, Kind::User),
-    ("suid", 3, Kind::User),
-    ("fsuid", 4, Kind::User),
-    ("gid", 5, Kind::Group),
-    ("egid", 6, Kind::Group),
-    ("sgid", 7, Kind::Group),
-    ("fsgid", 8, Kind::Group),
-    ("auid", 9, Kind::User),
-    ("loginuid", 9, Kind::User),
-    ("pers", 10, Kind::Number),
-    ("arch", 11, Kind::Arch),
-    ("msgtype", 12, Kind::MessageType),
-    ("subj_user", 13, Kind::Text),
-    ("subj_role", 14, Kind::Text),
-    ("subj_type", 15, Kind::Text),
-    ("subj_sen", 16, Kind::Text),
-    ("subj_clr", 17, Kind::Text),
-    ("ppid", 18, Kind::Number),
-    ("obj_user", 19, Kind::Text),
-    ("obj_role", 20, Kind::Text),
-    ("obj_type", 21, Kind::Text),
-    ("obj_lev_low", 22, Kind::Text),
-    ("obj_lev_high", 23, Kind::Text),
-    ("sessionid", 25, Kind::User),
-    ("devmajor", 100, Kind::Number),
-    ("devminor", 101, Kind::Number),
-    ("inode", 102, Kind::Number),
-    ("exit", 103, Kind::Exit),
-    ("success", 104, Kind::Number),
-    ("path", 105, Kind::Path),
-    ("perm", 106, Kind::Perm),
-    ("dir", 107, Kind::Path),
-    ("filetype", 108, Kind::FileType),
-    ("obj_uid", 109, Kind::User),
-    ("obj_gid", 110, Kind::Group),
-    ("exe", 112, Kind::Path),
-    ("saddr_fam", 113, Kind::Family),
-    ("a0", 200, Kind::Number),
-    ("a1", 201, Kind::Number),
-    ("a2", 202, Kind::Number),
-    ("a3", 203, Kind::Number),
-    ("key", 210, Kind::Text),
-];
-
-/// The pairs that `-C` compares, in the order of AUDIT_COMPARE_…, which begins with 1.
-const PAIRS: &[(&str, &str)] = &[
-    ("uid", "obj_uid"),
-    ("gid", "obj_gid"),
-    ("euid", "obj_uid"),
-    ("egid", "obj_gid"),
-    ("auid", "obj_uid"),
-    ("suid", "obj_uid"),
-    ("sgid", "obj_gid"),
-    ("fsuid", "obj_uid"),
-    ("fsgid", "obj_gid"),
-    ("uid", "auid"),
-    ("uid", "euid"),
-    ("uid", "fsuid"),
-    ("uid", "suid"),
-    ("auid", "fsuid"),
-    ("auid", "suid"),
-    ("auid", "euid"),
-    ("euid", "suid"),
-    ("euid", "fsuid"),
-    ("suid", "fsuid"),
-    ("gid", "egid"),
-    ("gid", "fsgid"),
-    ("gid", "sgid"),
-    ("egid", "fsgid"),
-    ("egid", "sgid"),
-    ("sgid", "fsgid"),
-];
-
-/// Errors that rules name; any other is written as its number.
-const ERRORS: &[(&str, i32)] = &[
-    ("EPERM", 1),
-    ("ENOENT", 2),
-    ("EINTR", 4),
-    ("EIO", 5),
-    ("EAGAIN", 11),
-    ("ENOMEM", 12),
-    ("EACCES", 13),
-    ("EBUSY", 16),
-    ("EEXIST", 17),
-    ("ENOTDIR", 20),
-    ("EISDIR", 21),
-    ("EINVAL", 22),
-    ("ENOSPC", 28),
-    ("EROFS", 30),
-];
-
-const FILE_TYPES: &[(&str, u32)] = &[
-    ("fifo", 0o010_000),
-    ("character", 0o020_000),
-    ("dir", 0o040_000),
-    ("block", 0o060_000),
-    ("file", 0o100_000),
-    ("link", 0o120_000),
-    ("socket", 0o140_000),
-];
-
-const FAMILIES: &[(&str, u32)] =
-    &[("unix", 1), ("local", 1), ("inet", 2), ("inet6", 10), ("netlink", 16), ("packet", 17)];
 
 /// The kinds of records that the kernel makes.
 const RECORDS: &[(u16, &str)] = &[
@@ -197,15 +92,38 @@ fn archs() -> impl Iterator<Item = &'static Arch> {
     ARCHS.iter().filter(|arch| arch.0 == std::env::consts::ARCH)
 }
 
+/// Returns the number of a name in a table, and what follows it there.
+fn named(table: &str, name: &str) -> Option<(u32, &'static str)> {
+    let rest = NAMES
+        .lines()
+        .find_map(|line| line.strip_prefix(table)?.strip_prefix(' ')?.strip_prefix(name)?.strip_prefix(' '))?;
+    let (number, kind) = rest.split_once(' ').unwrap_or((rest, ""));
+    Some((number.parse().ok()?, kind))
+}
+
 /// Returns a field of `-F`: its number, and how its value is written.
 pub(crate) fn field(word: &str) -> Option<(u32, Kind)> {
-    FIELDS.iter().find(|(name, ..)| *name == word).map(|(_, id, kind)| (*id, *kind))
+    let (number, kind) = named("field", word)?;
+    let kind = match kind {
+        "user" => Kind::User,
+        "group" => Kind::Group,
+        "exit" => Kind::Exit,
+        "text" => Kind::Text,
+        "path" => Kind::Path,
+        "arch" => Kind::Arch,
+        "perm" => Kind::Perm,
+        "type" => Kind::FileType,
+        "record" => Kind::MessageType,
+        "family" => Kind::Family,
+        _ => Kind::Number,
+    };
+    Some((number, kind))
 }
 
 /// Returns the number of a pair that `-C` compares, in either order.
 pub(crate) fn pair(left: &str, right: &str) -> Option<u32> {
-    let place = PAIRS.iter().position(|pair| *pair == (left, right) || *pair == (right, left))?;
-    u32::try_from(place + 1).ok()
+    let number = |first: &str, second: &str| named("pair", &format!("{first},{second}")).map(|(number, _)| number);
+    number(left, right).or_else(|| number(right, left))
 }
 
 /// Returns the kernel's number of an `arch=`; `None` if this machine does not run such programs.
@@ -228,7 +146,7 @@ pub(crate) fn perm(letters: &str) -> Option<u32> {
 
 /// Returns the number that a word stands for in a field of this kind.
 pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
-    let number_in = |table: &[(&str, u32)]| table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    let number_in = |table: &str| named(table, word).map(|(number, _)| number);
     match kind {
         Kind::Number => number(word),
         Kind::User => unset(word).or_else(|| number(word)).or_else(|| account("/etc/passwd", word)),
@@ -236,8 +154,8 @@ pub(crate) fn value(kind: Kind, word: &str) -> Option<u32> {
         Kind::Exit => exit(word),
         Kind::Arch => arch(word),
         Kind::Perm => perm(word),
-        Kind::FileType => number_in(FILE_TYPES),
-        Kind::Family => number(word).or_else(|| number_in(FAMILIES)),
+        Kind::FileType => number_in("type"),
+        Kind::Family => number(word).or_else(|| number_in("family")),
         Kind::MessageType => {
             number(word).or_else(|| RECORDS.iter().find(|(_, name)| *name == word).map(|(kind, _)| u32::from(*kind)))
         }
@@ -261,7 +179,7 @@ fn number(word: &str) -> Option<u32> {
 
 fn exit(word: &str) -> Option<u32> {
     let (sign, name) = word.strip_prefix('-').map_or((1, word), |name| (-1, name));
-    let known = ERRORS.iter().find(|(error, _)| *error == name).map(|(_, value)| (sign * value).cast_unsigned());
+    let known = named("error", name).map(|(number, _)| (sign * number.cast_signed()).cast_unsigned());
     known.or_else(|| number(word))
 }
 
