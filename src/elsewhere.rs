@@ -24,20 +24,8 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 
 /// The verbs that need Linux.
 const VERBS: [&str; 14] = [
-    "run",
-    "ab",
-    "bisect",
-    "card",
-    "unixbench",
-    "latency",
-    "scale",
-    "cost",
-    "burnin",
-    "doctor",
-    "new",
-    "build",
-    "clean",
-    "restore",
+    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "burnin", "doctor", "new", "build",
+    "clean", "restore",
 ];
 
 /// One of them.

@@ -26,19 +26,9 @@ const INDEX_TIME: Duration = Duration::from_secs(100);
 
 /// What the disk and the scheduler are asked, and the time they have.
 const DISK: [&str; 13] = [
-    "disk-mix-4k:op=read",
-    "disk-mix-4k:op=write",
-    "disk-mix-4k",
-    "disk-mix-64k:op=read",
-    "disk-mix-64k:op=write",
-    "disk-mix-64k",
-    "disk-mix-512k:op=read",
-    "disk-mix-512k:op=write",
-    "disk-mix-512k",
-    "disk-mix-1m:op=read",
-    "disk-mix-1m:op=write",
-    "disk-mix-1m",
-    "cyclic",
+    "disk-mix-4k:op=read", "disk-mix-4k:op=write", "disk-mix-4k", "disk-mix-64k:op=read", "disk-mix-64k:op=write",
+    "disk-mix-64k", "disk-mix-512k:op=read", "disk-mix-512k:op=write", "disk-mix-512k", "disk-mix-1m:op=read",
+    "disk-mix-1m:op=write", "disk-mix-1m", "cyclic",
 ];
 const DISK_TIME: Duration = Duration::from_secs(40);
 

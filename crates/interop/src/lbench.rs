@@ -172,11 +172,7 @@ mod tests {
         assert_eq!(claim("memory_50MB_total_gain_4_threads"), of(&["memory", "50mb"], 4, None));
         assert_eq!(claim("mutex_4_threads_share_of_2_thread_swap_rate"), of(&["mutex"], 4, Some(2)));
         for name in [
-            "",
-            "total_gain_4_threads",
-            "x_total_gain_y_threads",
-            "threads_share_of",
-            "4_threads_share_of_2_thread",
+            "", "total_gain_4_threads", "x_total_gain_y_threads", "threads_share_of", "4_threads_share_of_2_thread",
             "x",
         ] {
             assert_eq!(claim(name), None, "{name}");

@@ -360,21 +360,7 @@ fn file() -> impl Strategy<Value = &'static str> {
 
 /// Words that are awkward where a number or a label is expected.
 const AWKWARD: &[&str] = &[
-    "nan",
-    "1e999",
-    "-1",
-    "0",
-    "999999999999999999999",
-    "1e-300",
-    "(",
-    ")",
-    ",",
-    "--",
-    "#",
-    "---",
-    "\u{0}",
-    "é",
-    "",
+    "nan", "1e999", "-1", "0", "999999999999999999999", "1e-300", "(", ")", ",", "--", "#", "---", "\u{0}", "é", "",
     "\n",
 ];
 

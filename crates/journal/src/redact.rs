@@ -4,12 +4,7 @@ use super::{Fact, Facts, Journal, Run};
 
 /// Facts that name the user, the host, or places on its disks.
 const PRIVATE: [&str; 7] = [
-    "system.host",
-    "system.user",
-    "limits.cgroup.path",
-    "storage.dir",
-    "storage.mount_point",
-    "storage.device",
+    "system.host", "system.user", "limits.cgroup.path", "storage.dir", "storage.mount_point", "storage.device",
     "storage.options",
 ];
 

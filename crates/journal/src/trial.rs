@@ -227,17 +227,8 @@ impl From<[u64; 11]> for Execution {
 impl From<Execution> for [u64; 11] {
     fn from(one: Execution) -> [u64; 11] {
         [
-            one.round,
-            one.start,
-            one.end,
-            one.user,
-            one.system,
-            one.minor_faults,
-            one.major_faults,
-            one.voluntary,
-            one.involuntary,
-            one.maxrss_kib,
-            one.status,
+            one.round, one.start, one.end, one.user, one.system, one.minor_faults, one.major_faults, one.voluntary,
+            one.involuntary, one.maxrss_kib, one.status,
         ]
     }
 }

@@ -5,23 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// File systems whose files are on another machine.
 const NETWORK: &[&str] = &[
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "virtiofs",
-    "ceph",
-    "glusterfs",
-    "lustre",
-    "beegfs",
-    "gpfs",
-    "afs",
-    "ncpfs",
-    "ocfs2",
-    "gfs2",
-    "orangefs",
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "ceph", "glusterfs", "lustre", "beegfs", "gpfs", "afs",
+    "ncpfs", "ocfs2", "gfs2", "orangefs",
 ];
 
 /// One line of /proc/self/mountinfo.

@@ -64,17 +64,8 @@ pub fn schedule(rest: &str) -> Result<Schedule, String> {
 /// Which field is missing or wrong.
 pub fn execution(rest: &str) -> Result<Execution, String> {
     const NAMES: [&str; 11] = [
-        "ROUND",
-        "START_NS",
-        "END_NS",
-        "USER_NS",
-        "SYSTEM_NS",
-        "MINOR",
-        "MAJOR",
-        "VOLUNTARY",
-        "INVOLUNTARY",
-        "MAXRSS_KB",
-        "STATUS",
+        "ROUND", "START_NS", "END_NS", "USER_NS", "SYSTEM_NS", "MINOR", "MAJOR", "VOLUNTARY", "INVOLUNTARY",
+        "MAXRSS_KB", "STATUS",
     ];
     named(rest, NAMES).map(Execution::from)
 }
@@ -85,15 +76,8 @@ pub fn execution(rest: &str) -> Result<Execution, String> {
 /// Which field is missing or wrong.
 pub fn usage(rest: &str) -> Result<Usage, String> {
     const NAMES: [&str; 9] = [
-        "USER_NS",
-        "SYSTEM_NS",
-        "CHILD_USER_NS",
-        "CHILD_SYSTEM_NS",
-        "MINOR_FAULTS",
-        "MAJOR_FAULTS",
-        "VOLUNTARY",
-        "INVOLUNTARY",
-        "MAXRSS_KB",
+        "USER_NS", "SYSTEM_NS", "CHILD_USER_NS", "CHILD_SYSTEM_NS", "MINOR_FAULTS", "MAJOR_FAULTS", "VOLUNTARY",
+        "INVOLUNTARY", "MAXRSS_KB",
     ];
     let seconds = |ns: u64| ns as f64 / 1e9;
     let [user, system, child_user, child_system, minor_faults, major_faults, voluntary, involuntary, maxrss_kib] =

@@ -16,26 +16,8 @@ use words::{Unique, shell};
 
 /// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was made.
 const DROPPED: [&str; 20] = [
-    "copies",
-    "load",
-    "seed",
-    "comment",
-    "results",
-    "format",
-    "quiet",
-    "verbose",
-    "watch",
-    "emit",
-    "fleet",
-    "node",
-    "baseline",
-    "fail-on",
-    "console",
-    "task",
-    "without-task",
-    "without-load",
-    "calls",
-    "modern",
+    "copies", "load", "seed", "comment", "results", "format", "quiet", "verbose", "watch", "emit", "fleet", "node",
+    "baseline", "fail-on", "console", "task", "without-task", "without-load", "calls", "modern",
 ];
 
 /// The cells to measure again.

@@ -79,16 +79,8 @@ impl<'a, 'm> Revisions<'a, 'm> {
         let list = revisions.supervisor.scratch().join("commits");
         let range = format!("{}..{}", first.hash, last.hash);
         let output = format!("--output={}", list.display());
-        revisions.git(&[
-            "-c",
-            "log.showSignature=false",
-            "log",
-            "--first-parent",
-            "--reverse",
-            FORMAT,
-            &output,
-            &range,
-        ])?;
+        revisions
+            .git(&["-c", "log.showSignature=false", "log", "--first-parent", "--reverse", FORMAT, &output, &range])?;
         let list = fs::read(&list).with_context(|| format!("{} cannot be read", list.display()))?;
         revisions.commits = vec![first];
         revisions.commits.extend(String::from_utf8_lossy(&list).lines().filter_map(parse));

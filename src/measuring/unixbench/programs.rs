@@ -23,24 +23,8 @@ use runner::single::{Outcome, Single};
 
 /// UnixBench's programs that have a test of the same name.
 const TESTS: [&str; 18] = [
-    "arithoh",
-    "context1",
-    "dhry2",
-    "dhry2reg",
-    "double",
-    "execl",
-    "float",
-    "fstime",
-    "hanoi",
-    "int",
-    "long",
-    "pipe",
-    "register",
-    "short",
-    "spawn",
-    "syscall",
-    "whetstone-double",
-    LOOPER,
+    "arithoh", "context1", "dhry2", "dhry2reg", "double", "execl", "float", "fstime", "hanoi", "int", "long", "pipe",
+    "register", "short", "spawn", "syscall", "whetstone-double", LOOPER,
 ];
 
 /// Its program that runs a command again and again, and a test that does so.

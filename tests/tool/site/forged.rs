@@ -99,12 +99,8 @@ fn a_class_cannot_be_called_like_another() {
 fn a_test_cannot_take_the_figures_of_another() {
     for name in [
         // Its hash of 32 bits is that of `pipe`.
-        "zc35fab06",
-        // What measures of other kinds are called.
-        "index.system",
-        "pipe/none/none",
-        "cost/pipe/none/audit/none",
-        "index.system per watt by meter",
+        "zc35fab06", // What measures of other kinds are called.
+        "index.system", "pipe/none/none", "cost/pipe/none/audit/none", "index.system per watt by meter",
     ] {
         let place = Place::new();
         let mut forged = imported("a suite");

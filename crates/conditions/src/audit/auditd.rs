@@ -30,14 +30,7 @@ const INSTALLED: &str = "/etc/audit/auditd.conf";
 
 /// The settings that are taken from it.
 const TAKEN: [&str; 8] = [
-    "log_format",
-    "freq",
-    "priority_boost",
-    "name_format",
-    "name",
-    "q_depth",
-    "overflow_action",
-    "end_of_event_timeout",
+    "log_format", "freq", "priority_boost", "name_format", "name", "q_depth", "overflow_action", "end_of_event_timeout",
 ];
 
 /// Bytes below which a disk is full.

@@ -8,16 +8,8 @@ use catalogue::Metric;
 
 /// The numbers that Google Benchmark itself writes of a benchmark; every other number is a counter of the user's.
 const GBENCH: [&str; 10] = [
-    "family_index",
-    "per_family_instance_index",
-    "repetitions",
-    "repetition_index",
-    "threads",
-    "iterations",
-    "real_time",
-    "cpu_time",
-    "allocs_per_iter",
-    "max_bytes_used",
+    "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
+    "real_time", "cpu_time", "allocs_per_iter", "max_bytes_used",
 ];
 
 /// Counters of nanobench; they are 0 where the processor's cannot be read.

@@ -8,15 +8,8 @@ use journal::Finding;
 
 /// Clock sources that user space reads without entering the kernel.
 const FAST_CLOCKS: &[&str] = &[
-    "tsc",
-    "arch_sys_counter",
-    "kvm-clock",
-    "hyperv_clocksource_tsc_page",
-    "timebase",
-    "tod",
-    "riscv_clocksource",
-    "Constant",
-    "stick",
+    "tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "timebase", "tod", "riscv_clocksource",
+    "Constant", "stick",
 ];
 
 pub fn debug(system: &System) -> Option<Finding> {
