@@ -14,29 +14,9 @@ pub(super) struct Period {
     pub seconds: f64,
 }
 
-/// Zones by the names that BYTE's reports carry and that stand for one offset only.
-const ZONES: &[(&str, i8)] = &[
-    ("UTC", 0),
-    ("GMT", 0),
-    ("WET", 0),
-    ("WEST", 1),
-    ("CET", 1),
-    ("CEST", 2),
-    ("MET", 1),
-    ("MEST", 2),
-    ("EET", 2),
-    ("EEST", 3),
-    ("MSK", 3),
-    ("JST", 9),
-    ("AEST", 10),
-    ("EST", -5),
-    ("EDT", -4),
-    ("CDT", -5),
-    ("MST", -7),
-    ("MDT", -6),
-    ("PST", -8),
-    ("PDT", -7),
-];
+/// Zones by the names that BYTE's reports carry and that stand for one offset only, each with its hours east of Greenwich.
+const ZONES: &str = "UTC 0 GMT 0 WET 0 WEST 1 CET 1 CEST 2 MET 1 MEST 2 EET 2 EEST 3 MSK 3 JST 9 AEST 10 EST -5 EDT -4 \
+                     CDT -5 MST -7 MDT -6 PST -8 PDT -7";
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
@@ -55,7 +35,7 @@ impl Period {
         let mut times = words.iter().filter_map(|word| time(word));
         let start = date.to_datetime(times.next()?);
         let seconds = times.next().map_or(0.0, |end| after(start.time(), end));
-        let zone = words.iter().find_map(|word| ZONES.iter().find(|zone| zone.0 == *word)).map(|zone| zone.1);
+        let zone = words.iter().find_map(|word| zone(word));
         Some(Period { start, zone, seconds })
     }
 
@@ -113,6 +93,12 @@ pub(super) fn from_file_name(name: &str) -> Option<(String, String)> {
 
 fn digits<T: std::str::FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Returns the hours of a zone east of Greenwich.
+fn zone(word: &str) -> Option<i8> {
+    let mut words = ZONES.split(' ').skip_while(|name| *name != word);
+    words.nth(1)?.parse().ok()
 }
 
 fn month(word: &str) -> Option<i8> {

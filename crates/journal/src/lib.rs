@@ -40,6 +40,7 @@ pub use key::Key;
 pub use line::Line;
 pub use noise::Noise;
 pub use reader::{Head, has_trials, head, parse, read};
+pub use redact::renamed;
 pub use run::{Attempt, Baseline, Build, Ended, NodeId, Procedure, Run, TimeUnit, View};
 pub use sensors::{Reading, SensorKind, SensorLimits};
 pub use store::{Listed, Store, first_line, last_line, today};

@@ -52,20 +52,27 @@ impl Run {
 
 /// A text without the name of the host, where that stands as a word.
 fn without_host(text: &str, host: &str) -> String {
-    if host.is_empty() {
-        return text.to_owned();
+    renamed(text, host, HOST, false).0
+}
+
+/// Returns a text with `alias` in place of a name, and how often: where the name stands as a word, or wherever it stands.
+#[must_use]
+pub fn renamed(text: &str, name: &str, alias: &str, anywhere: bool) -> (String, usize) {
+    if name.is_empty() {
+        return (text.to_owned(), 0);
     }
     let is_inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let mut rest = text;
-    let mut found = String::new();
-    while let Some(at) = rest.find(host) {
-        let (before, after) = (&rest[..at], &rest[at + host.len()..]);
+    let (mut rest, mut found, mut count) = (text, String::new(), 0);
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let is_part = is_inside(before.chars().next_back()) || is_inside(after.chars().next());
+        let is_it = anywhere || !is_part;
+        count += usize::from(is_it);
         found.push_str(before);
-        let inside = is_inside(before.chars().next_back()) || is_inside(after.chars().next());
-        found.push_str(if inside { host } else { HOST });
+        found.push_str(if is_it { alias } else { name });
         rest = after;
     }
-    found + rest
+    (found + rest, count)
 }
 
 /// A text without absolute paths and those below the home; the kernel's own stay.
@@ -89,7 +96,8 @@ mod tests {
 
     #[test]
     fn hosts_and_paths_go() {
-        assert_eq!(without_host("vm-2026-11-22-01 vms on vm", "vm"), "host-2026-11-22-01 vms on host");
+        assert_eq!(without_host("vm-2026-11-22-01 vms on (vm)", "vm"), "host-2026-11-22-01 vms on (host)");
+        assert_eq!(renamed("xsecrethostx", "secrethost", "host", true), ("xhostx".to_owned(), 1));
         assert_eq!(
             without_paths("--dir=/home/me/x read/write /tmp/y /proc/cpuinfo ./mine"),
             "--dir=PATH read/write PATH /proc/cpuinfo PATH"

@@ -223,12 +223,6 @@ impl Run {
     pub fn is_scaling(&self) -> bool {
         self.view == View::Scaling
     }
-
-    /// Whether its reports show what conditions cost in place of indexes.
-    #[must_use]
-    pub fn is_cost(&self) -> bool {
-        self.view == View::Cost
-    }
 }
 
 /// Whose part of a fleet run it is: a node's, or that of one of its tasks.
