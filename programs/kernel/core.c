@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     int in_pieces, times;
 
     kit_init(argc, argv);
-    operation = find(kit_arg("op", "null"));
+    operation = find(kit_arg("op", "getppid"));
     size = kit_arg_number("size", 4096, 1, 1 << 30);
     number = (int)kit_arg_number("number", 0, 0, 1 << 20);
     unit = kit_arg("unit", "ns");

@@ -44,7 +44,7 @@ void make_buffer(void)
 /* --- calls --- */
 
 /* A parent outside of this container is 0. */
-WORK(null_call, syscall(SYS_getppid) >= 0)
+WORK(getppid_call, syscall(SYS_getppid) >= 0)
 
 static void make_null(void)
 {
@@ -184,7 +184,7 @@ static int catch_signal(int times)
 }
 
 const struct operation file_operations[] = {
-    {"null", .work = null_call, .times = 256},
+    {"getppid", .work = getppid_call, .times = 256},
     {"null-io", .prepare = make_null, .work = null_io, .times = 128},
     {"stat", .prepare = make_file, .work = stat_file, .times = 64},
     {"stat-deep", .prepare = make_deep_file, .work = stat_file, .times = 64},
