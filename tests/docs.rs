@@ -1,87 +1,147 @@
-//! The documents' `$` lines do what they say.
+//! The documents' `$` lines do what they say, their links lead somewhere, and known names are found.
 
 #![cfg(test)]
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use testing::Machine;
+use testing::{Machine, stdout};
 
-/// Runs what stands below some headings of the guide, in a directory that goes with the test. It is the
-/// home of what a user configures, and where the guide's reader would have the repository.
-fn guide(headings: &[&str]) {
-    // A node of a fleet measures alone on its host, and `restore` is told of every run beside it.
-    let is_alone = headings.iter().any(|heading| ["Many machines", "What does it cost?"].contains(heading));
-    let _machine = if is_alone { Machine::alone() } else { Machine::shared() };
+/// Runs the commands of a page of the guide, in a directory that is the home of what a user configures, and where
+/// the reader would have the repository.
+fn check(page: &str, _machine: Machine) {
     let place = tempfile::tempdir().unwrap();
     for folder in ["docs", "tests"] {
         symlink(testing::file(folder), place.path().join(folder)).unwrap();
     }
     std::env::set_current_dir(place.path()).unwrap();
-    std::fs::write("guide.md", only(headings)).unwrap();
+    fs::copy(testing::file(&format!("docs/guide/{page}")), "page.md").unwrap();
     trycmd::TestCases::new()
         .env("UNIXMARK_RESULTS", place.path().join("results").to_str().unwrap())
         .env("XDG_CONFIG_HOME", place.path().join(".config").to_str().unwrap())
         .register_bin("unixmark", Path::new(env!("CARGO_BIN_EXE_unixmark")))
-        .case("guide.md")
+        .case("page.md")
         .run();
 }
 
-fn text() -> String {
-    std::fs::read_to_string(testing::file("docs/guide.md")).unwrap()
-}
-
-/// Returns the guide with empty lines in place of all other sections, so that lines keep their numbers.
-fn only(headings: &[&str]) -> String {
-    let mut is_chosen = headings.contains(&"");
-    let line = |line: &str| {
-        is_chosen = line.strip_prefix("## ").map_or(is_chosen, |heading| headings.contains(&heading));
-        if is_chosen { format!("{line}\n") } else { "\n".to_owned() }
-    };
-    text().lines().map(line).collect()
-}
-
-/// A test of each section, after the one whose runs it goes on with.
-macro_rules! sections {
-    ($($(#[$attribute:meta])* $name:ident: $headings:expr,)*) => {
-        $(#[test] $(#[$attribute])* fn $name() { guide(&$headings); })*
-        const HEADINGS: &[&[&str]] = &[$(&$headings),*];
+/// A test of each page with commands.
+macro_rules! pages {
+    ($($(#[$attribute:meta])* $name:ident: $page:literal, $machine:expr,)*) => {
+        $(#[test] $(#[$attribute])* fn $name() { check($page, $machine); })*
+        const PAGES: &[&str] = &[$($page),*];
     };
 }
 
-sections! {
-    first: [""],
-    measure: ["Measure"],
-    commands: ["Your own commands"],
-    look_again: ["Measure", "Look again"],
-    smooth: ["Does it stay smooth?"],
-    resource: ["One resource at a time"],
+pages! {
+    two_programs: "two-programs.md", Machine::shared(),
+    // `restore` is told of every run beside it.
+    setting: "setting.md", Machine::alone(),
+    unixbench: "unixbench.md", Machine::shared(),
+    resources: "resources.md", Machine::shared(),
     #[ignore = "needs an X server"]
-    graphics: ["Graphics"],
-    scale: ["How does it scale?"],
-    questions: ["Measure", "Questions across runs"],
-    many_machines: ["Many machines"],
-    hold_up: ["Does it hold up?"],
-    cost: ["What does it cost?"],
-    power: ["How much power does it take?"],
-    changed: ["What changed?"],
-    measured: ["What can be measured"],
-    other_suites: ["Results of other suites"],
-    unixbench: ["In UnixBench's place"],
-    own: ["A test of your own"],
-    builds: ["Builds, and continuous integration"],
+    graphics: "graphics.md", Machine::shared(),
+    smoothness: "smoothness.md", Machine::shared(),
+    scaling: "scaling.md", Machine::shared(),
+    burn_in: "burn-in.md", Machine::shared(),
+    energy: "energy.md", Machine::shared(),
+    changes: "changes.md", Machine::shared(),
+    systems: "systems.md", Machine::shared(),
+    // A node of a fleet measures alone on its host.
+    fleet: "fleet.md", Machine::alone(),
+    runs: "runs.md", Machine::shared(),
+    reference: "reference.md", Machine::shared(),
+    imports: "imports.md", Machine::shared(),
+    own_tests: "own-tests.md", Machine::shared(),
+}
+
+/// Returns the Markdown files of the repository, by their names there.
+fn documents() -> Vec<String> {
+    let list = Command::new("git").args(["ls-files", "*.md"]).current_dir(testing::file("")).output();
+    stdout(&list.unwrap()).lines().map(str::to_owned).collect()
+}
+
+/// Returns the lines of a document that are not code.
+fn prose(name: &str) -> Vec<String> {
+    let text = fs::read_to_string(testing::file(name)).unwrap();
+    let mut is_code = false;
+    let is_prose = |line: &&str| {
+        is_code ^= line.starts_with("```");
+        !is_code
+    };
+    text.lines().filter(is_prose).map(str::to_owned).collect()
 }
 
 #[test]
-fn every_section_with_commands_is_tested() {
-    let text = text();
-    let sections = format!("\n{text}");
-    for section in sections.split("\n## ").filter(|section| section.contains("\n$ ")) {
-        let heading = section.lines().next().unwrap();
-        let heading = if section.starts_with("\n#") { "" } else { heading };
-        assert!(
-            HEADINGS.iter().any(|headings| headings.contains(&heading)),
-            "tests/docs.rs has no test of '{heading}'"
-        );
+fn every_page_with_commands_is_tested() {
+    let pages = documents().into_iter().filter_map(|name| name.strip_prefix("docs/guide/").map(str::to_owned));
+    let has_commands =
+        |page: &String| fs::read_to_string(testing::file(&format!("docs/guide/{page}"))).unwrap().contains("\n$ ");
+    let with: BTreeSet<String> = pages.filter(has_commands).collect();
+    assert_eq!(with, PAGES.iter().map(|&page| page.to_owned()).collect());
+}
+
+#[test]
+fn every_page_is_in_the_contents() {
+    let contents = prose("docs/guide/README.md").join("\n");
+    for name in documents() {
+        let Some(page) = name.strip_prefix("docs/guide/").filter(|page| *page != "README.md") else { continue };
+        assert!(contents.contains(&format!("[{page}]({page})")), "the contents of the guide lack {page}");
     }
+}
+
+/// Returns the name by which links address a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut links = 0;
+    for name in documents() {
+        let text = prose(&name).join("\n");
+        for part in text.split("](").skip(1) {
+            let target = part.split(')').next().unwrap();
+            if target.contains(':') || target.contains(' ') {
+                continue;
+            }
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let folder = Path::new(&name).parent().unwrap();
+            let file = if file.is_empty() { PathBuf::from(&name) } else { folder.join(file) };
+            let path = testing::file(file.to_str().unwrap());
+            assert!(path.exists(), "{name} links to {target}, which does not exist");
+            let has =
+                || prose(file.to_str().unwrap()).iter().any(|line| line.starts_with('#') && anchor(line) == heading);
+            assert!(heading.is_empty() || has(), "{name} links to {target}, a heading that does not exist");
+            links += 1;
+        }
+    }
+    assert!(links > 100, "{links}");
+}
+
+/// Names of other tools lead to the rows that ask the same here, through `list` and through unknown words.
+#[test]
+fn known_names_are_found() {
+    let unixmark = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_unixmark")).args(words).output().unwrap();
+        format!("{}{}", stdout(&output), testing::stderr(&output))
+    };
+    let rows = prose("docs/guide/names.md");
+    let rows = rows.iter().filter(|line| line.contains("`unixmark ")).filter(|line| line.starts_with('|'));
+    let mut names = 0;
+    for row in rows {
+        for name in row.split('|').nth(1).unwrap().split(',') {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let said = unixmark(&[&["list", "tests"], &words[..]].concat());
+            assert!(said.trim() != "no matches", "`list tests {name}` finds nothing");
+            names += 1;
+        }
+    }
+    assert!(names > 25, "{names}");
+    let said = unixmark(&["run", "schbench"]);
+    assert!(said.contains("there is no test or group 'schbench'; related: cyclic;"), "{said}");
 }

@@ -30,7 +30,7 @@ fn read(python: &std::path::Path, name: &str) -> Vec<Value> {
 #[test]
 fn actions_are_pinned_by_commit() {
     let mut pins: BTreeMap<String, String> = BTreeMap::new();
-    let documents = ["deploy/ci/README.md", "docs/guide.md"]
+    let documents = ["deploy/ci/README.md", "docs/guide/ci.md"]
         .map(|name| (name.to_owned(), std::fs::read_to_string(testing::file(name)).unwrap()));
     for (name, text) in files().into_iter().chain(documents) {
         for line in text.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")) {

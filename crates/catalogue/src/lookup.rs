@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use words::{nearest, shell};
+use words::{mentions, nearest, shell};
 
 use anyhow::{Result, anyhow, bail};
 
@@ -94,8 +94,10 @@ impl Catalogue {
         }
         let names = self.groups.iter().map(|g| &g.id).chain(self.tests.iter().map(|t| &t.id));
         let names = names.map(String::as_str);
-        let about = self.about(name).filter(|test| !is_load || test.roles.contains(&Role::Load));
-        let about: Vec<&str> = about.map(|test| test.id.as_str()).collect();
+        let groups = self.groups.iter().filter(|group| !is_load && mentions(&group.doc, name)).map(|group| &group.id);
+        let tests =
+            self.tests.iter().filter(|test| test.is_about(name) && (!is_load || test.roles.contains(&Role::Load)));
+        let about: Vec<&str> = groups.chain(tests.map(|test| &test.id)).map(String::as_str).collect();
         Err(match is_load {
             true => unknown("load", name, names.chain([NONE]), &about, "loads"),
             false => unknown("test or group", name, names, &about, "tests"),
@@ -114,17 +116,6 @@ impl Catalogue {
             let members = members()?;
             let members = tests(members.iter().collect());
             self.indexes.iter().find(|index| of(index) == members)
-        })
-    }
-
-    /// Returns the tests that are about a word: one of their id, label, category or documentation.
-    pub fn about(&self, word: &str) -> impl Iterator<Item = &Arc<Test>> {
-        let wanted = word.to_lowercase();
-        let has =
-            move |text: &String| text.split(|c: char| !c.is_alphanumeric()).any(|part| part.to_lowercase() == wanted);
-        let word = word.to_owned();
-        self.tests.iter().filter(move |test| {
-            test.id == word || [&test.id, &test.label, &test.category, &test.doc].into_iter().any(&has)
         })
     }
 
@@ -148,6 +139,11 @@ impl Catalogue {
 }
 
 impl Test {
+    /// Returns whether its id, label, category or documentation has a word or the name of another tool.
+    fn is_about(&self, name: &str) -> bool {
+        [&self.id, &self.label, &self.category, &self.doc].into_iter().any(|text| mentions(text, name))
+    }
+
     /// Returns this test under the name `id`, with more arguments: `sync=1:size=64`.
     fn with(&self, id: &str, words: &str) -> Result<Test> {
         let words: Vec<String> = words.split(':').map(str::to_owned).collect();
@@ -191,8 +187,8 @@ pub(crate) fn unknown<'a>(
     let what = format!("there is no {kind} '{name}'");
     let all = format!("`unixmark list {list}` shows all");
     match (nearest(name, names), about.len()) {
+        (_, 1..=HINTS) => anyhow!("{what}; related: {}; {all}", about.join(", ")),
         (Some(near), _) => anyhow!("{what}; did you mean '{near}'? {all}"),
-        (None, 1..=HINTS) => anyhow!("{what}; related: {}; {all}", about.join(", ")),
         (None, 1..=MOST) => {
             let word = shell(&[name.to_owned()]);
             anyhow!("{what}; `unixmark list {list} {word}` shows related ones")

@@ -13,7 +13,7 @@ mod wrap;
 
 pub use clean::{ascii, clean, csv_field, first_sentence, json_text, log_lines, shell, shortened, visible};
 pub use list::{Grouped, Unique, copies, count, hosts, listed, merged};
-pub use nearest::nearest;
+pub use nearest::{mentions, nearest};
 pub use number::{
     at_least, coefficient, compact, factor, figure, fine, gain, joules, known, millionths, percent, percentage,
     plus_minus, probability, score, share, short, signed, signed_fine, tenth, whole,

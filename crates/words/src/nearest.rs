@@ -1,4 +1,4 @@
-//! "Did you mean".
+//! "Did you mean", and which texts mention a name.
 
 /// Returns the candidate that a mistyped name most likely stands for; `None` if none is close.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -9,9 +9,29 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
+/// Returns whether a text has a name in any case, such as `stress-ng`, with no letter or digit beside it.
+#[must_use]
+pub fn mentions(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let ends = |before: &str| !before.ends_with(char::is_alphanumeric);
+    let begins = |after: &str| !after.starts_with(char::is_alphanumeric);
+    text.match_indices(&name).any(|(at, _)| ends(&text[..at]) && begins(&text[at + name.len()..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stand_alone_in_a_text() {
+        let text = "What STREAM, will-it-scale's getppid1 and `stress-ng --cpu` do: 4 µs";
+        for name in ["stream", "Will-it-scale", "stress-ng", "4 µs", "do", "what", "scale"] {
+            assert!(mentions(text, name), "{name}");
+        }
+        for name in ["treams", "getppid", "stress-n", "µ", "ill"] {
+            assert!(!mentions(text, name), "{name}");
+        }
+    }
 
     #[test]
     fn only_what_is_close() {

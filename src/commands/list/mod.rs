@@ -12,7 +12,7 @@ use crate::options::{ListForm, ListFormat, Results};
 use crate::status::{Status, usage};
 use crate::terminal::{columns, print_json, print_words};
 use catalogue::Catalogue;
-use words::wrap;
+use words::{mentions, wrap};
 
 /// Columns of a name.
 const NAME: usize = 18;
@@ -124,9 +124,8 @@ fn is_about(row: &Row, names: &[String]) -> bool {
         return names.contains(&row.id);
     }
     let has = |word: &String| {
-        let word = word.to_lowercase();
-        let words = |text: &str| text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
-        row.id.to_lowercase().contains(&word) || [&row.about, &row.doc].into_iter().any(|text| words(text))
+        row.id.to_lowercase().contains(&word.to_lowercase())
+            || [&row.about, &row.doc].into_iter().any(|text| mentions(text, word))
     };
     names.first().is_some_and(has)
 }
