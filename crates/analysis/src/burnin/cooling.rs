@@ -167,7 +167,7 @@ impl Cooling {
         if let Some(at) = self.slowed {
             text += &format!(
                 " After {at:.0} s the throughput fell although the clock did not: something else held the work up, \
-                 such as memory, a neighbour, or a kernel that injects idle time."
+                 such as memory, another program or guest, or a kernel that injects idle time."
             );
         }
         if self.wrong > 0 {

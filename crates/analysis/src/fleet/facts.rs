@@ -14,7 +14,7 @@ const STEAL: &str = "neighbours.steal";
 const FOREIGN: &str = "neighbours.processes";
 const BUILD: &str = "run.build";
 const TOOL: &str = "run.tool";
-const LABELS: [&str; 4] = ["Neighbours, steal", "Neighbours, other processes", "Programs, build", "Tool"];
+const LABELS: [&str; 4] = ["Other guests, steal", "Other programs", "Programs, build", "Tool"];
 
 /// The value of both where something was taken.
 const DISTURBED: &str = "disturbed";
