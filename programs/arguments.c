@@ -104,6 +104,8 @@ void arguments_refuse_unknown(void)
             continue;
         for (int k = common_number; k < known_number && used < sizeof names; k++)
             used += (size_t)snprintf(names + used, sizeof names - used, " %s=", known[k]);
+        if (used == 0)
+            kit_error("unknown argument %s: this program takes none of its own, only those of kit.h", arguments[i]);
         kit_error("unknown argument %s: try one of%s, or what every program takes (kit.h)", arguments[i], names);
     }
 }

@@ -62,11 +62,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     };
     let exported = export(&journals, archive, &arguments.redact, &catalogue)?;
     say(&format!(
-        "{} runs with {} results and {} samples were exported{}",
-        exported.runs,
-        exported.results,
-        exported.samples,
-        if exported.left_out > 0 { format!(", {} were left out", exported.left_out) } else { String::new() }
+        "exported: {}, {}, {}{}",
+        words::count(exported.runs, "run"),
+        words::count(exported.results, "result"),
+        words::count(exported.samples, "sample"),
+        if exported.left_out > 0 { format!(", {} left out", exported.left_out) } else { String::new() }
     ));
     Ok(if exported.left_out > 0 { Status::Failed } else { Status::Fine })
 }

@@ -9,18 +9,19 @@ use catalogue::Catalogue;
 pub(crate) const QUESTIONS: &str = "\
 What do you want to know?
 
-  which of two commands is faster?       unixmark ab './old x' './new x'
-  one number, in two minutes             unixmark run --budget 2m
-  what is this new server?               unixmark card
-  the same as UnixBench, to the letter   unixmark run --procedure classic
-  is this machine fit to measure?        unixmark doctor
-  what changed between two runs?         unixmark compare latest~1 latest
-  does it stay smooth under load?        unixmark latency --quick
-  how well does it scale?                unixmark scale
-  what does a setting cost, in 5 min?    unixmark cost nice=5 --budget 5m
-  what else can be measured?             unixmark list
+  which of two commands is faster?   unixmark ab './old x' './new x'     1 min
+  what does a setting cost?          unixmark cost nice=5 --budget 5m    5 min
+  what is this new server?           unixmark card                       3 min
+  does it stay smooth under load?    unixmark latency --quick            1.5 min
+  how well does it scale?            unixmark scale                      4 min
+  one number, UnixBench's index      unixmark run --budget 2m            2 min
+  UnixBench, to the letter           unixmark run --procedure classic    1 h
+  is this machine fit to measure?    unixmark doctor
+  what changed between two runs?     unixmark compare latest~1 latest
+  what else can be measured?         unixmark list
 
-`unixmark help` shows all verbs, and `unixmark help run` the options of one.
+The times are those of two processors. `unixmark help` shows all verbs, and
+`unixmark help run` the options of one; `--dry-run` says how long it takes.
 ";
 
 /// Interbench's `-c`, which keeps no run, is `-c` without a number of copies after it.

@@ -217,7 +217,9 @@ impl Display for Remark {
             Remark::LoadNote(note) => write!(f, "load: {note}"),
             Remark::ProgramNote { trials, of, .. } if trials < of => f.write_str(&self.amounting_to(trials)),
             Remark::ProgramNote { note, .. } => f.write_str(note),
-            Remark::Failed { trials, of, reason } => write!(f, "{trials} of {of} trials failed: {reason}"),
+            Remark::Failed { trials, of, reason } => {
+                write!(f, "{trials} of {} failed: {reason}", words::count(of, "trial"))
+            }
             Remark::Journal(text) => f.write_str(text),
             Remark::CutShort => f.write_str("the run was cut short: this is what it had measured by then"),
             Remark::Interrupted => f.write_str("the run was interrupted: this is what it had measured by then"),

@@ -289,9 +289,9 @@ fn part(path: PathBuf, catalogue: &Catalogue, run: &str) -> Result<Part> {
 /// Why a run is not whole.
 fn fault(summary: &Summary) -> Option<String> {
     match summary.end {
-        None => Some(format!("its journal was cut short after {} trials", summary.trials)),
+        None => Some(format!("its journal was cut short after {}", words::count(summary.trials, "trial"))),
         Some(end) if !WHOLE.contains(&end) => {
-            Some(format!("its run ended as '{}' after {} trials", end.name(), summary.trials))
+            Some(format!("its run ended as '{}' after {}", end.name(), words::count(summary.trials, "trial")))
         }
         // What was begun is not what was measured. A burn-in has no figures.
         Some(_) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Ask;
-use analysis::{BurnIn, Comparison, Effect, Outcome as Judged, Results, Unseen};
+use analysis::{BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
 use journal::{Ended, Journal};
 use runner::Outcome;
 use words::{Grouped, Unique};
@@ -99,15 +99,15 @@ fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
 /// Returns a loss as a sentence.
 fn sentence(effect: &Effect) -> String {
     let Comparison { cell, measure, delta, verdict, .. } = &effect.comparison;
+    let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
+    let of = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
     format!(
-        "{} x {} ({}) is {} under {} by {:.1} {}",
-        cell.key.copies,
+        "{}{copies}{of}: {:.1} {} {} under {}",
         cell.key.test,
-        measure.name(),
+        -delta.value,
+        measure.delta_unit(),
         verdict.word(),
         cell.key.condition,
-        -delta.value,
-        measure.delta_unit()
     )
 }
 

@@ -214,7 +214,7 @@ fn a_loss_is_measured_again_and_then_is_a_failure() {
     let gated = |gate| measured(cost(gate, Effort::default()), Fake::at(slower));
     let run = gated(Some(5.0));
     let [failure] = &run.failures[..] else { panic!("{:?}", run.failures) };
-    assert!(failure.starts_with("1 x pipe (score) is slower under nice=5 by 10.0 "), "{failure}");
+    assert!(failure.starts_with("pipe: 10.0 % slower under nice=5"), "{failure}");
     assert!(run.journal.trials.iter().any(|trial| trial.second));
     assert_eq!(run.journal.run.against, "none");
     // A smaller loss than the gate's, a gain, and no gate.

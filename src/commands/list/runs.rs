@@ -27,12 +27,12 @@ fn row(listed: &Listed) -> Row {
     // A run in progress has no end either.
     let ended = journal::last_line(&listed.path.join(FILE)).map_or("unfinished", Ended::name);
     let measured = listed.has_trials();
-    let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+    let started = run.started.get(..16).unwrap_or("no date").replace('T', " ");
     let words = if run.arguments.is_empty() { run.tool.clone() } else { run.arguments.join(" ") };
     let end = if measured { ended.to_owned() } else { format!("{ended}, measured nothing") };
     let comment = if run.comment.is_empty() { String::new() } else { format!("\"{}\" ", run.comment) };
     row(
-        format!("{started}  {:<9} {end}\n{comment}{words}", run.procedure),
+        format!("{started:<16}  {:<9} {end}\n{comment}{words}", run.procedure),
         json!({
             "name": listed.name, "path": listed.path, "host": run.host, "started": run.started,
             "procedure": run.procedure.name(), "end": ended, "measured": measured, "comment": run.comment, "arguments": run.arguments,

@@ -30,6 +30,14 @@ pub struct Difference {
     pub values: Vec<(Vec<String>, String)>,
 }
 
+impl Difference {
+    /// Returns whether there are two values of it that are known.
+    #[must_use]
+    pub fn is_known_twice(&self) -> bool {
+        self.values.iter().filter(|(_, value)| value != UNKNOWN).nth(1).is_some()
+    }
+}
+
 /// Returns the facts that differ, in the order of the first run. The speed of work is a warning instead.
 pub(super) fn differences(runs: &[Compared]) -> Vec<Difference> {
     let mut found: Vec<Difference> = Vec::new();

@@ -79,9 +79,9 @@ fn blocks(comparisons: &[&Comparison]) -> Option<String> {
     let blocked = comparisons.iter().filter(|one| one.design == Design::Blocks && !one.cell.in_turn);
     let counts: Vec<usize> = blocked.map(|one| one.n.b).collect();
     let (least, most) = (counts.iter().min()?, counts.iter().max()?);
-    let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    let blocks = if least == most { count(most, "block") } else { format!("{least} to {most} blocks") };
     Some(format!(
-        "differences are taken within {count} blocks, each of which has every arm once in random order. A difference \
+        "differences are taken within {blocks}, each of which has every arm once in random order. A difference \
          is the median of the averages of all pairs of blocks, with the interval of the signed-rank test; all are \
          judged together at a false discovery rate of 5 %"
     ))
@@ -104,7 +104,7 @@ fn control(controls: &[&Comparison], widening: f64) -> String {
     let known: Vec<&&Comparison> = controls.iter().filter(|one| one.delta.bounded()).collect();
     let called = known.iter().filter(|one| one.verdict.is_decided());
     let called: Vec<String> = called.map(|one| one.cell.label.clone()).collect();
-    let count = known.len();
+    let checked = count(known.len(), "comparison");
     match called.len() {
         _ if controls.is_empty() => {
             "the reference condition has no second arm, so nothing shows whether the intervals hold on this machine"
@@ -114,14 +114,12 @@ fn control(controls: &[&Comparison], widening: f64) -> String {
             "the control is not checked: so few blocks have no intervals that could hold or fail".to_owned()
         }
         _ if widening > 1.0 => format!(
-            "the two equal arms of the control differ by more than their {count} intervals allow, so all intervals \
+            "the two equal arms of the control differ by more than their intervals allow, so all intervals \
              were made {widening:.1} times as wide"
         ),
-        0 => format!(
-            "the control, two equal arms of the same blocks, shows no difference in any of its {count} comparisons"
-        ),
+        0 => format!("the control, two equal arms of the same blocks, shows no difference ({checked})"),
         some => format!(
-            "the control, two equal arms of the same blocks, shows a difference in {some} of {count} comparisons, \
+            "the control, two equal arms of the same blocks, shows a difference in {some} of {checked}, \
              although there is none: {}. Measure again before you believe differences of that size",
             listed(called)
         ),
@@ -161,7 +159,10 @@ fn lost(arms: &Arms<'_>) -> Option<String> {
     let all: Vec<_> = arms.cells.iter().flat_map(|cell| arms.of(cell)).collect();
     let failed = all.iter().filter(|trial| trial.error.is_some()).count();
     let reason = all.iter().find_map(|trial| trial.error.as_ref())?;
-    Some(format!("{failed} of {} trials failed, and their blocks lack that arm; the first: {reason}", all.len()))
+    Some(format!(
+        "{failed} of {} failed, and their blocks lack that arm; the first: {reason}",
+        count(all.len(), "trial")
+    ))
 }
 
 /// How much weaker a comparison without common blocks is, as the control shows it: its two arms judged that way too.

@@ -76,7 +76,7 @@ pub(super) fn warnings(delivered: &[Delivered<'_>]) -> Vec<String> {
     }
     let cut = delivered.iter().filter(|node| !node.whole).count();
     if cut > 0 {
-        warnings.push(format!("{cut} runs are not whole; what they have is used"));
+        warnings.push(format!("not whole: {}; what was measured is used", words::count(cut, "run")));
     }
     warnings
 }

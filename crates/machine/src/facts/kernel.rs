@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
     text("kernel.scheduler.autogroup", "Scheduler autogroups", autogroup),
     value("kernel.scheduler.rt_runtime", "Real-time share", rt_share),
     text("kernel.clock_source", "Clock source", |m, _| m.read(&format!("{CLOCK}/current_clocksource"))),
-    text("kernel.clock_source.available", "Clock sources there are", |m, _| {
+    text("kernel.clock_source.available", "Available clock sources", |m, _| {
         m.read(&format!("{CLOCK}/available_clocksource"))
     }),
     text("kernel.psi", "Pressure stall information", psi),

@@ -40,9 +40,13 @@ fn quota(cpus: f64) -> Value {
 
 /// The soft limit, and the hard one where it differs.
 fn resource(machine: &Machine, row: &str, unit: &str) -> Option<Value> {
-    let text = |limit: Option<u64>| limit.map_or("unlimited".to_string(), |n| n.to_string());
+    let text = |limit: Option<u64>| match limit {
+        None => "unlimited".to_string(),
+        Some(size) if unit == "bytes" => words::bytes(size),
+        Some(count) => count.to_string(),
+    };
     let (soft, hard) = counts::limit(machine, row)?;
-    let both = || format!("{}, may be raised to {}", text(soft), text(hard));
+    let both = || format!("{} (hard limit: {})", text(soft), text(hard));
     let text = if soft == hard { text(soft) } else { both() };
     Some(Value { text, quantity: soft.map(|soft| Quantity::new(soft as f64, unit)) })
 }

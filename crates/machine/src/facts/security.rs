@@ -28,7 +28,7 @@ fn audit(machine: &Machine, _: &Path) -> Option<String> {
         Audit::On => "on since boot (audit=1)",
         Audit::Daemon => "auditd runs",
         Audit::WasOn => "was on earlier in this boot: system calls of new processes stay slower until a reboot",
-        Audit::Unknown => "no auditd seen; whether rules are loaded is not known",
+        Audit::Unknown => "auditd is not running; rules unknown",
     };
     Some(state.to_string())
 }

@@ -72,7 +72,7 @@ fn bare_metal_intel() -> Outcome {
             ("security.vulnerability.meltdown", "Mitigation: PTI"),
             ("limits.cpus", "4 of 4 (mask 0-7)"),
             ("limits.cgroup.version", "v2"),
-            ("limits.nproc", "400, may be raised to unlimited"),
+            ("limits.nproc", "400 (hard limit: unlimited)"),
             ("limits.core", "unlimited"),
             ("software.libc", "glibc 2.40 (GNU libc)"),
             ("software.shell", "/usr/bin/bash"),
@@ -239,7 +239,7 @@ fn that_auditing_was_on_is_known_until_the_next_boot() -> Outcome {
     let (severity, text) = fixture.findings().remove("kernel.audit").unwrap();
     assert!(severity == Severity::Disturbs && text.contains("never,task"), "{text}");
     fixture.write("/proc/sys/kernel/random/boot_id", "next-boot\n")?;
-    assert_facts(&fixture, &[("security.audit", "no auditd seen; whether rules are loaded is not known")]);
+    assert_facts(&fixture, &[("security.audit", "auditd is not running; rules unknown")]);
     Ok(())
 }
 

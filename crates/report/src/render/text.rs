@@ -1,5 +1,7 @@
 //! Text for a terminal, as a rule of 80 columns.
 
+use std::collections::BTreeSet;
+
 use words::{Grouped, WIDTH, Wrapped, width};
 
 use super::Notes;
@@ -20,16 +22,16 @@ const BAR: usize = 30;
 /// Returns the document in at most `room` columns.
 pub(super) fn render(document: &Document, room: usize) -> String {
     let new = || Wrapped::new(room);
-    let mut page = Page { text: new(), notes: Notes::default(), after: new(), pending: None };
+    let mut page = Page { text: new(), notes: Notes::default(), told: BTreeSet::new(), after: new(), pending: None };
     page.text.wrap("", &format!("{} — {}", document.title, document.kind));
     page.text.line("");
     for block in document.blocks.iter().filter(|block| block.is_for(Reader::Terminal)) {
         page.block(block);
     }
-    if !page.notes.texts.is_empty() || !page.after.text.is_empty() {
+    if page.notes.texts.len() > page.told.len() || !page.after.text.is_empty() {
         page.gap();
     }
-    for (number, note) in page.notes.texts.iter().enumerate() {
+    for (number, note) in page.notes.texts.iter().enumerate().filter(|(place, _)| !page.told.contains(place)) {
         page.text.wrap(&format!("[{}] ", number + 1), note);
     }
     page.text.text + &page.after.text
@@ -38,6 +40,8 @@ pub(super) fn render(document: &Document, room: usize) -> String {
 struct Page {
     text: Wrapped,
     notes: Notes,
+    /// The places of footnotes that stand below a table already.
+    told: BTreeSet<usize>,
     /// What stands below the footnotes.
     after: Wrapped,
     /// The heading of a section that has shown nothing yet.
@@ -189,12 +193,16 @@ impl Page {
         self.text.line(&format!("{label:<name$}{rest}"));
     }
 
-    /// Below a table, which rows have which footnotes' marks.
+    /// Below a table, which rows have which footnotes' marks; a footnote of its own at once.
     fn marks(&mut self, marked: &[(&str, &str)], rows: usize) {
         for (marks, same) in marked.iter().copied().grouped() {
             let all = same.len() == rows && rows > 1;
             let names = if all { "all of these".to_owned() } else { same.join(", ") };
-            self.text.wrap(&format!("{marks} "), &names);
+            let place = marks.trim_matches(['[', ']']).parse::<usize>().ok().map(|number| number - 1);
+            let note =
+                place.filter(|place| self.told.insert(*place)).and_then(|place| self.notes.texts.get_index(place));
+            let note = note.map_or(String::new(), |note| format!(": {note}"));
+            self.text.wrap(&format!("{marks} "), &format!("{names}{note}"));
         }
     }
 

@@ -30,7 +30,6 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, lead.to_owned(), text);
     document.extend(directions(all).map(|directions| text("Deltas are of ", directions)));
     document.extend(all.warnings.iter().map(|warning| text("Warning: ", warning.clone())));
-    document.extend(differences(all));
     document.extend(all.why.iter().flat_map(why::blocks));
     document.extend(data(all, gate));
     document.table(columns(all).of(&lines(all)).keyed("comparisons").shown(Readers::PROGRAM));
@@ -39,6 +38,7 @@ pub fn compare(all: &Comparisons, gate: Option<&Gate>) -> Document {
     document.extend(not_compared(all));
     document.extend(means(all));
     document.extend(counts::compared(all));
+    document.extend(differences(all));
     document.extend(all.thesis.iter().flat_map(thesis));
     document.extend([Block::section("How to read the comparison"), Block::notes(notes(all))]);
     let runs: Vec<&Run> = all.runs.iter().map(|run| &run.results.run).collect();
@@ -191,7 +191,11 @@ pub(super) fn differences(all: &Comparisons) -> Vec<Block> {
         json!({"name": fact.name, "label": fact.label, "values": values.collect::<Vec<Value>>()})
     };
     // What differs between any two runs is for programs alone.
-    let items = all.differences.iter().filter(|fact| !fact.is_of_a_moment).map(item).collect();
+    let lasting = all.differences.iter().filter(|fact| !fact.is_of_a_moment);
+    let (differ, lacking): (Vec<&Difference>, Vec<&Difference>) = lasting.partition(|fact| fact.is_known_twice());
+    let lacking: Vec<&str> = lacking.iter().map(|fact| fact.label.as_str()).collect();
+    let mut items: Vec<String> = differ.into_iter().map(item).collect();
+    items.extend((!lacking.is_empty()).then(|| format!("recorded on one side only: {}", lacking.join(", "))));
     let data = Block::Data("differences", all.differences.iter().map(json).collect());
     vec![data, Block::section("The systems differ in"), Block::items(items)]
 }

@@ -272,12 +272,9 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
 pub(super) fn reading(threshold: f64) -> String {
     format!(
-        "delta: the change of the figure in per cent (for deadlines met, in percentage points); negative is worse, \
-         except for times and latencies, where positive is worse. time: how many times as long the same work takes. A \
-         difference is called only if its interval excludes 0, it exceeds the threshold of {threshold} %, and the \
-         false discovery rate of the whole report stays below 5 %. same within x: any difference is smaller than x. \
-         undecided <y, or blind below y: neither a difference nor sameness is shown; a difference of y would have been \
-         detected in four of five such comparisons (made among as many others), a smaller one less often."
+        "delta: the change in per cent; negative is worse, but for times and latencies positive is. A difference is \
+         called if its interval excludes 0 and it exceeds {threshold} %, at a false discovery rate of 5 %. undecided \
+         <y, or blind below y: four of five such comparisons would have shown a difference of y, fewer a smaller one."
     )
 }
 

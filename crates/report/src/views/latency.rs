@@ -286,12 +286,12 @@ fn frames(task: &Task<'_>) -> Table {
         .with(Column::number("Stall").wide(8), |(_, latency)| Field::Number(latency.stall, words::figure))
         .with(Column::number("Jitter").wide(8), move |(_, latency)| highest(latency, &latency.jitter))
         .with(Column::number("Done").wide(8), move |(_, latency)| highest(latency, &latency.response))
-        .with(Column::number("Came").wide(8), move |(_, latency)| highest(latency, &latency.came))
+        .with(Column::number("Completed").wide(10), move |(_, latency)| highest(latency, &latency.came))
         .with(Column::number("Queued").wide(8), |(_, latency)| {
             Field::maybe(latency.attribution.runqueue_wait_ms, words::figure)
         })
         .with(Column::number("Steal").wide(8), |(_, latency)| Field::maybe(latency.attribution.steal_ms, words::figure))
-        .with(Column::number("Load did").shown(Readers::PAGE), |(row, _)| {
+        .with(Column::number("Load throughput").shown(Readers::PAGE), |(row, _)| {
             row.load.as_ref().map_or(Field::Missing, |load| Field::Text(super::loads::throughput(load)))
         })
         .of(&task.rows)

@@ -47,7 +47,7 @@ fn table(rows: &[Beside<'_>]) -> Table {
             Field::Text(title(&row.cell.label, &row.cell.key))
         })
         .with(Column::words("Load"), |(row, _)| Field::text(&row.cell.key.load))
-        .with(Column::number("Load did").wide(14), |(_, load)| Field::Text(throughput(load)))
+        .with(Column::number("Throughput").wide(14), |(_, load)| Field::Text(throughput(load)))
         .with(Column::number("% of alone").main().wide(11), |(_, load)| Field::Number(load.achieved, words::share))
         .with(Column::number("95 %").wide(12), |(_, load)| Field::Interval(interval(load), words::share))
         .of(rows)

@@ -148,7 +148,8 @@ fn beside(others: &Others) -> String {
     } else {
         "so this test changed rather than the machine"
     };
-    format!(" The other {tests} tests together: {change}, {what}.")
+    let tests = if *tests == 1 { "test".to_owned() } else { format!("{tests} tests together") };
+    format!(" The other {tests}: {change}, {what}.")
 }
 
 /// The latest against those before it at its level.

@@ -107,7 +107,7 @@ function tools() {
     select("Measure", measure().id, measures, (id) => go({ m: id === first ? "" : id, l: "", s: "", n: "" })),
     classes.length > 1 && select("Comparable runs", own ? own.id : "*", classList,
       (id) => go({ c: id === classes[0].id ? "" : id, n: "" })),
-    make("label", {}, every, " every run, not only each system’s latest"));
+    make("label", {}, every, " show all runs, not just the latest of each system"));
 }
 
 function facet(facet, place, rows) {
@@ -153,8 +153,8 @@ function guard() {
     reasons.set(why, (reasons.get(why) || 0) + 1);
   }
   if (others.length === 0) return null;
-  const why = [...reasons].map(([reason, count]) => `${count} with other ${reason}`).join(", ");
-  return make("p", { class: "guard" }, `Not shown: ${why}. Their figures are not comparable with these.`);
+  const why = [...reasons].map(([reason, count]) => `${count} ${count === 1 ? "run" : "runs"} hidden: different ${reason}`).join("; ");
+  return make("p", { class: "guard" }, `${why}. Their figures are not comparable with these.`);
 }
 
 // A bar from 0 to a value, where from and to are the picture's ends.

@@ -7,7 +7,7 @@ use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Me
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
-use words::{Grouped, Unique, listed};
+use words::{Grouped, Unique, count, listed};
 
 use super::comparisons::{self, Line, measured};
 use super::shared::{coordinates, gaps};
@@ -171,10 +171,17 @@ fn beyond(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let (mut decided, open): (Vec<Line<'_>>, Vec<Line<'_>>) =
         over.partition(|line| line.comparison.verdict.is_decided());
     decided.sort_by(|a, b| a.comparison.delta.value.total_cmp(&b.comparison.delta.value));
-    let none = format!("No test changes significantly by more than {threshold} % under {name}.");
+    let is_undecided = |effect: &Effect| matches!(effect.comparison.verdict, Verdict::Undecided(_));
+    let none = match condition.effects.iter().all(is_undecided) {
+        true => format!(
+            "Too little data to tell what changes under {name}: {} undecided.",
+            count(condition.effects.len(), "comparison")
+        ),
+        false => format!("No test changes significantly by more than {threshold} % under {name}."),
+    };
     let by_estimate = |show: Readers, name: fn(&Line<'_>) -> String| {
         let names: Vec<String> = open.iter().map(name).collect();
-        let text = format!("Beyond {threshold} % by estimate, but undecided: {}.", names.join(", "));
+        let text = format!("Estimated change over {threshold} %, but undecided: {}.", names.join(", "));
         Block::Text(show, String::new(), text)
     };
     let by_estimate =
