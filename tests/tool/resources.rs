@@ -150,3 +150,31 @@ fn a_screen_needs_a_terminal() {
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     assert!(stderr(&output).contains("terminal") && !place.results().exists(), "{}", stderr(&output));
 }
+
+/// A terminal without escape codes is not drawn on; another is.
+#[test]
+fn a_dumb_terminal_gets_no_escape_codes() {
+    if !testing::has("python3") {
+        return;
+    }
+    let place = Place::new();
+    let tool = env!("CARGO_BIN_EXE_unixmark");
+    let on_terminal = |term: &str, more: &[&str]| {
+        let mut command = Command::new("python3");
+        let spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+        command
+            .args(["-c", spawn, tool, "run", "syscall", "-c", "1", "--quick", "--dir"])
+            .arg(place.scratch())
+            .args(more);
+        command.env("UNIXMARK_RESULTS", place.results()).env("TERM", term).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    for (term, draws) in [("dumb", false), ("", false), ("xterm", true)] {
+        let (done, shown) = on_terminal(term, &[]);
+        assert!(done && shown.contains("System Call Overhead"), "{term}: {shown}");
+        assert_eq!(shown.contains('\x1b'), draws, "{term}: {shown:?}");
+    }
+    let (done, shown) = on_terminal("dumb", &["--watch"]);
+    assert!(!done && testing::flat(&shown).contains("TERM names none") && !shown.contains('\x1b'), "{shown:?}");
+}

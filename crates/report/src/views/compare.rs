@@ -60,43 +60,34 @@ fn letters(all: &Comparisons) -> Vec<&str> {
     }
 }
 
-/// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), none faster or better, 1 the same within
-/// 1 %, 5 undecided.`
+/// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), 1 the same within 1 %, 5 undecided.`
 fn sentence(all: &Comparisons, letter: &str) -> String {
     let own = || all.comparisons.iter().filter(|one| one.run == letter);
     if own().next().is_none() {
         return format!("{}: they have nothing in common that could be compared.", contest(letter, all));
     }
-    let count = |of: fn(&Verdict) -> bool| match own().filter(|one| of(&one.verdict)).count() {
-        0 => "none".to_owned(),
-        some => some.to_string(),
+    let same = format!("the same within {} %", all.asked.threshold);
+    let kinds: [(fn(&Verdict) -> bool, &str); 5] = [
+        (|verdict| *verdict == Verdict::Differs, "differ between the runs"),
+        (Verdict::is_loss, "slower or worse"),
+        (|verdict| matches!(verdict, Verdict::Faster | Verdict::Better), "faster or better"),
+        (|verdict| matches!(verdict, Verdict::Same(_)), &same),
+        (|verdict| matches!(verdict, Verdict::Undecided(_)), "undecided"),
+    ];
+    let part = |(place, (of, what)): (usize, &(fn(&Verdict) -> bool, &str))| {
+        let found: Vec<&Comparison> = own().filter(|one| of(&one.verdict)).collect();
+        let worst = found.iter().min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).filter(|_| place < 2);
+        let worst = worst.map(|one| line(one, all)).map(|line| format!(" ({} {})", line.id(), line.delta().words()));
+        let what = if found.len() == 1 { what.replace("differ ", "differs ") } else { (*what).to_owned() };
+        (!found.is_empty()).then(|| format!("{} {what}{}", found.len(), worst.unwrap_or_default()))
     };
-    let worst = |of: fn(&Verdict) -> bool| {
-        let found = own().filter(|one| of(&one.verdict));
-        let worst = found.min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).map(|one| line(one, all));
-        worst.map_or(String::new(), |worst| format!(" ({} {})", worst.id(), worst.delta().words()))
-    };
-    let differs = |verdict: &Verdict| *verdict == Verdict::Differs;
-    let between = match own().any(|one| differs(&one.verdict)) {
-        true => format!("{} differ between the runs{}, ", count(differs), worst(differs)),
-        false => String::new(),
-    };
-    let counts = all
-        .counts()
-        .into_iter()
-        .filter(|(run, ..)| *run == letter)
-        .filter_map(|(_, own, base)| Some(format!("; {} {}", own.cell.label, counts::change_in_words(own, base)?)));
-    format!(
-        "{}: {between}{} slower or worse{}, {} faster or better, {} the same within {} %, {} undecided{}.",
-        contest(letter, all),
-        count(Verdict::is_loss),
-        worst(Verdict::is_loss),
-        count(|verdict| matches!(verdict, Verdict::Faster | Verdict::Better)),
-        count(|verdict| matches!(verdict, Verdict::Same(_))),
-        all.asked.threshold,
-        count(|verdict| matches!(verdict, Verdict::Undecided(_))),
-        counts.collect::<String>()
-    )
+    let parts: Vec<String> = kinds.iter().enumerate().filter_map(part).collect();
+    let is_changed = own().any(|one| kinds[..3].iter().any(|(of, _)| of(&one.verdict)));
+    let lead = if is_changed { "" } else { "no significant change; " };
+    let counts = all.counts().into_iter().filter(|(run, ..)| *run == letter);
+    let counts =
+        counts.filter_map(|(_, own, base)| Some(format!("; {} {}", own.cell.label, counts::change_in_words(own, base)?)));
+    format!("{}: {lead}{}{}.", contest(letter, all), parts.join(", "), counts.collect::<String>())
 }
 
 /// What programs have of the whole.
