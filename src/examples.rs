@@ -54,4 +54,38 @@ mod tests {
     fn examples_are_commands() {
         check(&command(), "");
     }
+
+    /// Returns the words of a line as a shell has them, where quotes are around whole words.
+    fn split(line: &str) -> Vec<String> {
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(place, part)| match place % 2 {
+            1 => vec![part],
+            _ => part.split_whitespace().collect(),
+        });
+        words.map(str::to_owned).collect()
+    }
+
+    /// The commands that documents set apart, and those beside known names, are understood.
+    #[test]
+    fn commands_of_the_documents_are_understood() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let pages = std::fs::read_dir(docs.join("docs/guide")).unwrap().map(|entry| entry.unwrap().path());
+        let mut known = 0;
+        for page in pages.chain([docs.join("README.md")]) {
+            let text = std::fs::read_to_string(&page).unwrap();
+            let apart = text.lines().filter_map(|line| line.strip_prefix("    unixmark "));
+            let apart = apart.map(|line| line.split("  ").next().unwrap().trim_end_matches('\\'));
+            let names =
+                page.ends_with("names.md").then(|| text.split('`').filter_map(|span| span.strip_prefix("unixmark ")));
+            for line in apart.chain(names.into_iter().flatten()) {
+                let words = [vec!["unixmark".to_owned()], split(line)].concat();
+                let read = command().try_get_matches_from(&words);
+                // A line that goes on has its command in the next one.
+                let goes_on = line.trim_end().ends_with("--");
+                assert!(read.is_ok() || goes_on, "{}: {words:?}: {}", page.display(), read.unwrap_err());
+                known += 1;
+            }
+        }
+        assert!(known > 40, "{known}");
+    }
 }

@@ -169,7 +169,7 @@ impl Store {
         let root = self.root.display();
         let measured = runs.iter().filter(|listed| listed.has_trials()).count();
         match (runs.last(), measured) {
-            (None, _) => anyhow!("there are no runs in {root}; `unixmark run` makes one"),
+            (None, _) => anyhow!("there are no runs in {root}; `unixmark run --budget 2m` makes one"),
             (Some(newest), 0) => {
                 anyhow!(
                     "no run in {root} measured anything; `unixmark report {}` says why the newest did not",

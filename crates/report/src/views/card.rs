@@ -260,8 +260,9 @@ fn verdict(card: &Card<'_>) -> String {
     let share = card.index.neighbours.map_or(f64::NAN, |neighbours| neighbours.share());
     let (_, who) = by_whom(&neighbours).first().copied().unwrap_or((0.0, ""));
     let again = words::shell(std::slice::from_ref(&card.index.run.name));
-    let again =
-        format!("`unixmark card` on another day and `unixmark compare {again} latest~1` show whether it stays so");
+    let again = format!(
+        "`unixmark card` on another day (three minutes) and `unixmark compare {again} latest~1` show whether it stays so"
+    );
     let state = match share {
         share if share.is_nan() => format!("How stable this machine is could not be determined; {again}"),
         share if share <= CALM => format!("This machine is stable: hardly any trial was disturbed; {again}"),

@@ -289,7 +289,7 @@ pub(super) fn check(cost: &Cost) -> Vec<Block> {
                 .collect();
             let all = words::count(known().count(), "comparison");
             let shown = match flagged.len() {
-                0 => format!("no significant difference in any of {all}"),
+                0 => format!("no significant difference ({all})"),
                 some => format!("a significant difference in {some} of {all}: {}", listed(&flagged, FEW)),
             };
             format!(
