@@ -47,7 +47,7 @@ count a dropped frame as if it had waited; ± belongs to the p99, or to the high
 deadlines.";
 
 const FRAMES: &str = "% late: frames finished after the deadline; % drop: frames never finished; Stall: the longest \
-delay, ms. Jitter: change from frame to frame; Done: time from planned to done; Came: latency without the dropped \
+delay, ms. Jitter: change from frame to frame; Done: time from planned to done; Completed: latency without the dropped \
 frames; each in ms at the highest percentile it supports. Queued, Steal: ms per second spent ready but without a \
 processor, or taken by the hypervisor.";
 
