@@ -85,8 +85,8 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
     let is_changed = own().any(|one| kinds[..3].iter().any(|(of, _)| of(&one.verdict)));
     let lead = if is_changed { "" } else { "no significant change; " };
     let counts = all.counts().into_iter().filter(|(run, ..)| *run == letter);
-    let counts =
-        counts.filter_map(|(_, own, base)| Some(format!("; {} {}", own.cell.label, counts::change_in_words(own, base)?)));
+    let counts = counts
+        .filter_map(|(_, own, base)| Some(format!("; {} {}", own.cell.label, counts::change_in_words(own, base)?)));
     format!("{}: {lead}{}{}.", contest(letter, all), parts.join(", "), counts.collect::<String>())
 }
 
