@@ -27,7 +27,8 @@ fn unknown_names_get_the_nearest() {
 fn a_way_in_for_each_question() {
     let bare = refused("");
     for command in ["run --budget 2m", "run --procedure classic", "doctor", "compare latest~1 latest"] {
-        assert!(bare.contains(&format!("unixmark {command}\n")), "{bare}");
+        let line = bare.lines().find(|line| line.contains(&format!("unixmark {command}")));
+        assert!(line.is_some(), "{bare}");
     }
     assert!(refused("dhry2reg").contains("try `unixmark run dhry2reg`"));
     assert!(refused("-c 1 -c 4 dhry2reg").contains("try `unixmark run -c 1 -c 4 dhry2reg`"));

@@ -60,6 +60,9 @@ fn letters(all: &Comparisons) -> Vec<&str> {
     }
 }
 
+/// Whether a verdict is of a kind.
+type Kind = fn(&Verdict) -> bool;
+
 /// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), 1 the same within 1 %, 5 undecided.`
 fn sentence(all: &Comparisons, letter: &str) -> String {
     let own = || all.comparisons.iter().filter(|one| one.run == letter);
@@ -67,14 +70,14 @@ fn sentence(all: &Comparisons, letter: &str) -> String {
         return format!("{}: they have nothing in common that could be compared.", contest(letter, all));
     }
     let same = format!("the same within {} %", all.asked.threshold);
-    let kinds: [(fn(&Verdict) -> bool, &str); 5] = [
+    let kinds: [(Kind, &str); 5] = [
         (|verdict| *verdict == Verdict::Differs, "differ between the runs"),
         (Verdict::is_loss, "slower or worse"),
         (|verdict| matches!(verdict, Verdict::Faster | Verdict::Better), "faster or better"),
         (|verdict| matches!(verdict, Verdict::Same(_)), &same),
         (|verdict| matches!(verdict, Verdict::Undecided(_)), "undecided"),
     ];
-    let part = |(place, (of, what)): (usize, &(fn(&Verdict) -> bool, &str))| {
+    let part = |(place, (of, what)): (usize, &(Kind, &str))| {
         let found: Vec<&Comparison> = own().filter(|one| of(&one.verdict)).collect();
         let worst = found.iter().min_by(|a, b| a.delta.value.total_cmp(&b.delta.value)).filter(|_| place < 2);
         let worst = worst.map(|one| line(one, all)).map(|line| format!(" ({} {})", line.id(), line.delta().words()));
