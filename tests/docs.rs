@@ -18,7 +18,7 @@ fn check(page: &str, _machine: Machine) {
         symlink(testing::file(folder), place.path().join(folder)).unwrap();
     }
     std::env::set_current_dir(place.path()).unwrap();
-    fs::copy(testing::file(&format!("docs/guide/{page}")), "page.md").unwrap();
+    fs::copy(testing::file(format!("docs/guide/{page}")), "page.md").unwrap();
     trycmd::TestCases::new()
         .env("UNIXMARK_RESULTS", place.path().join("results").to_str().unwrap())
         .env("XDG_CONFIG_HOME", place.path().join(".config").to_str().unwrap())
@@ -78,7 +78,7 @@ fn prose(name: &str) -> Vec<String> {
 fn every_page_with_commands_is_tested() {
     let pages = documents().into_iter().filter_map(|name| name.strip_prefix("docs/guide/").map(str::to_owned));
     let has_commands =
-        |page: &String| fs::read_to_string(testing::file(&format!("docs/guide/{page}"))).unwrap().contains("\n$ ");
+        |page: &String| fs::read_to_string(testing::file(format!("docs/guide/{page}"))).unwrap().contains("\n$ ");
     let with: BTreeSet<String> = pages.filter(has_commands).collect();
     assert_eq!(with, PAGES.iter().map(|&page| page.to_owned()).collect());
 }
