@@ -49,6 +49,15 @@ pub(crate) fn results(
     Ok(Results::new(&journal::read(&find(store, name)?)?, catalogue, baseline))
 }
 
+/// Returns the scores to divide by: of the reference entry called `name`, or of the run.
+///
+/// # Errors
+/// There is neither, or the run's journal cannot be read.
+pub(crate) fn baseline(store: &Store, catalogue: &Catalogue, name: &str) -> Result<Baseline> {
+    let entry = archive::reference::entries(catalogue).into_iter().find(|entry| entry.run.name == name);
+    entry.map_or_else(|| results(store, catalogue, name, None), Ok).map(|results| results.as_baseline())
+}
+
 /// Returns the same, placed among the runs beside it.
 ///
 /// # Errors
@@ -75,6 +84,7 @@ pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, w
     let mut others = alike(&listed, directory, &run, catalogue);
     others.retain(|other| !without.contains(&other.run.name));
     results.place_among(&others);
+    results.stand_among(&archive::reference::entries(catalogue));
     if let Findings::Cost(cost) = &mut results.findings {
         cost.notes.extend(newest_power(&listed, &run, catalogue));
     }

@@ -7,5 +7,5 @@ mod sources;
 
 fn main() {
     // The code from results to pages.
-    sources::stamp("PAGES", &["crates/words/src", "crates/report/src", "crates/site/src"]);
+    sources::stamp("PAGES", &["crates/words/src", "crates/report/src", "crates/site/src", "reference"]);
 }

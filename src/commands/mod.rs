@@ -12,6 +12,7 @@ mod fleet;
 mod import;
 mod list;
 mod man;
+mod reference;
 mod report;
 mod site;
 #[cfg(test)]
@@ -55,6 +56,8 @@ enum Verb {
     Compare(compare::Arguments),
     /// Import the results of other benchmarks as runs: UnixBench, Phoronix, lmbench, fio, sysbench …
     Import(import::Arguments),
+    /// Show the machines to hold a run against, or prepare and check an entry for them
+    Reference(reference::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),
     /// Generate a static web site from runs: a ranking, a page per run, side by side
@@ -140,6 +143,7 @@ fn dispatch(verb: Verb) -> Result<Status> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Import(arguments) => import::run(&arguments),
+        Verb::Reference(arguments) => reference::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Site(arguments) => site::run(&arguments),
         Verb::Collect(arguments) => collect::run(&arguments),

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
 use crate::measuring::options::{Commands, MatrixOptions, caption, counted, executable, with_default};
-use crate::reports::results;
+use crate::reports::baseline;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Test};
 use machine::{self, Machine};
@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     /// Unit of that program's counts per second in reports [default: lps]
     #[arg(long, value_name = "UNIT", value_parser = caption, requires = "program")]
     unit: Option<String>,
-    /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
+    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine 'George',
+    /// a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Count what commands do, too: system calls by name, processes, memory; in executions that are not timed
@@ -58,8 +59,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     carry_out(options, &arguments.commands.exports(), |catalogue, machine| {
         let ask = ask(arguments, catalogue, machine).map_err(usage)?;
         let Some(name) = &arguments.baseline else { return Ok(ask) };
-        let results = results(&options.measuring.results.store()?, catalogue, name, None)?;
-        Ok(Ask { baseline: Some(results.as_baseline()), ..ask })
+        let baseline = baseline(&options.measuring.results.store()?, catalogue, name)?;
+        Ok(Ask { baseline: Some(baseline), ..ask })
     })
 }
 

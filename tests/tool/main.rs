@@ -21,6 +21,7 @@ mod latency;
 mod manual;
 mod own;
 mod plan;
+mod reference;
 mod resources;
 mod scaling;
 mod site;

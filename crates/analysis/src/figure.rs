@@ -99,8 +99,8 @@ impl Figure {
     /// Returns the figure of a cell's trials; `None` if none has a result.
     pub(crate) fn of(cell: &Cell, trials: &[&Trial], run: &Run) -> Option<Figure> {
         match cell.metric {
-            Metric::Rate | Metric::Time | Metric::Amount => score::row(cell, trials, run),
-            Metric::Latency => latency::row(cell, trials),
+            Metric::Latency if trials.iter().all(|trial| trial.score.is_none()) => latency::row(cell, trials),
+            _ => score::row(cell, trials, run),
         }
     }
 

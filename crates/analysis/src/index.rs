@@ -1,8 +1,8 @@
 //! Indexes: several scores over their baselines as one number.
 
-use super::{Another, Energy, Figure, Quiet, score};
+use super::{Another, Energy, Figure, Quiet, reference, score};
 use catalogue::{self, Arithmetic, Catalogue};
-use journal::{Baseline, Facts, Run};
+use journal::{Baseline, Facts, Journal};
 use serde::{Deserialize, Serialize};
 use stats::Exact;
 use stats::{ByBlock, Estimate, Sampled, mean, mean_half_width};
@@ -101,7 +101,8 @@ impl Index {
 }
 
 /// Computes the indexes that the run shows, for every level of copies.
-pub(super) fn indexes(rows: &[Figure], run: &Run, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
+pub(super) fn indexes(rows: &[Figure], journal: &Journal, catalogue: &Catalogue, own: Option<&Baseline>) -> Vec<Index> {
+    let run = &journal.run;
     let mut levels: Vec<(u32, &str, &str)> = rows
         .iter()
         .map(|row| (row.cell.key.copies, row.cell.key.load.as_str(), row.cell.key.condition.as_str()))
@@ -122,7 +123,7 @@ pub(super) fn indexes(rows: &[Figure], run: &Run, catalogue: &Catalogue, own: Op
         for kind in &catalogue.indexes {
             let shown = if run.indexes.is_empty() { kind.always } else { run.indexes.contains(&kind.id) };
             if shown {
-                found.extend(index(kind, copies, &level, run, catalogue, own));
+                found.extend(index(kind, copies, &level, journal, catalogue, own));
             }
         }
     }
@@ -133,7 +134,7 @@ fn index(
     kind: &catalogue::Index,
     copies: u32,
     rows: &[&Figure],
-    run: &Run,
+    journal: &Journal,
     catalogue: &Catalogue,
     own: Option<&Baseline>,
 ) -> Option<Index> {
@@ -164,7 +165,10 @@ fn index(
     let wanted = catalogue.tests.iter().filter(|test| test.baseline.contains_key(&kind.id)).count();
     let sum: f64 = parts.iter().map(|part| part.index.value).sum();
     let score = match kind.arithmetic {
-        Arithmetic::Geometric => geometric(&parts, &members, run.is_classic()),
+        Arithmetic::Geometric => {
+            let told = reference::half_width(&journal.facts, &kind.id, copies);
+            geometric(&parts, &members, told, journal.run.is_classic())
+        }
         Arithmetic::Arithmetic => arithmetic(&parts, sum),
     };
     let quiet = (kind.arithmetic == Arithmetic::Geometric).then(|| while_quiet(&members, &parts)).flatten();
@@ -199,12 +203,12 @@ fn part(row: &Figure, score: Estimate, baseline: f64, factor: f64) -> Part {
     }
 }
 
-/// The index of scores, whose interval resamples blocks.
-fn geometric(parts: &[Part], rows: &[&Figure], classic: bool) -> Estimate {
+/// The index of scores, whose interval resamples blocks, unless an entry of the reference collection has `told` its half-width.
+fn geometric(parts: &[Part], rows: &[&Figure], told: Option<f64>, classic: bool) -> Estimate {
     let values: Vec<ByBlock> = rows.iter().map(|row| row.by_block()).collect();
     let statistic: &dyn Fn(&[f64]) -> f64 = if classic { &classic_log } else { &median_log };
     let together = mean(rows.iter().map(|row| row.widening.together));
-    joined(parts, || half_width(&values, statistic) * together)
+    joined(parts, || told.unwrap_or_else(|| half_width(&values, statistic) * together))
 }
 
 /// The same of quiet scores; `None` unless all rows have one.

@@ -21,6 +21,7 @@ mod latency;
 mod printed;
 mod progress;
 mod quiet;
+mod reference;
 mod remark;
 mod scaling;
 mod score;
@@ -63,6 +64,7 @@ pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, TrialFigu
 pub use printed::is_printed;
 pub use progress::{enough, estimate, estimates};
 pub use quiet::{FEWEST as FEWEST_UNDISTURBED, Neighbour, Neighbours, Quiet};
+pub use reference::Reference;
 pub use remark::Remark;
 pub use scaling::{Clock, Level, Scaling};
 pub use score::steal;
@@ -114,6 +116,8 @@ pub struct Results {
     pub bill: Option<Bill>,
     /// How much of the time neighbours disturbed; `None` if that is not known.
     pub neighbours: Option<Neighbours>,
+    /// Where its figures stand among those of reference systems; empty until [`Results::stand_among`] finds it.
+    pub references: Vec<Reference>,
     /// What touches the whole run.
     pub warnings: Vec<Remark>,
 }
@@ -186,6 +190,7 @@ impl Results {
             drift: None,
             bill: None,
             neighbours: None,
+            references: Vec::new(),
             warnings: remarks.map(|warning| Remark::Journal(warning.text.clone())).collect(),
         }
     }
@@ -210,7 +215,7 @@ impl Results {
             View::Power => Findings::Power(Power::of(journal, trials).map(Box::new)),
             View::Scores => {
                 let baseline = baseline.or(journal.run.baseline.as_ref());
-                let indexes = index::indexes(&self.figures, &journal.run, catalogue, baseline);
+                let indexes = index::indexes(&self.figures, journal, catalogue, baseline);
                 Findings::Scores { gains: gain::gains(&self.figures, &indexes, journal.run.is_classic()), indexes }
             }
         }

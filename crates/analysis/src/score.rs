@@ -110,8 +110,10 @@ fn imported(cell: &Cell, trials: &[&Trial]) -> Figure {
     let scores: Vec<(&Trial, &Score)> =
         trials.iter().filter_map(|trial| Some((*trial, trial.score.as_ref()?))).collect();
     if let [(_, score)] = scores[..] {
-        let row = Figure::new(cell, Estimate::alone(score.value), score.samples as usize, score.seconds);
-        return Figure { warnings: vec![Remark::ImportedScore], ..row };
+        let told = score.ends.map(|[low, high]| Estimate { value: score.value, low, high });
+        let warnings = if told.is_some() { Vec::new() } else { vec![Remark::ImportedScore] };
+        let estimate = told.unwrap_or(Estimate::alone(score.value));
+        return Figure { warnings, ..Figure::new(cell, estimate, score.samples as usize, score.seconds) };
     }
     let values: Vec<f64> = scores.iter().map(|(_, score)| score.value).collect();
     let sample = |(trial, score): &(&Trial, &Score)| Sample {

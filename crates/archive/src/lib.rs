@@ -1,9 +1,10 @@
 //! Many runs at once: what each came to is kept beside its journal, so that questions of thousands of runs read no journal, and
-//! goes to an archive of Parquet files, which engines for tables read.
+//! goes to an archive of Parquet files, which engines for tables read. The reference collection has a few runs for good.
 
 mod name;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod reference;
 mod summary;
 
 pub use name::{encoded, hash};

@@ -190,7 +190,7 @@ impl<'a> Draft<'a> {
         }
         let cell = self.foreign(&figure.label, figure.copies, figure.unit, figure.metric);
         let trial = |(block, value)| {
-            let score = Some(Score { value, seconds: 0.0, samples: 1 });
+            let score = Some(Score { value, samples: 1, ..Score::default() });
             Trial { cell, block, score, ..Trial::default() }
         };
         self.put(cell, (0..).zip(values).map(trial).collect());
@@ -203,7 +203,7 @@ impl<'a> Draft<'a> {
 
     /// Gives a cell its score, in place of what it had.
     pub fn put_score(&mut self, cell: usize, value: f64, seconds: f64, samples: u32) {
-        let score = Some(Score { value, seconds, samples });
+        let score = Some(Score { value, seconds, samples, ..Score::default() });
         self.put(cell, vec![Trial { cell, score, ..Trial::default() }]);
     }
 

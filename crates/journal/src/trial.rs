@@ -246,11 +246,14 @@ pub struct Printed {
     pub rounds: Vec<(u64, f64)>,
 }
 
-/// A score as another suite printed it.
+/// A score as another suite printed it, or as an entry of the reference collection has it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// In the cell's unit.
     pub value: f64,
+    /// The ends of its interval, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<[f64; 2]>,
     /// Mean length of a pass.
     pub seconds: f64,
     /// Passes behind it.

@@ -34,6 +34,7 @@ pub(crate) fn page(board: &Board, title: &str) -> String {
                 @for class in 0..board.classes.len().min(CLASSES) { (list(board, class, measure)) }
             } @else { p { "None of the runs has a score." } }
         }
+        @if let Some(measure) = board.measures.get(board.first) { (unranked(board, measure)) }
     };
     let line = format!("{runs} of {}", words::count(systems.len(), "system"));
     let scripts = &["site.js", "data/site.js", "front.js"];
@@ -67,6 +68,26 @@ fn list(board: &Board, class: usize, measure: &Measure) -> Markup {
                     tbody { @for ranked in ranking.iter().take(shown) { (row(board, measure, ranked, (from, to), &columns)) } }
                 }
             }
+        }
+    }
+}
+
+/// The runs that cannot be in a ranking by a measure, with what they have instead; scripts leave the list as it is.
+fn unranked(board: &Board, measure: &Measure) -> Markup {
+    let others: Vec<_> = board.entries.iter().filter(|entry| !measure.values.contains_key(&entry.id)).collect();
+    let has = |id: &str| {
+        let known = board.measures.iter().filter(|one| one.values.contains_key(id));
+        words::listed(&known.map(|one| one.label.as_str()).collect::<Vec<&str>>(), 3)
+    };
+    html! {
+        @if !others.is_empty() {
+            h2 { "Not ranked by " (measure.label) }
+            ul.small { @for entry in others.iter().take(MOST) {
+                li {
+                    a href={ "r/" (entry.id) ".html" } { bdi { (entry.name) } } ", " bdi { (entry.host) } ": "
+                    @if entry.figures.is_empty() { "nothing was measured" } @else { "without all tests of it; it has " (has(&entry.id)) }
+                }
+            } }
         }
     }
 }

@@ -56,8 +56,10 @@ impl Reading {
         let unread: Vec<(&PathBuf, Option<Stamp>)> =
             journals.iter().filter_map(|path| self.unread(path, asked.url, files)).collect();
         self.built.read = unread.len();
+        let references = archive::reference::entries(catalogue);
+        let by = (catalogue, &references[..]);
         let found: Vec<_> =
-            unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, asked, files, catalogue))).collect();
+            unread.into_par_iter().map(|(path, stamp)| (path, read(path, stamp, asked, files, by))).collect();
         for (path, found) in found {
             match found {
                 Ok(found) => self.add(found),
@@ -124,7 +126,13 @@ fn are_there(id: &str, has_chart: bool, url: &str, files: &Files) -> bool {
 }
 
 /// Reads a journal; writes its run's files if they are not there.
-fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) -> Result<Read> {
+fn read(
+    path: &Path,
+    stamp: Option<Stamp>,
+    asked: &Asked<'_>,
+    files: &Files,
+    (catalogue, references): (&Catalogue, &[Results]),
+) -> Result<Read> {
     let mut bytes =
         files::read_regular(path, journal::MOST_BYTES).with_context(|| format!("{} cannot be read", path.display()))?;
     let mut replaced = Replaced::new();
@@ -138,7 +146,8 @@ fn read(path: &Path, stamp: Option<Stamp>, asked: &Asked<'_>, files: &Files, cat
     {
         return Ok(found(record, false));
     }
-    let results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
+    let mut results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
+    results.stand_among(references);
     let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
     let [script, page, journal, badge, frame, chart, preview] = names(&id);
     files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;

@@ -169,7 +169,8 @@ impl Record {
 
     /// The name that people have for its system.
     pub(crate) fn host(&self) -> &str {
-        if self.run().host.is_empty() { "a machine without a name" } else { &self.run().host }
+        let Run { host, comment, .. } = self.run();
+        [host.as_str(), comment].into_iter().find(|name| !name.is_empty()).unwrap_or("a machine without a name")
     }
 
     /// The first facts of its system.
@@ -202,8 +203,10 @@ impl Record {
             Some(journal::Ended::Interrupted) => marks.push("interrupted"),
             Some(_) => {}
         }
-        if self.run().procedure == journal::Procedure::Quick {
-            marks.push("quick run");
+        match self.run().procedure {
+            journal::Procedure::Quick => marks.push("quick run"),
+            journal::Procedure::Imported => marks.push("imported"),
+            _ => {}
         }
         if !self.summary.errors.is_empty() {
             marks.push("errors");

@@ -5,7 +5,7 @@ mod trend;
 use anyhow::Result;
 
 use crate::options::{Form, Redact, Results};
-use crate::reports::{placed, results};
+use crate::reports::{baseline, placed};
 use crate::status::Status;
 use crate::terminal::{print, say_left_out};
 use ::report::Subject;
@@ -20,7 +20,8 @@ pub(super) struct Arguments {
     form: Form,
     #[command(flatten)]
     redact: Redact,
-    /// Use this run as the baseline, instead of UnixBench's reference machine 'George', a SPARCstation of 1995 that scores 10
+    /// Use this run, or this entry of `unixmark reference`, as the baseline, instead of UnixBench's reference machine 'George',
+    /// a SPARCstation of 1995 that scores 10
     #[arg(long, value_name = "RUN")]
     baseline: Option<String>,
     /// Show this test, or index, across all runs instead of one run
@@ -43,8 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
         let Arguments { chain, host, form, .. } = arguments;
         return trend::run((test, *chain), host.as_deref(), form.layout(), &store, &catalogue);
     }
-    let baseline = arguments.baseline.as_deref().map(|name| results(&store, &catalogue, name, None)).transpose()?;
-    let baseline = baseline.map(|results| results.as_baseline());
+    let baseline = arguments.baseline.as_deref().map(|name| baseline(&store, &catalogue, name)).transpose()?;
     let results = placed(&store, &catalogue, &arguments.run, baseline.as_ref(), &arguments.redact)?;
     let subject = Subject::Run(&results);
     print(&::report::render(subject, arguments.form.layout())?)?;

@@ -69,7 +69,7 @@ fn systems(count: usize, causes: &[Cause], seed: u64) -> Vec<Results> {
             let factor: f64 = causes.iter().map(|cause| (cause.factor)(system, &test.id)).product();
             for block in 0..8 {
                 let value = 1000.0 * factor * drift * (1.0 + 0.02 * random());
-                let score = Some(Score { value, seconds: 1.0, samples: 1 });
+                let score = Some(Score { value, seconds: 1.0, samples: 1, ..Score::default() });
                 journal.trials.push(Trial { cell: number, block, score, ..Trial::default() });
             }
         }

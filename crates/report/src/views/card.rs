@@ -5,6 +5,7 @@ use journal::{Finding, Severity};
 use serde_json::{Value, json};
 use stats::{Estimate, Histogram};
 
+use super::reference;
 use super::scores::by_whom;
 use crate::document::{Block, Column, Columns, Document, Field, Pair, Pairs, Readers};
 
@@ -75,6 +76,7 @@ pub fn card(card: &Card<'_>) -> Document {
     let wake_up = wake_up.and_then(|row| row.latency.as_ref()).map(|latency| &latency.histogram);
     let text = |lead: &str, text: String| Block::Text(Readers::PEOPLE, format!("{lead}: "), text);
     document.extend(wake_up.map(|histogram| text("Wake-ups", wake_up_sentence(histogram))));
+    document.extend(reference::sentences(card.index).into_iter().map(|found| text("Among reference systems", found)));
     document.extend([
         text("Disturbances", disturbances(card)),
         text("On a site", format!("unixmark site {} --into www", words::shell(std::slice::from_ref(&run.name)))),
@@ -85,6 +87,7 @@ pub fn card(card: &Card<'_>) -> Document {
         Block::Data("steal", json!(card.steal)),
         Block::Data("neighbours", json!(card.index.neighbours)),
         Block::Data("findings", json!(card.findings)),
+        Block::Data("references", json!(card.index.references)),
         Block::Data("verdict", json!(verdict(card))),
     ]);
     document

@@ -15,6 +15,7 @@ mod fleet;
 mod latency;
 mod loads;
 mod power;
+mod reference;
 mod repeat;
 mod run;
 mod scaling;

@@ -8,7 +8,7 @@ use words::Grouped;
 
 use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
-use super::{ab, burnin, cost, counts, details, energy, executions, latency, loads, power, scaling, scores};
+use super::{ab, burnin, cost, counts, details, energy, executions, latency, loads, power, reference, scaling, scores};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
@@ -48,8 +48,10 @@ pub fn run(results: &Results) -> Document {
     document.table(scores::data(&results.figures, results.controls()));
     document.table(scores::index_data(results.indexes()));
     document.table(scores::gain_data(results.gains()));
+    document.table(reference::data(results));
     document.extend(about(results));
     document.extend(below);
+    document.extend(reference::blocks(results));
     document.extend(details::blocks(results));
     document.extend(energy::blocks(results));
     document.extend(trials(results));
@@ -126,7 +128,7 @@ fn states(results: &Results) -> Vec<String> {
         if results.indexes().is_empty() {
             states.push("No index: none of the tests measured has a baseline.");
         }
-        if results.listed().all(|row| row.samples.len() < 2) {
+        if results.listed().all(|row| row.samples.len() < 2 && !row.score.bounded()) {
             states.push("No test has two trials: there are no intervals, and no spread over time.");
         }
     }

@@ -142,6 +142,7 @@ fn empty() -> Results {
         drift: None,
         bill: None,
         neighbours: None,
+        references: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -1,0 +1,204 @@
+//! The reference collection: a run reduced to its figures, and where another run stands among such entries.
+
+use serde::Serialize;
+use stats::Exact;
+
+use super::{Figure, Results};
+use catalogue::Metric;
+use journal::{End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Quantity, Run, Score, Trial, View};
+use stats::{Estimate, rank_ranges};
+
+/// The fact that has the half-width of an index's interval, in per cent of its logarithm; the index and its copies follow.
+const HALF_WIDTH: &str = "reference.index.";
+
+/// A figure of a run, or an index, among those of the entries that have it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reference {
+    /// Its place in the matrix; the test of an index is `index.` and its name.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Its name in reports.
+    pub label: String,
+    /// How the entries were measured: `standard procedure, native build`, or `imported`.
+    pub procedure: String,
+    /// Whether the run was measured so, too: others compare machines and programs at once.
+    pub alike: bool,
+    /// The entries that have the figure.
+    pub of: usize,
+    /// The fewest and the most of them that it is better than, by the intervals.
+    pub better_than: (usize, usize),
+    /// The entry whose figure is nearest.
+    pub nearest: String,
+}
+
+/// One figure of a run or an entry.
+struct Compared<'a> {
+    key: Key,
+    label: String,
+    /// Of an index its name, which says what it is against.
+    unit: &'a str,
+    lower_is_better: bool,
+    score: Estimate,
+}
+
+impl Results {
+    /// Returns the run as a reference entry: what it was measured on and how, and each figure with its interval. Nothing says
+    /// whose machine it was.
+    #[must_use]
+    pub fn entry(&self, name: &str, title: &str, source: &str) -> Journal {
+        let Run { host, tool, started, procedure, cpus, indexes, build, pin, .. } = self.run.clone();
+        let view = if self.run.is_scaling() { View::Scaling } else { View::Scores };
+        let day = started.get(..10).unwrap_or_default().to_owned();
+        let (format, name, comment) = (FORMAT.to_owned(), name.to_owned(), title.to_owned());
+        let run = Run {
+            format,
+            name,
+            host,
+            tool,
+            started: day,
+            procedure,
+            comment,
+            cpus,
+            indexes,
+            build,
+            pin,
+            view,
+            ..Run::default()
+        };
+        let figures = self.figures.iter().filter(|row| !row.cell.control && row.score.value.is_finite());
+        let trial = |(cell, row): (usize, &Figure)| {
+            let Estimate { value, low, high } = row.score;
+            let ends = row.score.bounded().then(|| [low, high].map(six_digits));
+            // What was published keeps its digits.
+            let value = if ends.is_some() { six_digits(value) } else { value };
+            let score = Score { value, ends, seconds: six_digits(row.seconds), samples: row.n as u32 };
+            Trial { cell, score: Some(score), ..Trial::default() }
+        };
+        let cell = |(id, row): (usize, &Figure)| journal::Cell { id, warmup: 0, slice: 0, ..row.cell.clone() };
+        let mut journal = Journal {
+            run,
+            facts: self.lasting_facts(source),
+            cells: figures.clone().enumerate().map(cell).collect(),
+            trials: figures.enumerate().map(trial).collect(),
+            end: Some(End { reason: self.end.unwrap_or(Ended::Complete), seconds: self.seconds.round() }),
+            ..Journal::default()
+        };
+        journal.redact();
+        journal.run.host.clear();
+        journal
+    }
+
+    /// The facts of the machine that last, the source, and the interval of each index, which its tests alone do not give.
+    fn lasting_facts(&self, source: &str) -> Facts {
+        let heading: Vec<&str> = self.facts.heading().map(|(_, fact)| fact.name.as_str()).collect();
+        let of_system = |fact: &&Fact| {
+            let name = fact.name.as_str();
+            let is_told = heading.contains(&name) || name.starts_with("cpu.") || name.starts_with("imported.index.");
+            is_told && !fact.is_of_a_moment() || name == "imported.source" && source.is_empty()
+        };
+        let mut facts: Facts = self.facts.iter().filter(of_system).cloned().collect();
+        let mut add = |name: String, label: String, value: String, quantity: Option<Quantity>| {
+            facts.push(Fact { name, label, group: "Reference".to_owned(), value, quantity });
+        };
+        if !source.is_empty() {
+            add("imported.source".to_owned(), "Source".to_owned(), source.to_owned(), None);
+        }
+        for index in self.indexes().iter().filter(|index| index.score.bounded()) {
+            let half = six_digits(100.0 * (index.score.high / index.score.value).natural_log());
+            let name = format!("{HALF_WIDTH}{}.{}", index.id, index.copies);
+            let label = format!("{}, {}", index.title(), words::copies(index.copies));
+            let value = format!("{} {}", words::tenth(index.score.value), words::plus_minus(index.score.halves()));
+            add(name, label, value, Some(Quantity::new(half, "%")));
+        }
+        facts
+    }
+
+    /// Finds where the figures stand among those of `entries`; of each those that were measured alike come first.
+    pub fn stand_among(&mut self, entries: &[Results]) {
+        if !matches!(self.run.view, View::Scores | View::Scaling) {
+            return;
+        }
+        let own = way(&self.run);
+        let others: Vec<&Results> = entries.iter().filter(|entry| entry.run.name != self.run.name).collect();
+        let mut ways: Vec<String> = others.iter().map(|entry| way(&entry.run)).collect();
+        ways.sort_by_key(|way| (*way != own, way.clone()));
+        ways.dedup();
+        let figures = self.compared();
+        let found = figures.iter().flat_map(|figure| {
+            let among = |way: &String| {
+                let alike = others.iter().copied().filter(|entry| self::way(&entry.run) == *way);
+                stand(figure, &alike.collect::<Vec<&Results>>(), (way, *way == own))
+            };
+            ways.iter().filter_map(among).collect::<Vec<Reference>>()
+        });
+        self.references = found.collect::<Vec<Reference>>();
+    }
+
+    /// The complete indexes, then the figures.
+    fn compared(&self) -> Vec<Compared<'_>> {
+        let indexes = self.indexes().iter().filter(|index| index.complete).map(|index| Compared {
+            key: Key::plain(&format!("index.{}", index.id), index.copies),
+            label: index.title(),
+            unit: &index.name,
+            lower_is_better: false,
+            score: index.score,
+        });
+        let figures = self.figures.iter().filter(|row| !row.cell.control).map(|row| Compared {
+            key: row.cell.key.clone(),
+            label: row.cell.label.clone(),
+            unit: &row.cell.unit,
+            lower_is_better: row.cell.metric != Metric::Rate,
+            score: row.score,
+        });
+        indexes.chain(figures).filter(|one| one.score.value.is_finite()).collect()
+    }
+}
+
+/// How a run was measured, as far as its figures depend on it.
+fn way(run: &Run) -> String {
+    let build = run.build.as_ref().map_or(String::new(), |build| format!(", {} build", build.name));
+    match run.procedure {
+        Procedure::Imported => "imported".to_owned(),
+        procedure => format!("{procedure} procedure{build}"),
+    }
+}
+
+/// Returns where a figure stands among those of entries that were measured in one way; `None` if none has it.
+fn stand(figure: &Compared<'_>, entries: &[&Results], (way, alike): (&str, bool)) -> Option<Reference> {
+    let same = |one: &Compared<'_>| one.key == figure.key && one.unit == figure.unit;
+    let known: Vec<(&str, Estimate)> = entries
+        .iter()
+        .filter_map(|entry| Some((&*entry.run.name, entry.compared().into_iter().find(same)?.score)))
+        .collect();
+    // A published figure has no interval: it is taken as exact.
+    let exact = |score: Estimate| {
+        if score.bounded() { score } else { Estimate { low: score.value, high: score.value, ..score } }
+    };
+    let scores: Vec<Estimate> =
+        known.iter().map(|(_, score)| exact(*score)).chain(std::iter::once(figure.score)).collect();
+    let (first, last) = rank_ranges(&scores, figure.lower_is_better).last().copied()?;
+    let distance = |score: &Estimate| (score.value / figure.score.value).natural_log().abs();
+    let nearest = known.iter().min_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?.0.to_owned();
+    let Compared { key, label, .. } = figure;
+    let (key, label, procedure) = (key.clone(), label.clone(), way.to_owned());
+    Some(Reference {
+        key,
+        label,
+        procedure,
+        alike,
+        of: known.len(),
+        better_than: (scores.len() - last, scores.len() - first),
+        nearest,
+    })
+}
+
+/// Returns the half-width of an index's logarithm, where the run is an entry that says it.
+pub(super) fn half_width(facts: &Facts, index: &str, copies: u32) -> Option<f64> {
+    let quantity = facts.get(&format!("{HALF_WIDTH}{index}.{copies}"))?.quantity.as_ref()?;
+    Some(quantity.number / 100.0).filter(|half| *half > 0.0)
+}
+
+/// A number with six significant digits: an entry has few bytes.
+fn six_digits(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}

@@ -1,0 +1,94 @@
+//! The reference collection in `reference/`, which is part of the binary: an entry is a journal with scores in place of trials,
+//! and a sum over its lines.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::hash;
+use analysis::Results;
+use catalogue::Catalogue;
+use journal::{Fact, Journal, Procedure};
+
+include!(concat!(env!("OUT_DIR"), "/reference.rs"));
+
+/// The fact that has the sum.
+const SUM: &str = "reference.sum";
+
+/// Bytes of an entry, at most.
+const MOST_BYTES: usize = 32 << 10;
+
+/// Returns the results of every entry, by their names.
+#[must_use]
+pub fn entries(catalogue: &Catalogue) -> Vec<Results> {
+    // Their tests show that each can be read.
+    let known = ENTRIES.iter().filter_map(|text| journal::parse(text.as_bytes(), Path::new("reference")).ok());
+    known.map(|journal| Results::new(&journal, catalogue, None)).collect()
+}
+
+/// Returns the lines of an entry, its sum among them.
+///
+/// # Errors
+/// It cannot be encoded.
+pub fn lines(entry: &Journal) -> Result<String> {
+    let mut entry = entry.clone();
+    let value = sum(&entry)?;
+    let [name, label, group] = [SUM, "Sum", "Reference"].map(str::to_owned);
+    entry.facts.push(Fact { name, label, group, value, quantity: None });
+    encoded(&entry)
+}
+
+/// Checks the lines of an entry that somebody sends.
+///
+/// # Errors
+/// It is no entry, or says whose machine it was, or was not measured by a procedure that is known, or its sum is another.
+pub fn check(text: &str, catalogue: &Catalogue) -> Result<Results> {
+    if text.len() > MOST_BYTES {
+        bail!("it has {} bytes, and an entry has at most {MOST_BYTES}: measure fewer tests", text.len());
+    }
+    let mut entry = journal::parse(text.as_bytes(), Path::new("the entry"))?;
+    check_owner(&entry)?;
+    match entry.run.procedure {
+        Procedure::Standard | Procedure::Classic => {}
+        Procedure::Imported if entry.facts.text("imported.source").is_some() => {}
+        Procedure::Imported => {
+            bail!("it is imported, but does not say where from; try `reference add RUN --source TEXT`")
+        }
+        procedure => bail!("its procedure is {procedure}; an entry is measured by the standard or the classic one"),
+    }
+    if entry.trials.is_empty() || entry.trials.iter().any(|trial| trial.score.is_none()) {
+        bail!("it is a run, not an entry; `unixmark reference add RUN` makes one of it");
+    }
+    let told = entry.facts.text(SUM).unwrap_or_default().to_owned();
+    entry.facts.remove(SUM);
+    if told != sum(&entry)? {
+        bail!("its sum is '{told}', which is not that of its lines: it was changed; make it again from the run");
+    }
+    Ok(Results::new(&entry, catalogue, None))
+}
+
+/// Checks that an entry names no host, user or path.
+fn check_owner(entry: &Journal) -> Result<()> {
+    if !entry.run.host.is_empty() {
+        bail!("it names the host '{}'; `unixmark reference add RUN` leaves it out", entry.run.host);
+    }
+    let mut redacted = entry.clone();
+    redacted.redact();
+    let same = (&redacted.facts, &redacted.run.comment) == (&entry.facts, &entry.run.comment);
+    if !same || !entry.run.arguments.is_empty() || entry.run.fleet.is_some() {
+        bail!("it names a user, a directory, a node or a command line; `unixmark reference add RUN` leaves these out");
+    }
+    Ok(())
+}
+
+fn sum(entry: &Journal) -> Result<String> {
+    Ok(format!("{:016x}", hash(&encoded(entry)?)))
+}
+
+fn encoded(entry: &Journal) -> Result<String> {
+    let line = |record| Ok(serde_json::to_string(&record).context("an entry cannot be encoded")? + "\n");
+    entry.records().into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests;
