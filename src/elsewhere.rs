@@ -23,8 +23,8 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 ";
 
 /// The verbs that need Linux.
-const VERBS: [&str; 14] = [
-    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "burnin", "doctor", "new", "build",
+const VERBS: [&str; 15] = [
+    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "bill", "burnin", "doctor", "new", "build",
     "clean", "restore",
 ];
 

@@ -41,22 +41,36 @@ pub(super) fn answer(
 ) -> Result<Status> {
     let (mut catalogue, machine) = (Catalogue::load()?, Machine::here());
     let ask = ask(&mut catalogue, &machine)?;
+    let Some((measured, kept)) = measure_or_plan(options, ask, &catalogue, &machine)? else { return Ok(Status::Fine) };
     let measuring = &options.measuring;
-    let prepared = measure::prepare(ask, &catalogue, &machine).map_err(usage)?;
+    let exported = exports.iter().try_for_each(|(format, path)| write_report(&measured, *format, path));
+    Ok(status(&measured, conclude(&measured, &[kept, exported], measuring.loudness(), measuring.shown())?))
+}
+
+/// Measures what is asked for and keeps it; the second value is what came of keeping it. Returns `None` where --dry-run has the
+/// plan shown instead.
+///
+/// # Errors
+/// As [`carry_out`].
+pub(super) fn measure_or_plan(
+    options: &MatrixOptions,
+    ask: Ask,
+    catalogue: &Catalogue,
+    machine: &Machine,
+) -> Result<Option<(Measured, Result<()>)>> {
+    let measuring = &options.measuring;
+    let prepared = measure::prepare(ask, catalogue, machine).map_err(usage)?;
     if measuring.dry_run {
         show_plan(&prepared, measuring.format)?;
     }
     check(&prepared)?;
     if measuring.dry_run {
-        return Ok(Status::Fine);
+        return Ok(None);
     }
     if !options.yes {
         confirm(&prepared.lasting)?;
     }
-    let (setup, loudness) = (measuring.setup(&machine)?, measuring.loudness());
-    let (measured, kept) = measure(&prepared, &setup, loudness)?;
-    let exported = exports.iter().try_for_each(|(format, path)| write_report(&measured, *format, path));
-    Ok(status(&measured, conclude(&measured, &[kept, exported], loudness, measuring.shown())?))
+    measure(&prepared, &measuring.setup(machine)?, measuring.loudness()).map(Some)
 }
 
 fn write_report(measured: &Measured, format: Format, path: &Path) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The half of the command line that measures, one verb a file. Where there is no Linux, `elsewhere` stands in for it.
 
 mod ab;
+mod bill;
 mod bisect;
 mod build;
 mod burnin;
@@ -56,6 +57,8 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
+    /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
+    Bill(bill::Arguments),
     /// Stress-test cooling or memory, and look for faults
     Burnin(burnin::Arguments),
     /// Check this machine for what would distort results, and how to fix it
@@ -89,6 +92,7 @@ impl Verb {
             Verb::Latency(arguments) => latency::run(arguments),
             Verb::Scale(arguments) => scale::run(arguments),
             Verb::Cost(arguments) => cost::run(arguments),
+            Verb::Bill(arguments) => bill::run(arguments),
             Verb::Burnin(arguments) => burnin::run(arguments),
             Verb::Doctor(arguments) => doctor::run(arguments),
             Verb::New(arguments) => new::run(arguments),

@@ -79,3 +79,28 @@ fn each_count_is_a_call() {
         assert!((count..=most).contains(&counted), "{}: {count} counts, {counted} calls of {calls:?}", test.id);
     });
 }
+
+/// What one count of a row of system calls makes is what the row prices, and what it says is beside that.
+#[test]
+fn a_row_prices_the_calls_that_it_makes() {
+    if !testing::has("strace") {
+        return testing::skip("strace is not installed");
+    }
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    let tests = Catalogue::load().unwrap().tests.into_iter();
+    let rows: Vec<_> = tests.filter(|test| test.program == "kernel/call" && !test.prices.is_empty()).collect();
+    each(&rows, |test| {
+        let table = place.path().join(&test.id);
+        let mut words: Vec<String> = ["-f", "-c", "-o"].map(str::to_owned).to_vec();
+        words.extend([&table, &measured(test)].map(|path| path.display().to_string()));
+        words.extend(test.args.iter().cloned());
+        let count = verify(test, &Hand::with(Path::new("strace"), &words).go(500, 1));
+        let text = std::fs::read_to_string(&table).unwrap();
+        let names: Vec<&str> = text.lines().skip(2).filter_map(|line| line.split_whitespace().last()).collect();
+        let is_made = |name: &&&str| !["total", "----------------"].contains(name) && counts(&text, &[name]) >= count;
+        let made: Vec<&&str> = names.iter().filter(is_made).collect();
+        let is_named = |name: &&str| test.prices.iter().chain(&test.beside).any(|named| named == name);
+        assert!(made.iter().all(|name| is_named(name)), "{}: {count} counts, {made:?}\n{text}", test.id);
+        assert!(test.prices.iter().any(|name| made.contains(&&name.as_str())), "{}: {made:?}\n{text}", test.id);
+    });
+}

@@ -5,6 +5,7 @@ mod ab;
 mod archive;
 mod bad_luck;
 mod bare;
+mod bill;
 mod bisect;
 mod burnin;
 mod ci;

@@ -115,6 +115,12 @@ pub struct Test {
     /// Whether a count is a system call, or as many as its program reports; as its category's group has it.
     #[serde(default)]
     pub calls: bool,
+    /// The system calls (or `faults`) whose price under a condition is what that adds to a count of it, for each call in it.
+    #[serde(default)]
+    pub prices: Vec<String>,
+    /// The other calls of a count, whose prices other rows have.
+    #[serde(default)]
+    pub beside: Vec<String>,
     /// Whether its best slices show luck rather than quiet neighbours: its speed depends on where its processes run or where its
     /// memory lies.
     #[serde(default)]

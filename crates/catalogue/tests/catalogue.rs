@@ -330,6 +330,24 @@ fn conditions_need_linux_where_it_does_the_switching() {
     assert!(testing::flat(&document).contains(&says), "docs/porting.md: {says}");
 }
 
+/// A call has one price, and the calls beside it have theirs from rows that need no others.
+#[test]
+fn every_call_has_one_price() {
+    let tests = catalogue().tests;
+    let mut priced = BTreeSet::new();
+    for name in tests.iter().flat_map(|test| &test.prices) {
+        assert!(priced.insert(name), "two rows price {name}");
+    }
+    for test in &tests {
+        assert!(test.beside.is_empty() || !test.prices.is_empty(), "{}: `beside` without `prices`", test.id);
+        assert!(test.prices.is_empty() || test.is_rate(), "{}: a price is a time", test.id);
+        for name in &test.beside {
+            let row = tests.iter().find(|row| row.prices.contains(name));
+            assert!(row.is_some_and(|row| row.beside.is_empty()), "{}: {name} has no price of its own", test.id);
+        }
+    }
+}
+
 /// A word that is no switch is another level of the one before it; one that begins with a switch is not.
 #[test]
 fn conditions_are_told_from_levels() {

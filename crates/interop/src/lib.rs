@@ -4,6 +4,7 @@
 //! The content of a text shows its kind, not its file's name: [`READERS`] has them all. A report or log of UnixBench
 //! that was cut or damaged gives what it still holds, with warnings; any other text is refused then, by its line.
 
+mod calls;
 mod check;
 mod date;
 mod draft;
@@ -21,6 +22,8 @@ mod wide;
 mod xml;
 
 use anyhow::{Result, bail};
+
+pub use calls::calls;
 
 use catalogue::Catalogue;
 use draft::Draft;

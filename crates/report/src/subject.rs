@@ -2,7 +2,7 @@
 
 use ::fleet::Fleet;
 use analysis::fleet::FleetReport;
-use analysis::{Comparisons, Figure, Gate, Measure, Results, Sorted, Trend};
+use analysis::{Comparisons, Figure, Gate, Measure, Prediction, Results, Sorted, Trend};
 use anyhow::{Result, bail};
 use journal::{Finding, Key, Run};
 use stats::Estimate;
@@ -27,6 +27,8 @@ pub enum Subject<'a> {
     Card(&'a Card<'a>),
     /// What will spoil a run here.
     Doctor(&'a [Finding]),
+    /// What conditions will cost a command, whose name comes first.
+    Bill(&'a str, &'a [Prediction]),
 }
 
 /// A number for dashboards: a figure, what it took, or a change of one.
@@ -53,6 +55,7 @@ impl<'a> Subject<'a> {
             Subject::Trend(trend) => views::trend(trend),
             Subject::Card(card) => views::card(card),
             Subject::Doctor(findings) => views::doctor(findings),
+            Subject::Bill(command, predictions) => views::bill(command, predictions),
         }
     }
 

@@ -8,7 +8,7 @@ mod field;
 use journal::Key;
 use serde_json::{Map, Value, json};
 
-pub use field::{Field, Tone, interval, known};
+pub use field::{Field, Style, Tone, interval, known};
 use maud::Markup;
 
 /// Who reads a rendered document.

@@ -1,6 +1,7 @@
 //! One file per question: results become a document. No view knows a format.
 
 mod ab;
+mod bill;
 mod burnin;
 mod card;
 mod compare;
@@ -27,6 +28,7 @@ mod trend;
 mod why;
 
 pub use self::fleet::fleet;
+pub use bill::bill;
 pub use card::{Card, card};
 pub use compare::compare;
 pub(crate) use compare::{lines, place};

@@ -4,6 +4,7 @@
 
 extern crate unixmark_report as report;
 
+mod bill;
 mod card;
 mod commit;
 mod cut;

@@ -1,0 +1,113 @@
+//! The bill of a command: what conditions will cost it, call by call, and what they do cost it.
+
+use analysis::{Item, Prediction};
+use serde_json::json;
+use stats::Estimate;
+use words::listed;
+
+use crate::document::{Block, Column, Columns, Document, Field, Style, Table};
+
+/// The version of the bill's keys.
+const FORMAT: &str = "unixmark-bill/1";
+
+/// Names that a sentence lists.
+const FEW: usize = 6;
+
+/// ns in a µs.
+const MICRO: f64 = 1e3;
+
+/// How to read a bill.
+const READING: &str = "A call's price is what the condition adds to it in a loop of its own, with short arguments and warm caches; \
+                       `added` is that times the number of calls of an execution. The prediction adds up the processor time \
+                       of all processes: where they run side by side, less of it is felt. What is measured and not predicted \
+                       is due to longer arguments, colder caches, page faults where they were not counted, calls without a \
+                       price, or chance";
+
+/// Returns the bill of a command under one or more conditions.
+pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
+    let mut document = Document::new(FORMAT, "unixmark bill", command, &["times", "calls"]);
+    document.blocks.push(Block::Lead(predictions.iter().map(|one| sentence(command, one)).collect()));
+    for one in predictions {
+        document.blocks.push(Block::section(format!("{} against {}", one.condition, one.against)));
+        document.extend([Block::Table(times(one)), Block::Table(calls(one))]);
+    }
+    document.blocks.push(Block::notes(vec![READING.to_owned()]));
+    document
+}
+
+/// Returns what is predicted, and what is measured beside it.
+fn sentence(command: &str, one: &Prediction) -> String {
+    let dearest: Vec<&str> = one.items.iter().filter(|item| item.added.is_some()).map(name).take(3).collect();
+    let most = if dearest.is_empty() { String::new() } else { format!(", most of it for {}", listed(&dearest, FEW)) };
+    let mut parts = vec![format!("{} will cost {command} {}{most}", one.condition, amount(one, one.total))];
+    if let Some((measured, rest)) = one.measured.zip(one.rest()) {
+        let judged = if rest.low > 0.0 || rest.high < 0.0 { "are not explained" } else { "are within the intervals" };
+        parts.push(format!("measured: {}, of which {} {judged}", amount(one, measured), amount(one, rest)));
+    }
+    let without: Vec<String> = one.items.iter().filter(|item| item.price.is_none()).map(counted).collect();
+    if !without.is_empty() {
+        parts.push(format!("without a price: {}", listed(&without, FEW)));
+    }
+    format!("{}.", parts.join("; "))
+}
+
+/// Returns a time per execution: `451 µs (440..462), 3.2 % (3.1..3.3)`.
+fn amount(one: &Prediction, ns: Estimate) -> String {
+    let range = |estimate: Estimate, unit| {
+        let [value, ends] = [Field::Estimate(estimate, words::figure), Field::Interval(estimate, words::figure)];
+        format!("{} {unit} ({})", value.words(), ends.words())
+    };
+    let percent = one.percent(ns).map(|percent| format!(", {}", range(percent, "%")));
+    format!("{}{}", range(scaled(ns, MICRO), "µs"), percent.unwrap_or_default())
+}
+
+fn name(item: &Item) -> &str {
+    if item.name == "faults" { "page faults" } else { &item.name }
+}
+
+fn counted(item: &Item) -> String {
+    format!("{} {}", item.count, name(item))
+}
+
+fn scaled(ns: Estimate, unit: f64) -> Estimate {
+    Estimate { value: ns.value / unit, low: ns.low / unit, high: ns.high / unit }
+}
+
+/// Returns the prediction, the measurement and what is left, below each other.
+fn times(one: &Prediction) -> Table {
+    type Line = (&'static str, Option<Estimate>);
+    let lines: [Line; 3] = [("predicted", Some(one.total)), ("measured", one.measured), ("not explained", one.rest())];
+    let columns = Columns::new()
+        .with(Column::data("condition"), |_: &Line| Field::text(&one.condition))
+        .with(Column::data("against"), |_| Field::text(&one.against))
+        .with(Column::words("per execution").keyed("what"), |line| Field::text(line.0));
+    let columns = with_interval(columns, ("µs", "us"), |line| Some(scaled(line.1?, MICRO)));
+    let columns = with_interval(columns, ("%", "percent"), |line| one.percent(line.1?));
+    columns.of(lines.iter().filter(|line| line.1.is_some())).keyed("times")
+}
+
+/// Returns every call with its price, the dearest first, and last those without a price.
+fn calls(one: &Prediction) -> Table {
+    let columns = Columns::new()
+        .with(Column::data("condition"), |_: &Item| Field::text(&one.condition))
+        .with(Column::words("call").keyed("call"), |item| Field::Worded(name(item).to_owned(), json!(item.name)))
+        .with(Column::number("calls").keyed("count"), |item| {
+            Field::Worded(item.count.to_string(), json!([item.count.low, item.count.high]))
+        });
+    let columns = with_interval(columns, ("ns each", "price_ns"), |item| item.price);
+    let columns = with_interval(columns, ("µs added", "added_us"), |item| Some(scaled(item.added?, MICRO)));
+    columns.of(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
+}
+
+/// Returns columns with one of estimates and one of their intervals after them.
+fn with_interval<'a, T>(
+    columns: Columns<'a, T>,
+    (head, key): (&str, &str),
+    estimate: impl Fn(&T) -> Option<Estimate> + Copy + 'a,
+) -> Columns<'a, T> {
+    let field = |made: fn(Estimate, Style) -> Field| {
+        move |row: &T| estimate(row).map_or(Field::Missing, |estimate| made(estimate, words::figure))
+    };
+    let columns = columns.with(Column::number(head).keyed(key).main(), field(Field::Estimate));
+    columns.with(Column::number("interval"), field(Field::Interval))
+}
