@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -208,7 +208,7 @@ fn made(results: &Results) -> Result<BTreeMap<String, Range>> {
 }
 
 /// Reads a table of system calls.
-fn read(file: &PathBuf) -> Result<BTreeMap<String, Range>> {
+fn read(file: &Path) -> Result<BTreeMap<String, Range>> {
     let text = files::read_text(file, MOST_BYTES).with_context(|| format!("{} cannot be read", file.display()))?;
     let calls = interop::calls(&text).with_context(|| format!("{} cannot be used", file.display()))?;
     Ok(calls.into_iter().map(|(name, count)| (name, Range { low: count, high: count })).collect())

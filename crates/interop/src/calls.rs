@@ -29,9 +29,7 @@ fn row(line: &str) -> Option<(&str, u64)> {
     let is_number = |word: &&str| word.trim_end_matches('%').parse::<f64>().is_ok();
     let (name, count) = match &words[..] {
         [share, _, _, count, .., name] if is_number(share) => (*name, count),
-        [name, numbers @ ..] if words.len() >= PERF && numbers.iter().all(|word| is_number(word)) => {
-            (*name, &numbers[0])
-        }
+        [name, numbers @ ..] if words.len() >= PERF && numbers.iter().all(is_number) => (*name, &numbers[0]),
         _ => return None,
     };
     let is_name = name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_');
