@@ -77,9 +77,12 @@ fn the_article_has_its_index() {
     // The scores it prints come to 1362.84.
     assert!(index.complete && (index.score.value - 1362.9).abs() < 0.1, "{index:?}");
     assert_eq!(index.printed(&cloud.facts), Some(1362.9));
-    let parts: Vec<f64> = index.parts.iter().map(|part| tenths(part.index.value)).collect();
+    // Its scores have one decimal, so that its indexes are known to a tenth.
     let published = [2654.0, 714.2, 725.0, 1628.9, 1386.7, 2222.0, 1315.1, 843.3, 653.8, 1371.9, 3639.9, 1643.8];
-    assert_eq!(parts, published);
+    assert_eq!(index.parts.len(), published.len());
+    for (part, published) in index.parts.iter().zip(published) {
+        assert!((part.index.value - published).abs() < 0.1, "{part:?}");
+    }
     assert_eq!(tenths(entry("george").indexes()[0].score.value), 10.0);
 }
 
