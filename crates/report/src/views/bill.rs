@@ -37,7 +37,8 @@ pub fn bill(command: &str, predictions: &[Prediction]) -> Document {
 
 /// Returns what is predicted, and what is measured beside it.
 fn sentence(command: &str, one: &Prediction) -> String {
-    let dearest: Vec<&str> = one.items.iter().filter(|item| item.added.is_some()).map(name).take(3).collect();
+    let dearest: Vec<&str> =
+        one.items.iter().filter(|item| item.added.is_some_and(|added| added.value > 0.0)).map(name).take(3).collect();
     let most = if dearest.is_empty() { String::new() } else { format!(", most of it for {}", listed(&dearest, FEW)) };
     let mut parts = vec![format!("{} will cost {command} {}{most}", one.condition, amount(one, one.total))];
     if let Some((measured, rest)) = one.measured.zip(one.rest()) {
