@@ -11,7 +11,7 @@ const SHARED: [(&str, &str); 26] = [
     ("all-facts", "ab bill bisect burnin-cooling burnin-memory cost latency run scale"),
     ("budget", "ab bill bisect cost latency run scale"),
     ("build", "ab bill bisect burnin-cooling burnin-memory cost latency run scale"),
-    ("comment", "ab bill bisect burnin-cooling burnin-memory card cost import latency run scale"),
+    ("comment", "ab bill bisect burnin-cooling burnin-memory card cost import latency reference-add run scale"),
     ("copies", "ab bill bisect burnin-cooling burnin-memory cost latency run scale unixbench"),
     ("dir", "ab bill bisect burnin-cooling burnin-memory card cost doctor latency run scale"),
     ("dry-run", "ab bill bisect burnin-cooling burnin-memory clean cost latency run scale"),
@@ -82,12 +82,14 @@ fn verbs_and_options() {
 #[test]
 fn one_name_is_one_thing() {
     // The same word for another thing, in another part of the tool.
-    const OTHER: [(&str, &str); 11] = [
+    const OTHER: [(&str, &str); 12] = [
         ("ab", "base"),
         ("ab", "fail-on"),
         // hyperfine's own letter.
         ("ab", "ignore-failure"),
         ("ab", "iterations"),
+        // A file of them.
+        ("bill", "counts"),
         ("bisect", "build"),
         ("fleet-report", "against"),
         ("fleet-report", "threshold"),

@@ -44,6 +44,7 @@ fn table_of_strace(folder: &Path) -> String {
 
 #[test]
 fn a_command_pays_most_for_what_it_does_most_whoever_counts_it() {
+    let _host = testing::host();
     let place = Place::new();
     if !testing::has("strace") || is_untraceable(&place) {
         return;

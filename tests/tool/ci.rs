@@ -84,7 +84,7 @@ fn github() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(job.text("output"), "status=1\n", "{}", stderr(&output));
     let table = job.text("unixmark.md");
-    assert!(table.contains("head is slower than base by ") && table.contains("| ab | ab | ms |"), "{table}");
+    assert!(table.contains("head is slower than base by ") && table.contains("| time | time | ms |"), "{table}");
     assert!(table.contains("4711") && !table.contains("## System"), "{table}");
     assert_eq!(job.text("summary"), table);
     assert_eq!(job.run(&bash, end, &[("STATUS", "1")]).status.code(), Some(1));

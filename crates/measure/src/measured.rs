@@ -98,13 +98,13 @@ fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
 
 /// Returns a loss as a sentence.
 fn sentence(effect: &Effect) -> String {
-    let Comparison { cell, measure, delta, verdict, .. } = &effect.comparison;
+    let Comparison { cell, measure, verdict, .. } = &effect.comparison;
     let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
     let of = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
     format!(
         "{}{copies}{of}: {:.1} {} {} under {}",
         cell.key.test,
-        -delta.value,
+        effect.comparison.change().value.abs(),
         measure.delta_unit(),
         verdict.word(),
         cell.key.condition,

@@ -65,7 +65,7 @@ fn lists_and_exports_go_on() {
     for (name, _) in bad.iter().filter(|(name, _)| *name != "long") {
         assert!(said.contains(&format!("/{name}/run.jsonl")), "{name}: {said}");
     }
-    assert!(said.contains("1 runs with") || said.contains("2 runs with"), "{said}");
+    assert!(said.contains("exported: 1 run, ") || said.contains("exported: 2 runs, "), "{said}");
 }
 
 #[test]
