@@ -33,7 +33,7 @@ const SHARED: [(&str, &str); 26] = [
     ("redact", "collect compare export report"),
     (
         "results",
-        "ab bill bisect burnin-cooling burnin-memory card compare cost doctor export import latency list report run scale site",
+        "ab bill bisect burnin-cooling burnin-memory card compare cost doctor export import latency list reference-add report run scale site",
     ),
     ("seed", "ab bill bisect cost latency run scale"),
     ("strict", "ab bill bisect burnin-cooling burnin-memory cost latency run scale"),
@@ -82,7 +82,7 @@ fn verbs_and_options() {
 #[test]
 fn one_name_is_one_thing() {
     // The same word for another thing, in another part of the tool.
-    const OTHER: [(&str, &str); 12] = [
+    const OTHER: [(&str, &str); 13] = [
         ("ab", "base"),
         ("ab", "fail-on"),
         // hyperfine's own letter.
@@ -91,6 +91,7 @@ fn one_name_is_one_thing() {
         // A file of them.
         ("bill", "counts"),
         ("bisect", "build"),
+        ("compare", "fail-on"),
         ("fleet-report", "against"),
         ("fleet-report", "threshold"),
         // Slurm's own letter.
