@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", required_unless_present = "words", conflicts_with = "words")]
     counts: Option<PathBuf>,
     /// How long the command of --counts takes, so that the cost is also told in per cent
-    #[arg(long, value_name = "TIME", requires = "counts", value_parser = duration)]
+    #[arg(long, value_name = "TIME", requires = "counts", conflicts_with = "words", value_parser = duration)]
     time: Option<Duration>,
     /// The command, executed as it is
     #[arg(last = true, value_name = "COMMAND")]

@@ -15,7 +15,8 @@ const LOOP: &str = "i=0; while [ $i -lt 2000 ]; do [ -e / ]; i=$((i+1)); done";
 /// machine, too.
 fn bill(place: &Place, words: &[&str]) -> Value {
     let mut tool = place.unixmark("bill strace --quick -i 6 -q --format json --dir");
-    let output = tool.arg(place.scratch()).args(words).output().unwrap();
+    // Cargo's names folders where nobody else can look for libraries.
+    let output = tool.env_remove("LD_LIBRARY_PATH").arg(place.scratch()).args(words).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -44,6 +45,9 @@ fn table_of_strace(folder: &Path) -> String {
 
 #[test]
 fn a_command_pays_most_for_what_it_does_most_whoever_counts_it() {
+    if !testing::all_must_run() {
+        return testing::skip("measuring all prices of a shell takes three minutes (make test-all does)");
+    }
     let _host = testing::host();
     let place = Place::new();
     if !testing::has("strace") || is_untraceable(&place) {
@@ -77,7 +81,7 @@ fn what_makes_no_bill_is_refused_before_anything_is_measured() {
     for (words, why) in [
         (&["seccomp=allow"][..], "--counts"),
         (&["no-such-condition", "--", "true"], "no-such-condition"),
-        (&["seccomp=allow", "--time", "3", "--", "true"], "--counts"),
+        (&["seccomp=allow", "--time", "3", "--", "true"], "cannot be used with"),
         (&["seccomp=allow", "-c", "2", "--", "true"], "cannot be used with"),
         (&["seccomp=allow", "--counts", "/no/such/file"], "/no/such/file cannot be read"),
         (&["seccomp=allow", "--counts", &text], "it has no table of system calls"),
