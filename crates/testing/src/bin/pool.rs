@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output};
+use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -120,6 +120,7 @@ fn main() -> ExitCode {
     let binaries: Vec<Binary> = messages.lines().filter_map(|line| Binary::read(line, &skips)).collect();
     let mut binaries: Vec<Binary> = binaries.into_iter().filter(|binary| binary.name != CHECKED).collect();
     binaries.sort_by(|a, b| a.name.cmp(&b.name));
+    restore();
     let began = Instant::now();
     let ended = run(binaries.iter().flat_map(|binary| binary.tests(is_rest)).collect(), &built.with_extension("times"));
     let took = began.elapsed().as_secs_f64();
@@ -130,11 +131,22 @@ fn main() -> ExitCode {
         println!("left to `make test-all`: other architectures and");
         binaries.iter().for_each(Binary::print_ignored);
     }
+    let left = restore();
     let failed: BTreeSet<String> =
         ended.iter().filter(|ended| !ended.is_good).map(|ended| ended.title.clone()).collect();
     print_list("failed:", &failed);
     println!("{} tests passed, {} failed in {took:.0} s", ended.len() - failed.len(), failed.len());
-    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failed.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Undoes what runs that were killed have left behind, which each command would speak of; returns and prints it.
+fn restore() -> BTreeSet<String> {
+    let tool = std::env::current_exe().unwrap().with_file_name("unixmark");
+    let output = Command::new(tool).arg("restore").stderr(Stdio::inherit()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let left = said.lines().filter(|line| *line != "there is nothing to undo").map(str::to_owned).collect();
+    print_list("left behind by runs that were killed, and undone:", &left);
+    left
 }
 
 fn print_list(heading: &str, items: &BTreeSet<String>) {
