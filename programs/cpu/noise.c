@@ -6,7 +6,7 @@
  *     value longest US us             the longest of them
  *     value gaps N /s                 how many; and how many of at least 10 us, 100 us and 1 ms
  *     value switches N /s             how often another program took the processor (of this program's own switches)
- *     value interrupts N /s           of this processor, from /proc; not of a program that moved in the meantime
+ *     value interrupts N /s           of this processor, from Linux's /proc; not of a program that moved in the meantime
  *     value softirqs N /s
  *
  *     gap=NS (1000)
@@ -33,11 +33,13 @@ static int64_t held, longest;
 struct kernel {
     double interrupts, softirqs;
     long switches;
-    int cpu;
+    int cpu; /* -1 where interrupts are not counted by processor */
 };
 
+#ifdef __linux__
+
 /* The number of a processor's column in the first line; -1 if it has none. */
-static int column_of(char *line, int cpu)
+static int column_number(char *line, int cpu)
 {
     char name[24], *rest = line;
     int column = 0;
@@ -60,7 +62,7 @@ static double number_in(char *line, int column)
 }
 
 /* The sum of a processor's column of /proc/interrupts or the like; 0 where it cannot be read. */
-static double sum_of(const char *path, int cpu)
+static double column_sum(const char *path, int cpu)
 {
     FILE *table = fopen(path, "re");
     char *line = NULL;
@@ -70,7 +72,7 @@ static double sum_of(const char *path, int cpu)
 
     if (!table)
         return 0;
-    column = getline(&line, &room, table) > 0 ? column_of(line, cpu) : -1;
+    column = getline(&line, &room, table) > 0 ? column_number(line, cpu) : -1;
     while (column >= 0 && getline(&line, &room, table) > 0)
         sum += number_in(line, column);
     free(line);
@@ -78,13 +80,30 @@ static double sum_of(const char *path, int cpu)
     return sum;
 }
 
-static struct kernel kernel_now(void)
+static struct kernel interrupts_now(void)
 {
     const int cpu = sched_getcpu();
+
+    return (struct kernel){column_sum("/proc/interrupts", cpu), column_sum("/proc/softirqs", cpu), 0, cpu};
+}
+
+#else
+
+static struct kernel interrupts_now(void)
+{
+    return (struct kernel){.cpu = -1};
+}
+
+#endif
+
+static struct kernel kernel_now(void)
+{
+    struct kernel now = interrupts_now();
     struct rusage own;
 
     getrusage(RUSAGE_SELF, &own);
-    return (struct kernel){sum_of("/proc/interrupts", cpu), sum_of("/proc/softirqs", cpu), own.ru_nivcsw, cpu};
+    now.switches = own.ru_nivcsw;
+    return now;
 }
 
 /* --- the window --- */
@@ -126,7 +145,7 @@ static void report(double seconds, struct kernel before, struct kernel after)
     for (int i = 0; i < 3; i++)
         kit_value(names[i], (double)longer[i] / seconds, "/s");
     kit_value("switches", (double)(after.switches - before.switches) / seconds, "/s");
-    if (before.cpu != after.cpu)
+    if (before.cpu < 0 || before.cpu != after.cpu)
         return;
     kit_value("interrupts", (after.interrupts - before.interrupts) / seconds, "/s");
     kit_value("softirqs", (after.softirqs - before.softirqs) / seconds, "/s");
