@@ -57,7 +57,7 @@ fn what_is_exported_is_what_reports_show() {
     let place = Place::new();
     let names = recorded(&place);
     let (code, said) = export(&place, "");
-    assert!(code == 0 && said.starts_with(&format!("{} runs with ", names.len())), "{said}");
+    assert!(code == 0 && said.starts_with(&format!("exported: {} runs, ", names.len())), "{said}");
     let first = contents(&place.root.path().join("archive"));
     export_all(&place);
     assert_eq!(contents(&place.root.path().join("archive")), first, "again: the same bytes, and no others");
@@ -181,13 +181,13 @@ fn what_is_damaged_is_told_and_left_out() {
     keep(&place, "damaged", &good.replacen("\"type\":\"cell\"", "\"type\":\"ce", 1));
     keep(&place, "empty", "");
     let (code, said) = export(&place, "");
-    assert!(code == 1 && said.contains(&format!("{runs} runs with")) && said.contains(", 4 were left out"), "{said}");
+    assert!(code == 1 && said.contains(&format!("exported: {runs} runs, ")) && said.contains(", 4 left out"), "{said}");
     for reason in ["unixmark-run/9", "not a unixmark run", "damaged", "holds no run"] {
         assert!(said.contains(reason), "{reason}: {said}");
     }
     // One run by its name; one that is not there; none at all.
     let (code, said) = export(&place, "latency");
-    assert!(code == 0 && said.starts_with("1 runs with"), "{said}");
+    assert!(code == 0 && said.starts_with("exported: 1 run, "), "{said}");
     let (code, said) = export(&place, "latancy");
     assert!(code == 2 && said.contains("did you mean 'latency'"), "{said}");
     let (code, said) = export(&place, "--fleet .");
@@ -223,9 +223,9 @@ fn exporting_again_replaces() {
         export(&place, &format!("--fleet {root}/fleet"))
     };
     let (code, said) = fleet(0, &whole[..whole.len() * 2 / 3]);
-    assert!(code == 0 && said.starts_with("1 runs"), "{said}");
+    assert!(code == 0 && said.starts_with("exported: 1 run, "), "{said}");
     let (code, said) = fleet(1, &whole);
-    assert!(code == 0 && said.starts_with("1 runs"), "{said}");
+    assert!(code == 0 && said.starts_with("exported: 1 run, "), "{said}");
     assert_eq!(contents(&archive).len(), second.len() * 2, "one attempt of the node, beside the run without a fleet");
 }
 
@@ -241,7 +241,11 @@ fn bad_luck_leaves_no_half_file() {
     let inside = format!("export --parquet {}/archive", place.results().display());
     for _ in 0..2 {
         let output = place.unixmark(&inside).output().unwrap();
-        assert!(output.status.success() && stderr(&output).starts_with(&format!("{runs} runs")), "{}", stderr(&output));
+        assert!(
+            output.status.success() && stderr(&output).starts_with(&format!("exported: {runs} runs, ")),
+            "{}",
+            stderr(&output)
+        );
     }
     let whole = |archive: &Path| {
         let files = contents(archive);

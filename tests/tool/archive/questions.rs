@@ -90,7 +90,7 @@ fn the_documents_questions_find_what_was_planted() {
     assert_eq!(collected.status.code(), Some(0), "{}", stderr(&collected));
     export_all(&place);
     let (code, said) = export(&place, &format!("--fleet {}/fleet", root.display()));
-    assert!(code == 0 && said.starts_with("16 runs with"), "{said}");
+    assert!(code == 0 && said.starts_with("exported: 16 runs, "), "{said}");
     let Some(python) = python() else { return };
     let answers = ask(&python, root, &document());
     assert_eq!(answers.len(), 11);

@@ -40,7 +40,7 @@ fn the_ranking_filters_sorts_and_keeps_its_state_in_the_address() {
     assert_eq!(browser.value(HOSTS), "f e d a b c", "another build is not among them");
     assert_eq!(browser.value("location.hash"), "", "the default leaves nothing in the address");
     let guard = browser.value("document.querySelector('.guard').textContent");
-    assert!(guard.as_str().unwrap().contains("1 with other builds"), "{guard}");
+    assert!(guard.as_str().unwrap().contains("1 run hidden: different builds."), "{guard}");
     assert_eq!(browser.value(COUNTS), "6.1 4, 6.12 2");
     tick(&mut browser, "cpu.model", "Beta");
     browser.wait(&format!("{HOSTS} === 'e d'"));
