@@ -41,17 +41,12 @@ impl Limit {
     /// # Errors
     /// There are two losses of time.
     pub(crate) fn split(limits: &[Limit]) -> Result<(Option<f64>, Vec<CountLimit>)> {
-        let (mut times, mut counts) = (Vec::new(), Vec::new());
-        for limit in limits {
-            match limit {
-                Limit::Time(size) => times.push(*size),
-                Limit::Count(limit) => counts.push(limit.clone()),
-            }
+        let times: Vec<f64> = limits.iter().filter_map(Limit::time).collect();
+        if let [one, other, ..] = times[..] {
+            bail!("--fail-on has two limits for the time, {one}% and {other}%; give one");
         }
-        match times[..] {
-            [one, other, ..] => bail!("--fail-on has two limits for the time, {one}% and {other}%; give one"),
-            _ => Ok((times.first().copied(), counts)),
-        }
+        let count = |limit: &Limit| if let Limit::Count(limit) = limit { Some(limit.clone()) } else { None };
+        Ok((times.first().copied(), limits.iter().filter_map(count).collect()))
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
-    let gate = Limit::split(&arguments.fail_on).ok().and_then(|(gate, _)| gate).filter(|_| arguments.bisect);
+    let gate = arguments.fail_on.iter().find_map(Limit::time).filter(|_| arguments.bisect);
     let status = |measured: &Measured, status| gate.map_or(status, |gate| bisected(measured, status, gate));
     let exports = arguments.commands.exports();
     answer(&arguments.options, &exports, |catalogue, _| ask(arguments, catalogue).map_err(usage), status)

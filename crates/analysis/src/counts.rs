@@ -192,11 +192,12 @@ impl Counts {
             let why = format!("executions differ by more than the {allowed} that are allowed, so it decides nothing");
             return (Outcome::Undecided, format!("{label} are {own} in {name} and {other} in {base_name}: {why}"));
         }
-        let why = format!(
-            "{name} has more {label} than {base_name}: {own} in place of {other}, and {allowed} more are allowed"
-        );
-        let outcome = if own.low as f64 - other.high as f64 > room { Outcome::Failed } else { Outcome::Passed };
-        (outcome, why)
+        if own.low as f64 - other.high as f64 <= room {
+            let why = format!("{label} are {own} in {name} and {other} in {base_name}; {allowed} more are allowed");
+            return (Outcome::Passed, why);
+        }
+        let more = format!("{name} has more {label} than {base_name}: {own} in place of {other}");
+        (Outcome::Failed, format!("{more}, and {allowed} more are allowed"))
     }
 }
 
@@ -220,8 +221,11 @@ impl super::Results {
             let why = "nothing was counted, so no count can be judged; the report has the reason";
             return limits.first().map(|_| (Outcome::Failed, why.to_owned())).into_iter().collect();
         };
-        let all = others.iter().flat_map(|one| limits.iter().map(move |limit| (one, limit)));
-        all.map(|(one, limit)| one.judge(base, [one, base].map(|of| of.cell.key.condition.as_str()), limit)).collect()
+        let judged = |one: &Counts| {
+            let names = [one, base].map(|counts| counts.cell.key.condition.as_str());
+            limits.iter().map(|limit| one.judge(base, names, limit)).collect::<Vec<_>>()
+        };
+        others.iter().flat_map(judged).collect()
     }
 }
 
@@ -238,7 +242,8 @@ impl Comparisons {
     }
 
     /// Returns what limits make of these, with a sentence for each.
-    pub(crate) fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
+    #[must_use]
+    pub fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
         let all = self.counts();
         if let ([limit, ..], []) = (limits, &all[..]) {
             let why = format!(
@@ -247,13 +252,12 @@ impl Comparisons {
             );
             return vec![(Outcome::Failed, why)];
         }
-        let names =
-            |letter: &str, one: &Counts| [letter, self.against()].map(|run| format!("{} in {run}", one.cell.label));
-        let judged = |(letter, one, base): &(&str, &Counts, &Counts), limit| {
-            let [name, base_name] = names(letter, one);
-            one.judge(base, [&name, &base_name], limit)
+        let judged = |(letter, one, base): (&str, &Counts, &Counts)| {
+            let names = [letter, self.against()].map(|run| format!("{} in {run}", one.cell.label));
+            let [name, base_name] = names.each_ref().map(String::as_str);
+            limits.iter().map(|limit| one.judge(base, [name, base_name], limit)).collect::<Vec<_>>()
         };
-        limits.iter().flat_map(|limit| all.iter().map(move |pair| judged(pair, limit))).collect()
+        all.into_iter().flat_map(judged).collect()
     }
 }
 

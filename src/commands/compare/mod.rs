@@ -130,8 +130,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let second = (!later.is_empty()).then(|| Comparisons::new(later, &asked));
     let is_strict = arguments.strict_gate;
-    let gate = (!arguments.fail_on.is_empty())
-        .then(|| Gate { is_strict, ..comparisons.gate_of(time, &counts, second.as_ref()) });
+    let gate = (!arguments.fail_on.is_empty()).then(|| Gate {
+        is_strict,
+        counts: comparisons.judged(&counts),
+        // No loss of time is too large where only counts have limits.
+        ..comparisons.gate(time.unwrap_or(f64::INFINITY), second.as_ref())
+    });
     let subject = match arguments.side_by_side {
         true => Subject::Systems(&comparisons, systems::order(&comparisons, arguments)?),
         false => Subject::Comparison(&comparisons, gate.as_ref()),

@@ -217,6 +217,8 @@ pub(crate) fn shared(values: &Sides<Values>) -> Vec<(u32, Sides<f64>)> {
 #[derive(Debug, Clone)]
 pub(crate) struct Difference {
     measure: Measure,
+    /// True if it is of the time that the same work takes: slower or faster, not worse or better.
+    is_of_time: bool,
     pub(super) data: Data,
     /// The shift towards the better.
     pub(crate) shift: Shift,
@@ -244,6 +246,7 @@ impl Difference {
         let (shift, verdict) = (data.shift(), Verdict::Undecided(f64::INFINITY));
         Difference {
             measure,
+            is_of_time: measure.is_of_time(Metric::Rate),
             adjusted: shift.estimate,
             shift,
             data,
@@ -324,7 +327,7 @@ impl Difference {
         if self.between.is_some() && between >= RATE {
             return Verdict::Differs;
         }
-        match (delta.value < 0.0, self.measure.is_of_time()) {
+        match (delta.value < 0.0, self.is_of_time) {
             (true, true) => Verdict::Slower,
             (false, true) => Verdict::Faster,
             (true, false) => Verdict::Worse,
@@ -403,7 +406,8 @@ impl Draft {
     /// Returns the comparison of a cell of the run or condition `run`, by one measure.
     pub(crate) fn new(run: &str, cell: &Cell, measure: Measure, observed: Observed) -> Draft {
         let Observed { design, mut shown, n, pairs, widening, between, data } = observed;
-        let mut difference = Difference { between, ..Difference::new(measure, data) };
+        let is_of_time = measure.is_of_time(cell.metric);
+        let mut difference = Difference { between, is_of_time, ..Difference::new(measure, data) };
         difference.widen(widening);
         // The judged side is shown as the difference has it, so that no row contradicts itself.
         let shift = difference.shift.estimate.value;
@@ -454,12 +458,7 @@ impl Draft {
     pub(crate) fn judged(&self) -> Comparison {
         let Difference { measure, adjusted, q, verdict, shift, .. } = &self.difference;
         let (delta, adjusted) = (self.difference.delta(), measure.delta(adjusted));
-        let verdict = match verdict {
-            Verdict::Slower if !self.comparison.is_of_time() => Verdict::Worse,
-            Verdict::Faster if !self.comparison.is_of_time() => Verdict::Better,
-            verdict => *verdict,
-        };
-        Comparison { delta, adjusted, p: shift.p, q: *q, verdict, ..self.comparison.clone() }
+        Comparison { delta, adjusted, p: shift.p, q: *q, verdict: *verdict, ..self.comparison.clone() }
     }
 }
 

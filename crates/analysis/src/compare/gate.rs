@@ -3,7 +3,6 @@
 use std::fmt::{Display, Formatter, Result};
 
 use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
-use crate::CountLimit;
 use stats::false_discovery_rates;
 use words::{NOTHING, at_least, count};
 
@@ -18,7 +17,7 @@ pub struct Gate {
     pub is_blind: bool,
     /// The comparisons that may hide a loss of its size.
     pub unseen: Option<Unseen>,
-    /// What it makes of counts, with a sentence for each.
+    /// The outcomes of limits of counts, with a sentence for each.
     pub counts: Vec<(Outcome, String)>,
     /// True if it stays closed for what cannot be told.
     pub is_strict: bool,
@@ -170,12 +169,6 @@ impl Comparisons {
                 && !self.comparisons.is_empty()
                 && self.comparisons.iter().all(Comparison::is_blind),
         }
-    }
-
-    /// Returns what losses of time of at least `time` per cent there are, and of counts beyond limits; as [`Comparisons::gate`].
-    #[must_use]
-    pub fn gate_of(&self, time: Option<f64>, limits: &[CountLimit], second: Option<&Comparisons>) -> Gate {
-        Gate { counts: self.judged(limits), ..self.gate(time.unwrap_or(f64::INFINITY), second) }
     }
 
     /// Returns what speaks against `second` as a second look: made before the first, or of other builds.

@@ -9,8 +9,8 @@ use stats::Estimate;
 /// The least latency in ms that has a logarithm: 1 ns.
 pub(crate) const LEAST: f64 = 1e-6;
 
-/// What an amount of 0 counts as, so that one of nothing and any other have a ratio.
-const NONE_OF_IT: f64 = 0.5;
+/// The amount that stands for 0, so that it has a ratio to any other.
+const ZERO_AMOUNT: f64 = 0.5;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -80,9 +80,9 @@ impl Measure {
         matches!(self, Measure::P50 | Measure::P99 | Measure::P999)
     }
 
-    /// Whether its differences are of the time that the same work takes.
-    pub(crate) fn is_of_time(self) -> bool {
-        !matches!(self, Measure::Met | Measure::Energy | Measure::Memory)
+    /// Returns true if its differences, of figures of this metric, are of the time that the same work takes.
+    pub(crate) fn is_of_time(self, metric: Metric) -> bool {
+        metric != Metric::Amount && !matches!(self, Measure::Met | Measure::Energy | Measure::Memory)
     }
 
     /// Returns a value as a number that is larger where it is better, and whose differences are what is judged: a
@@ -90,7 +90,7 @@ impl Measure {
     pub(crate) fn goodness(self, metric: Metric, value: f64) -> f64 {
         match (self, metric) {
             (Measure::Met, _) => value,
-            (_, Metric::Amount) if value == 0.0 => -NONE_OF_IT.natural_log(),
+            (_, Metric::Amount) if value == 0.0 => -ZERO_AMOUNT.natural_log(),
             (Measure::Energy | Measure::Memory, _) | (_, Metric::Time | Metric::Amount) => -value.natural_log(),
             (_, Metric::Latency) => -value.max(LEAST).natural_log(),
             (_, Metric::Rate) => value.natural_log(),
@@ -101,7 +101,7 @@ impl Measure {
     pub(crate) fn beyond(self, metric: Metric, base: f64, goodness: f64) -> f64 {
         match self {
             Measure::Met => base + goodness,
-            _ if metric == Metric::Amount && base == 0.0 && goodness != 0.0 => NONE_OF_IT * (-goodness).exponential(),
+            _ if metric == Metric::Amount && base == 0.0 && goodness != 0.0 => ZERO_AMOUNT * (-goodness).exponential(),
             _ if self.lower_is_better(metric) => base * (-goodness).exponential(),
             _ => base * goodness.exponential(),
         }

@@ -16,7 +16,7 @@ mod verdict;
 use serde::Serialize;
 
 use super::{Remark, Results, Why};
-use catalogue::{Catalogue, Metric};
+use catalogue::Catalogue;
 use engine::{Draft, Observed};
 use journal::Cell;
 use pool::Pool;
@@ -151,7 +151,7 @@ pub struct Total {
 impl Comparison {
     /// Returns true if its differences are of the time that the same work takes.
     fn is_of_time(&self) -> bool {
-        self.measure.is_of_time() && self.cell.metric != Metric::Amount
+        self.measure.is_of_time(self.cell.metric)
     }
 
     /// Returns how many times as long the same takes as in A; nothing for deadlines met, energy and other amounts.

@@ -60,7 +60,7 @@ fn letters(all: &Comparisons) -> Vec<&str> {
     }
 }
 
-/// Whether a verdict is of a kind.
+/// A test for a kind of verdicts.
 type Kind = fn(&Verdict) -> bool;
 
 /// The result in a sentence: `B against A: 2 slower or worse (syscall -79.7%), 1 the same within 1 %, 5 undecided.`

@@ -57,11 +57,11 @@ impl<'a> Line<'a> {
     /// Returns the name by that of the test; commands in turn are a test without a name.
     fn named(&self, test: &str) -> String {
         let Comparison { cell, measure, .. } = self.comparison;
-        match measure {
-            measure if !cell.in_turn || is_printed(cell) => measured(test, &self.shown, *measure),
-            Measure::Score => format!("time{}", coordinates(&self.shown)),
-            measure => format!("{}{}", measure.name(), coordinates(&self.shown)),
+        if !cell.in_turn || is_printed(cell) {
+            return measured(test, &self.shown, *measure);
         }
+        let what = if *measure == Measure::Score { "time" } else { measure.name() };
+        format!("{what}{}", coordinates(&self.shown))
     }
 
     /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show one.
