@@ -72,6 +72,7 @@ pub(crate) fn placed(
     let path = find(store, name)?;
     let mut results = Results::new(&redact.read(&path)?, catalogue, baseline);
     place(&mut results, &path, catalogue, &[]);
+    stand(&mut results, catalogue);
     Ok(results)
 }
 
@@ -84,9 +85,15 @@ pub(crate) fn place(results: &mut Results, path: &Path, catalogue: &Catalogue, w
     let mut others = alike(&listed, directory, &run, catalogue);
     others.retain(|other| !without.contains(&other.run.name));
     results.place_among(&others);
-    results.stand_among(&archive::reference::entries(catalogue));
     if let Findings::Cost(cost) = &mut results.findings {
         cost.notes.extend(newest_power(&listed, &run, catalogue));
+    }
+}
+
+/// Finds where the figures of a run stand among those of the reference collection, which is read for that.
+pub(crate) fn stand(results: &mut Results, catalogue: &Catalogue) {
+    if results.is_of_a_machine() {
+        results.stand_among(&archive::reference::entries(catalogue));
     }
 }
 

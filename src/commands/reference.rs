@@ -11,7 +11,7 @@ use crate::terminal::{print, print_words, say};
 use analysis::Results;
 use archive::reference;
 use catalogue::Catalogue;
-use journal::{Procedure, View};
+use journal::Procedure;
 
 /// Larger than any entry, so that the check itself says so.
 const MOST_BYTES: u64 = 1 << 20;
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 fn entry(arguments: &Add, catalogue: &Catalogue) -> Result<Status> {
     let Add { run, name, source, comment, results: store } = arguments;
     let results = results(&store.store()?, catalogue, run, None)?;
-    if !matches!(results.run.view, View::Scores | View::Scaling) || results.burnin().is_some() {
+    if !results.is_of_a_machine() || results.burnin().is_some() {
         return Err(usage(anyhow::anyhow!(
             "{} compares, or burns in; an entry has figures of a machine as it is: try `unixmark run index`",
             results.run.name

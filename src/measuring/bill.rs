@@ -1,4 +1,4 @@
-//! `unixmark bill`: what conditions will cost a command, system call by system call, and what they do cost it.
+//! `unixmark bill`: the predicted cost of conditions to a command, system call by system call, beside the measured one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if has_failed { Status::Failed } else { Status::Fine })
 }
 
-/// What a bill is made for.
+/// A bill that is being made.
 struct Billing<'a> {
     arguments: &'a Arguments,
     catalogue: &'a Catalogue,

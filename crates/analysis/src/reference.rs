@@ -7,6 +7,7 @@ use super::{Figure, Results};
 use catalogue::Metric;
 use journal::{End, Ended, FORMAT, Fact, Facts, Journal, Key, Procedure, Quantity, Run, Score, Trial, View};
 use stats::{Estimate, rank_ranges};
+use words::Grouped;
 
 /// The fact that has the half-width of an index's interval, in per cent of its logarithm; the index and its copies follow.
 const HALF_WIDTH: &str = "reference.index.";
@@ -19,9 +20,9 @@ pub struct Reference {
     pub key: Key,
     /// Its name in reports.
     pub label: String,
-    /// How the entries were measured: `standard procedure, native build`, or `imported`.
+    /// The way in which the entries were measured: `standard procedure, native build`, or `imported`.
     pub procedure: String,
-    /// Whether the run was measured so, too: others compare machines and programs at once.
+    /// True if the run was measured in that way, too; else machines and programs are compared at once.
     pub alike: bool,
     /// The entries that have the figure.
     pub of: usize,
@@ -35,11 +36,14 @@ pub struct Reference {
 struct Compared<'a> {
     key: Key,
     label: String,
-    /// Of an index its name, which says what it is against.
+    /// The unit; of an index its name, which says what it is against.
     unit: &'a str,
     lower_is_better: bool,
     score: Estimate,
 }
+
+/// An entry: its name, and what it has.
+type Others<'a> = (&'a str, Vec<Compared<'a>>);
 
 impl Results {
     /// Returns the run as a reference entry: what it was measured on and how, and each figure with its interval. Nothing says
@@ -113,25 +117,26 @@ impl Results {
         facts
     }
 
+    /// Returns true if it shows the figures of a machine, and not what a condition costs or which command is faster.
+    #[must_use]
+    pub fn is_of_a_machine(&self) -> bool {
+        matches!(self.run.view, View::Scores | View::Scaling)
+    }
+
     /// Finds where the figures stand among those of `entries`; of each those that were measured alike come first.
     pub fn stand_among(&mut self, entries: &[Results]) {
-        if !matches!(self.run.view, View::Scores | View::Scaling) {
+        if !self.is_of_a_machine() {
             return;
         }
         let own = way(&self.run);
-        let others: Vec<&Results> = entries.iter().filter(|entry| entry.run.name != self.run.name).collect();
-        let mut ways: Vec<String> = others.iter().map(|entry| way(&entry.run)).collect();
-        ways.sort_by_key(|way| (*way != own, way.clone()));
-        ways.dedup();
-        let figures = self.compared();
-        let found = figures.iter().flat_map(|figure| {
-            let among = |way: &String| {
-                let alike = others.iter().copied().filter(|entry| self::way(&entry.run) == *way);
-                stand(figure, &alike.collect::<Vec<&Results>>(), (way, *way == own))
-            };
-            ways.iter().filter_map(among).collect::<Vec<Reference>>()
-        });
-        self.references = found.collect::<Vec<Reference>>();
+        let others = entries.iter().filter(|entry| entry.run.name != self.run.name);
+        let mut ways: Vec<(String, Vec<Others<'_>>)> =
+            others.map(|entry| (way(&entry.run), (entry.run.name.as_str(), entry.compared()))).grouped();
+        ways.sort_by_key(|(way, _)| (*way != own, way.clone()));
+        let among = |figure: &Compared<'_>| -> Vec<Reference> {
+            ways.iter().filter_map(|(way, entries)| stand(figure, entries, (way, *way == own))).collect()
+        };
+        self.references = self.compared().iter().flat_map(among).collect();
     }
 
     /// The complete indexes, then the figures.
@@ -154,7 +159,7 @@ impl Results {
     }
 }
 
-/// How a run was measured, as far as its figures depend on it.
+/// Returns the way in which a run was measured, as far as its figures depend on it.
 fn way(run: &Run) -> String {
     let build = run.build.as_ref().map_or(String::new(), |build| format!(", {} build", build.name));
     match run.procedure {
@@ -164,12 +169,10 @@ fn way(run: &Run) -> String {
 }
 
 /// Returns where a figure stands among those of entries that were measured in one way; `None` if none has it.
-fn stand(figure: &Compared<'_>, entries: &[&Results], (way, alike): (&str, bool)) -> Option<Reference> {
-    let same = |one: &Compared<'_>| one.key == figure.key && one.unit == figure.unit;
-    let known: Vec<(&str, Estimate)> = entries
-        .iter()
-        .filter_map(|entry| Some((&*entry.run.name, entry.compared().into_iter().find(same)?.score)))
-        .collect();
+fn stand(figure: &Compared<'_>, entries: &[Others<'_>], (way, alike): (&str, bool)) -> Option<Reference> {
+    let same = |one: &&Compared<'_>| one.key == figure.key && one.unit == figure.unit;
+    let known: Vec<(&str, Estimate)> =
+        entries.iter().filter_map(|(name, all)| Some((*name, all.iter().find(same)?.score))).collect();
     // A published figure has no interval: it is taken as exact.
     let exact = |score: Estimate| {
         if score.bounded() { score } else { Estimate { low: score.value, high: score.value, ..score } }

@@ -1,4 +1,4 @@
-//! Where a run stands among the machines of the reference collection.
+//! The standings of a run among the machines of the reference collection.
 
 use analysis::{Reference, Results};
 use words::Grouped;
