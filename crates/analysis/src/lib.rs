@@ -118,7 +118,7 @@ pub struct Results {
     pub bill: Option<Bill>,
     /// How much of the time neighbours disturbed; `None` if that is not known.
     pub neighbours: Option<Neighbours>,
-    /// Where its figures stand among those of reference systems; empty until [`Results::stand_among`] finds it.
+    /// Its standings among reference systems; empty until [`Results::stand_among`] finds them.
     pub references: Vec<Reference>,
     /// What touches the whole run.
     pub warnings: Vec<Remark>,

@@ -1,5 +1,5 @@
-//! What a condition will cost a command: what it adds to each system call, times how often the command makes it; and what it
-//! does cost, beside that.
+//! The predicted cost of a condition to a command, beside the measured one: the time that the condition adds to each system
+//! call, times the number of such calls in an execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use stats::Estimate;
 const STARTS: [&str; 4] = ["clone", "clone3", "fork", "vfork"];
 const END: &str = "exit_group";
 
-/// What a condition adds to tests: by their names ns per count, and the system calls in a count.
+/// The price list of a condition: for each test the ns that it adds to a count, and the system calls in a count.
 #[derive(Debug, Clone, Default)]
 pub struct PriceList(BTreeMap<String, (Estimate, f64)>);
 
@@ -22,28 +22,28 @@ pub struct PriceList(BTreeMap<String, (Estimate, f64)>);
 pub struct Item {
     /// The name: `openat`, `faults`.
     pub name: String,
-    /// How many an execution has.
+    /// The number in an execution.
     pub count: Range,
-    /// What the condition adds to one, in ns; `None` if it has no price.
+    /// The ns that the condition adds to one; `None` if it has no price.
     pub price: Option<Estimate>,
-    /// What it adds to an execution, in ns.
+    /// The ns that it adds to an execution.
     pub added: Option<Estimate>,
 }
 
-/// What a condition will cost a command.
+/// The predicted cost of a condition to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
     /// The condition.
     pub condition: String,
-    /// What it is compared with.
+    /// The condition that it is compared with.
     pub against: String,
-    /// What the command does, the dearest first, and last what has no price.
+    /// The calls of an execution, the dearest first, and last those without a price.
     pub items: Vec<Item>,
-    /// What the condition adds to an execution, in ns: of everything that has a price.
+    /// The ns that the condition adds to an execution, over all calls that have a price.
     pub total: Estimate,
-    /// How long an execution takes without it, in ns, where that is known.
+    /// The ns of an execution without it, where these are known.
     pub time: Option<f64>,
-    /// What the condition was measured to add to an execution, in ns.
+    /// The ns that the condition was measured to add to an execution.
     pub measured: Option<Estimate>,
 }
 
@@ -124,7 +124,7 @@ impl Prediction {
     /// Returns a time in ns as a share of an execution, in per cent.
     #[must_use]
     pub fn percent(&self, ns: Estimate) -> Option<Estimate> {
-        self.time.map(|time| sum([(100.0 / time, ns)].into_iter()))
+        self.time.map(|time| ns.scaled(100.0 / time))
     }
 }
 
@@ -160,7 +160,7 @@ fn nanoseconds(cell: &Cell, value: f64) -> f64 {
 /// Returns what a condition adds to a count, in ns.
 fn added(comparison: &Comparison) -> Estimate {
     let before = nanoseconds(&comparison.cell, comparison.a);
-    sum([(before / 100.0, inverse(comparison.delta))].into_iter())
+    inverse(comparison.delta).scaled(before / 100.0)
 }
 
 /// Returns the weighted sum of estimates that know nothing of each other: their halves add up as squares.

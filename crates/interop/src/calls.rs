@@ -1,4 +1,4 @@
-//! How often each system call was made, as `strace -c` and `perf trace -s` print it.
+//! Numbers of system calls by name, as `strace -c` and `perf trace -s` print them.
 
 use std::collections::BTreeMap;
 

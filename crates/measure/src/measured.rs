@@ -100,9 +100,9 @@ fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
 fn sentence(effect: &Effect) -> String {
     let Comparison { cell, measure, verdict, .. } = &effect.comparison;
     let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
-    let of = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
+    let what = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
     format!(
-        "{}{copies}{of}: {:.1} {} {} under {}",
+        "{}{copies}{what}: {:.1} {} {} under {}",
         cell.key.test,
         effect.comparison.change().value.abs(),
         measure.delta_unit(),

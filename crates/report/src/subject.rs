@@ -27,7 +27,7 @@ pub enum Subject<'a> {
     Card(&'a Card<'a>),
     /// What will spoil a run here.
     Doctor(&'a [Finding]),
-    /// What conditions will cost a command, whose name comes first.
+    /// The predicted costs of conditions to a command, whose name comes first.
     Bill(&'a str, &'a [Prediction]),
 }
 

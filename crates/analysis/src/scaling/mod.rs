@@ -160,7 +160,7 @@ impl<'a> Measured<'a> {
     fn per_copy(&self, total: &Estimate) -> Estimate {
         match self.row.cell.metric {
             Metric::Time => self.turned(total),
-            Metric::Rate | Metric::Latency | Metric::Amount => scaled(total, 1.0 / f64::from(self.row.cell.key.copies)),
+            Metric::Rate | Metric::Latency | Metric::Amount => total.scaled(1.0 / f64::from(self.row.cell.key.copies)),
         }
     }
 
@@ -313,7 +313,7 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
             total,
             gain,
             step,
-            efficiency: scaled(&gain, 1.0 / times),
+            efficiency: gain.scaled(1.0 / times),
             clock: clocks.map(|clocks| median(&clocks[place])),
             normalised,
             fairness: one.fairness,
@@ -324,13 +324,9 @@ fn levels(group: &[&Measured<'_>], clocks: Option<&[Vec<f64>]>) -> (Vec<Level>, 
     (levels, trials)
 }
 
-fn scaled(estimate: &Estimate, by: f64) -> Estimate {
-    Estimate { value: estimate.value * by, low: estimate.low * by, high: estimate.high * by }
-}
-
 /// An estimate at another value, with the same shares to its ends.
 fn moved(estimate: &Estimate, value: f64) -> Estimate {
-    scaled(estimate, value / estimate.value)
+    estimate.scaled(value / estimate.value)
 }
 
 #[cfg(test)]

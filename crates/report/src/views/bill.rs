@@ -1,4 +1,4 @@
-//! The bill of a command: what conditions will cost it, call by call, and what they do cost it.
+//! The bill of a command: the predicted cost of conditions, call by call, beside the measured one.
 
 use analysis::{Item, Prediction};
 use serde_json::json;
@@ -13,10 +13,10 @@ const FORMAT: &str = "unixmark-bill/1";
 /// Names that a sentence lists.
 const FEW: usize = 6;
 
-/// ns in a µs.
-const MICRO: f64 = 1e3;
+/// µs in a ns.
+const MICRO: f64 = 1e-3;
 
-/// How to read a bill.
+/// The way to read a bill.
 const READING: &str = "A call's price is what the condition adds to it in a loop of its own, with short arguments and warm caches; \
                        `added` is that times the number of calls of an execution. The prediction adds up the processor time \
                        of all processes: where they run side by side, less of it is felt. What is measured and not predicted \
@@ -59,7 +59,7 @@ fn amount(one: &Prediction, ns: Estimate) -> String {
         format!("{} {unit} ({})", value.words(), ends.words())
     };
     let percent = one.percent(ns).map(|percent| format!(", {}", range(percent, "%")));
-    format!("{}{}", range(scaled(ns, MICRO), "µs"), percent.unwrap_or_default())
+    format!("{}{}", range(ns.scaled(MICRO), "µs"), percent.unwrap_or_default())
 }
 
 fn name(item: &Item) -> &str {
@@ -70,10 +70,6 @@ fn counted(item: &Item) -> String {
     format!("{} {}", item.count, name(item))
 }
 
-fn scaled(ns: Estimate, unit: f64) -> Estimate {
-    Estimate { value: ns.value / unit, low: ns.low / unit, high: ns.high / unit }
-}
-
 /// Returns the prediction, the measurement and what is left, below each other.
 fn times(one: &Prediction) -> Table {
     type Line = (&'static str, Option<Estimate>);
@@ -82,7 +78,7 @@ fn times(one: &Prediction) -> Table {
         .with(Column::data("condition"), |_: &Line| Field::text(&one.condition))
         .with(Column::data("against"), |_| Field::text(&one.against))
         .with(Column::words("per execution").keyed("what"), |line| Field::text(line.0));
-    let columns = with_interval(columns, ("µs", "us"), |line| Some(scaled(line.1?, MICRO)));
+    let columns = with_interval(columns, ("µs", "us"), |line| Some(line.1?.scaled(MICRO)));
     let columns = with_interval(columns, ("%", "percent"), |line| one.percent(line.1?));
     columns.of(lines.iter().filter(|line| line.1.is_some())).keyed("times")
 }
@@ -96,7 +92,7 @@ fn calls(one: &Prediction) -> Table {
             Field::Worded(item.count.to_string(), json!([item.count.low, item.count.high]))
         });
     let columns = with_interval(columns, ("ns each", "price_ns"), |item| item.price);
-    let columns = with_interval(columns, ("µs added", "added_us"), |item| Some(scaled(item.added?, MICRO)));
+    let columns = with_interval(columns, ("µs added", "added_us"), |item| Some(item.added?.scaled(MICRO)));
     columns.of(&one.items).keyed("calls").titled("", "the dearest first; -: no price")
 }
 

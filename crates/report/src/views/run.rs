@@ -32,8 +32,8 @@ pub fn run(results: &Results) -> Document {
         document.extend(scores::figures(results));
     }
     // Whoever compares commands knows the machine, and wants the table next to the answer.
-    let (above, below) =
-        if run.view == View::Ab { (None, Some(heading(results))) } else { (Some(heading(results)), None) };
+    let heading = Some(heading(results));
+    let (above, below) = if run.view == View::Ab { (None, heading) } else { (heading, None) };
     document.extend(above);
     document.extend([
         Block::Data("run", json!(run)),
