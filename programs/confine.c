@@ -71,8 +71,21 @@ static void gain_nothing(void)
         kit_skip("no_new_privs was refused (%s): it needs Linux 3.5", strerror(errno));
 }
 
+/* The filter in a file: instructions as the kernel has them. */
+static struct sock_fprog filter_in(const char *path)
+{
+    static struct sock_filter program[BPF_MAXINSNS];
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file < 0 ? -1 : read(file, program, sizeof program);
+
+    if (bytes < 0)
+        kit_error("the filter %s cannot be read (%s)", path, strerror(errno));
+    close(file);
+    return (struct sock_fprog){(unsigned short)((size_t)bytes / sizeof *program), program};
+}
+
 /*
- * Both allow everything. The answer of the first depends only on the call's number, so the kernel (since 5.11) caches it;
+ * The first two allow everything. The answer of the first depends only on the call's number, so the kernel (since 5.11) caches it;
  * the second reads an argument, so it runs at every call.
  */
 static void filter(const char *kind)
@@ -91,8 +104,10 @@ static void filter(const char *kind)
         return;
     if (strcmp(kind, "argument") == 0)
         program = (struct sock_fprog){sizeof asking / sizeof *asking, asking};
+    else if (*kind == '/')
+        program = filter_in(kind);
     else if (strcmp(kind, "allow") != 0)
-        kit_error("seccomp=%s is neither allow nor argument", kind);
+        kit_error("seccomp=%s is neither allow nor argument nor a filter's path", kind);
     gain_nothing();
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
         kit_skip("a seccomp filter was refused (%s): it needs a kernel with CONFIG_SECCOMP_FILTER", strerror(errno));

@@ -324,6 +324,31 @@ fn values(said: &str) -> Vec<(&str, f64)> {
         .collect()
 }
 
+/// A profile of a container engine: what it denies fails with its error, in the measured command alone.
+#[test]
+#[ignore = "changes the system"]
+fn a_profile_denies_what_it_says() {
+    let place = testing::Place::new();
+    let root = place.root.path();
+    let profile = root.join("profile.json");
+    let denied = "{\"names\": [\"mkdir\", \"mkdirat\"], \"action\": \"SCMP_ACT_ERRNO\", \"errnoRet\": 13}";
+    std::fs::write(&profile, format!("{{\"defaultAction\": \"SCMP_ACT_ALLOW\", \"syscalls\": [{denied}]}}")).unwrap();
+    let command = "mkdir \"$0/made\" 2>>\"$0/said\" && rmdir \"$0/made\" && echo made >>\"$0/said\"; :";
+    let condition = format!("seccomp=profile:{}", profile.display());
+    let mut tool = place.unixmark("cost --quick -i 2 --quiet --dir");
+    tool.arg(place.scratch()).arg(&condition).args(["--", "sh", "-c", command]).arg(root);
+    let output = tool.output().unwrap();
+    assert!(output.status.success(), "{}", testing::stderr(&output));
+    let said = std::fs::read_to_string(root.join("said")).unwrap();
+    assert!(said.contains("made\n") && said.contains("Permission denied"), "{said}");
+    let report = place.json("latest");
+    let evidence = report["trials"].to_string() + &report["results"].to_string();
+    assert!(evidence.contains("seccomp"), "{evidence}");
+    std::fs::write(&profile, "{}").unwrap();
+    let output = place.unixmark(&format!("cost {condition} syscall")).output().unwrap();
+    assert!(testing::stderr(&output).contains("profile.json: missing field"), "{}", testing::stderr(&output));
+}
+
 /// The real programs prove what the rows have them do; also one that replaces itself again and again.
 #[test]
 #[ignore = "changes the system"]

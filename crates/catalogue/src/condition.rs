@@ -98,6 +98,8 @@ pub enum Means {
     File,
     /// The measured programs do it to themselves, and prove it by a `value` line of the row's name.
     Argument,
+    /// The same, with a filter that may come out of a file.
+    Seccomp,
     /// The measured programs are started by another, and a companion may run beside them.
     Beside,
     /// A control group limits the measured programs.

@@ -281,7 +281,10 @@ fn conditions_have_what_they_are_switched_by() {
             assert!(level.text.is_none() || means == Means::File, "{id}={}: a text", level.id);
             assert!(level.rules.is_none() || means == Means::Audit, "{id}={}: rules", level.id);
         }
-        assert!(switch.args.is_empty() || matches!(means, Means::Argument | Means::Beside), "{id}: args");
+        assert!(
+            switch.args.is_empty() || matches!(means, Means::Argument | Means::Beside | Means::Seccomp),
+            "{id}: args"
+        );
         assert!(means != Means::Argument || !switch.args.is_empty(), "{id}: no args");
         let beside = usize::from(!switch.prefix.is_empty()) + usize::from(switch.companion.is_some());
         assert_eq!(beside, usize::from(means == Means::Beside), "{id}: a prefix or a companion");
@@ -316,7 +319,7 @@ fn conditions_need_linux_where_it_does_the_switching() {
     for switch in &catalogue().switches {
         let expected = match switch.means {
             Means::Nothing | Means::Build | Means::Command => false,
-            Means::Argument => switch.args.iter().any(only_linux),
+            Means::Argument | Means::Seccomp => switch.args.iter().any(only_linux),
             _ => true,
         };
         assert_eq!(switch.needs.contains(&Need::Linux), expected, "{}", switch.id);

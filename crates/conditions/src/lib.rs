@@ -14,6 +14,7 @@ mod file;
 mod ledger;
 mod mount;
 mod scope;
+mod seccomp;
 mod tracing;
 
 use std::fs::File;
@@ -431,6 +432,10 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             Box::new(move |context| audit::enter(ready, context))
         }
         Means::Command => Box::new(move |context| command::enter(switch, context)),
+        Means::Seccomp => {
+            let filter = seccomp::filter(level)?;
+            Box::new(move |context| seccomp::enter(switch, (level, filter), context))
+        }
         Means::Argument => Box::new(move |context| Ok(beside::enter_argument(switch, level, context))),
         Means::Beside => Box::new(move |context| beside::enter(switch, level, context)),
         Means::Tracing => Box::new(tracing::enter),

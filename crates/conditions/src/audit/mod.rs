@@ -51,6 +51,7 @@ use on::On;
 use receiving::Receiving;
 use state::State;
 
+pub(crate) use names::own_architecture;
 pub(crate) use state::{Found, restore};
 
 /// The trail's settings.

@@ -131,6 +131,11 @@ pub(crate) fn arch(word: &str) -> Option<u32> {
     archs().find(|(_, words, ..)| words.contains(&word)).map(|arch| arch.2)
 }
 
+/// Returns the kernel's number of this machine's own architecture.
+pub(crate) fn own_architecture() -> Option<u32> {
+    archs().next().map(|arch| arch.2)
+}
+
 /// Returns a system call's number in an architecture, or in this machine's own.
 pub(crate) fn call(name: &str, arch: Option<u32>) -> Option<u32> {
     let (.., names) = archs().find(|known| arch.is_none_or(|number| known.2 == number))?;

@@ -1,0 +1,350 @@
+//! Seccomp filters from the profiles of container engines: the JSON of Docker, Podman and the OCI runtime specification.
+//!
+//! The filter is a list, as libseccomp makes it by default: calls that are decided by their number alone come first, each group
+//! from the largest number to the smallest. Calls of other architectures get the profile's default action.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{Context, Proof, Refusal, audit, beside};
+use catalogue::Switch;
+
+/// Podman's profile, where distributions install it.
+const PODMAN: &str = "/usr/share/containers/seccomp.json";
+
+/// Bytes of a profile, at most.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The kernel's limit for a filter, BPF_MAXINSNS.
+const MOST_INSTRUCTIONS: usize = 4096;
+
+/// What a container may do by default, as far as profiles ask for it.
+const CAPABILITIES: [&str; 14] = [
+    "CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_MKNOD",
+    "CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Profile {
+    default_action: String,
+    default_errno_ret: Option<u32>,
+    #[serde(default)]
+    syscalls: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    #[serde(default)]
+    names: Vec<String>,
+    action: String,
+    errno_ret: Option<u32>,
+    args: Option<Vec<Argument>>,
+    #[serde(default)]
+    includes: Scope,
+    #[serde(default)]
+    excludes: Scope,
+}
+
+/// Where a rule applies, or does not.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Scope {
+    caps: Vec<String>,
+    arches: Vec<String>,
+    min_kernel: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Argument {
+    index: u32,
+    value: u64,
+    #[serde(default)]
+    value_two: u64,
+    op: String,
+}
+
+/// A `struct sock_filter`: code, jumps if true and if false, and operand.
+type Instruction = (u16, u8, u8, u32);
+
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const EQUAL: u16 = 0x15;
+const GREATER: u16 = 0x25;
+const AT_LEAST: u16 = 0x35;
+const RETURN: u16 = 0x06;
+
+/// Offsets in `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+
+/// Returns the filter of a level, as the kernel takes it; `None` for those that programs have themselves.
+///
+/// # Errors
+/// A sentence: the profile is not there, is none, or has something that cannot be compiled.
+pub(super) fn filter(level: &str) -> Result<Option<Vec<u8>>, String> {
+    let path = match level.strip_prefix("profile:") {
+        Some(path) => path,
+        None if level == "podman" => PODMAN,
+        None => return Ok(None),
+    };
+    let text = files::read_text(Path::new(path), MOST_BYTES)
+        .map_err(|why| format!("the profile {path} cannot be read ({why}); install it, or try seccomp=profile:FILE"))?;
+    let profile = serde_json::from_str::<Profile>(&text).map_err(|why| why.to_string());
+    let compiled = profile.and_then(|profile| compiled(&profile)).map_err(|why| format!("{path}: {why}"))?;
+    let bytes = compiled.iter().flat_map(|(code, yes, no, operand)| {
+        let (code, operand) = (code.to_ne_bytes(), operand.to_ne_bytes());
+        [code[0], code[1], *yes, *no, operand[0], operand[1], operand[2], operand[3]]
+    });
+    Ok(Some(bytes.collect()))
+}
+
+/// Gives the programs the filter, which they prove by the mode in /proc/self/status.
+pub(super) fn enter(
+    switch: &Switch,
+    (level, filter): (&str, Option<Vec<u8>>),
+    context: &mut Context<'_>,
+) -> Result<Proof, Refusal> {
+    let Some(filter) = filter else { return Ok(beside::enter_argument(switch, level, context)) };
+    let path = context.settings.scratch.join("seccomp.bpf");
+    std::fs::write(&path, filter).map_err(|why| format!("{} cannot be written ({why}); make room", path.display()))?;
+    Ok(beside::enter_argument(switch, &path.display().to_string(), context))
+}
+
+fn compiled(profile: &Profile) -> Result<Vec<Instruction>, String> {
+    let default = action(&profile.default_action, profile.default_errno_ret)?;
+    let architecture = audit::own_architecture().ok_or("filters of this architecture are not known")?;
+    let mut plain = BTreeMap::new();
+    let mut conditional = BTreeMap::<u32, Vec<Instruction>>::new();
+    for rule in profile.syscalls.iter().filter(|rule| rule.applies()) {
+        let action = action(&rule.action, rule.errno_ret.or(profile.default_errno_ret))?;
+        for number in rule.names.iter().filter_map(|name| machine::call_number(name)) {
+            match rule.args.as_deref().unwrap_or_default() {
+                [] => drop(plain.insert(number, action)),
+                args => conditional.entry(number).or_default().extend(tests(args, action)?),
+            }
+        }
+    }
+    conditional.retain(|number, _| !plain.contains_key(number));
+    let mut filter = vec![(LOAD, 0, 0, ARCHITECTURE), (EQUAL, 1, 0, architecture), (RETURN, 0, 0, default)];
+    filter.push((LOAD, 0, 0, NUMBER));
+    for (number, action) in plain.into_iter().rev() {
+        filter.extend([(EQUAL, 0, 1, number), (RETURN, 0, 0, action)]);
+    }
+    for (number, mut tests) in conditional.into_iter().rev() {
+        tests.push((RETURN, 0, 0, default));
+        filter.push((EQUAL, 0, jump(tests.len())?, number));
+        filter.extend(tests);
+    }
+    filter.push((RETURN, 0, 0, default));
+    match filter.len() {
+        0..=MOST_INSTRUCTIONS => Ok(filter),
+        long => Err(format!("its filter has {long} instructions, and the kernel takes {MOST_INSTRUCTIONS}")),
+    }
+}
+
+/// Returns the value that a filter returns for an action.
+fn action(name: &str, errno: Option<u32>) -> Result<u32, String> {
+    Ok(match name {
+        "SCMP_ACT_ALLOW" => 0x7fff_0000,
+        "SCMP_ACT_LOG" => 0x7ffc_0000,
+        "SCMP_ACT_TRAP" => 0x0003_0000,
+        "SCMP_ACT_KILL" | "SCMP_ACT_KILL_THREAD" => 0,
+        "SCMP_ACT_KILL_PROCESS" => 0x8000_0000,
+        "SCMP_ACT_ERRNO" => 0x0005_0000 | errno.unwrap_or(1) & 0xffff,
+        _ => return Err(format!("its action {name} needs a supervisor, which unixmark has not; leave it out")),
+    })
+}
+
+/// Returns the instructions that end in an action if all arguments are as wanted, and else lead to what follows them.
+fn tests(args: &[Argument], action: u32) -> Result<Vec<Instruction>, String> {
+    let mut all = vec![(RETURN, 0, 0, action)];
+    for argument in args.iter().rev() {
+        let mut test = test(argument, all.len())?;
+        test.extend(all);
+        all = test;
+    }
+    Ok(all)
+}
+
+/// Returns the test of an argument, which skips `rest` instructions more than its own if it fails.
+fn test(argument: &Argument, rest: usize) -> Result<Vec<Instruction>, String> {
+    let Argument { index, value, value_two, op } = argument;
+    if *index > 5 {
+        return Err(format!("it tests argument {index}, and system calls have arguments 0 to 5"));
+    }
+    let halves = |number: u64| [(number >> 32) as u32, number as u32];
+    let offset = ARGUMENTS + 8 * index;
+    let [load_high, load_low] =
+        if cfg!(target_endian = "little") { [offset + 4, offset] } else { [offset, offset + 4] }
+            .map(|offset| (LOAD, 0, 0, offset));
+    let [high, low] = halves(*value);
+    // Jumps to what follows if the test fails, from one, two and three instructions before the end of it.
+    let [end, second, third] = [jump(rest)?, jump(rest + 2)?, jump(rest + 3)?];
+    Ok(match op.as_str() {
+        "SCMP_CMP_EQ" => vec![load_high, (EQUAL, 0, second, high), load_low, (EQUAL, 0, end, low)],
+        "SCMP_CMP_NE" => vec![load_high, (EQUAL, 0, 2, high), load_low, (EQUAL, end, 0, low)],
+        "SCMP_CMP_MASKED_EQ" => {
+            let [wanted_high, wanted_low] = halves(*value_two);
+            let first = (EQUAL, 0, third, wanted_high);
+            vec![load_high, (AND, 0, 0, high), first, load_low, (AND, 0, 0, low), (EQUAL, 0, end, wanted_low)]
+        }
+        "SCMP_CMP_GT" | "SCMP_CMP_GE" => {
+            let code = if op == "SCMP_CMP_GT" { GREATER } else { AT_LEAST };
+            vec![load_high, (GREATER, 3, 0, high), (EQUAL, 0, second, high), load_low, (code, 0, end, low)]
+        }
+        "SCMP_CMP_LT" | "SCMP_CMP_LE" => {
+            let code = if op == "SCMP_CMP_LT" { AT_LEAST } else { GREATER };
+            vec![load_high, (GREATER, third, 0, high), (EQUAL, 0, 2, high), load_low, (code, end, 0, low)]
+        }
+        _ => return Err(format!("it compares by {op}, which is not known")),
+    })
+}
+
+fn jump(length: usize) -> Result<u8, String> {
+    u8::try_from(length).map_err(|_| "it has too many conditions for one system call".to_owned())
+}
+
+impl Rule {
+    /// Returns true if the rule applies in a container with the usual capabilities on this machine.
+    fn applies(&self) -> bool {
+        let Rule { includes, excludes, .. } = self;
+        let has = |name: &String| CAPABILITIES.contains(&name.as_str());
+        let is_own = |name: &String| architecture_names().contains(&name.as_str());
+        includes.caps.iter().all(has)
+            && (includes.arches.is_empty() || includes.arches.iter().any(is_own))
+            && includes.min_kernel.as_deref().is_none_or(is_kernel)
+            && !excludes.caps.iter().any(has)
+            && !excludes.arches.iter().any(is_own)
+            && !excludes.min_kernel.as_deref().is_some_and(is_kernel)
+    }
+}
+
+/// Returns the names that profiles have for this machine's architecture.
+fn architecture_names() -> &'static [&'static str] {
+    match std::env::consts::ARCH {
+        "x86_64" => &["amd64", "x86_64"],
+        "aarch64" => &["arm64", "aarch64"],
+        "powerpc64" => &["ppc64le"],
+        "s390x" => &["s390x"],
+        "riscv64" => &["riscv64"],
+        _ => &["arm"],
+    }
+}
+
+/// Returns true if this kernel is of a version, `4.8`, or newer.
+fn is_kernel(version: &str) -> bool {
+    let numbers = |text: &str| text.split(['.', '-']).map_while(|part| part.parse().ok()).take(2).collect::<Vec<u32>>();
+    numbers(&rustix::system::uname().release().to_string_lossy()) >= numbers(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALLOWED: u32 = 0x7fff_0000;
+
+    /// Returns what a filter says of a call with arguments, as the kernel executes it.
+    fn verdict(filter: &[Instruction], number: u32, args: [u64; 6]) -> u32 {
+        let word = |offset: u32| match offset {
+            NUMBER => number,
+            ARCHITECTURE => audit::own_architecture().unwrap(),
+            _ => {
+                let bytes = args[(offset as usize - 16) / 8].to_ne_bytes();
+                let half = (offset as usize - 16) % 8;
+                u32::from_ne_bytes(bytes[half..half + 4].try_into().unwrap())
+            }
+        };
+        let (mut at, mut value) = (0, 0);
+        loop {
+            let (code, yes, no, operand) = filter[at];
+            let holds = match code {
+                RETURN => return operand,
+                LOAD => {
+                    value = word(operand);
+                    at += 1;
+                    continue;
+                }
+                AND => {
+                    value &= operand;
+                    at += 1;
+                    continue;
+                }
+                EQUAL => value == operand,
+                GREATER => value > operand,
+                _ => value >= operand,
+            };
+            at += 1 + usize::from(if holds { yes } else { no });
+        }
+    }
+
+    fn profile(rules: &str) -> Result<Vec<Instruction>, String> {
+        let text = format!("{{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":38,\"syscalls\":[{rules}]}}");
+        compiled(&serde_json::from_str(&text).unwrap())
+    }
+
+    fn rule(op: &str, value: u64, value_two: u64) -> String {
+        let arg = format!("{{\"index\":1,\"value\":{value},\"valueTwo\":{value_two},\"op\":\"SCMP_CMP_{op}\"}}");
+        format!("{{\"names\":[\"read\"],\"action\":\"SCMP_ACT_ALLOW\",\"args\":[{arg}]}}")
+    }
+
+    #[test]
+    fn arguments_are_compared_in_all_64_bits() {
+        let read = machine::call_number("read").unwrap();
+        let numbers = [0, 1, 5, 6, 7, 1 << 32, (1 << 32) + 5, (1 << 32) + 6, u64::MAX];
+        let limit = (1 << 32) + 5;
+        type Holds = fn(u64, u64) -> bool;
+        let ops: [(&str, Holds); 6] = [
+            ("EQ", |a, b| a == b),
+            ("NE", |a, b| a != b),
+            ("GT", |a, b| a > b),
+            ("GE", |a, b| a >= b),
+            ("LT", |a, b| a < b),
+            ("LE", |a, b| a <= b),
+        ];
+        for ((op, holds), value) in ops.into_iter().flat_map(|op| numbers.map(|value| (op, value))) {
+            let filter = profile(&rule(op, limit, 0)).unwrap();
+            let found = verdict(&filter, read, [0, value, 0, 0, 0, 0]) == ALLOWED;
+            assert_eq!(found, holds(value, limit), "{value} {op}");
+        }
+        let masked = profile(&rule("MASKED_EQ", 0x7e02_0000, 0)).unwrap();
+        assert_eq!(verdict(&masked, read, [0, 0x1_0000_0011, 0, 0, 0, 0]), ALLOWED);
+        assert_eq!(verdict(&masked, read, [0, 0x0002_0000, 0, 0, 0, 0]), 0x0005_0026);
+    }
+
+    #[test]
+    fn rules_apply_where_they_say_and_any_of_several_suffices() {
+        let [read, write] = ["read", "write"].map(|name| machine::call_number(name).unwrap());
+        let two = profile(&format!("{},{}", rule("EQ", 3, 0), rule("EQ", 7, 0))).unwrap();
+        for (value, action) in [(3, ALLOWED), (7, ALLOWED), (5, 0x0005_0026)] {
+            assert_eq!(verdict(&two, read, [0, value, 0, 0, 0, 0]), action);
+        }
+        let plain = "{\"names\":[\"write\",\"no_such_call\"],\"action\":\"SCMP_ACT_ALLOW\"";
+        for (more, action) in [
+            ("", ALLOWED),
+            (",\"includes\":{\"caps\":[\"CAP_SYS_ADMIN\"]}", 0x0005_0026),
+            (",\"excludes\":{\"caps\":[\"CAP_SYS_ADMIN\"]}", ALLOWED),
+            (",\"includes\":{\"minKernel\":\"2.6\"}", ALLOWED),
+            (",\"includes\":{\"minKernel\":\"99.0\"}", 0x0005_0026),
+            (",\"includes\":{\"arches\":[\"mips\"]}", 0x0005_0026),
+        ] {
+            let filter = profile(&format!("{plain}{more}}}")).unwrap();
+            assert_eq!(verdict(&filter, write, [0; 6]), action, "{more}");
+            assert_eq!(verdict(&filter, read, [0; 6]), 0x0005_0026);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_compiled_is_refused_by_its_name() {
+        let notify = "{\"names\":[\"read\"],\"action\":\"SCMP_ACT_NOTIFY\"}";
+        assert!(profile(notify).unwrap_err().contains("SCMP_ACT_NOTIFY"));
+        assert!(profile(&rule("ODD", 1, 1)).unwrap_err().contains("SCMP_CMP_ODD"));
+        assert!(filter("profile:/nonexistent").unwrap_err().contains("/nonexistent cannot be read"));
+        assert_eq!(filter("allow"), Ok(None));
+    }
+}
