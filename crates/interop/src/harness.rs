@@ -103,7 +103,7 @@ impl FromStr for Harness {
         match Kind::ALL.into_iter().find(|kind| kind.name() == word) {
             None if word != "auto" => {
                 let known = Kind::ALL.map(Kind::name).join(", ");
-                bail!("no kind of benchmark program is called '{word}'; use auto, {known}")
+                bail!("'{word}' is not a kind of benchmark program; use auto, {known}")
             }
             kind => Ok(Harness(kind)),
         }
@@ -150,7 +150,7 @@ pub struct Measurement {
 struct Measurements {
     all: Vec<Measurement>,
     numbers: BTreeMap<String, usize>,
-    /// Whether there were more than [`MOST_MEASUREMENTS`].
+    /// True if there were more than [`MOST_MEASUREMENTS`].
     overfull: bool,
 }
 
@@ -191,7 +191,7 @@ impl Measurements {
             bail!("it has more than {MOST_MEASUREMENTS} figures; select fewer benchmarks");
         }
         if self.all.is_empty() {
-            bail!("it has no figure of {what}; check that the program prints its figures in this format");
+            bail!("it has no figures in the format of {what}; check what the program prints");
         }
         for one in &mut self.all {
             let together = one.values.len().div_ceil(MOST_VALUES);

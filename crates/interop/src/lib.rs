@@ -28,7 +28,7 @@ pub use calls::calls;
 use catalogue::Catalogue;
 use draft::Draft;
 use journal::Journal;
-use suites::{cyclictest, fio, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, sysbench, yabs};
+use suites::{cyclictest, fio, frames, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, sysbench, yabs};
 use text::Text;
 
 /// One kind of text.
@@ -50,7 +50,7 @@ const fn reader(
 }
 
 /// Everything that can be imported. Of several that know a text the first reads it.
-const READERS: [Reader; 16] = [
+const READERS: [Reader; 17] = [
     reader("Lbench's tables (JSON)", lbench::is_it, lbench::read_text),
     reader("fio's JSON", fio::is_it, fio::read),
     reader("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
@@ -70,6 +70,7 @@ const READERS: [Reader; 16] = [
     reader("sysbench's text", sysbench::is_it, sysbench::read),
     reader("hackbench's text", hackbench::is_it, hackbench::read),
     reader("rt-app's logs", rt_app::is_it, rt_app::read),
+    reader("MangoHud's and PresentMon's CSV", frames::is_it, frames::read),
     reader("UnixBench's .log", log::is_it, log::read_text),
     reader("UnixBench's and BYTE 3's reports", report::is_it, report::read_text),
 ];
@@ -130,7 +131,7 @@ fn is_run(text: &str) -> bool {
 
 /// Says that a text cannot be imported, and what can be.
 fn stranger(text: &Text<'_>) -> String {
-    let what = if text.raw.trim().is_empty() { "empty" } else { "nothing that is known here" };
+    let what = if text.raw.trim().is_empty() { "empty" } else { "in no format that is known here" };
     format!("it is {what}; what can be imported: {}", kinds())
 }
 
@@ -154,7 +155,7 @@ mod tests {
             assert!(refused(run).starts_with("it is already a run"));
         }
         for stranger in ["\u{0}\u{1}\u{fffd}ELF", "{\"a\": \"b\"}", "[]"] {
-            assert!(refused(stranger).starts_with("it is nothing that is known here"), "{stranger}");
+            assert!(refused(stranger).starts_with("it is in no format that is known here"), "{stranger}");
         }
         for reader in &READERS {
             assert!(kinds().contains(reader.what));

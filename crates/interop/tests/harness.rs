@@ -181,7 +181,7 @@ fn plain_objects() {
     let within = format!("building …\n{PLAIN}\ndone\n");
     assert_eq!(measurements(Some(Kind::Json), &within).unwrap(), all);
     for none in ["{}", r#"{"a": "1"}"#, r#"{"a": {"b": 1}}"#, r#"{"a": -1}"#, "[1]", ""] {
-        assert!(refused(None, none).starts_with("it has no figure of"), "{none}");
+        assert!(refused(None, none).starts_with("it has no figures in the format of"), "{none}");
     }
 }
 
@@ -193,7 +193,7 @@ fn a_kind_reads_its_own_alone() {
         assert_eq!(measurements(Some(kind), text).unwrap(), auto(text), "{kind:?}");
         for other in Kind::ALL.into_iter().filter(|other| *other != kind) {
             let refused = refused(Some(other), text);
-            assert!(refused.starts_with("it has no figure of "), "{other:?} in {kind:?}: {refused}");
+            assert!(refused.starts_with("it has no figures in the format of "), "{other:?} in {kind:?}: {refused}");
         }
     }
     let error = "cargo".parse::<Harness>().unwrap_err().to_string();
@@ -215,7 +215,7 @@ fn what_is_endless_is_bounded() {
     let repeats = "BenchmarkX 1 5 ns/op\nBenchmarkX 1 7 ns/op\n".repeat(2500);
     assert_eq!(auto(&repeats)[0].values, [5.8, 6.2].repeat(500), "means of five neighbours");
     for open in ["[", "{\"a\":", "[{},\n", "{\"a\": 1,\n"] {
-        assert!(refused(None, &open.repeat(100_000)).starts_with("it has no figure of"));
+        assert!(refused(None, &open.repeat(100_000)).starts_with("it has no figures in the format of"));
     }
 }
 

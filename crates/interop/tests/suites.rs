@@ -324,6 +324,66 @@ fn rt_apps_log() {
     assert!(refused(&RT_APP.replace("2030", "inf")).contains("in line 4"));
 }
 
+/// A log in the form of MangoHud's documentation: each hundredth frame takes 50 ms, the others `usual`.
+fn mangohud(frames: usize, usual: f64) -> String {
+    let head = "os,cpu,gpu,ram,kernel,driver,cpuscheduler\n\
+                Debian,AMD Ryzen 7,AMD Radeon,32 GB,6.12.1,Mesa 25,schedutil\nfps,frametime,cpu_load,elapsed\n";
+    let mut log = head.to_owned();
+    let mut elapsed = 0.0;
+    for number in 0..frames {
+        let time = if number % 100 == 99 { 50.0 } else { usual };
+        elapsed += time;
+        log += &format!("{},{time},50,{}\n", 1e3 / time, elapsed * 1e6);
+    }
+    log
+}
+
+#[test]
+fn mangohuds_frames() {
+    let log = mangohud(4000, 10.0);
+    let (journal, results) = one(&log);
+    let value = |label: &str| row(&results, label).score.value;
+    // 99 frames of 10 ms and one of 50 take 1.04 s; 20 frames per second are one in 50 ms.
+    assert!((value("frames") - 96.15).abs() < 0.5, "{}", value("frames"));
+    assert_eq!((value("1 % low"), row(&results, "1 % low").n), (20.0, 4));
+    assert!(results.figures.iter().all(|row| row.cell.label != "0.1 % low"), "4000 frames have no ten thousandths");
+    assert!((value("change between frames") - 0.8).abs() < 0.1);
+    let stutters = journal.facts.text("imported.frames-over-twice-the-median-time");
+    assert_eq!((stutters, journal.facts.text("cpu.model")), (Some("40 of 4000"), Some("AMD Ryzen 7")));
+    // Older versions log microseconds.
+    let old: String = log
+        .lines()
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            let time = fields[1].parse::<f64>().map_or(fields[1].to_owned(), |time| (1e3 * time).to_string());
+            [&[fields[0], &time], &fields[2..]].concat().join(",") + "\n"
+        })
+        .collect();
+    assert_eq!(row(&one(&old).1, "1 % low").score.value, 20.0);
+    assert!(refused(&log.replacen("100,10,50,", "100,fast,50,", 1)).contains("frame time in line 4"));
+    assert!(refused(log.trim_end().rsplit_once(',').unwrap().0).contains("in line 4003"));
+}
+
+#[test]
+fn presentmons_frames_are_an_applications() {
+    for (columns, time) in [("TimeInSeconds,Dropped,msBetweenPresents", 10.0), ("CPUStartTime,FrameTime,CPUBusy", 20.0)]
+    {
+        let place =
+            columns.split(',').position(|name| name != "CPUBusy" && (name.contains("Between") || name == "FrameTime"));
+        let mut log = format!("Application,ProcessID,{columns}\n");
+        for number in 0..800 {
+            let mut fields = ["1".to_owned(), "1".to_owned(), "1".to_owned()];
+            fields[place.unwrap()] = if number == 0 { "NA".to_owned() } else { time.to_string() };
+            log += &format!("{},7,{}\n", if number % 4 == 0 { "shell.exe" } else { "game.exe" }, fields.join(","));
+        }
+        let (journal, results) = one(&log);
+        assert_eq!(journal.run.tool, "PresentMon");
+        assert_eq!(row(&results, "game.exe frames").score.value, 1e3 / time);
+        assert_eq!(row(&results, "shell.exe frames").score.value, 1e3 / time);
+        assert_eq!(results.figures.len(), 2, "too few for lows, and each frame as long as the last");
+    }
+}
+
 #[test]
 fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
     let cut = SIX_PAGE.split_once("</body>").unwrap().0;
@@ -338,7 +398,10 @@ fn half_files_and_unknown_versions_of_unixbench_are_refused_by_line() {
     assert!(refused(&SIX_WIDE.replace("793520.2", "fast").replace('\n', "\r\n")).contains("in line 2: 'fast'"));
 }
 
-const FILES_READ: [&str; 28] = [
+const FRAMES: &str = "Application,FrameTime\na,16.7\nb,16.6\na,NA\na,33.4\n";
+
+const FILES_READ: [&str; 29] = [
+    FRAMES,
     SIX,
     SIX_PAGE,
     SIX_WIDE,

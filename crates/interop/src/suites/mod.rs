@@ -2,6 +2,7 @@
 
 pub(super) mod cyclictest;
 pub(super) mod fio;
+pub(super) mod frames;
 pub(super) mod geekbench;
 pub(super) mod hackbench;
 pub(super) mod hyperfine;

@@ -92,7 +92,7 @@ fn damaged_tables() {
         assert_eq!(warned(&LBENCH.replacen("1137", figure, 1)), 1, "{figure}");
     }
     let refused = |text: &str| import("x", text, &Catalogue::load().unwrap()).unwrap_err().to_string();
-    assert!(refused("{\"threads\": \"1\"}").contains("it is nothing that is known here"));
+    assert!(refused("{\"threads\": \"1\"}").contains("it is in no format that is known here"));
     assert!(refused("{\"threads\": [1, 2], \"rows\": []}").contains("it has no result"));
     assert!(refused("{\"threads\": [0, 2], \"rows\": [[\"a\", \"b\", [1, 2]]]}").contains("it has no result"));
     for cut in (0..LBENCH.len()).step_by(97) {
