@@ -31,7 +31,7 @@ pub(crate) struct Commands {
     /// Execute this once after all executions, unless the run was interrupted
     #[arg(long, value_name = "COMMAND")]
     cleanup: Option<String>,
-    /// Execute a command this often before it is measured
+    /// Execute each command this many times before it is measured
     #[arg(short, long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     warmup: u32,
     /// Have commands read this file [default: /dev/null]
@@ -40,10 +40,10 @@ pub(crate) struct Commands {
     /// Write what commands print to this file [default: /dev/null]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Execute each command this often, instead of until enough is known
+    /// Execute each command this many times, instead of until enough is known
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..10_000))]
     pub(crate) runs: Option<u32>,
-    /// Measure commands that fail like others
+    /// Measure commands even if they fail
     #[arg(long)]
     ignore_failure: bool,
     /// Unit of times in reports for people [default: what suits the slowest command]
@@ -58,7 +58,7 @@ pub(crate) struct Commands {
     /// Write the report to this file as CSV
     #[arg(long, value_name = "FILE")]
     export_csv: Option<PathBuf>,
-    /// Execute quoted commands by this shell, or `none`
+    /// Execute quoted commands with this shell; `none`: without one
     #[arg(short = 'S', long, value_name = "SHELL", default_value = "sh")]
     shell: String,
     /// Execute quoted commands without a shell: short for --shell none
@@ -169,9 +169,9 @@ impl Commands {
         commands.into_iter().enumerate().map(complete).collect()
     }
 
-    /// Returns an effort with as many blocks as each command is executed, if that is asked for.
+    /// Returns an effort with as many blocks as it takes to execute each command as often as is wanted.
     pub(crate) fn effort(&self, effort: Effort) -> Effort {
-        Effort { blocks: self.runs.or(effort.blocks), ..effort }
+        Effort { blocks: self.runs.map(|runs| runs / rounds(runs)).or(effort.blocks), ..effort }
     }
 
     /// Returns the words of a quoted command.
@@ -202,12 +202,18 @@ impl Commands {
             setup: self.maybe_words(self.setup.as_ref())?,
             cleanup: self.maybe_words(self.cleanup.as_ref())?,
             warmup: self.warmup,
-            rounds: self.runs.map_or(0, |_| 1),
+            rounds: self.runs.map_or(0, rounds),
             same: false,
             keep: false,
             ignore: self.ignore_failure,
         })
     }
+}
+
+/// Returns the executions of a window for a number of executions, of which it is a divisor: each window starts a program, which
+/// takes longer than short commands. Fifty windows at least show how the machine changes.
+fn rounds(runs: u32) -> u32 {
+    (1..=runs / 50).rev().find(|rounds| runs.is_multiple_of(*rounds)).unwrap_or(1)
 }
 
 /// Returns true if a word is a quoted command and cannot be a test's name.
