@@ -1,4 +1,4 @@
-//! What makes a comparison of commands a failure.
+//! The limits of `--fail-on`.
 
 use anyhow::{Context, Result, bail};
 
@@ -21,11 +21,11 @@ impl std::str::FromStr for Limit {
         let Some((name, size)) = text.split_once(':') else { return percent(text).map(Limit::Time) };
         if !Count::sums().any(|sum| sum == name) && machine::call_number(name).is_none() {
             let sums = Count::sums().collect::<Vec<&str>>().join(", ");
-            bail!("'{name}' is neither a system call nor one of {sums}");
+            bail!("'{name}' is neither a system call nor one of {sums}; try syscalls:0");
         }
         let number = size.strip_suffix('%').unwrap_or(size);
         let parsed = number.trim().parse().ok().filter(|size: &f64| size.is_finite() && *size >= 0.0);
-        let size = parsed.with_context(|| format!("'{size}' is no number of {name}; try {name}:0 or {name}:5%"))?;
+        let size = parsed.with_context(|| format!("'{size}' is not a limit for {name}; try {name}:0 or {name}:5%"))?;
         Ok(Limit::Count(CountLimit { name: Count::named(name), size, is_share: text.ends_with('%') }))
     }
 }
@@ -64,9 +64,9 @@ mod tests {
         assert_eq!(limit("openat:1").unwrap(), count("call:openat", 1.0, false));
         for (text, why) in [
             ("nothing:0", "'nothing' is neither a system call nor one of syscalls, processes"),
-            ("rss:", "'' is no number of rss; try rss:0 or rss:5%"),
-            ("rss:-1", "'-1' is no number"),
-            ("rss:inf%", "'inf%' is no number"),
+            ("rss:", "'' is not a limit for rss; try rss:0 or rss:5%"),
+            ("rss:-1", "'-1' is not a limit for rss"),
+            ("rss:inf%", "'inf%' is not a limit for rss"),
             ("much", "'much' is not a percentage"),
         ] {
             let said = limit(text).unwrap_err().to_string();

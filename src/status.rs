@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// What exit codes mean, for help and manual.
-pub(crate) const CODES: [(&str, &str); 6] = [
+pub(crate) const CODES: [(&str, &str); 7] = [
     ("0", "Fine"),
     (
         "1",
@@ -14,6 +14,7 @@ pub(crate) const CODES: [(&str, &str); 6] = [
     ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
     ("3", "Could not measure, or could not do what was asked"),
     ("4", "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out"),
+    ("125", "With `ab --bisect`: undecided, so that `git bisect` skips the commit"),
     ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
 ];
 

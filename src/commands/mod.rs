@@ -41,7 +41,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 fine, 1 measured but something failed, was flagged or regressed, 2 wrong usage, 3 could not \
-measure, 128 + N ended by signal N (130: Ctrl-C). Any status other than 0 comes with a message on stderr.
+measure, 4 undecided with --strict-gate, 125 undecided with `ab --bisect`, 128 + N ended by signal N (130: Ctrl-C). Any status other than 0 comes with a message on stderr.
 
 A RUN is a directory, a run's name, its comment, or `latest`, the newest that measured anything (`latest~1` \
 is the one before).";
@@ -56,7 +56,7 @@ enum Verb {
     Compare(compare::Arguments),
     /// Import the results of other benchmarks as runs: UnixBench, Phoronix, lmbench, fio, sysbench …
     Import(import::Arguments),
-    /// Show the machines to hold a run against, or prepare and check an entry for them
+    /// List the machines that runs are compared with, or prepare and check an entry for them
     Reference(reference::Arguments),
     /// Export runs as Parquet tables that DuckDB, Spark and similar tools can query
     Export(export::Arguments),

@@ -21,23 +21,24 @@ const MOST_BYTES: u64 = 1 << 20;
 pub(super) struct Arguments {
     #[command(subcommand)]
     what: Option<What>,
-    /// Only check entries that others submit: each must be whole, of a known procedure, and not say whose machine it was
+    /// Only check entries before they are submitted: each must be complete, of a known procedure, and not say whose machine it was
     #[arg(long, value_name = "FILE", num_args = 1..)]
     check: Vec<PathBuf>,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// Print the entry that a run makes: its figures with their intervals, and nothing that says whose machine it was
+    /// Print a run as an entry: its figures with their intervals, and nothing that says whose machine it was
     Add(Add),
 }
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("comment", |arg| arg.help("Title of the entry [default: the run's comment, or the processor and the number of CPUs]")))]
 struct Add {
     /// The run
     #[arg(default_value = "latest", value_name = "RUN")]
     run: String,
-    /// Name of the entry [default: the processor and the number of CPUs]
+    /// Name of the entry [default: its title in lower case, joined by hyphens]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// Where an imported run was published
@@ -66,25 +67,22 @@ fn entry(arguments: &Add, catalogue: &Catalogue) -> Result<Status> {
     let results = results(&store.store()?, catalogue, run, None)?;
     if !results.is_of_a_machine() || results.burnin().is_some() {
         return Err(usage(anyhow::anyhow!(
-            "{} compares, or burns in; an entry has figures of a machine as it is: try `unixmark run index`",
+            "{} is no run of a machine as it is (it compares, or burns in), so it cannot become an entry; try `unixmark run index`",
             results.run.name
         )));
     }
-    let title = match comment.comment.as_str() {
-        "" => format!(
-            "{}, {}",
-            results.facts.text("cpu.model").unwrap_or(&results.run.tool),
-            words::count(results.run.cpus, "CPU")
-        ),
-        told => told.to_owned(),
-    };
+    let told = [&comment.comment, &results.run.comment].into_iter().find(|told| !told.is_empty());
+    let title = told.cloned().unwrap_or_else(|| {
+        let model = results.facts.text("cpu.model").unwrap_or(&results.run.tool);
+        format!("{model}, {}", words::count(results.run.cpus, "CPU"))
+    });
     let words = title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.map(str::to_lowercase).collect::<Vec<String>>().join("-");
     let entry = results.entry(name.as_deref().unwrap_or(&slug), &title, source);
     let lines = reference::lines(&entry)?;
-    reference::check(&lines, catalogue).context("no entry can be made of it")?;
+    reference::check(&lines, catalogue).with_context(|| format!("{} cannot become an entry", entry.run.name))?;
     print(&lines)?;
-    say("this is the entry; put it into a file of `reference/`, and CONTRIBUTING.md says how to send it");
+    say("save this entry as a file in `reference/`; CONTRIBUTING.md says how to send it");
     Ok(Status::Fine)
 }
 

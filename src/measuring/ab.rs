@@ -23,6 +23,7 @@ const BUDGET: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 #[command(
     mut_arg("budget", |arg| with_default(arg, "1m")),
+    mut_arg("copies", |arg| arg.hide(true)),
     // As in hyperfine.
     mut_arg("iterations", |arg| arg.short(None)),
     mut_arg("ignore_failure", |arg| arg.short('i'))
@@ -40,17 +41,18 @@ pub(crate) struct Arguments {
     /// The command for --base and --head
     #[arg(last = true, value_name = "COMMAND", requires = "base")]
     words: Vec<OsString>,
-    /// Fail if a command is slower than the first by more than this: 2%; or counts more: syscalls:0,rss:5%,openat:1
-    #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
+    /// Fail if a command is slower than the first by more than this (2%), or exceeds it in a count by more than this
+    /// (syscalls:0,rss:5%). Counts are syscalls, processes, threads, bytes_read, bytes_written, rss, faults, switches,
+    /// instructions, cycles and any system call (openat:1)
+    #[arg(long, value_name = "PERCENT|COUNT:LIMIT,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
-    /// Exit with status 4 if a loss of --fail-on is neither shown nor ruled out: too few executions, or too much noise
+    /// Exit with status 4 if a loss of the --fail-on size is neither shown nor ruled out: too few executions, or too much noise
     #[arg(long, requires = "fail_on", conflicts_with = "bisect")]
     strict_gate: bool,
-    /// Count what each command does, too: system calls by name, processes, memory; in executions that are not timed
+    /// Also count what each command does: system calls by name, processes, memory; in extra executions that are not timed
     #[arg(long)]
     counts: bool,
-    /// Answer `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125 if that is
-    /// undecided
+    /// For `git bisect run`: status 0 if no command is slower than the first by more than --fail-on, 1 if one is, 125 if undecided
     #[arg(long, requires = "fail_on", conflicts_with_all = ["counts", "harness"])]
     bisect: bool,
     /// Check first that all commands print the same
@@ -139,7 +141,7 @@ pub(super) fn comparison(
 fn alone(arguments: &Arguments, catalogue: &Catalogue, only: Vec<Command>) -> Result<Ask> {
     let Arguments { commands, options, fail_on, same_output, counts, harness, .. } = arguments;
     if !fail_on.is_empty() || *same_output || harness.is_some() {
-        bail!("there is a single command, and nothing to compare it with; name another");
+        bail!("--fail-on, --same-output and --harness compare commands, and there is only one; name another");
     }
     let mut tests = commands.alone(catalogue, only)?;
     if *counts {
@@ -161,7 +163,9 @@ fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
     if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
         let command = Commands::given(words)?;
         let arm = |(name, folder): (&str, &PathBuf)| {
-            let folder = folder.canonicalize().with_context(|| format!("{} cannot be used", folder.display()))?;
+            let folder = folder.canonicalize().with_context(|| {
+                format!("the directory {} cannot be used; try another --base or --head", folder.display())
+            })?;
             Ok(Command { label: name.to_owned(), folder: Some(folder), ..command.clone() })
         };
         return [("base", base), ("head", head)].into_iter().map(arm).collect();

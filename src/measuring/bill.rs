@@ -33,16 +33,16 @@ const TRAIL: [&str; 4] = ["--sink", "--flush", "--trail-limit", "--backlog"];
     mut_arg("copies", |arg| arg.hide(true).conflicts_with("condition")),
     mut_arg("load", |arg| arg.hide(true).conflicts_with("condition")),
     mut_arg("iterations", |arg| with_default(arg, "12, and up to 48 until the intervals are narrow")),
-    mut_arg("budget", |arg| with_default(arg, "none; the command and the prices have one each")),
+    mut_arg("budget", |arg| with_default(arg, "none; if given, once for the command and once for the prices")),
     mut_arg("export_json", |arg| arg.hide(true).conflicts_with("condition")),
     mut_arg("export_markdown", |arg| arg.hide(true).conflicts_with("condition")),
     mut_arg("export_csv", |arg| arg.hide(true).conflicts_with("condition"))
 )]
 pub(crate) struct Arguments {
-    /// What would be switched: `audit=all`, `seccomp=allow,argument`; `unixmark list conditions` shows them
+    /// The setting whose cost is wanted: `audit=all`, `seccomp=allow,argument`; `unixmark list conditions` shows all
     #[arg(value_name = "CONDITION")]
     condition: String,
-    /// What to compare with [default: the machine as found, or what the condition's row says]
+    /// What to compare with [default: the machine as found, or the condition's usual reference]
     #[arg(long, value_name = "CONDITION")]
     against: Option<String>,
     /// Execute nothing: the command's system calls are in this file, as `strace -f -c` or `perf trace -s` wrote it on any host
@@ -209,7 +209,8 @@ fn made(results: &Results) -> Result<BTreeMap<String, Range>> {
 
 /// Reads a table of system calls.
 fn read(file: &Path) -> Result<BTreeMap<String, Range>> {
-    let text = files::read_text(file, MOST_BYTES).with_context(|| format!("{} cannot be read", file.display()))?;
+    let text = files::read_text(file, MOST_BYTES)
+        .with_context(|| format!("{} cannot be read; try the output of `strace -f -c -o FILE`", file.display()))?;
     let calls = interop::calls(&text).with_context(|| format!("{} cannot be used", file.display()))?;
     Ok(calls.into_iter().map(|(name, count)| (name, Range { low: count, high: count })).collect())
 }

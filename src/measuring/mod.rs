@@ -45,7 +45,7 @@ pub(crate) enum Verb {
     Run(run::Arguments),
     /// Measure which of several commands is faster, by how much, and how certain that is
     Ab(ab::Arguments),
-    /// Search for the commit that made a command slower, and say how certain that is
+    /// Find the commit that made a command slower, and say how certain that is
     Bisect(bisect::Arguments),
     /// Sum up a machine in three minutes: scores, memory, disk, wake-up latency, disturbances
     Card(card::Arguments),

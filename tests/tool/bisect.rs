@@ -68,7 +68,7 @@ fn the_commit_is_named_with_its_certainty_and_the_repository_left_alone() {
     let (said, told) = (stdout(&output), stderr(&output));
     assert!(output.status.success(), "{said}{told}");
     assert!(said.contains("(commit-5) made it slower, by ") && said.contains(" % certain"), "{said}{told}");
-    assert!(said.contains("the commit before, ") && said.contains("the commit after, "), "{said}");
+    assert!(said.contains("it was the commit before, ") && said.contains("it was the commit after, "), "{said}");
     assert!(!told.contains("(commit-3)") || told.contains("(commit-3) is skipped: ") && told.contains("no such type"));
     assert_eq!(repository.state(), before);
 }
@@ -105,7 +105,7 @@ fn what_cannot_be_searched_is_said_before_anything_is_measured() {
     }
     std::fs::write(here.join("number"), "changed").unwrap();
     let output = bisect("HEAD~1", "HEAD", here);
-    assert!(stderr(&output).contains("changes that are in no commit are left alone"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("uncommitted changes are not measured"), "{}", stderr(&output));
     assert_eq!(std::fs::read_to_string(here.join("number")).unwrap(), "changed");
 }
 

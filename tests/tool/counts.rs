@@ -70,7 +70,7 @@ fn a_call_more_in_ten_thousand_is_found_and_named() {
     assert!(call.contains("stat"), "{said}");
     let row = said.lines().find(|line| line.starts_with(&format!("| new | {call} |"))).unwrap();
     assert!(row.ends_with("| +1 |"), "{row}");
-    assert!(stderr(&failed).contains("new has more system calls than old: "), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("new exceeds old in system calls: "), "{}", stderr(&failed));
     let fewer = ab(&new, &old, "syscalls:0");
     assert!(fewer.status.success() && stdout(&fewer).contains("−1 "), "{}{}", stdout(&fewer), stderr(&fewer));
     let allowed = ab(&old, &new, "syscalls:1");
@@ -88,7 +88,7 @@ fn a_count_that_differs_from_execution_to_execution_is_a_range_and_fails_nothing
     let log = place.root.path().join("log");
     let growing = format!("echo >>{0}; while read -r line; do [ -e / ]; done <{0}", log.display());
     let ab = place.unixmark("ab --iterations 1 -q --fail-on syscalls:0 true").arg(&growing).output().unwrap();
-    assert!(ab.status.success() && stderr(&ab).contains("so it decides nothing"), "{}", stderr(&ab));
+    assert!(ab.status.success() && stderr(&ab).contains("so this limit decides nothing"), "{}", stderr(&ab));
     let report = place.json("latest");
     let [low, high] = counts(&report)["syscalls"];
     assert!(low < high, "{low} {high}");
@@ -112,8 +112,8 @@ fn counts_of_two_runs_are_compared() {
     assert!(is_there && shown.contains("1 undecided; look +1 "), "{output:?}");
     let failed = compare("--fail-on syscalls:0 --format junit");
     assert_eq!(failed.status.code(), Some(1), "{}{}", stdout(&failed), stderr(&failed));
-    assert!(stderr(&failed).contains("look in B has more system calls than look in A: "), "{}", stderr(&failed));
-    let case = "<testcase classname=\"unixmark.compare\" name=\"counts\"><failure message=\"look in B has more";
+    assert!(stderr(&failed).contains("look in B exceeds look in A in system calls: "), "{}", stderr(&failed));
+    let case = "<testcase classname=\"unixmark.compare\" name=\"counts\"><failure message=\"look in B exceeds";
     assert!(stdout(&failed).contains(case), "{}", stdout(&failed));
     let allowed = compare("--fail-on syscalls:1");
     assert!(allowed.status.success(), "{}", stderr(&allowed));
@@ -217,7 +217,7 @@ fn what_cannot_be_counted_is_said() {
     for (words, why) in [
         (&["ab", "true", "false", "--fail-on", "openat"][..], "'openat' is not a percentage"),
         (&["ab", "true", "false", "--fail-on", "opennat:0"], "'opennat' is neither a system call nor one of syscalls"),
-        (&["ab", "true", "false", "--fail-on", "rss:much"], "'much' is no number of rss; try rss:0 or rss:5%"),
+        (&["ab", "true", "false", "--fail-on", "rss:much"], "'much' is not a limit for rss; try rss:0 or rss:5%"),
         (&["ab", "true", "false", "--fail-on", "1%,2%"], "two limits for the time, 1% and 2%"),
         (&["run", "pipe", "--counts"], "--counts is for commands, and there is none"),
     ] {
@@ -229,6 +229,6 @@ fn what_cannot_be_counted_is_said() {
     let shy = "grep -q 'TracerPid:.0$' /proc/self/status";
     let ab = place.unixmark("ab --iterations 1 -q --fail-on syscalls:0 true").arg(shy).output().unwrap();
     assert_eq!(ab.status.code(), Some(1), "{}", stderr(&ab));
-    assert!(stderr(&ab).contains("nothing was counted, so no count can be judged"), "{}", stderr(&ab));
+    assert!(stderr(&ab).contains("nothing was counted, so no limit can be judged"), "{}", stderr(&ab));
     assert!(place.json("latest")["warnings"].to_string().contains("what ab does could not be counted"));
 }

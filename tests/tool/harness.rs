@@ -100,12 +100,12 @@ fn what_cannot_be_read_is_said_with_the_command() {
         (
             &["--harness", "gbench", figure, "echo b", "-n", "old", "-n", "new"][..],
             3,
-            "what 'old' printed cannot be used: it has no figure of Google Benchmark",
+            "what 'old' printed cannot be used: it has no figures in the format of Google Benchmark",
         ),
         (
             &["--harness", "auto", figure, "echo b", "-n", "old", "-n", "new"],
             3,
-            "what 'new' printed cannot be used: it has no figure of any",
+            "what 'new' printed cannot be used: it has no figures in the format of any",
         ),
         (&["--harness", "auto", figure, "echo gone >&2; exit 4"], 3, "ended with exit status 4, saying 'gone'"),
         (&["--harness", "bench", figure, "echo b"], 2, "use auto, gbench, pytest"),

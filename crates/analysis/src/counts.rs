@@ -1,4 +1,4 @@
-//! What executions of commands did, counted: as a range where executions differ, and against another command.
+//! Counts of what executions of commands did: ranges where executions differ, and comparison with another command.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub struct Count {
     pub range: Range,
 }
 
-/// A count where executions agree, else the range of it.
+/// The least and the most of a count; equal if executions agree.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Range {
     /// The least.
@@ -50,7 +50,7 @@ pub struct Range {
     pub high: u64,
 }
 
-/// The excess of a count over that of the first command from which on it is a failure.
+/// A limit: how much a count may exceed the first command's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountLimit {
     /// The count's name for programs.
@@ -109,7 +109,7 @@ impl Range {
         self.low == self.high
     }
 
-    /// Returns the least and the most that it is more than `base`, less where that is negative; `None` where ranges overlap,
+    /// Returns the least and the most by which this exceeds `base` (negative if it falls short); `None` if the ranges overlap,
     /// which shows no difference.
     #[must_use]
     pub fn change(self, base: Range) -> Option<[i64; 2]> {
@@ -166,8 +166,8 @@ impl Counts {
         all.into_iter().map(|count| (count, self.get(&count.name), base.get(&count.name)))
     }
 
-    /// Returns how often more than `base` each system call is made whose number is the same in all executions, the largest
-    /// difference first.
+    /// Returns each system call with the same count in every execution, and how many more than in `base` there are, the
+    /// largest difference first.
     #[must_use]
     pub fn more_calls<'a>(&'a self, base: &'a Counts) -> Vec<(&'a str, i64)> {
         let exact = |(count, own, base): (&'a Count, Option<Range>, Option<Range>)| {
@@ -179,25 +179,33 @@ impl Counts {
         more
     }
 
-    /// Returns what a limit makes of this command against `base`, which a reader knows by these names, with the reason as a
-    /// sentence. It decides nothing where executions of either command differ among each other by more than it allows.
+    /// Judges this command against `base` by a limit; returns the outcome and a sentence with both names. Undecided if
+    /// executions of either differ by more than the limit allows.
     fn judge(&self, base: &Counts, [name, base_name]: [&str; 2], limit: &CountLimit) -> (Outcome, String) {
         let label = label(&limit.name);
         let Some((own, other)) = self.get(&limit.name).zip(base.get(&limit.name)) else {
-            return (Outcome::Failed, format!("{label} could not be counted, so {name} cannot be judged by them"));
+            return (
+                Outcome::Failed,
+                format!("{label}: not counted, so {name} cannot be judged; leave this limit out"),
+            );
         };
         let room = if limit.is_share { limit.size / 100.0 * other.high as f64 } else { limit.size };
         let allowed = format!("{}{}", limit.size, if limit.is_share { " %" } else { "" });
         if [own, other].iter().any(|range| (range.high - range.low) as f64 > room) {
-            let why = format!("executions differ by more than the {allowed} that are allowed, so it decides nothing");
-            return (Outcome::Undecided, format!("{label} are {own} in {name} and {other} in {base_name}: {why}"));
+            let why = format!(
+                "{label}: {own} in {name}, {other} in {base_name}; executions of one command differ by more than the \
+                 {allowed} allowed, so this limit decides nothing; try a wider one"
+            );
+            return (Outcome::Undecided, why);
         }
         if own.low as f64 - other.high as f64 <= room {
-            let why = format!("{label} are {own} in {name} and {other} in {base_name}; {allowed} more are allowed");
+            let why = format!("{label}: {own} in {name}, {other} in {base_name}; {allowed} more allowed");
             return (Outcome::Passed, why);
         }
-        let more = format!("{name} has more {label} than {base_name}: {own} in place of {other}");
-        (Outcome::Failed, format!("{more}, and {allowed} more are allowed"))
+        (
+            Outcome::Failed,
+            format!("{name} exceeds {base_name} in {label}: {own} instead of {other}, with {allowed} more allowed"),
+        )
     }
 }
 
@@ -218,7 +226,7 @@ impl super::Results {
     #[must_use]
     pub fn judged(&self, limits: &[CountLimit]) -> Vec<(Outcome, String)> {
         let Some((base, others)) = self.counts.split_first().filter(|(_, others)| !others.is_empty()) else {
-            let why = "nothing was counted, so no count can be judged; the report has the reason";
+            let why = "nothing was counted, so no limit can be judged; the report's warnings say why";
             return limits.first().map(|_| (Outcome::Failed, why.to_owned())).into_iter().collect();
         };
         let judged = |one: &Counts| {
@@ -247,7 +255,7 @@ impl Comparisons {
         let all = self.counts();
         if let ([limit, ..], []) = (limits, &all[..]) {
             let why = format!(
-                "the runs have no counts of the same command, so no {} can be judged; try `unixmark run --counts`",
+                "the runs have no counts of the same command, so {} cannot be judged; try `unixmark run --counts`",
                 label(&limit.name)
             );
             return vec![(Outcome::Failed, why)];
@@ -321,11 +329,11 @@ mod tests {
         assert_eq!(outcome("syscalls", [9, 9, 9], [9, 9, 9], &calls), Outcome::Passed);
         assert_eq!(outcome("syscalls", [9, 9, 9], [8, 8, 8], &calls), Outcome::Passed);
         let why = judged("syscalls", [9, 9, 9], [11, 11, 11], &calls);
-        let more = "new has more system calls than old: 11 in place of 9, and 0 more are allowed";
+        let more = "new exceeds old in system calls: 11 instead of 9, with 0 more allowed";
         assert_eq!(why, (Outcome::Failed, more.to_owned()));
         let vague = judged("syscalls", [9, 9, 9], [11, 12, 11], &calls);
-        let differ = "system calls are 11 to 12 in new and 9 in old: executions differ by more than the 0 that are \
-                      allowed, so it decides nothing";
+        let differ = "system calls: 11 to 12 in new, 9 in old; executions of one command differ by more than the 0 allowed, \
+                      so this limit decides nothing; try a wider one";
         assert_eq!(vague, (Outcome::Undecided, differ.to_owned()));
         assert_eq!(outcome("syscalls", [7, 9, 9], [11, 11, 11], &calls), Outcome::Undecided);
         assert_eq!(outcome("syscalls", [9, 9, 9], [11, 11, 11], &limit("syscalls", 2.0, false)), Outcome::Passed);
@@ -335,7 +343,7 @@ mod tests {
         assert_eq!(of_instructions([1050, 1049, 1051]), Outcome::Failed);
         assert_eq!(of_instructions([1050, 1100, 1051]), Outcome::Undecided);
         let (unknown, why) = judged("syscalls", [9, 9, 9], [9, 9, 9], &one_percent);
-        assert!(unknown == Outcome::Failed && why.starts_with("instructions could not be counted"), "{why}");
+        assert!(unknown == Outcome::Failed && why.starts_with("instructions: not counted"), "{why}");
         assert_eq!(outcome("call:stat", [0, 0, 0], [1, 1, 1], &limit("stat", 0.0, false)), Outcome::Failed);
     }
 }

@@ -68,8 +68,8 @@ impl PriceList {
         rows.map(|test| test.id.clone()).filter(|test| !self.0.contains_key(test)).collect()
     }
 
-    /// Returns what the condition adds to a call: to a count of its row, less what other rows say of the other calls in that, by
-    /// the number of calls.
+    /// Returns the price of a call: the cost of one count of its row, less the other calls in that count, divided by the
+    /// remaining calls.
     fn price(&self, name: &str, catalogue: &Catalogue) -> Option<Estimate> {
         let test = row(name, catalogue)?;
         let (count, calls) = *self.0.get(&test.id)?;
@@ -83,7 +83,7 @@ impl PriceList {
 }
 
 impl Prediction {
-    /// Returns what a condition adds to an execution that does so much.
+    /// Returns the predicted cost of a condition to an execution with these counts.
     #[must_use]
     pub fn new(
         [condition, against]: [&str; 2],
@@ -175,7 +175,7 @@ fn sum(terms: impl Iterator<Item = (f64, Estimate)>) -> Estimate {
     Estimate { value, low: value - down.sqrt(), high: value + up.sqrt() }
 }
 
-/// Returns counts times prices: in the middle of their ranges, whose ends widen the interval.
+/// Returns the sum of counts times prices, at the middle of each range; the ends of ranges widen the interval.
 fn times(items: &[(Range, Estimate)]) -> Estimate {
     let middle = |count: &Range| (count.low as f64 + count.high as f64) / 2.0;
     let Estimate { value, low, high } = sum(items.iter().map(|(count, price)| (middle(count), *price)));

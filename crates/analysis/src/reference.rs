@@ -195,7 +195,7 @@ fn stand(figure: &Compared<'_>, entries: &[Others<'_>], (way, alike): (&str, boo
     })
 }
 
-/// Returns the half-width of an index's logarithm, where the run is an entry that says it.
+/// Returns the half-width of an index on the logarithmic scale, if the run is an entry that has it.
 pub(super) fn half_width(facts: &Facts, index: &str, copies: u32) -> Option<f64> {
     let quantity = facts.get(&format!("{HALF_WIDTH}{index}.{copies}"))?.quantity.as_ref()?;
     Some(quantity.number / 100.0).filter(|half| *half > 0.0)

@@ -387,7 +387,7 @@ fn counts_come_after_all_trials_and_fail_what_has_more_than_its_limit() {
     let limits = || vec![limit("instructions", 1.0, true), limit("call:openat", 0.0, false)];
     let more = counting(&[Some([1000, 1050]), Some([1001, 1052]), Some([1000, 1051])]);
     let run = measured(ab(limits()), more);
-    let more = "new has more instructions than old: 1050 to 1052 in place of 1000 to 1001, and 1 % more are allowed";
+    let more = "new exceeds old in instructions: 1050 to 1052 instead of 1000 to 1001, with 1 % more allowed";
     assert_eq!((run.failures, run.vague), (vec![more.to_owned()], Vec::new()));
     assert_eq!(run.journal.counts.len(), 6);
     assert!(run.journal.counts.iter().all(|counts| counts.counts["call:openat"] == 7), "{:?}", run.journal.counts);

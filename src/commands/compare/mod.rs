@@ -40,11 +40,11 @@ pub(super) struct Arguments {
     /// Ignore differences smaller than this (deadlines met: in percentage points)
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
     threshold: f64,
-    /// Exit with status 1 if anything is significantly slower or worse by at least this much, counts more, or is missing: 5%,
-    /// syscalls:0,rss:5%
+    /// Exit with status 1 if anything is significantly slower or worse by at least this much (5%), exceeds a limit of a count
+    /// (syscalls:0,rss:5%), or is missing
     ///
     /// Energy counts where both runs have it. What merely differs between two runs fails only with --confirm, or with three earlier runs like them.
-    #[arg(long, value_name = "PERCENT|COUNT:MORE,…", value_delimiter = ',')]
+    #[arg(long, value_name = "PERCENT|COUNT:LIMIT,…", value_delimiter = ',')]
     fail_on: Vec<Limit>,
     /// Exit with status 4 if a loss of that size is neither shown nor ruled out: too few trials, or too much noise
     #[arg(long, requires = "fail_on")]

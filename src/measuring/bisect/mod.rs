@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     /// Build each revision with this command, in a checkout of its own; where it fails, the revision is skipped
     #[arg(long = "build", value_name = "COMMAND")]
     build_command: Option<String>,
-    /// The command that is measured, in the directory of each checkout that corresponds to this one
+    /// The command to measure; it runs in each checkout, in the directory that corresponds to the current one
     #[arg(last = true, required = true, value_name = "COMMAND")]
     words: Vec<OsString>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let searched = bisection.search();
     match bisection.revisions.signal() {
         Some(number) => {
-            say(&format!("unixmark: interrupted (signal {number}); the comparisons until then are kept"));
+            say(&format!("unixmark: interrupted (signal {number}); the comparisons made so far are kept"));
             Ok(Status::Signal(number))
         }
         None => searched,
@@ -137,7 +137,8 @@ impl Bisection<'_, '_> {
         search.add((0, last), whole);
         let is_slow = own.value > 100.0 * search.change() / 2.0;
         let word = if is_slow { "slow" } else { "fast" };
-        say(&format!("{} is {word}: {} % of {}", self.revisions.commits[revision], range(own), size(whole.value)));
+        let commit = &self.revisions.commits[revision];
+        say(&format!("{commit} is {word}: {}, of {} % in all", range(own), size(whole.value)));
         Ok(())
     }
 
@@ -203,16 +204,16 @@ impl Bisection<'_, '_> {
         let (good, bad) = (&commits[0], &commits[commits.len() - 1]);
         let change = range(whole.change());
         match whole.verdict {
-            Verdict::Slower => say(&format!("{bad} is slower than {good} by {change} %")),
+            Verdict::Slower => say(&format!("{bad} is slower than {good} by {change}")),
             Verdict::Faster => bail!(
-                "{bad} is not slower than {good} but faster, by {change} %: nothing to search for; try other revisions"
+                "{bad} is not slower than {good} but faster, by {change}: nothing to search for; try other revisions"
             ),
             Verdict::Same(within) => bail!(
                 "{bad} takes as long as {good} within {} %: nothing to search for; try an older --good, or a smaller --precision",
                 words::at_least(within)
             ),
             _ => bail!(
-                "{bad} cannot be told from {good}: {change} %; try a longer --budget, a smaller --precision, or an older --good"
+                "{bad} cannot be told from {good}: {change}; try a longer --budget, a smaller --precision, or an older --good"
             ),
         }
         Ok(())
@@ -228,14 +229,15 @@ impl Bisection<'_, '_> {
             percent => format!("{percent} %"),
         };
         let chance = percent(search.chance(span));
-        let by = change.map(|change| format!(", by {} %", range(change))).unwrap_or_default();
+        let by = change.map(|change| format!(", by {}", range(change))).unwrap_or_default();
         let whole = size(100.0 * search.change());
         let mut text = match &commits[span.before + 1..=span.after] {
-            [only] => format!("{only} {sure}made it slower{by} of {whole} in all: {chance} certain\n"),
+            [only] => format!("{only} {sure}made it slower{by} of {whole} % in all; {chance} certain\n"),
             several => {
                 let list: String = several.iter().map(|commit| format!("  {commit}\n")).collect();
                 format!(
-                    "one of {} commits {sure}made it slower{by} of {whole} in all: {chance} certain; those between them could not be measured\n{list}",
+                    "one of these {} commits {sure}made it slower{by} of {whole} % in all; {chance} certain; some could not be measured, so they \
+                     cannot be told apart\n{list}",
                     several.len()
                 )
             }
@@ -246,7 +248,7 @@ impl Bisection<'_, '_> {
         for (side, neighbour) in [("before", Some(span.before)), ("after", Some(span.after + 1))] {
             let known = neighbour.filter(|commit| (1..commits.len()).contains(commit));
             text += &known.map_or(String::new(), |commit| {
-                format!("the commit {side}, {}: {}\n", commits[commit], percent(chances[commit - 1]))
+                format!("chance that it was the commit {side}, {}: {}\n", commits[commit], percent(chances[commit - 1]))
             });
         }
         text
@@ -255,7 +257,7 @@ impl Bisection<'_, '_> {
 
 /// Returns a change with its interval, in per cent.
 fn range(change: Estimate) -> String {
-    format!("{} ({} to {})", size(change.value), size(change.low), size(change.high))
+    format!("{} % ({} to {})", size(change.value), size(change.low), size(change.high))
 }
 
 fn size(change: f64) -> String {

@@ -40,7 +40,7 @@ pub(super) struct Revisions<'a, 'm> {
     build: Option<&'a str>,
     /// The commits that make them, from the oldest; the first is the good end.
     pub(super) commits: Vec<Commit>,
-    /// Where each is checked out and built, or why it cannot be.
+    /// The build directory of each commit, or the reason that it has none.
     folders: BTreeMap<usize, Result<PathBuf, String>>,
 }
 
@@ -72,9 +72,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
             );
         }
         if revisions.git(&["status", "--porcelain", "-uno"]).is_ok_and(|changes| !changes.is_empty()) {
-            say(
-                "warning: changes that are in no commit are left alone and not measured; commit them and name that as --bad",
-            );
+            say("warning: uncommitted changes are not measured; commit them and name that commit as --bad");
         }
         let list = revisions.supervisor.scratch().join("commits");
         let range = format!("{}..{}", first.hash, last.hash);
@@ -129,7 +127,7 @@ impl<'a, 'm> Revisions<'a, 'm> {
         let hash =
             hash.map_err(|_| anyhow!("there is no revision '{revision}' here; `git log --oneline` lists them"))?;
         let line = self.git(&["-c", "log.showSignature=false", "log", "-1", FORMAT, hash.trim_end()])?;
-        parse(line.trim_end()).context("git lists commits in a form that is not known")
+        parse(line.trim_end()).context("git printed a commit in an unknown form; try another version of git")
     }
 
     fn is_ancestor(&mut self, one: &Commit, other: &Commit) -> bool {

@@ -28,7 +28,7 @@ pub(crate) use values::{Copies, bytes, caption, copies, duration};
 /// The options of every measuring command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Measuring {
-    /// How to build the programs [default: native if there is a compiler]
+    /// How to build unixmark's own test programs [default: native if there is a compiler]
     #[arg(long, value_enum)]
     build: Option<BuildKind>,
     /// Where the measured programs work [default: /var/tmp, or /tmp if that is missing]

@@ -56,7 +56,7 @@ fn what_a_gate_cannot_tell_has_a_status_of_its_own() {
     for (words, status) in [("", 0), ("--strict-gate", 4)] {
         let (code, said) = compare(&place, &format!("a b --fail-on 0.01% --threshold 0.01% {words}"));
         assert_eq!(code, status, "{said}");
-        assert!(said.contains("the gate of 0.01 % cannot tell for 1 comparison: "), "{said}");
+        assert!(said.contains("the 0.01 % gate cannot judge 1 comparison: "), "{said}");
     }
     assert_eq!(compare(&place, "a b --fail-on 90% --strict-gate").0, 0);
     assert_eq!(compare(&place, "a b --strict-gate").0, 2, "it needs --fail-on");

@@ -1,4 +1,4 @@
-//! What closes a gate: a loss at once, or where a second look shows it again. Exit status, JUnit and reports ask here.
+//! The gate: it fails on a loss, at once or if a second look confirms it. Exit status, JUnit and reports use it.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -6,12 +6,12 @@ use super::{Comparison, Comparisons, NotCompared, RATE, Verdict};
 use stats::false_discovery_rates;
 use words::{NOTHING, at_least, count};
 
-/// What a gate is closed by.
+/// A gate, and what fails it.
 #[derive(Debug, Clone)]
 pub struct Gate {
     /// Significant losses of at least the size asked for, and runs apart that differ by as much.
     pub suspects: Vec<Suspect>,
-    /// Cells that what was changed has not, while the other has.
+    /// Cells that the reference has and the changed side lacks.
     pub lost: Vec<NotCompared>,
     /// True if all comparisons rest on too few values to show a loss of any size.
     pub is_blind: bool,
@@ -19,7 +19,7 @@ pub struct Gate {
     pub unseen: Option<Unseen>,
     /// The outcomes of limits of counts, with a sentence for each.
     pub counts: Vec<(Outcome, String)>,
-    /// True if it stays closed for what cannot be told.
+    /// True if an undecided comparison also fails it.
     pub is_strict: bool,
 }
 
@@ -52,10 +52,10 @@ impl Display for Unseen {
         let Unseen { size, count: hidden, of, below } = self;
         let all = count(*of, "comparison");
         let hidden = if hidden == of { all } else { format!("{hidden} of {all}") };
-        write!(f, "the gate of {size} % cannot tell for {hidden}: ")?;
+        write!(f, "the {size} % gate cannot judge {hidden}: ")?;
         match at_least(*below) {
-            endless if endless == NOTHING => f.write_str("too few trials to show any loss; make a longer run"),
-            below => write!(f, "blind below {below} %; a longer run sees more"),
+            endless if endless == NOTHING => f.write_str("too few trials to show any loss; try a longer run"),
+            below => write!(f, "losses below {below} % may be missed; a longer run finds smaller ones"),
         }
     }
 }
@@ -86,7 +86,7 @@ pub enum Outcome {
 pub struct Suspect {
     /// The loss.
     pub first: Comparison,
-    /// What later runs say of it; `None` without such runs.
+    /// The verdict of later runs; `None` without them.
     pub second: Option<Second>,
 }
 
@@ -102,8 +102,8 @@ pub enum Second {
 }
 
 impl Suspect {
-    /// Whether it closes the gate: no second look has cleared it, and if it may be a difference between
-    /// any two runs, a second look has shown it again.
+    /// Returns true if it fails the gate: no second look cleared it, and a difference that any two runs may show was
+    /// confirmed.
     #[must_use]
     pub fn stands(&self) -> bool {
         match &self.second {
@@ -148,9 +148,9 @@ impl NotCompared {
 }
 
 impl Comparisons {
-    /// Returns what losses of at least `size` per cent (points for deadlines met) there are, and what a `second` comparison,
-    /// of runs made later, says of them. One chance in twenty and more of many comparisons passes once; in runs that share
-    /// nothing with the first it seldom passes twice (design §6, facts §6.3: two-stage confirmation).
+    /// Returns the gate for losses of at least `size` per cent (points for deadlines met), with the verdict of a `second`
+    /// comparison, of runs made later. About one chance difference in twenty passes once; in independent runs it rarely
+    /// passes twice (two-stage confirmation).
     #[must_use]
     pub fn gate(&self, size: f64, second: Option<&Comparisons>) -> Gate {
         let losses: Vec<Comparison> = self.comparisons.iter().filter(|one| one.is_suspect_of(size)).cloned().collect();
@@ -190,7 +190,7 @@ impl Comparisons {
     }
 }
 
-/// What the second comparison says of each loss. Only these were looked at again, so only they are corrected for.
+/// Returns the second comparison's verdict on each loss, corrected for these alone.
 fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
     let known = || second.comparisons.iter().filter(|one| one.delta.bounded());
     let again: Vec<Option<&Comparison>> = losses.iter().map(|loss| known().find(|one| one.is_like(loss))).collect();
@@ -207,8 +207,8 @@ fn looks(losses: &[Comparison], second: &Comparisons) -> Vec<Second> {
     losses.iter().zip(again).map(look).collect()
 }
 
-/// Whether a loss is there again: significant by itself; or half as large at least, which the luck of the first look may
-/// have doubled, and unlikely without a loss.
+/// Returns true if a loss is confirmed: significant by itself, or at least half as large (chance may have doubled the first)
+/// and unlikely by chance.
 fn shown_again(first: &Comparison, again: &Comparison, threshold: f64) -> bool {
     let delta = &again.delta;
     let beyond_doubt = delta.high < 0.0 && delta.value < -threshold && again.q < RATE;

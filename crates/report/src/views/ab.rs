@@ -1,4 +1,4 @@
-//! Which of several commands is faster: the answer as a sentence, then the numbers behind it.
+//! The comparison of commands: the answer as a sentence, then its numbers.
 
 use analysis::{Comparison, Condition, Cost, Effect, Measure, Results, Verdict, is_printed};
 use stats::Estimate;
@@ -8,16 +8,17 @@ use super::comparisons;
 use super::{cost, counts, executions};
 use crate::document::Block;
 
-/// What happens in a round, and what the intervals allow for.
-const ROUNDS: &str = "a pair is two executions of the same round, milliseconds apart and in random order. A difference is the \
-                      median of the averages of all pairs of differences, with the interval of the signed-rank test, wider \
-                      where pairs depend on each other and for having looked while they came (docs/methodology.md)";
+/// The note on rounds, pairs and intervals.
+const ROUNDS: &str = "a pair is two executions of the same round, milliseconds apart and in random order. The difference is the \
+                      median of the averages of all pairs of differences; its interval is that of the signed-rank test, \
+                      widened because pairs may depend on each other and because the run looked at the answer while it \
+                      measured (docs/methodology.md)";
 
 /// Figures that a sentence names.
 const FEW: usize = 6;
 
-/// What to try where too few executions fit into the time.
-const LONGER: &str = "a longer --budget narrows this";
+/// The advice where too few executions fit into the time.
+const LONGER: &str = "a longer --budget, or more --runs, would narrow this";
 
 /// Returns the answer for each command that is compared with the first.
 pub(super) fn sentences(results: &Results, cost: &Cost) -> Vec<String> {
@@ -64,8 +65,13 @@ fn figures_sentence(results: &Results, cost: &Cost, (new, old): (&str, &str), fi
         parts.push(format!("{word} in {} of {all} within {within} %", same.len()));
     }
     let undecided = figures.iter().filter(|one| matches!(one.verdict, Verdict::Undecided(_))).count();
-    parts.extend((undecided > 0).then(|| format!("undecided in {undecided} of {all}")));
-    let mut answer = vec![format!("{new} is {}, {}", parts.join(", "), pairs(figures[0], results))];
+    let known = parts.join(", ");
+    let found = match undecided {
+        0 => format!("{new} is {known}"),
+        _ if known.is_empty() => format!("{new} cannot be told from {old} yet in any of {all}"),
+        _ => format!("{new} is {known}; {undecided} of {all} undecided"),
+    };
+    let mut answer = vec![format!("{found}, {}", pairs(figures[0], results))];
     answer.extend((undecided > 0).then_some(LONGER).into_iter().chain(doubt(cost)).map(str::to_owned));
     format!("{}.", answer.join("; "))
 }
@@ -81,7 +87,7 @@ fn of(condition: &Condition, measure: Measure) -> Option<&Comparison> {
     condition.effects.iter().map(|effect: &Effect| &effect.comparison).find(|one| one.measure == measure)
 }
 
-/// What is known of the time of a command, `new`, against that of another, and what to try where that is too little.
+/// Returns the answer for `new` against `old`, and advice where it is not known.
 fn answer(one: &Comparison, (new, old): (&str, &str), threshold: f64) -> (String, Option<&'static str>) {
     let change = one.change();
     let mut ends = [size(change.low), size(change.high)];
@@ -92,16 +98,19 @@ fn answer(one: &Comparison, (new, old): (&str, &str), threshold: f64) -> (String
     let differs = format!("{new} is {word} than {old} by {} % ({})", size(change.value), ends.join(" to "));
     match one.verdict {
         Verdict::Slower | Verdict::Worse | Verdict::Faster | Verdict::Better => (differs, None),
-        Verdict::Same(within) => (format!("{new} takes as long as {old} within {} %", words::at_least(within)), None),
+        Verdict::Same(within) => (format!("{new} takes as long as {old}, within {} %", words::at_least(within)), None),
         Verdict::Undecided(_) | Verdict::Differs if !change.bounded() => {
             (format!("{new} cannot be told from {old} yet"), Some(LONGER))
         }
+        Verdict::Undecided(_) | Verdict::Differs if is_beyond(change) && change.value.abs() <= threshold => {
+            (format!("{differs}, less than the {} % that count", words::compact(threshold)), None)
+        }
         Verdict::Undecided(_) | Verdict::Differs if is_beyond(change) => {
-            (format!("{differs}, no more than the {} % that count", words::compact(threshold)), None)
+            (format!("{differs}, but that may be chance"), Some(LONGER))
         }
         Verdict::Undecided(_) | Verdict::Differs => {
-            let [low, high] = [change.low, change.high].map(signed_fine);
-            (format!("undecided between {new} and {old}: {low} to {high} %"), Some(LONGER))
+            let [less, more] = [size(change.low), size(change.high)];
+            (format!("undecided: {new} takes between {less} % less and {more} % more time than {old}"), Some(LONGER))
         }
     }
 }
@@ -118,7 +127,7 @@ fn pairs(one: &Comparison, results: &Results) -> String {
     format!("{} in {}", words::count(one.n.b, "pair"), words::duration(results.seconds))
 }
 
-/// What executions used, where that is known: `user time +2.3 %`, `memory the same`.
+/// Returns the change in what executions used, if it is known: `user time +2.3 %`, `memory the same`.
 fn change(one: &Comparison) -> Option<String> {
     let name = one.measure.name();
     match one.verdict {
@@ -128,11 +137,12 @@ fn change(one: &Comparison) -> Option<String> {
     }
 }
 
-/// What two equal arms show against the answer.
+/// Returns a warning if the control, two equal arms, shows a difference.
 fn doubt(cost: &Cost) -> Option<&'static str> {
     let mut control = cost.control.iter().map(|effect| &effect.comparison);
     let is_called = control.any(|one| one.measure == Measure::Score && one.verdict.is_decided());
-    is_called.then_some("but the first command differs from itself here: measure again before you believe it")
+    is_called
+        .then_some("but in the control the first command differed from itself: measure again before you trust this")
 }
 
 /// Returns the commands, their differences, and what these rest on.

@@ -40,10 +40,12 @@ fn sentence(command: &str, one: &Prediction) -> String {
     let dearest: Vec<&str> =
         one.items.iter().filter(|item| item.added.is_some_and(|added| added.value > 0.0)).map(name).take(3).collect();
     let most = if dearest.is_empty() { String::new() } else { format!(", most of it for {}", listed(&dearest, FEW)) };
-    let mut parts = vec![format!("{} will cost {command} {}{most}", one.condition, amount(one, one.total))];
+    let mut parts =
+        vec![format!("{} will cost {command} {} per execution{most}", one.condition, amount(one, one.total))];
     if let Some((measured, rest)) = one.measured.zip(one.rest()) {
-        let judged = if rest.low > 0.0 || rest.high < 0.0 { "are not explained" } else { "are within the intervals" };
-        parts.push(format!("measured: {}, of which {} {judged}", amount(one, measured), amount(one, rest)));
+        let judged =
+            if rest.low > 0.0 || rest.high < 0.0 { "not explained by its calls" } else { "within the intervals" };
+        parts.push(format!("measured: {}; the difference of {} is {judged}", amount(one, measured), amount(one, rest)));
     }
     let without: Vec<String> = one.items.iter().filter(|item| item.price.is_none()).map(counted).collect();
     if !without.is_empty() {

@@ -13,20 +13,20 @@ use crate::document::{Block, Chart, Column, Columns, Field, Readers};
 /// From this time factor on, a verdict in words has it.
 const LARGE: f64 = 2.0;
 
-/// What is shown of runs apart.
+/// The verdict on a difference between separate runs.
 const DIFFERS: &str = "differs between the runs";
 
 /// A comparison, and what it is between.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) comparison: &'a Comparison,
-    /// The rest of it in a run about cost.
+    /// The effect that it belongs to, in a run about cost.
     pub(super) effect: Option<&'a Effect>,
     /// The run or the condition that it is compared with.
     pub(crate) against: &'a str,
-    /// Where in the matrix it is, for programs.
+    /// The place in the matrix, for programs.
     pub(crate) key: Key,
-    /// The same without what stands above the table.
+    /// The same place, without the parts that stand above the table.
     pub(super) shown: Key,
 }
 
@@ -191,7 +191,7 @@ pub(super) fn columns<'a>([a, b]: [&str; 2]) -> Columns<'a, Line<'a>> {
         .data(|line| behind(line.comparison))
 }
 
-/// What a difference and its verdict rest on.
+/// Returns the figures behind a difference and its verdict.
 fn behind(one: &Comparison) -> Value {
     let within = if let Verdict::Same(within) = one.verdict { Some(within) } else { None };
     let could = if let Verdict::Undecided(could) = one.verdict { Some(could) } else { None };
@@ -235,8 +235,8 @@ pub(super) fn chart(drawing: forest::Forest) -> Block {
         false => ["time", "times as long"],
     };
     let mut caption = format!(
-        "The delta of each test with its 95 % interval, a loss to the left, as per cent of the rate (of a \
-         {inverse}, of its inverse) below and as {above} above. Within {threshold} %, the shaded band, the scale is linear, beyond it logarithmic."
+        "The delta of each test with its 95 % interval; losses are to the left. Below: per cent of the rate (of the inverse \
+         of a {inverse}); above: {above}. The scale is linear within {threshold} % (shaded) and logarithmic beyond."
     );
     if has_control {
         caption += " The small hollow mark below each is the A/A control of the same test: two equal arms.";
@@ -272,8 +272,8 @@ pub(super) fn remarks<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>)
 /// Returns how to read deltas and verdicts, with their threshold in per cent.
 pub(super) fn reading(threshold: f64) -> String {
     format!(
-        "delta: the change in per cent; negative is worse, but for times and latencies positive is. A difference is \
-         called if its interval excludes 0 and it exceeds {threshold} %, at a false discovery rate of 5 %. undecided \
+        "delta: the change in per cent; a loss is negative for rates and positive for times and latencies. A difference is \
+         reported if its interval excludes 0 and it exceeds {threshold} %, at a false discovery rate of 5 %. undecided \
          <y, or blind below y: four of five such comparisons would have shown a difference of y, fewer a smaller one."
     )
 }

@@ -1,4 +1,4 @@
-//! What executions of commands did, counted: every count of a command, or what differs from the first.
+//! Counts of what executions of commands did: all of a command, or the differences from the first.
 
 use analysis::{Comparisons, Count, Counts, Range, Results};
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use crate::document::{Block, Column, Columns, Field, Readers, Table};
 const TOLD: usize = 4;
 
 /// The note below the table.
-const READING: &str = "Of three executions that were not timed, after the others; a range is what they differ by. System \
-                       calls are those that returned, of all processes. Page faults and switches are of the processes \
-                       that were waited for, in executions that were not traced.";
+const READING: &str = "Counted in three extra executions, which were not timed; a range means that they differed. System \
+                       calls are those that returned, of all processes. Page faults and switches are those of processes \
+                       that were waited for, from executions that were not traced.";
 
 struct Row<'a> {
     command: String,
@@ -46,7 +46,7 @@ pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let mut told: Vec<String> =
         more.iter().take(TOLD).map(|(name, number)| format!("{} {name}", signed(*number))).collect();
     if more.len() > TOLD {
-        told.push(format!("{} more", words::count(more.len() - TOLD, "difference")));
+        told.push(format!("{} more", words::count(more.len() - TOLD, "other call")));
     }
     let is_same = || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
     match told.is_empty() {
@@ -154,7 +154,7 @@ fn table(rows: &[Row<'_>], has_several: bool) -> Table {
 fn differences(rows: &[Row<'_>], base: &str) -> Block {
     let differ: Vec<&Row<'_>> = rows.iter().filter(|row| row.change().is_some()).collect();
     if differ.is_empty() {
-        return Block::text("No count differs between the commands beyond what executions of one differ by.");
+        return Block::text("No count differs between the commands by more than between executions of one command.");
     }
     let table = Columns::new()
         .with(Column::words("command"), |row: &Row<'_>| Field::text(&row.command))
@@ -163,10 +163,7 @@ fn differences(rows: &[Row<'_>], base: &str) -> Block {
         .with(Column::number("under"), |row| range(row.own))
         .with(Column::number("difference").main(), |row| change(row.change()))
         .of(differ)
-        .titled(
-            "",
-            format!("per execution, against {base}; what is not here is the same, or differs no more than by chance"),
-        )
+        .titled("", format!("per execution, against {base}; counts not listed are equal, or differ only by chance"))
         .shown(Readers::PEOPLE);
     Block::Table(table)
 }

@@ -7,8 +7,9 @@ use super::shared::name;
 use crate::document::{Block, Column, Columns, Field, Readers, Table};
 
 /// The way to read the table.
-const READING: &str = "A range is what the 95 % intervals allow. Imported figures have none and are taken as exact; they, and entries of \
-    another procedure or build, compare machines and programs at once. `unixmark reference` lists the entries.";
+const READING: &str = "Ranges are what the 95 % intervals allow. Imported figures have no interval and are taken as exact. Where entries were \
+    imported, or measured by another procedure or build, the comparison is of machine and method together. \
+    `unixmark reference` lists the entries.";
 
 /// Returns the sentences about the indexes, and the table of all figures.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
@@ -43,10 +44,11 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     named.grouped().into_iter().take(if has_index { usize::MAX } else { MOST }).map(sentence).collect()
 }
 
-/// `better than 1 to 2 of 3 measured alike, nearest zen-4`.
+/// `better than 1 to 2 of 3 entries measured the same way, closest to zen-4`.
 fn part(one: &Reference) -> String {
-    let how = if one.alike { "measured alike".to_owned() } else { format!("not measured alike ({})", one.procedure) };
-    format!("better than {} of {} {how}, nearest {}", range(one.better_than), one.of, one.nearest)
+    let how = if one.alike { "the same way".to_owned() } else { format!("differently ({})", one.procedure) };
+    let entries = words::count(one.of, "entry");
+    format!("better than {} of {entries} measured {how}, closest to {}", range(one.better_than), one.nearest)
 }
 
 fn columns() -> Columns<'static, Reference> {
