@@ -229,14 +229,14 @@ impl Bisection<'_, '_> {
             percent => format!("{percent} %"),
         };
         let chance = percent(search.chance(span));
-        let by = change.map(|change| format!(", by {}", range(change))).unwrap_or_default();
-        let whole = size(100.0 * search.change());
+        let own = change.map_or(String::new(), |change| format!("{} of ", range(change)));
+        let by = format!("by {own}{} % in all", size(100.0 * search.change()));
         let mut text = match &commits[span.before + 1..=span.after] {
-            [only] => format!("{only} {sure}made it slower{by} of {whole} % in all; {chance} certain\n"),
+            [only] => format!("{only} {sure}made it slower, {by}; {chance} certain\n"),
             several => {
                 let list: String = several.iter().map(|commit| format!("  {commit}\n")).collect();
                 format!(
-                    "one of these {} commits {sure}made it slower{by} of {whole} % in all; {chance} certain; some could not be measured, so they \
+                    "one of these {} commits {sure}made it slower, {by}; {chance} certain; some could not be measured, so they \
                      cannot be told apart\n{list}",
                     several.len()
                 )
