@@ -396,7 +396,7 @@ fn counts_come_after_all_trials_and_fail_what_has_more_than_its_limit() {
     let vague = counting(&[Some([1000, 1050]), Some([1001, 1500]), Some([1000, 1050])]);
     let run = measured(ab(limits()), vague);
     assert!(
-        run.failures.is_empty() && run.vague[0].ends_with("so it decides nothing"),
+        run.failures.is_empty() && run.vague[0].ends_with("so this limit decides nothing; try a wider one"),
         "{:?} {:?}",
         run.failures,
         run.vague
