@@ -32,6 +32,7 @@
 enum {
     STATUS = 8192, /* bytes of /proc/self/status; its list of groups may be long */
     MOST_LAYERS = 16,
+    MOST_RULES = 4096,
 };
 
 /* --- what /proc says of the program --- */
@@ -145,21 +146,37 @@ static uint64_t rights(long version)
     return (UINT64_C(1) << known[version < last ? version : last]) - 1;
 }
 
+/* Further rules of a layer, each for a directory in this program's own: all are looked through for each part of a path. */
+static int add_rules(int layer, long rules, struct beneath rule)
+{
+    char name[32];
+    int refused = 0;
+
+    for (long i = 1; i < rules && !refused; i++) {
+        snprintf(name, sizeof name, "landlock-%ld", i);
+        refused = mkdir(name, 0700) != 0 && errno != EEXIST;
+        rule.parent = open(name, O_PATH | O_CLOEXEC);
+        refused = refused || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0;
+        close(rule.parent);
+    }
+    return refused;
+}
+
 /* A layer that allows everything below / but one thing no test does: to make a block device. */
-static void add_layer(long version, int root)
+static void add_layer(long version, int root, long rules)
 {
     struct ruleset set = {rights(version)};
     struct beneath rule = {set.handled & ~(uint64_t)MAKE_BLOCK, root};
     int layer = (int)syscall(CREATE_RULESET, &set, sizeof set, 0);
 
-    if (layer < 0 || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0)
+    if (layer < 0 || syscall(ADD_RULE, layer, PATH_BENEATH, &rule, 0) != 0 || add_rules(layer, rules, rule))
         kit_error("a layer of Landlock cannot be made (%s)", strerror(errno));
     if (syscall(RESTRICT_SELF, layer, 0) != 0)
         kit_skip("a layer of Landlock was refused (%s): there are at most 16, of who started this too", strerror(errno));
     close(layer);
 }
 
-static void restrict_files(long layers)
+static void restrict_files(long layers, long rules)
 {
     const char *proof = "landlock-proof";
     const long version = layers ? syscall(CREATE_RULESET, NULL, 0, VERSION) : 0;
@@ -172,7 +189,7 @@ static void restrict_files(long layers)
     gain_nothing();
     root = open("/", O_PATH | O_CLOEXEC);
     for (long i = 0; i < layers; i++)
-        add_layer(version, root);
+        add_layer(version, root, rules);
     close(root);
     if (mknod(proof, S_IFBLK | 0600, makedev(1, 0)) == 0) {
         unlink(proof);
@@ -182,6 +199,8 @@ static void restrict_files(long layers)
         kit_error("Landlock was taken, but what it forbids failed otherwise (%s): it is not on", strerror(errno));
     kit_value("landlock", (double)layers, "layers");
     kit_value("landlock_abi", (double)version, "version");
+    if (rules)
+        kit_value("landlock-rules", (double)rules, "rules");
 }
 
 /* --- namespaces --- */
@@ -259,11 +278,13 @@ static void enter_namespaces(void)
 
 static void confine_by_linux(void)
 {
+    const long rules = kit_arg_number("landlock_rules", 0, 1, MOST_RULES);
+
     if (kit_arg_number("prove_tracer", 0, 0, 1))
         tell_tracer();
     if (kit_arg_number("namespaces", 0, 0, 1))
         enter_namespaces();
-    restrict_files(kit_arg_number("landlock", 0, 1, MOST_LAYERS));
+    restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
     filter(kit_arg("seccomp", ""));
 }
 
@@ -271,7 +292,7 @@ static void confine_by_linux(void)
 
 static void confine_by_linux(void)
 {
-    static const char *const names[] = {"prove_tracer", "namespaces", "landlock", "seccomp"};
+    static const char *const names[] = {"prove_tracer", "namespaces", "landlock", "landlock_rules", "seccomp"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*kit_arg(names[i], ""))

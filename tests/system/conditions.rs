@@ -152,11 +152,15 @@ fn a_file_is_written_proved_and_restored_to_the_byte() {
         alone.leave();
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
-    // A choice as the kernel shows it.
-    fs::write(&file, "always [madvise] never\n").unwrap();
-    drop(alone.begin_with(&writes(&file, "never")).unwrap());
-    alone.leave();
-    assert_eq!(fs::read_to_string(&file).unwrap(), "madvise");
+    // A choice as the kernel shows it, in either way.
+    for (choice, other, chosen) in
+        [("always [madvise] never\n", "never", "madvise"), ("none voluntary (full) lazy\n", "lazy", "full")]
+    {
+        fs::write(&file, choice).unwrap();
+        drop(alone.begin_with(&writes(&file, other)).unwrap());
+        alone.leave();
+        assert_eq!(fs::read_to_string(&file).unwrap(), chosen);
+    }
 }
 
 /// Through a link of /proc any file could be written.
@@ -356,7 +360,7 @@ fn programs_prove_what_they_do_to_themselves() {
     let mut alone = Alone::begin();
     let folder = alone.folder.path().to_path_buf();
     for name in [
-        "seccomp=allow", "seccomp=argument", "landlock=1", "landlock=16", "namespaces", "nice=19", "arg:slowed=20",
+        "seccomp=allow", "seccomp=argument", "landlock=1", "landlock=16", "landlock-rules=256", "namespaces", "nice=19", "arg:slowed=20",
         "strace", "strace-exec",
     ] {
         for id in ["syscall", "execl"] {

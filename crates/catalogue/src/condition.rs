@@ -344,7 +344,7 @@ impl Catalogue {
 pub const KERNELS: [&str; 2] = ["/proc/", "/sys/"];
 
 /// Settings that people ask for and that a running kernel does not change.
-const AT_BOOT: [&str; 7] = ["mitigations", "preempt", "isolcpus", "nohz", "nohz_full", "kernel", "lockdown"];
+const AT_BOOT: [&str; 6] = ["mitigations", "isolcpus", "nohz", "nohz_full", "kernel", "lockdown"];
 
 /// A word's switch, and its level after `=` or `:`.
 fn parts(word: &str) -> (&str, Option<&str>) {

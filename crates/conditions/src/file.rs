@@ -62,8 +62,8 @@ fn check_kernels(file: &Path, machine: &Machine) -> Result<(), String> {
 fn check_accepts(file: &Path, text: &str) -> Result<(), String> {
     let before = fs::read_to_string(file).map_err(|error| file_error(file, &error))?;
     // Some list the texts they accept: `always [madvise] never`; others accept none: `notsupported`.
-    if bracketed_word(&before).is_some() && !before.split_whitespace().any(|word| word.trim_matches(['[', ']']) == text)
-    {
+    let accepted = || before.split_whitespace().any(|word| word.trim_matches(['[', ']', '(', ')']) == text);
+    if bracketed_word(&before).is_some() && !accepted() {
         return Err(format!("{} accepts {}, not {text}", file.display(), before.trim()));
     }
     if ["notsupported", "notimplemented"].contains(&before.trim()) {
@@ -121,14 +121,14 @@ fn expand(pattern: &str, machine: &Machine) -> Vec<PathBuf> {
     }
 }
 
-/// Returns what a file contains: its chosen word if it reads like `always [madvise] never`.
+/// Returns what a file contains: its chosen word if it reads like `always [madvise] never` or `none voluntary (full)`.
 fn content(text: &str) -> &str {
     bracketed_word(text).unwrap_or(text.trim())
 }
 
 /// Returns the chosen word of a line of several, as the kernel shows a choice.
 fn bracketed_word(text: &str) -> Option<&str> {
-    let mut bracketed = text.split_whitespace().filter_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    let mut bracketed = text.split_whitespace().filter_map(|word| word.strip_prefix(['[', '('])?.strip_suffix([']', ')']));
     let chosen = bracketed.next()?;
     (text.trim().lines().count() == 1 && text.split_whitespace().count() > 1 && bracketed.next().is_none())
         .then_some(chosen)
