@@ -128,7 +128,8 @@ fn content(text: &str) -> &str {
 
 /// Returns the chosen word of a line of several, as the kernel shows a choice.
 fn bracketed_word(text: &str) -> Option<&str> {
-    let mut bracketed = text.split_whitespace().filter_map(|word| word.strip_prefix(['[', '('])?.strip_suffix([']', ')']));
+    let mut bracketed =
+        text.split_whitespace().filter_map(|word| word.strip_prefix(['[', '('])?.strip_suffix([']', ')']));
     let chosen = bracketed.next()?;
     (text.trim().lines().count() == 1 && text.split_whitespace().count() > 1 && bracketed.next().is_none())
         .then_some(chosen)

@@ -10,7 +10,9 @@ function go(changes) {
   draw();
 }
 
-const key = (one) => [one.test, one.copies, one.load, one.condition, one.unit].join("\n");
+const key = (cell) => [cell.test, cell.copies, cell.load, cell.condition, cell.unit].join("\n");
+
+const estimate = ({ value, low, high }) => [value, low, high];
 
 // The rows: every index and cell that any of the runs has, in the order of the first that has it.
 function cells(records) {
@@ -23,13 +25,13 @@ function cells(records) {
     for (const one of record.summary.indexes.filter((index) => index.complete)) {
       const measure = unixmark.about.measures.find((known) => known.id === `index.${one.id}`);
       const about = { label: measure ? measure.label : one.id, copies: one.copies, unit: "", lower: false };
-      row(`index\n${one.id}\n${one.copies}`, about).values[column] = [one.value, one.low, one.high];
+      row(`index\n${one.id}\n${one.copies}`, about).values[column] = estimate(one.score);
     }
-    for (const one of record.summary.figures.filter((figure) => !figure.control)) {
-      const under = [["load", one.load], ["condition", one.condition]].filter(([, name]) => name !== "none");
-      const label = one.label + under.map(([kind, name]) => ` ${kind}=${name}`).join("");
-      const about = { label, copies: one.copies, unit: one.unit, lower: one.metric !== "rate" };
-      if (one.value !== null) row(key(one), about).values[column] = [one.value, one.low, one.high];
+    for (const { cell, score } of record.summary.figures.filter((figure) => !figure.cell.control)) {
+      const under = [["load", cell.load], ["condition", cell.condition]].filter(([, name]) => name !== "none");
+      const label = cell.label + under.map(([kind, name]) => ` ${kind}=${name}`).join("");
+      const about = { label, copies: cell.copies, unit: cell.unit, lower: cell.metric !== "rate" };
+      if (score.value !== null) row(key(cell), about).values[column] = estimate(score);
     }
   });
   return [...rows.values()];
@@ -116,7 +118,7 @@ function sorted(rows, records, base) {
 }
 
 function draw() {
-  const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{16}$/.test(id)).slice(0, MOST);
+  const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{32}$/.test(id)).slice(0, MOST);
   const records = ids.map((id) => unixmark.records[id]).filter((record) => record);
   const place = document.getElementById("aside");
   document.body.dataset.drawn = "1";
@@ -155,7 +157,7 @@ async function begin() {
   if (!unixmark.about) return;
   const show = async () => {
     state = stateOf(location.hash);
-    const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{16}$/.test(id) && !unixmark.records[id]);
+    const ids = (state.r || "").split(",").filter((id) => /^[0-9a-f]{32}$/.test(id) && !unixmark.records[id]);
     await load(ids.slice(0, MOST).map((id) => `r/${id}.js`));
     draw();
   };

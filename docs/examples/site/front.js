@@ -28,9 +28,17 @@ function level(rows) {
   return first < 0 ? 0 : first;
 }
 
-// The chosen values of a facet.
+// The chosen values of a facet; commas within a value are written %2C.
 function chosen(facet) {
-  return (state[`f.${facet.id}`] || "").split(",").filter((value) => value);
+  return (state[`f.${facet.id}`] || "").split(",").filter((value) => value).map((value) => value.replace(/%2C/g, ",").replace(/%25/g, "%"));
+}
+function choice(values) {
+  return values.map((value) => value.replace(/%/g, "%25").replace(/,/g, "%2C")).join(",");
+}
+
+// A row's value of the facet at a place: rows have its number.
+function valueOf(row, place) {
+  return unixmark.about.facets[place].values[row[FACETS][place]];
 }
 
 // The runs marked for side by side.
@@ -42,7 +50,7 @@ function marked() {
 function passes(row, except) {
   return unixmark.about.facets.every((facet, place) => {
     const values = chosen(facet);
-    return place === except || values.length === 0 || values.includes(row[FACETS][place]);
+    return place === except || values.length === 0 || values.includes(valueOf(row, place));
   });
 }
 
@@ -99,25 +107,25 @@ function tools() {
     select("Measure", measure().id, measures, (id) => go({ m: id === first ? "" : id, l: "", s: "", n: "" })),
     classes.length > 1 && select("Comparable runs", own ? own.id : "*", classList,
       (id) => go({ c: id === classes[0].id ? "" : id, n: "" })),
-    make("label", {}, every, " every run, not only each system’s latest"));
+    make("label", {}, every, " show all runs, not just the latest of each system"));
 }
 
 function facet(facet, place, rows) {
   const counts = new Map();
   for (const row of rows.filter((one) => passes(one, place))) {
-    counts.set(row[FACETS][place], (counts.get(row[FACETS][place]) || 0) + 1);
+    counts.set(valueOf(row, place), (counts.get(valueOf(row, place)) || 0) + 1);
   }
   const picked = chosen(facet);
   for (const value of picked) if (!counts.has(value)) counts.set(value, 0);
   if (new Set(rows.map((row) => row[FACETS][place])).size < 2 && picked.length === 0) return null;
-  const order = [...counts].sort((a, b) => b[1] - a[1] || (facet.values[a[0]] < facet.values[b[0]] ? -1 : 1));
+  const order = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
   const toggle = (value) => {
     const left = picked.includes(value) ? picked.filter((one) => one !== value) : [...picked, value];
-    return go({ [`f.${facet.id}`]: left.join(","), n: "" });
+    return go({ [`f.${facet.id}`]: choice(left), n: "" });
   };
   const item = ([value, count]) => make("li", {}, make("label", { class: count === 0 && "none" },
     make("input", { type: "checkbox", name: facet.id, value, checked: picked.includes(value), change: () => toggle(value) }),
-    " ", make("bdi", {}, facet.values[value] || value), " ", make("small", {}, String(count))));
+    " ", make("bdi", {}, value), " ", make("small", {}, String(count))));
   const open = [...document.querySelectorAll("details[open]")].some((node) => node.dataset.facet === facet.id);
   const name = picked.length ? `${facet.label} (${picked.length})` : facet.label;
   return make("details", { "data-facet": facet.id, open: open || picked.length > 0 },
@@ -145,8 +153,8 @@ function guard() {
     reasons.set(why, (reasons.get(why) || 0) + 1);
   }
   if (others.length === 0) return null;
-  const why = [...reasons].map(([reason, count]) => `${count} with other ${reason}`).join(", ");
-  return make("p", { class: "guard" }, `Not shown: ${why}. Their figures are not comparable with these.`);
+  const why = [...reasons].map(([reason, count]) => `${count} ${count === 1 ? "run" : "runs"} hidden: different ${reason}`).join("; ");
+  return make("p", { class: "guard" }, `${why}. Their figures are not comparable with these.`);
 }
 
 // A bar from 0 to a value, where from and to are the picture's ends.

@@ -1,1 +1,1 @@
-unixmark.runs([["af16a412a5e12639","af16a412a5e12639","a machine without a name","","d1bf7f01","0 CPUs",[],[]]]);
+unixmark.runs([["a2965299f36db7f7b5f1d3cfceae2c6d","a2965299f36db7f7b5f1d3cfceae2c6d","Dual-processor system of UnixBench's documentation","","1dbecfc0e13e2bd97c9e982980ebd8fd","2 CPUs",[0,0],["imported"]]]);

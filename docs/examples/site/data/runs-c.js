@@ -1,1 +1,1 @@
-unixmark.runs([["c5ab6be576d7e1c7","c5ab6be576d7e1c7","a machine without a name","2018-06-25","d1bf7f01","4 CPUs",[],[]]]);
+unixmark.runs([["caa0e105dc7373b38962a7062a260c4d","caa0e105dc7373b38962a7062a260c4d","AMD EPYC, Zen 4, 2 CPUs of a shared host","2026-11-23","339605a30600a2481f841bb3399abc50","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[2,0],[]]]);

@@ -1,1 +1,0 @@
-unixmark.values("short",{"fe70163cb3370206":[[3511.9,null,null],null,null,null]});

@@ -1,1 +1,0 @@
-unixmark.runs([["fe70163cb3370206","mcsexp","mcsexp","1994-07-08","12eecfa4","0 CPUs",[],[]],["fac11088359194c4","vm","vm","2026-11-21","1e6d0aab","AMD EPYC, 2 CPUs, Debian GNU/Linux 12 (bookworm)",[],["errors"]]]);
