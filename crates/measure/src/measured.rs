@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::Ask;
 use analysis::{BurnIn, Comparison, Effect, Measure, Outcome as Judged, Results, Unseen};
-use journal::{Ended, Journal};
+use journal::{Ended, Journal, Key, View};
 use runner::Outcome;
 use words::{Grouped, Unique};
 
@@ -91,7 +91,9 @@ pub(super) fn counted(results: &Results, ask: &Ask, outcome: Judged) -> impl Ite
 /// Returns which tests failed or were skipped, and why: each reason once.
 fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
     let gaps = results.skipped.iter().chain(&results.errors);
-    let by_reason = gaps.map(|gap| (&gap.reason, gap.key.test.as_str())).unique();
+    let is_of_commands = results.run.view == View::Ab;
+    let name = |key: &'_ Key| if is_of_commands { key.condition.clone() } else { key.test.clone() };
+    let by_reason = gaps.map(|gap| (&gap.reason, name(&gap.key))).unique();
     let by_reason = by_reason.into_iter().grouped().into_iter();
     by_reason.map(|(why, tests)| format!("{}: {fate}: {why}", tests.join(", "))).collect()
 }
@@ -101,9 +103,9 @@ fn sentence(effect: &Effect) -> String {
     let Comparison { cell, measure, verdict, .. } = &effect.comparison;
     let copies = if cell.key.copies == 1 { String::new() } else { format!(" x{}", cell.key.copies) };
     let what = if *measure == Measure::Score { String::new() } else { format!(" ({})", measure.name()) };
+    let name = effect.comparison.unnamed().map_or_else(|| format!("{}{copies}{what}", cell.key.test), str::to_owned);
     format!(
-        "{}{copies}{what}: {:.1} {} {} under {}",
-        cell.key.test,
+        "{name}: {:.1} {} {} under {}",
         effect.comparison.change().value.abs(),
         measure.delta_unit(),
         verdict.word(),

@@ -402,7 +402,7 @@ fn counts_come_after_all_trials_and_fail_what_has_more_than_its_limit() {
         run.vague
     );
     let refused = measured(ab(limits()), counting(&[None]));
-    assert_eq!(refused.failures, ["nothing was counted, so no count can be judged; the report has the reason"]);
+    assert_eq!(refused.failures, ["nothing was counted, so no limit can be judged; the report's warnings say why"]);
     let why = "what ab does could not be counted: tracing is not allowed";
     assert!(refused.journal.warnings.iter().any(|warning| warning.text == why), "{:?}", refused.journal.warnings);
     assert_eq!(measured(ab(Vec::new()), counting(&[None])).failures, Vec::<String>::new());

@@ -149,6 +149,13 @@ pub struct Total {
 }
 
 impl Comparison {
+    /// Returns the name of what is compared where commands in turn are a test without one: `time`, `memory`.
+    #[must_use]
+    pub fn unnamed(&self) -> Option<&'static str> {
+        let is_unnamed = self.cell.in_turn && !super::is_printed(&self.cell);
+        is_unnamed.then(|| if self.measure == Measure::Score { "time" } else { self.measure.name() })
+    }
+
     /// Returns true if its differences are of the time that the same work takes.
     fn is_of_time(&self) -> bool {
         self.measure.is_of_time(self.cell.metric)

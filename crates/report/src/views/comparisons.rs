@@ -1,6 +1,6 @@
 //! One measure of one cell compared: its columns in every format, of runs and of conditions alike.
 
-use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict, is_printed};
+use analysis::{Comparison, Effect, Measure, Remark, Sides, Verdict};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
@@ -56,12 +56,10 @@ impl<'a> Line<'a> {
 
     /// Returns the name by that of the test; commands in turn are a test without a name.
     fn named(&self, test: &str) -> String {
-        let Comparison { cell, measure, .. } = self.comparison;
-        if !cell.in_turn || is_printed(cell) {
-            return measured(test, &self.shown, *measure);
+        match self.comparison.unnamed() {
+            Some(what) => format!("{what}{}", coordinates(&self.shown)),
+            None => measured(test, &self.shown, self.comparison.measure),
         }
-        let what = if *measure == Measure::Score { "time" } else { measure.name() };
-        format!("{what}{}", coordinates(&self.shown))
     }
 
     /// Returns the difference with its unit: `-85.2%`, `-3.0pt`; `0±6.3%` if the digits are too few to show one.

@@ -5,7 +5,7 @@ mod trail;
 
 use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Measure, Results, Verdict};
 use catalogue::NONE;
-use journal::Key;
+use journal::{Key, View};
 use serde_json::{Value, json};
 use words::{Grouped, Unique, count, listed};
 
@@ -268,7 +268,7 @@ fn by_copies(cost: &Cost) -> Vec<Block> {
 pub(super) fn check(cost: &Cost) -> Vec<Block> {
     let name = |one: &Comparison| {
         let (key, measure, _) = family(one);
-        measured(&key.test, &key, measure)
+        one.unnamed().map_or_else(|| measured(&key.test, &key, measure), str::to_owned)
     };
     let delta = |one: &Comparison| comparisons::change(one).words();
     let known = || cost.control.iter().map(|effect| &effect.comparison).filter(|one| one.delta.bounded());
@@ -313,13 +313,17 @@ pub(super) fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
     let others = cost.missing.iter().filter(|gap| gaps.iter().all(|(_, other)| other.key != gap.key));
     let all = gaps.iter().copied().chain(others.map(|gap| ("not compared", gap)));
     let reasons = all.map(|(kind, gap)| (format!("{kind}: {}", gap.reason), &gap.key)).grouped();
-    reasons.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys))).collect()
+    let is_of_commands = results.run.view == View::Ab;
+    reasons.into_iter().map(|(reason, keys)| format!("{}: {reason}", touched(&keys, is_of_commands))).collect()
 }
 
-/// Which tests under which conditions: `syscall, execl x2 under audit=all`.
-fn touched(keys: &[&Key]) -> String {
+/// Returns which tests under which conditions: `syscall, execl x2 under audit=all`; commands are conditions of one test.
+fn touched(keys: &[&Key], is_of_commands: bool) -> String {
     let tests: Vec<String> = keys.iter().map(|key| format!("{}{}", key.test, coordinates(&key.under(NONE)))).unique();
     let conditions: Vec<&str> = keys.iter().map(|key| key.condition.as_str()).unique();
+    if is_of_commands {
+        return conditions.join(", ");
+    }
     format!("{} under {}", listed(&tests, FEW), conditions.join(", "))
 }
 
