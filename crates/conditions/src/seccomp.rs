@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The kernel's limit for a filter, BPF_MAXINSNS.
 const MOST_INSTRUCTIONS: usize = 4096;
 
-/// What a container may do by default, as far as profiles ask for it.
+/// The capabilities that a container has by default.
 const CAPABILITIES: [&str; 14] = [
     "CAP_AUDIT_WRITE", "CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_KILL", "CAP_MKNOD",
     "CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_SETFCAP", "CAP_SETGID", "CAP_SETPCAP", "CAP_SETUID", "CAP_SYS_CHROOT",
@@ -49,7 +49,7 @@ struct Rule {
     excludes: Scope,
 }
 
-/// Where a rule applies, or does not.
+/// The containers and machines that a rule is for, or is not for.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Scope {
@@ -126,7 +126,7 @@ fn compiled(profile: &Profile) -> Result<Vec<Instruction>, String> {
         for number in rule.names.iter().filter_map(|name| machine::call_number(name)) {
             match rule.args.as_deref().unwrap_or_default() {
                 [] => drop(plain.insert(number, action)),
-                args => conditional.entry(number).or_default().extend(tests(args, action)?),
+                args => conditional.entry(number).or_default().extend(checks(args, action)?),
             }
         }
     }
@@ -136,10 +136,10 @@ fn compiled(profile: &Profile) -> Result<Vec<Instruction>, String> {
     for (number, action) in plain.into_iter().rev() {
         filter.extend([(EQUAL, 0, 1, number), (RETURN, 0, 0, action)]);
     }
-    for (number, mut tests) in conditional.into_iter().rev() {
-        tests.push((RETURN, 0, 0, default));
-        filter.push((EQUAL, 0, jump(tests.len())?, number));
-        filter.extend(tests);
+    for (number, mut checks) in conditional.into_iter().rev() {
+        checks.push((RETURN, 0, 0, default));
+        filter.push((EQUAL, 0, jump(checks.len())?, number));
+        filter.extend(checks);
     }
     filter.push((RETURN, 0, 0, default));
     match filter.len() {
@@ -162,18 +162,18 @@ fn action(name: &str, errno: Option<u32>) -> Result<u32, String> {
 }
 
 /// Returns the instructions that end in an action if all arguments are as wanted, and else lead to what follows them.
-fn tests(args: &[Argument], action: u32) -> Result<Vec<Instruction>, String> {
+fn checks(args: &[Argument], action: u32) -> Result<Vec<Instruction>, String> {
     let mut all = vec![(RETURN, 0, 0, action)];
     for argument in args.iter().rev() {
-        let mut test = test(argument, all.len())?;
-        test.extend(all);
-        all = test;
+        let mut longer = check(argument, all.len())?;
+        longer.extend(all);
+        all = longer;
     }
     Ok(all)
 }
 
-/// Returns the test of an argument, which skips `rest` instructions more than its own if it fails.
-fn test(argument: &Argument, rest: usize) -> Result<Vec<Instruction>, String> {
+/// Returns the check of an argument, which skips `rest` instructions more than its own if it fails.
+fn check(argument: &Argument, rest: usize) -> Result<Vec<Instruction>, String> {
     let Argument { index, value, value_two, op } = argument;
     if *index > 5 {
         return Err(format!("it tests argument {index}, and system calls have arguments 0 to 5"));

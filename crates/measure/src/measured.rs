@@ -91,11 +91,14 @@ pub(super) fn counted(results: &Results, ask: &Ask, outcome: Judged) -> impl Ite
 /// Returns which tests failed or were skipped, and why: each reason once.
 fn gaps_by_reason(results: &Results, fate: &str) -> Vec<String> {
     let gaps = results.skipped.iter().chain(&results.errors);
-    let is_of_commands = results.run.view == View::Ab;
-    let name = |key: &'_ Key| if is_of_commands { key.condition.clone() } else { key.test.clone() };
-    let by_reason = gaps.map(|gap| (&gap.reason, name(&gap.key))).unique();
+    let by_reason = gaps.map(|gap| (&gap.reason, name(&gap.key, results.run.view))).unique();
     let by_reason = by_reason.into_iter().grouped().into_iter();
     by_reason.map(|(why, tests)| format!("{}: {fate}: {why}", tests.join(", "))).collect()
+}
+
+/// Returns the name of a cell's test; commands that are compared are conditions of one test.
+fn name(key: &Key, view: View) -> &str {
+    if view == View::Ab { &key.condition } else { &key.test }
 }
 
 /// Returns a loss as a sentence.

@@ -7,6 +7,7 @@ use crate::lines;
 use crate::text::Text;
 use journal::Journal;
 use stats::{mean, median};
+use words::Grouped;
 
 /// Columns of frame times, in the order in which they are looked for: MangoHud's, PresentMon 2's and 1's.
 const TIMES: [&str; 4] = ["frametime", "FrameTime", "MsBetweenPresents", "msBetweenPresents"];
@@ -27,15 +28,8 @@ const FACTS: [(&str, &str, &str, &str); 6] = [
     ("driver", "imported.driver", "Graphics driver", "Imported"),
 ];
 
-/// The frames of an application.
-#[derive(Default)]
-struct Frames {
-    application: String,
-    /// Frames per second as logged; none of PresentMon's.
-    rates: Vec<f64>,
-    /// Frame times as logged.
-    times: Vec<f64>,
-}
+/// A frame as logged: its time, and the frames per second, which PresentMon does not have.
+type Frame = (f64, Option<f64>);
 
 pub(crate) fn is_it(text: &Text<'_>) -> bool {
     text.raw.lines().any(is_head)
@@ -53,8 +47,8 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
     let is_mangohud = source.has_line("os,cpu,");
     if is_mangohud { "MangoHud" } else { "PresentMon" }.clone_into(&mut draft.run.tool);
     note_system(source, &mut draft);
-    for frames in applications(source)? {
-        put(&frames, &mut draft);
+    for (application, frames) in applications(source)? {
+        put(application, &frames, &mut draft);
     }
     Ok(vec![draft.finish()])
 }
@@ -71,14 +65,14 @@ fn note_system(source: &Text<'_>, draft: &mut Draft<'_>) {
 }
 
 /// Returns the frames of each application, in the order in which they appear.
-fn applications(source: &Text<'_>) -> Result<Vec<Frames>> {
+fn applications<'t>(source: &Text<'t>) -> Result<Vec<(&'t str, Vec<Frame>)>> {
     let mut lines = source.lines().skip_while(|(_, line)| !is_head(line));
     let Some((_, head)) = lines.next() else { return Err(source.cut("its columns")) };
     let columns: Vec<&str> = fields(head).collect();
     let column = |name: &str| columns.iter().position(|one| *one == name);
     let Some(time) = TIMES.iter().find_map(|name| column(name)) else { return Err(source.cut("frame times")) };
     let (rate, application) = (column("fps"), column("Application"));
-    let mut found: Vec<Frames> = Vec::new();
+    let mut frames = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let values: Vec<&str> = fields(line).collect();
         let value = |column: usize| values.get(column).copied().and_then(lines::number);
@@ -88,22 +82,17 @@ fn applications(source: &Text<'_>) -> Result<Vec<Frames>> {
         let took = value(time).filter(|_| values.len() == columns.len());
         let took = took.ok_or_else(|| source.damaged(number, line, "frame time"))?;
         let name = application.map_or("", |column| values[column]);
-        let place = found.iter().position(|frames| frames.application == name).unwrap_or_else(|| {
-            found.push(Frames { application: name.to_owned(), ..Frames::default() });
-            found.len() - 1
-        });
-        found[place].times.push(took);
-        found[place].rates.extend(rate.and_then(value));
+        frames.push((name, (took, rate.and_then(value))));
     }
-    Ok(found)
+    Ok(frames.into_iter().grouped())
 }
 
 /// Puts the figures of an application, each of the blocks that its frames are cut into.
-fn put(frames: &Frames, draft: &mut Draft<'_>) {
-    let products: Vec<f64> = frames.rates.iter().zip(&frames.times).map(|(rate, time)| rate * time).collect();
+fn put(application: &str, frames: &[Frame], draft: &mut Draft<'_>) {
+    let products: Vec<f64> = frames.iter().filter_map(|(time, rate)| Some(time * (*rate)?)).collect();
     let unit = if !products.is_empty() && median(&products) > MICROSECONDS { 1e-3 } else { 1.0 };
-    let times: Vec<f64> = frames.times.iter().map(|time| time * unit).collect();
-    let label = |name: &str| format!("{} {name}", frames.application).trim().to_owned();
+    let times: Vec<f64> = frames.iter().map(|(time, _)| time * unit).collect();
+    let label = |name: &str| format!("{application} {name}").trim().to_owned();
     let seconds = times.iter().sum::<f64>() / 1e3;
     let whole_seconds = (seconds as usize).max(1);
     draft.seconds = draft.seconds.max(seconds);

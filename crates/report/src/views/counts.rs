@@ -46,7 +46,7 @@ pub(super) fn change_in_words(own: &Counts, base: &Counts) -> Option<String> {
     let mut told: Vec<String> =
         more.iter().take(TOLD).map(|(name, number)| format!("{} {name}", signed(*number))).collect();
     if more.len() > TOLD {
-        told.push(format!("{} more", words::count(more.len() - TOLD, "other call")));
+        told.push(words::count(more.len() - TOLD, "other call"));
     }
     let is_same = || own.beside(base).all(|(count, own, base)| count.call().is_none() || own == base);
     match told.is_empty() {

@@ -319,12 +319,12 @@ pub(super) fn not_measured(results: &Results, cost: &Cost) -> Vec<String> {
 
 /// Returns which tests under which conditions: `syscall, execl x2 under audit=all`; commands are conditions of one test.
 fn touched(keys: &[&Key], is_of_commands: bool) -> String {
-    let tests: Vec<String> = keys.iter().map(|key| format!("{}{}", key.test, coordinates(&key.under(NONE)))).unique();
-    let conditions: Vec<&str> = keys.iter().map(|key| key.condition.as_str()).unique();
+    let conditions = keys.iter().map(|key| key.condition.as_str()).unique().join(", ");
     if is_of_commands {
-        return conditions.join(", ");
+        return conditions;
     }
-    format!("{} under {}", listed(&tests, FEW), conditions.join(", "))
+    let tests: Vec<String> = keys.iter().map(|key| format!("{}{}", key.test, coordinates(&key.under(NONE)))).unique();
+    format!("{} under {conditions}", listed(&tests, FEW))
 }
 
 /// How to read the numbers: what columns and verdicts mean, the run's own notes, and what is known of single numbers.
