@@ -143,7 +143,7 @@ function guard() {
     const used = new Set(rows.map((row) => row[CLASS]));
     const differ = used.size ? differences([...used].map((id) => known.get(id))) : [];
     if (differ.length === 0) return null;
-    return make("p", { class: "guard alarm" }, `Mixed as asked: the runs differ in their ${differ.join(" and ")}, `
+    return make("p", { class: "guard alarm" }, `Mixed: the runs differ in their ${differ.join(" and ")}, `
       + "so differences between them are not those of the systems alone.");
   }
   const reasons = new Map();

@@ -49,11 +49,16 @@ function score([value, low, high]) {
   return (Math.round(value / 10 ** last) * 10 ** last).toFixed(0);
 }
 
-// The larger half of an interval as a share of the value, as reports print it.
+// The halves of an interval as shares of the value, as reports print them (words::plus_minus).
 function spread([value, low, high]) {
-  if (low === null || high === null || !(value > 0)) return "±∞";
-  const share = Math.max(high - value, value - low) / value;
-  return share > 1 ? `×÷${(share + 1).toFixed(1)}` : `±${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
+  if (low === null || high === null || !(value > 0)) return "no interval";
+  const [down, up] = [(100 * (value - low)) / value, (100 * (high - value)) / value];
+  const [less, more] = [Math.min(down, up), Math.max(down, up)];
+  const decimals = more < 9.95 ? 1 : 0;
+  if (more >= 9850) return "×÷>99";
+  if (more > 100) return `×÷${(more / 100 + 1).toFixed(more < 895 ? 1 : 0)}`;
+  if (more >= 0.15 && more > 1.5 * less) return `-${down.toFixed(decimals)}/+${up.toFixed(decimals)}%`;
+  return `±${more.toFixed(decimals)}%`;
 }
 
 function figure(estimate) {
@@ -70,7 +75,7 @@ function change(estimate) {
   };
   const [value, low, high] = estimate;
   return [make("b", {}, signed(value)), " ",
-    make("small", {}, low === null || high === null ? "±∞" : `${signed(low)} to ${signed(high)}`)];
+    make("small", {}, low === null || high === null ? "no interval" : `${signed(low)} to ${signed(high)}`)];
 }
 
 // The best and the worst place of each estimate: what lies wholly above or below decides.
