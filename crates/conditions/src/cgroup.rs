@@ -94,12 +94,21 @@ pub(super) fn enter(switch: &Switch, limit: CgroupLimit, context: &mut Context<'
     Ok(Box::new(move |_, evidence| Ok(prove(&group, limit, v2, evidence)?)))
 }
 
-/// Proves that a group had processes: only of such the kernel counts a quota's periods and the most memory.
+/// The periods that the kernel may count of a group without processes: its timer runs from the setting of the quota until
+/// it has seen an idle period.
+const IDLE_PERIODS: f64 = 2.0;
+
+/// Proves that a group had processes, by the processor time or the memory that they used.
 fn prove(group: &Path, limit: CgroupLimit, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
     let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
+    let mut idle = 0.0;
     let figures = match limit {
         CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
             let stat = read("cpu.stat");
+            // Only version 2 counts a group's processor time in the same file.
+            if !(v2 && field(&stat, "usage_usec") > 0.0) {
+                idle = IDLE_PERIODS;
+            }
             ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name))).to_vec()
         }
         CgroupLimit::Memory(_) => {
@@ -111,8 +120,9 @@ fn prove(group: &Path, limit: CgroupLimit, v2: bool, evidence: &mut Evidence) ->
             }]
         }
     };
-    if figures[0].2 <= 0.0 {
-        return Err(format!("no process has run in {} ({} is 0)", group.display(), figures[0].0));
+    let (name, _, value) = figures[0];
+    if value <= idle {
+        return Err(format!("no process has run in {} ({name} is {value})", group.display()));
     }
     let figures = figures.into_iter().map(|(name, unit, value)| (name.to_owned(), (value, unit.to_owned())));
     evidence.figures.extend(figures);
