@@ -226,8 +226,8 @@ fn a_control_group_has_had_work_and_is_gone() {
         let groups = entered.staging.cgroups.clone();
         assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: nobody has been in it");
         let join: String = groups.iter().map(|group| format!("echo $$ >{}/cgroup.procs; ", group.display())).collect();
-        // Work of more than a period, and pages.
-        let work = format!("{join} i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done");
+        // Work of more periods than an idle group counts, and pages.
+        let work = format!("{join} i=0; while [ $i -lt 3000000 ]; do i=$((i + 1)); done");
         assert!(Command::new("sh").args(["-c", &work]).status().unwrap().success(), "{name}");
         let evidence = prove(&mut entered, &Trial::default(), None).unwrap();
         assert!(!evidence.figures.is_empty());
