@@ -229,6 +229,12 @@ fn unlike_runs_are_never_compared_silently() {
         assert!(flat.contains(told), "{told}: {report}");
     }
     assert!(flat.contains("not comparable, because they differ in builds, hosts, procedures, kernels;"), "{report}");
+    let alone = compared(
+        &Made::new("a", 1).rate("x", 1e6, 6).fact("kernel.release", "6.1"),
+        &Made::new("b", 2).rate("x", 1e6, 6).fact("kernel.release", "6.2"),
+    );
+    let told = "the kernels differ: 6.1 (A), 6.2 (B); this is what the runs compare";
+    assert_eq!(alone.warnings, [told]);
     let report = json(&place, "a b");
     assert_eq!((&report["comparable"], &report["unlike"][3]), (&false.into(), &"kernels".into()));
     assert_eq!(report["differences"][0]["name"], "kernel.release");

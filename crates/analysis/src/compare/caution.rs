@@ -160,14 +160,11 @@ const COMMON: [Common; 6] = [
 /// Returns what makes the runs unlike each other in more than what is asked about, a sentence each, and the names of what
 /// any difference may be due to.
 pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&'static str>) {
-    let mut warnings = Vec::new();
-    let mut unlike = Vec::new();
-    let mut check = |what: &'static str, advice: &str, is_grave: bool, groups: Vec<(Vec<String>, String)>| {
+    let mut differences = Vec::new();
+    let mut check = |what: &'static str, advice: &'static str, is_grave: bool, groups: Vec<(Vec<String>, String)>| {
         if groups.len() > 1 {
             let values = groups.iter().map(|(letters, value)| format!("{value} ({})", letters.join(", ")));
-            let values = values.collect::<Vec<String>>().join(", ");
-            warnings.push(format!("the {what} differ: {values}; {advice}"));
-            unlike.extend(is_grave.then_some(what));
+            differences.push((what, values.collect::<Vec<String>>().join(", "), advice, is_grave));
         }
     };
     for Common { what, advice, grave, value } in COMMON {
@@ -180,7 +177,15 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
         };
         check(what, advice, true, grouped(runs, value));
     }
-    if !unlike.is_empty() {
+    let unlike: Vec<&str> = differences.iter().filter(|(.., is_grave)| *is_grave).map(|(what, ..)| *what).collect();
+    // A single difference is what was changed between rounds, and a kernel is always changed on purpose.
+    let is_wanted = unlike.len() == 1 && (design.is_in_turn() || unlike == ["kernels"]);
+    let warning = |(what, values, advice, is_grave): &(&str, String, &str, bool)| match is_wanted && *is_grave {
+        true => format!("the {what} differ: {values}; this is what the runs compare"),
+        false => format!("the {what} differ: {values}; {advice}"),
+    };
+    let mut warnings: Vec<String> = differences.iter().map(warning).collect();
+    if !unlike.is_empty() && !is_wanted {
         let told = format!(
             "these runs are not comparable, because they differ in {}; unless that difference is what you want to \
              measure, make runs that agree in it",
