@@ -75,6 +75,7 @@ fn tasks_beside_loads() {
     let text = stdout(&output);
     assert!(text.contains("Audio: wake-up latency in ms") && text.contains("Interbench's figures are not comparable"));
     assert!(text.contains("Comment:"), "{text}");
+    assert!(!text.contains("Audio: smooth"), "nineteen frames show nothing of the kind: {text}");
     let wide = text.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none(), "{wide:?}");
 }
