@@ -19,6 +19,9 @@ impl std::str::FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Limit> {
         let Some((name, size)) = text.split_once(':') else { return percent(text).map(Limit::Time) };
+        if name == "time" {
+            bail!("a limit for the time is a percentage alone; try {}", if size.is_empty() { "2%" } else { size });
+        }
         if !Count::sums().any(|sum| sum == name) && machine::call_number(name).is_none() {
             let sums = Count::sums().collect::<Vec<&str>>().join(", ");
             bail!("'{name}' is neither a system call nor one of {sums}; try syscalls:0");
@@ -68,6 +71,8 @@ mod tests {
             ("rss:-1", "'-1' is not a limit for rss"),
             ("rss:inf%", "'inf%' is not a limit for rss"),
             ("much", "'much' is not a percentage"),
+            // There is a system call of that name.
+            ("time:5%", "a limit for the time is a percentage alone; try 5%"),
         ] {
             let said = limit(text).unwrap_err().to_string();
             assert!(said.contains(why), "{text}: {said}");

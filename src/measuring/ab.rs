@@ -162,10 +162,14 @@ fn arms(arguments: &Arguments) -> Result<Vec<Command>> {
     let Arguments { quoted, base, head, words, commands, parameters, .. } = arguments;
     if let Some((base, head)) = base.as_ref().zip(head.as_ref()) {
         let command = Commands::given(words)?;
+        let executable = command.words.first().filter(|word| word.contains('/') && !commands.are_prepared());
         let arm = |(name, folder): (&str, &PathBuf)| {
             let folder = folder.canonicalize().with_context(|| {
                 format!("the directory {} cannot be used; try another --base or --head", folder.display())
             })?;
+            if let Some(missing) = executable.filter(|word| !folder.join(word).exists()) {
+                bail!("{missing} does not exist in {} (--{name}); was it built?", folder.display());
+            }
             Ok(Command { label: name.to_owned(), folder: Some(folder), ..command.clone() })
         };
         return [("base", base), ("head", head)].into_iter().map(arm).collect();

@@ -12,7 +12,7 @@ use crate::measuring::cost;
 use crate::measuring::job::{conclude, measure_or_plan};
 use crate::measuring::options::{Commands, MatrixOptions, counted, duration, with_default};
 use crate::status::{Status, usage};
-use crate::terminal::{layout, print};
+use crate::terminal::{layout, print, say};
 use ::report::Subject;
 use analysis::{Cost, Prediction, PriceList, Range, Results};
 use catalogue::{Catalogue, Test};
@@ -26,6 +26,10 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// The options of `cost` that change what a condition costs.
 const TRAIL: [&str; 4] = ["--sink", "--flush", "--trail-limit", "--backlog"];
+
+/// What a plan for the command alone leaves out.
+const PRICES: &str = "\nthen the prices of its system calls that are not known yet, about half a minute for each, once per machine, kernel \
+                      and condition; `--counts FILE --dry-run` says how long for the calls in FILE";
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -71,7 +75,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
             let name = test.label.clone();
             match billing.measure(vec![test])? {
                 Ok(command) => (name, made(&command.results)?, Some(command)),
-                Err(status) => return Ok(status),
+                Err(status) => {
+                    if arguments.options.measuring.dry_run {
+                        say(PRICES);
+                    }
+                    return Ok(status);
+                }
             }
         }
     };

@@ -23,7 +23,7 @@ const EVERY: u32 = 8;
 #[command(
     args_override_self = true,
     mut_arg("copies", |arg| with_default(arg, "1..max; on more than 8 processors 1,2,3,4,6,8,12,16,… max")),
-    mut_arg("iterations", |arg| with_default(arg, "3")),
+    mut_arg("iterations", |arg| with_default(arg, "6")),
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
 pub(crate) struct Arguments {

@@ -87,6 +87,7 @@ fn what_cannot_be_compared_is_said_before_anything_runs() {
         (&["-c", "2", "true", "false"], "one at a time; leave --copies out"),
         (&["-L", "=1,2", "true {size}"], "'=1,2' is no parameter"),
         (&["--base", "/nonexistent", "--head", "/tmp", "--", "true"], "the directory /nonexistent cannot be used"),
+        (&["--base", "/", "--head", "/tmp", "--", "bin/sh"], "bin/sh does not exist in /tmp (--head); was it built?"),
     ] {
         let output = place.unixmark("ab").args(words).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {}", stderr(&output));

@@ -77,6 +77,11 @@ impl Commands {
         all.into_iter().filter_map(|(format, path)| Some((format, path.as_deref()?))).collect()
     }
 
+    /// Returns true if other commands are executed before them, which may build them.
+    pub(crate) fn are_prepared(&self) -> bool {
+        self.setup.is_some() || !self.prepare.is_empty()
+    }
+
     /// Returns a command whose words are executed as they are.
     ///
     /// # Errors
