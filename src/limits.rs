@@ -22,7 +22,7 @@ impl std::str::FromStr for Limit {
         if name == "time" {
             bail!("a limit for the time is a percentage alone; try {}", if size.is_empty() { "2%" } else { size });
         }
-        if !Count::sums().any(|sum| sum == name) && machine::call_number(name).is_none() {
+        if !Count::sums().any(|sum| sum == name) && !is_call(name) {
             let sums = Count::sums().collect::<Vec<&str>>().join(", ");
             bail!("'{name}' is neither a system call nor one of {sums}; try syscalls:0");
         }
@@ -51,6 +51,18 @@ impl Limit {
         let count = |limit: &Limit| if let Limit::Count(limit) = limit { Some(limit.clone()) } else { None };
         Ok((times.first().copied(), limits.iter().filter_map(count).collect()))
     }
+}
+
+/// Returns true if Linux has a system call of that name.
+#[cfg(target_os = "linux")]
+fn is_call(name: &str) -> bool {
+    machine::call_number(name).is_some()
+}
+
+/// Returns true if a system call may have that name: which there are is known on Linux alone.
+#[cfg(not(target_os = "linux"))]
+fn is_call(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 #[cfg(test)]
