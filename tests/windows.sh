@@ -35,7 +35,7 @@ is 0 'imported-2018-06-25-01' import tests/vectors/unixbench_1copy_report.txt
 is 0 'imported' list runs
 is 0 'it needs Linux' list tests
 is 0 '.TH UNIXMARK' man report
-is 0 'runs with' export --parquet "$work/archive"
+is 0 'exported: 1 run' export --parquet "$work/archive"
 is 0 'index.html' site tests/runs/index tests/runs/classic --into "$work/site"
 is 0 'n10' collect tests/runs/fleet --into "$work/fleet"
 is 0 'the measurement' fleet report "$work/fleet"
