@@ -454,7 +454,9 @@ void kit_detach_stdio(void)
     if (null < 0 || input < 0 || speech_output < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
         input = STDIN_FILENO;
         speech_output = speech_output < 0 ? STDOUT_FILENO : speech_output;
-        kit_error("cannot move stdin and stdout (%s): is `ulimit -n` below 110?", strerror(errno));
+        kit_error("cannot move stdin and stdout (%s): %s", strerror(errno),
+                  errno == EPERM ? "a filter denies fcntl or dup2, without which nothing is measured; allow them"
+                                 : "is `ulimit -n` below 110?");
     }
     close(null);
 }

@@ -127,8 +127,11 @@ fn values(results: &Results) -> Table {
         .with(Column::number("value").main().wide(9), |line| Field::Number(line.1.value.value, words::figure))
         .with(Column::words("unit"), |line| Field::text(&line.1.unit))
         .with(Column::number("±").wide(7), |line| Field::Spread(line.1.value))
-        // Programs' sizes and widths are in the JSON report.
-        .of(&lines(results, |details| details.values.iter().filter(|value| value.varies).collect()))
+        // Programs' sizes and widths are in the JSON report, and so is the start of a process, of which the table of
+        // executions speaks.
+        .of(&lines(results, |details| {
+            details.values.iter().filter(|value| value.varies && value.name != "start").collect()
+        }))
         .shown(Readers::PEOPLE)
         .titled(
             "Also measured",
