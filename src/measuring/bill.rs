@@ -27,9 +27,10 @@ const MOST_BYTES: u64 = 1 << 20;
 /// The options of `cost` that change what a condition costs.
 const TRAIL: [&str; 4] = ["--sink", "--flush", "--trail-limit", "--backlog"];
 
-/// What a plan for the command alone leaves out.
-const PRICES: &str = "\nthen the prices of its system calls that are not known yet, about half a minute for each, once per machine, kernel \
-                      and condition; `--counts FILE --dry-run` says how long for the calls in FILE";
+/// The note on prices, which the plan for a command leaves out: its calls are not known before it is executed.
+const PRICES: &str = "\nthen the prices of its system calls that are not known yet, half a minute to two minutes for \
+                      each, once per machine, kernel and condition; `--counts FILE --dry-run` says how long for the \
+                      calls in FILE";
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -101,23 +101,21 @@ const IDLE_PERIODS: f64 = 2.0;
 /// Proves that a group had processes, by the processor time or the memory that they used.
 fn prove(group: &Path, limit: CgroupLimit, v2: bool, evidence: &mut Evidence) -> Result<(), String> {
     let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
-    let mut idle = 0.0;
-    let figures = match limit {
+    let (idle, figures) = match limit {
         CgroupLimit::Quota(_) | CgroupLimit::Weight(_) => {
             let stat = read("cpu.stat");
             // Only version 2 counts a group's processor time in the same file.
-            if !(v2 && field(&stat, "usage_usec") > 0.0) {
-                idle = IDLE_PERIODS;
-            }
-            ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name))).to_vec()
+            let idle = if v2 && field(&stat, "usage_usec") > 0.0 { 0.0 } else { IDLE_PERIODS };
+            (idle, ["nr_periods", "nr_throttled"].map(|name| (name, "periods", field(&stat, name))).to_vec())
         }
         CgroupLimit::Memory(_) => {
             let most = if v2 { "memory.peak" } else { "memory.max_usage_in_bytes" };
-            vec![match read(most).trim().parse() {
+            let figure = match read(most).trim().parse() {
                 Ok(bytes) => ("memory", "bytes", bytes),
                 // Version 2 has it since Linux 5.19.
                 Err(_) => ("pgfault", "faults", field(&read("memory.stat"), "pgfault")),
-            }]
+            };
+            (0.0, vec![figure])
         }
     };
     let (name, _, value) = figures[0];

@@ -88,7 +88,7 @@ const KNOWN: [(&str, &str, &[Use]); 23] = [
         &[
             Heading,
             Suspect,
-            Common("kernels", "part of every difference may be the kernel's: boot the same for all runs"),
+            Common(Facts::KERNELS, "part of every difference may be the kernel's: boot the same for all runs"),
         ],
     ),
     ("cpu.model", "Processor", &[Heading, Suspect, Common("processors", "these are differences between processors")]),
@@ -243,6 +243,9 @@ impl From<Fact> for Line {
 }
 
 impl Facts {
+    /// The name of different kernels, where runs are compared.
+    pub const KERNELS: &str = "kernels";
+
     /// Returns the fact of a name, if it is known.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Fact> {

@@ -31,7 +31,7 @@ pub(crate) struct Measuring {
     /// How to build unixmark's own test programs [default: native if there is a compiler]
     #[arg(long, value_enum)]
     build: Option<BuildKind>,
-    /// Where tests work; commands of yours work in the current directory [default: /var/tmp, or /tmp if that is missing]
+    /// Directory in which tests work; commands of yours work in the current one [default: /var/tmp, or /tmp if that is missing]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Time-out for a program that prints nothing

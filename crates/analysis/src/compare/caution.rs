@@ -179,7 +179,7 @@ pub(super) fn warnings(runs: &[Compared], design: Design) -> (Vec<String>, Vec<&
     }
     let unlike: Vec<&str> = differences.iter().filter(|(.., is_grave)| *is_grave).map(|(what, ..)| *what).collect();
     // A single difference is what was changed between rounds, and a kernel is always changed on purpose.
-    let is_wanted = unlike.len() == 1 && (design.is_in_turn() || unlike == ["kernels"]);
+    let is_wanted = unlike.len() == 1 && (design.is_in_turn() || unlike == [Facts::KERNELS]);
     let warning = |(what, values, advice, is_grave): &(&str, String, &str, bool)| match is_wanted && *is_grave {
         true => format!("the {what} differ: {values}; this is what the runs compare"),
         false => format!("the {what} differ: {values}; {advice}"),
