@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// The binary whose tests `make check` runs.
 const CHECKED: &str = "architecture";
@@ -86,12 +87,12 @@ struct Test<'a> {
     name: String,
 }
 
-impl Test<'_> {
+impl<'a> Test<'a> {
     fn title(&self) -> String {
         format!("{} {}", self.binary.name, self.name)
     }
 
-    fn run(&self) -> Ended {
+    fn run(self) -> Ended<'a> {
         let began = Instant::now();
         // With a single thread, the harness would run the test in one without its name.
         let output = self.binary.run([&self.name, "--exact", "--include-ignored", "--test-threads=2"]);
@@ -100,11 +101,67 @@ impl Test<'_> {
         if !output.status.success() {
             println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         }
-        Ended { title, took, is_good: output.status.success() }
+        Ended { test: self, title, took, is_good: output.status.success() }
     }
 }
 
-struct Ended {
+/// The tests that have passed, with what they were built from and what they read.
+struct Memory {
+    path: PathBuf,
+    /// The files that are no Rust, which tests read; empty where nothing is remembered.
+    files: String,
+    known: BTreeSet<String>,
+}
+
+impl Memory {
+    /// Nothing is remembered of tests that change the system, where all must run, or without git.
+    fn read(path: &Path, is_rest: bool) -> Memory {
+        let listed = Command::new("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).output();
+        let listed =
+            listed.ok().filter(|listed| listed.status.success() && !is_rest && !unixmark_testing::all_must_run());
+        let mut sum = Sha256::new();
+        for file in listed.iter().flat_map(|listed| listed.stdout.split(|byte| *byte == 0)) {
+            let file = String::from_utf8_lossy(file);
+            if !file.ends_with(".rs") {
+                sum.update(file.as_bytes());
+                sum.update(std::fs::read(file.as_ref()).unwrap_or_default());
+            }
+        }
+        let files = if listed.is_some() {
+            sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        } else {
+            String::new()
+        };
+        let known = std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect();
+        Memory { path: path.to_owned(), files, known }
+    }
+
+    /// Returns the line of a test: what it was built from is in its binary, and for the tool's tests in the tool.
+    fn line(&self, test: &Test<'_>) -> String {
+        let tool = test.binary.path.with_file_name("../unixmark");
+        let binaries = [Some(&test.binary.path), Some(&tool).filter(|_| !test.binary.computes())];
+        let changed = |path: &PathBuf| format!("{:?}", std::fs::metadata(path).and_then(|meta| meta.modified()).ok());
+        let changed: Vec<String> = binaries.into_iter().flatten().map(changed).collect();
+        format!("{} {} {}", self.files, changed.concat().replace(' ', ""), test.title())
+    }
+
+    fn has(&self, test: &Test<'_>) -> bool {
+        !self.files.is_empty() && self.known.contains(&self.line(test))
+    }
+
+    /// Keeps those that passed whole; one that skipped something runs again.
+    fn write(&self, passed: &[Test<'_>], ended: &[Ended<'_>], skipped: &BTreeSet<String>) {
+        let whole = |ended: &&Ended| ended.is_good && !skipped.iter().any(|line| line.contains(&ended.test.name));
+        let tests = passed.iter().chain(ended.iter().filter(whole).map(|ended| &ended.test));
+        let lines: String = tests.map(|test| self.line(test) + "\n").collect();
+        if !self.files.is_empty() {
+            std::fs::write(&self.path, lines).unwrap();
+        }
+    }
+}
+
+struct Ended<'a> {
+    test: Test<'a>,
     title: String,
     took: Duration,
     is_good: bool,
@@ -122,7 +179,10 @@ fn main() -> ExitCode {
     binaries.sort_by(|a, b| a.name.cmp(&b.name));
     restore();
     let began = Instant::now();
-    let ended = run(binaries.iter().flat_map(|binary| binary.tests(is_rest)).collect(), &built.with_extension("times"));
+    let memory = Memory::read(&built.with_extension("passed"), is_rest);
+    let (passed, tests): (Vec<Test>, _) =
+        binaries.iter().flat_map(|binary| binary.tests(is_rest)).partition(|test| memory.has(test));
+    let ended = run(tests, &built.with_extension("times"));
     let took = began.elapsed().as_secs_f64();
     let skipped: BTreeSet<String> = std::fs::read_to_string(&skips).unwrap().lines().map(str::to_owned).collect();
     print_list("skipped, in whole or in part:", &skipped);
@@ -135,6 +195,14 @@ fn main() -> ExitCode {
     let failed: BTreeSet<String> =
         ended.iter().filter(|ended| !ended.is_good).map(|ended| ended.title.clone()).collect();
     print_list("failed:", &failed);
+    if !passed.is_empty() {
+        println!(
+            "{} tests have passed before, of what has not changed: not run again (remove {} to do so)",
+            passed.len(),
+            memory.path.display()
+        );
+    }
+    memory.write(&passed, &ended, &skipped);
     println!("{} tests passed, {} failed in {took:.0} s", ended.len() - failed.len(), failed.len());
     if failed.is_empty() && left.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -158,7 +226,7 @@ fn print_list(heading: &str, items: &BTreeSet<String>) {
 
 /// Runs tests, those first that took longest the last time. Twice as many as there are processors run at
 /// a time: half of them from those that compute, which leave the processors to the others.
-fn run(mut tests: Vec<Test>, times: &Path) -> Vec<Ended> {
+fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     let mut last = read_times(times);
     tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
     let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());
