@@ -119,12 +119,52 @@ pub enum Means {
 /// What a control group limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CgroupLimit {
-    /// Processor time, in per cent of one processor.
-    Quota(u64),
+    /// Processor time.
+    Quota(Quota),
     /// The share of processor time among groups; 100 is usual.
     Weight(u32),
     /// Bytes of memory.
     Memory(u64),
+}
+
+/// The processor time of a control group in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quota {
+    /// In per cent of one processor.
+    pub percent: u64,
+    /// The length of the period in µs.
+    pub period: u64,
+    /// What may be saved up from earlier periods, in µs.
+    pub burst: u64,
+}
+
+impl Quota {
+    /// Returns what `PERCENT:PERIOD:BURST` means, without a burst and in the kernel's period of 0.1 s if they are left out.
+    ///
+    /// # Errors
+    /// A sentence saying what is wrong with it.
+    pub fn parse(text: &str) -> Result<Quota, String> {
+        let mut parts = text.split(':');
+        let percent = parts.next().unwrap_or_default();
+        let percent = percent.strip_suffix('%').unwrap_or(percent).parse().ok().filter(|percent| *percent > 0);
+        let mut time = |missing: u64| parts.next().map_or(Some(missing), microseconds);
+        match (percent, time(100_000), time(0), parts.next()) {
+            (Some(percent), Some(period @ 1_000..=1_000_000), Some(burst), None) => {
+                Ok(Quota { percent, period, burst })
+            }
+            _ => Err(format!(
+                "'{text}' is not a quota of processor time; try 100%, 100%:10ms (with the period, 1 ms to 1 s) or 100%:10ms:5ms \
+                 (with the burst)"
+            )),
+        }
+    }
+}
+
+/// Returns a length such as `10ms` or `500us` in µs.
+fn microseconds(text: &str) -> Option<u64> {
+    let units = [("us", 1), ("ms", 1_000), ("s", 1_000_000)];
+    let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+    number.parse::<u64>().ok()?.checked_mul(*unit)
 }
 
 /// What a cell is measured under: switches at levels, all at once.

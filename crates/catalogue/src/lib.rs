@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use command::{Command, Execution};
-pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, Switch};
+pub use condition::{CgroupLimit, Condition, KERNELS, Level, Means, Quota, Switch};
 pub(crate) use lookup::unknown;
 pub use need::Need;
 pub use own::{is_typeable, path as own_path};

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Context, Ledger, Proof, Refusal, Undo};
-use catalogue::{CgroupLimit, Switch};
+use catalogue::{CgroupLimit, Quota, Switch};
 use journal::Evidence;
 use machine::{
     Machine,
-    cgroup::{controller, levels, setting},
+    cgroup::{controller, levels, settings},
 };
 
 /// Puts a limit in force for the programs that join `groups`, and returns the group that has it: one that is made, or under
@@ -24,9 +24,9 @@ pub(super) fn limit(
     ledger: &mut Ledger,
 ) -> Result<PathBuf, Refusal> {
     let (v2, above) = levels(machine, controller(limit));
-    let (file, value) = setting(limit, v2);
+    let settings = settings(limit, v2);
     if let Some(group) = groups.first().filter(|_| v2) {
-        set(group, file, &value).map_err(|error| format!("{}/{file} ({error})", group.display()))?;
+        set(group, &settings).map_err(|error| format!("{} ({error})", group.display()))?;
         return Ok(group.clone());
     }
     let name = format!("unixmark-{}-{name}", std::process::id());
@@ -35,7 +35,7 @@ pub(super) fn limit(
     for parent in above {
         let group = machine.path(&parent).join(&name);
         ledger.record(&Undo::RemoveDirectory { path: group.clone() })?;
-        match fs::create_dir(&group).and_then(|()| set(&group, file, &value)) {
+        match fs::create_dir(&group).and_then(|()| set(&group, &settings)) {
             Ok(()) => {
                 groups.push(group.clone());
                 return Ok(group);
@@ -47,22 +47,27 @@ pub(super) fn limit(
         }
     }
     Err(Refusal::Unavailable(format!(
-        "no cgroup with {file} can be made here: {why}; it needs root, or a cgroup that was delegated"
+        "no cgroup with {} can be made here: {why}; it needs root, or a cgroup that was delegated",
+        settings[0].0
     )))
 }
 
-/// The file exists only if the controller is on for the group.
-fn set(group: &Path, file: &str, value: &str) -> std::io::Result<()> {
-    fs::File::options().write(true).open(group.join(file)).and_then(|_| fs::write(group.join(file), value))
+/// The files exist only if the controller is on for the group.
+fn set(group: &Path, settings: &[(&str, String)]) -> std::io::Result<()> {
+    for (file, value) in settings {
+        let path = group.join(file);
+        fs::File::options().write(true).open(&path).and_then(|_| fs::write(&path, value))?;
+    }
+    Ok(())
 }
 
-/// Reads what a level limits: `cpu` in per cent, `memory` in MiB.
+/// Reads what a level limits: processor time, or memory in MiB.
 fn level_limit(switch: &Switch, level: &str) -> Result<CgroupLimit, String> {
-    let number: u64 = level.parse().map_err(|_| format!("'{level}' is not a whole number"))?;
-    match switch.id.as_str() {
-        "cgroup-memory" => Ok(CgroupLimit::Memory(number << 20)),
-        _ => Ok(CgroupLimit::Quota(number)),
+    if switch.id != "cgroup-memory" {
+        return Quota::parse(level).map(CgroupLimit::Quota);
     }
+    let mib: u64 = level.parse().map_err(|_| format!("'{level}' is not a whole number"))?;
+    Ok(CgroupLimit::Memory(mib << 20))
 }
 
 /// Returns what a level limits, if there is a group in which one could be made; or a sentence saying why not.

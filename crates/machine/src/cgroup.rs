@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use catalogue::CgroupLimit;
+use catalogue::{CgroupLimit, Quota};
 
 use super::{Machine, mounts};
 
@@ -33,9 +33,6 @@ pub fn own_path(machine: &Machine) -> Option<String> {
     paths.iter().find(|path| *path != "/").or(paths.first()).cloned()
 }
 
-/// The length of a quota's period in µs: the kernel's own.
-const PERIOD: u64 = 100_000;
-
 /// Returns the controller of a limit.
 pub fn controller(limit: CgroupLimit) -> &'static str {
     match limit {
@@ -44,17 +41,31 @@ pub fn controller(limit: CgroupLimit) -> &'static str {
     }
 }
 
-/// Returns the file of a limit, and what it holds. Version 1 has shares of 1024 where version 2 has weights of 100.
-pub fn setting(limit: CgroupLimit, v2: bool) -> (&'static str, String) {
-    let quota = |percent: u64| percent * PERIOD / 100;
+/// Returns the files of a limit, and what each holds. Version 1 has shares of 1024 where version 2 has weights of 100.
+pub fn settings(limit: CgroupLimit, v2: bool) -> Vec<(&'static str, String)> {
     match (limit, v2) {
-        (CgroupLimit::Quota(percent), true) => ("cpu.max", format!("{} {PERIOD}", quota(percent))),
-        (CgroupLimit::Quota(percent), false) => ("cpu.cfs_quota_us", quota(percent).to_string()),
-        (CgroupLimit::Weight(weight), true) => ("cpu.weight", weight.to_string()),
-        (CgroupLimit::Weight(weight), false) => ("cpu.shares", (u64::from(weight) * 1024 / 100).max(2).to_string()),
-        (CgroupLimit::Memory(bytes), true) => ("memory.max", bytes.to_string()),
-        (CgroupLimit::Memory(bytes), false) => ("memory.limit_in_bytes", bytes.to_string()),
+        (CgroupLimit::Quota(quota), _) => quota_settings(quota, v2),
+        (CgroupLimit::Weight(weight), true) => vec![("cpu.weight", weight.to_string())],
+        (CgroupLimit::Weight(weight), false) => {
+            vec![("cpu.shares", (u64::from(weight) * 1024 / 100).max(2).to_string())]
+        }
+        (CgroupLimit::Memory(bytes), true) => vec![("memory.max", bytes.to_string())],
+        (CgroupLimit::Memory(bytes), false) => vec![("memory.limit_in_bytes", bytes.to_string())],
     }
+}
+
+/// A burst is a file of its own, since Linux 5.14.
+fn quota_settings(Quota { percent, period, burst }: Quota, v2: bool) -> Vec<(&'static str, String)> {
+    let quota = percent * period / 100;
+    let (mut settings, file) = match v2 {
+        true => (vec![("cpu.max", format!("{quota} {period}"))], "cpu.max.burst"),
+        false => {
+            let files = [("cpu.cfs_period_us", period), ("cpu.cfs_quota_us", quota)];
+            (files.map(|(file, us)| (file, us.to_string())).to_vec(), "cpu.cfs_burst_us")
+        }
+    };
+    settings.extend((burst > 0).then(|| (file, burst.to_string())));
+    settings
 }
 
 /// CPUs' worth of time per period; `None` without a quota.
@@ -178,12 +189,28 @@ mod tests {
 
     #[test]
     fn limits_as_both_versions_write_them() {
-        let of_version = |limit: CgroupLimit| [true, false].map(|v2| setting(limit, v2));
-        let text = |file: &'static str, value: &str| (file, value.to_owned());
-        let quota = [text("cpu.max", "50000 100000"), text("cpu.cfs_quota_us", "50000")];
-        assert_eq!(of_version(CgroupLimit::Quota(50)), quota);
-        assert_eq!(of_version(CgroupLimit::Weight(200)), [text("cpu.weight", "200"), text("cpu.shares", "2048")]);
-        assert_eq!(setting(CgroupLimit::Weight(0), false).1, "2", "the kernel's least");
-        assert_eq!(of_version(CgroupLimit::Memory(5)), [text("memory.max", "5"), text("memory.limit_in_bytes", "5")]);
+        let of_version = |limit: CgroupLimit| {
+            [true, false].map(|v2| {
+                let all = settings(limit, v2).into_iter().map(|(file, value)| format!("{file}={value}"));
+                all.collect::<Vec<_>>().join(" ")
+            })
+        };
+        let quota = |text: &str| of_version(CgroupLimit::Quota(Quota::parse(text).unwrap()));
+        assert_eq!(quota("50"), ["cpu.max=50000 100000", "cpu.cfs_period_us=100000 cpu.cfs_quota_us=50000"]);
+        assert_eq!(
+            quota("150%:10ms:500us"),
+            [
+                "cpu.max=15000 10000 cpu.max.burst=500",
+                "cpu.cfs_period_us=10000 cpu.cfs_quota_us=15000 cpu.cfs_burst_us=500"
+            ]
+        );
+        for wrong in
+            ["", "0", "50:10", "50:2s", "50:10ms:5", "50:10ms:5ms:1ms", "fifty", "50:10ms:99999999999999999999s"]
+        {
+            assert!(Quota::parse(wrong).unwrap_err().contains("try 100%"), "{wrong}");
+        }
+        assert_eq!(of_version(CgroupLimit::Weight(200)), ["cpu.weight=200", "cpu.shares=2048"]);
+        assert_eq!(of_version(CgroupLimit::Weight(0))[1], "cpu.shares=2", "the kernel's least");
+        assert_eq!(of_version(CgroupLimit::Memory(5)), ["memory.max=5", "memory.limit_in_bytes=5"]);
     }
 }
