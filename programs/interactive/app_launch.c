@@ -264,11 +264,11 @@ static void launch_all(const struct chain_window *window, long most)
 static void write_file(long number, uint64_t *seed)
 {
     static char bytes[LARGEST];
-    size_t size = SMALLEST + (size_t)(chain_random(seed) * (LARGEST - SMALLEST));
+    size_t size = SMALLEST + (size_t)(world_random(seed) * (LARGEST - SMALLEST));
     int file;
 
     for (size_t i = 0; i < size; i++)
-        bytes[i] = (char)(chain_random(seed) * 255);
+        bytes[i] = (char)(world_random(seed) * 255);
     snprintf(names[number], NAME, "%03ld", number);
     file = openat(folder_file, names[number], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 || write(file, bytes, size) != (ssize_t)size || (cold && fsync(file) != 0))

@@ -251,12 +251,3 @@ void chain_rest(int64_t until)
     }
     world_rest(until);
 }
-
-/* --- chance --- */
-
-/* Knuth's linear congruential generator; the low bits of one are poor, so the high ones are taken. */
-double chain_random(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return ((double)(*seed >> 32) + 1) / 4294967296.0;
-}

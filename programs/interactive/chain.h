@@ -74,7 +74,4 @@ void chain_rest(int64_t until);
 /* In the leader: ends the program with an error, as a stage is gone. */
 _Noreturn void chain_lost(const char *name);
 
-/* The next of a sequence of numbers above 0 and up to 1, the same for the same seed on every machine. */
-double chain_random(uint64_t *seed);
-
 #endif

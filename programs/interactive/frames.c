@@ -23,11 +23,6 @@ struct record {
     uint32_t woke, done; /* after planned, in units; done is 1 more, 0 is never */
 };
 
-/* What the kernel keeps of a thread in /proc/thread-self/schedstat. */
-struct schedstat {
-    long long ran, waited; /* ns */
-};
-
 static struct record *records;
 static uint32_t *stamps; /* after planned, in units */
 static long most, used;
@@ -35,7 +30,7 @@ static int64_t break_over, broke; /* ns */
 static int64_t stall;
 static long migrations;
 static int last_cpu = -1;
-static struct schedstat before, after;
+static struct frames_schedstat before, total;
 static int64_t looked;
 
 static void *touched(size_t size)
@@ -62,27 +57,35 @@ void frames_prepare(long wanted, int with_stamps)
         stamps = touched((size_t)most * sizeof *stamps);
 }
 
-static struct schedstat read_schedstat(void)
+struct frames_schedstat frames_schedstat(void)
 {
-    struct schedstat found = {0, 0};
+    struct frames_schedstat found = {0, 0};
     FILE *file = fopen("/proc/thread-self/schedstat", "re");
 
     if (file && fscanf(file, "%lld %lld", &found.ran, &found.waited) != 2)
-        found = (struct schedstat){0, 0};
+        found = (struct frames_schedstat){0, 0};
     if (file)
         fclose(file);
     return found;
 }
 
+void frames_ran(struct frames_schedstat since)
+{
+    struct frames_schedstat now = frames_schedstat();
+
+    total.ran += now.ran - since.ran;
+    total.waited += now.waited - since.waited;
+}
+
 void frames_begin(void)
 {
-    before = read_schedstat();
+    before = frames_schedstat();
     looked = kit_now();
 }
 
 void frames_end(void)
 {
-    after = read_schedstat();
+    frames_ran(before);
     kit_stop();
 }
 
@@ -121,24 +124,33 @@ static void stop_tracing(void)
     }
 }
 
-int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work)
+static int64_t delay(int64_t planned, int64_t woke, int64_t done, int64_t work)
 {
-    int64_t delay = done ? done - planned - work : woke - planned;
-    int cpu = sched_getcpu();
+    return done ? done - planned - work : woke - planned;
+}
 
-    migrations += last_cpu >= 0 && cpu != last_cpu;
-    last_cpu = cpu;
-    if (delay > stall)
-        stall = delay;
+void frames_keep(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work)
+{
+    if (delay(planned, woke, done, work) > stall)
+        stall = delay(planned, woke, done, work);
     if (used < most) {
         if (stamps)
             stamps[used] = units(stamp - planned);
         records[used++] =
             (struct record){.planned = planned, .woke = units(woke - planned), .done = done ? units(done - planned) + 1 : NOT_DONE};
     }
-    if (break_over == 0 || delay <= break_over)
+}
+
+int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work)
+{
+    int cpu = sched_getcpu();
+
+    migrations += last_cpu >= 0 && cpu != last_cpu;
+    last_cpu = cpu;
+    frames_keep(planned, stamp, woke, done, work);
+    if (break_over == 0 || delay(planned, woke, done, work) <= break_over)
         return 0;
-    broke = delay;
+    broke = delay(planned, woke, done, work);
     stop_tracing();
     return 1;
 }
@@ -206,10 +218,11 @@ void frames_finish(const struct frames_plan *plan, const struct kit_window *wind
                broke ? planned_since(plan, first) : plan->frames ? plan->frames : used, plan->latency);
     print_frames(first);
     kit_report("value stall_ns %lld ns\n", (long long)stall);
-    kit_report("value migrations %ld migrations\n", migrations);
-    if (after.ran > before.ran) {
-        kit_report("value ran_ns %lld ns\n", after.ran - before.ran);
-        kit_report("value runqueue_wait_ns %lld ns\n", after.waited - before.waited);
+    if (last_cpu >= 0)
+        kit_report("value migrations %ld migrations\n", migrations);
+    if (total.ran > 0) {
+        kit_report("value ran_ns %lld ns\n", total.ran);
+        kit_report("value runqueue_wait_ns %lld ns\n", total.waited);
     }
     kit_finish();
 }

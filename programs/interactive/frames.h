@@ -34,7 +34,20 @@ void frames_prepare(long most, int stamps);
 void frames_begin(void);
 void frames_end(void);
 
-/* Keeps a frame; the work is what it should have taken. Returns whether it broke the limit, so that the test must end. */
+/*
+ * What the kernel keeps of a thread: for how long it ran, and was ready and waited (ns). Where the frames are made by several
+ * threads, each calls frames_ran, one at a time, with what it had at the beginning.
+ */
+struct frames_schedstat {
+    long long ran, waited;
+};
+struct frames_schedstat frames_schedstat(void);
+void frames_ran(struct frames_schedstat before);
+
+/* Keeps a frame of any thread; the work is what it should have taken. */
+void frames_keep(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work);
+
+/* Keeps a frame of this thread. Returns whether it broke the limit, so that the test must end. */
 int frames_add(int64_t planned, int64_t stamp, int64_t woke, int64_t done, int64_t work);
 
 /* Prints the speed that work was counted by (operations per ms) and by how much it differs now, with a note beyond 5 %. */

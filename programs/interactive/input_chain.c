@@ -47,7 +47,7 @@ static uint64_t seed;
 /* Times between the events of a Poisson process are exponential. */
 static int64_t next_event(int64_t planned)
 {
-    return planned + (int64_t)(-log(chain_random(&seed)) * mean) + 1;
+    return planned + (int64_t)(-log(world_random(&seed)) * mean) + 1;
 }
 
 /* Events of the window that have all of their deadline before its end. */

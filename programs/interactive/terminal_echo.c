@@ -117,7 +117,7 @@ static int keep(long complete)
 
 static int64_t planned(int64_t base, long key)
 {
-    return base + key * period + (int64_t)((2 * chain_random(&seed) - 1) * (double)jitter);
+    return base + key * period + (int64_t)((2 * world_random(&seed) - 1) * (double)jitter);
 }
 
 /* Strikes this many keys, or keys for ever if that is 0, and reads the answers. */

@@ -49,10 +49,10 @@ static int64_t waker_period;
 static int descriptor = -1, other_end = -1, poller = -1;
 static long reached; /* the last slot that a wake-up was received for */
 
-static uint64_t *cells;
+static _Thread_local uint64_t *cells;
 static size_t mask; /* cells - 1 */
-static size_t cell;
-static volatile uint64_t sum; /* of the work: what is not used would not be done */
+static _Thread_local size_t cell;
+static _Thread_local volatile uint64_t sum; /* of the work: what is not used would not be done */
 static double speed; /* operations per ms */
 static int by_cpu;
 
@@ -299,6 +299,15 @@ double world_speed(void)
     return speed;
 }
 
+void world_join(void)
+{
+    const size_t size = (mask + 1) * sizeof *cells;
+
+    cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (cells == MAP_FAILED)
+        kit_error("no memory for a footprint of %zu KiB (%s)", size / 1024, strerror(errno));
+}
+
 static void prepare_work(void)
 {
     long footprint = kit_arg_number("footprint", 64, 4, 1 << 20);
@@ -307,13 +316,11 @@ static void prepare_work(void)
 
     while (size < (size_t)footprint * 1024)
         size *= 2;
+    mask = size / sizeof *cells - 1;
     by_cpu = strcmp(unit, "cpu") == 0;
     if (!by_cpu && strcmp(unit, "operations") != 0)
         kit_error("unit=%s is neither operations nor cpu", unit);
-    cells = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (cells == MAP_FAILED)
-        kit_error("no memory for a footprint of %ld KiB (%s)", footprint, strerror(errno));
-    mask = size / sizeof *cells - 1;
+    world_join();
     speed = (double)kit_arg_number("speed", 0, 0, 1000000000);
     if (speed == 0)
         speed = measure_speed(SAMPLES, SETTLED);
@@ -334,4 +341,13 @@ void world_prepare(int64_t period)
         kit_skip("wake=%s is for tasks with a period of their own", name);
     if (world_has_stamps())
         start_waker(period);
+}
+
+/* --- chance --- */
+
+/* Knuth's linear congruential generator; the low bits of one are poor, so the high ones are taken. */
+double world_random(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return ((double)(*seed >> 32) + 1) / 4294967296.0;
 }

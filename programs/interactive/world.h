@@ -17,6 +17,9 @@
  */
 void world_prepare(int64_t period);
 
+/* Gives another thread, which calls it, memory of its own to work on. */
+void world_join(void);
+
 /* Whether wake-ups come from another process and carry a stamp. */
 int world_has_stamps(void);
 
@@ -39,5 +42,8 @@ double world_drift(void);
 
 /* The speed it is counted by, in operations per ms. */
 double world_speed(void);
+
+/* The next of a sequence of numbers above 0 and up to 1, the same for the same seed on every machine. */
+double world_random(uint64_t *seed);
 
 #endif

@@ -20,6 +20,9 @@ const CUSTOM: &str = "custom";
 /// The priority of -r: above what a desktop has, below the kernel's own threads.
 const REAL_TIME: u32 = 80;
 
+/// The time per cell of --desktop: at least 300 keys are typed in it.
+const DESKTOP: Duration = Duration::from_secs(16);
+
 #[derive(Debug, clap::Args)]
 #[command(
     args_override_self = true,
@@ -35,6 +38,9 @@ pub(crate) struct Arguments {
     /// Today's tasks and loads instead of Interbench's
     #[arg(long)]
     modern: bool,
+    /// A desktop's sound, video, keys, frames and games beside a build and a copy, and what helps (11 minutes)
+    #[arg(long, conflicts_with = "modern")]
+    desktop: bool,
     /// Time per cell, shared by its blocks: 30, 1m [default: 24s]
     #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
@@ -47,6 +53,9 @@ pub(crate) struct Arguments {
     /// Leave out a task; repeatable
     #[arg(short = 'X', long = "without-task", value_name = "TASK", value_delimiter = ',')]
     without_tasks: Vec<String>,
+    /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = percent)]
+    at: Vec<u32>,
     /// Number of processes, groups or jobs of a load [default: one per processor]
     #[arg(short = 'L', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..4096))]
     load_number: Option<u32>,
@@ -81,6 +90,17 @@ pub(crate) struct Arguments {
     options: MatrixOptions,
     #[command(flatten)]
     scheduling: Scheduling,
+}
+
+impl Arguments {
+    /// Returns how the groups of tasks and loads begin that are measured where none are named.
+    fn preset(&self) -> &'static str {
+        match (self.modern, self.desktop) {
+            (true, _) => "modern",
+            (_, true) => "desktop",
+            _ => "classic",
+        }
+    }
 }
 
 /// How the kernel is asked to schedule tasks and loads.
@@ -170,6 +190,13 @@ fn clamp(text: &str) -> Result<(u32, u32)> {
     parts.filter(|(low, high)| low <= high).with_context(|| format!("'{text}' is not a clamp; try 512,1024"))
 }
 
+fn percent(text: &str) -> Result<u32> {
+    let number = text.trim().strip_suffix('%').unwrap_or(text.trim()).parse().ok();
+    number
+        .filter(|percent| (1..=1000).contains(percent))
+        .with_context(|| format!("'{text}' is not a rate in per cent, from 1 to 1000; try --at 25%,50%,75%,100%,120%"))
+}
+
 fn placement(text: &str) -> Result<Placement> {
     match text.split_once(':').unwrap_or((text, "100")) {
         ("same", "100") => Ok(Placement::Same),
@@ -201,7 +228,7 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
         tests: tasks(arguments, catalogue)?,
         copies: options.copies(cpus, || vec![1])?,
         loads: loads(arguments, catalogue)?,
-        procedure: match arguments.time {
+        procedure: match arguments.time.or(arguments.desktop.then_some(DESKTOP)) {
             Some(time) => procedure.with_time(time),
             None => procedure,
         },
@@ -241,8 +268,8 @@ fn define_custom(catalogue: &mut Catalogue, arguments: &Arguments) {
 fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {
     let mut names: Vec<String> = arguments.tasks.iter().chain(&arguments.more_tasks).map(|name| folded(name)).collect();
     if names.is_empty() {
-        names.push(if arguments.modern { "modern-tasks" } else { "classic-tasks" }.to_owned());
-        if arguments.real_time && !arguments.modern {
+        names.push(format!("{}-tasks", arguments.preset()));
+        if arguments.real_time && arguments.preset() == "classic" {
             names = vec!["audio".to_owned(), "video".to_owned()];
         }
         if arguments.custom_cpu.is_some() {
@@ -253,10 +280,30 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     let left_out = catalogue.expand(&without)?;
     let mut tests = catalogue.expand(&names)?;
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
+    if !arguments.at.is_empty() {
+        tests = at_rates(catalogue, &tests, &arguments.at)?;
+    }
     if let Some(test) = tests.iter().find(|test| test.metric != Metric::Latency) {
         bail!("{0} is not an interactive task: its score is a rate; try `unixmark run {0} --load …`", test.id);
     }
     Ok(tests)
+}
+
+/// Returns each test at each rate.
+fn at_rates(catalogue: &Catalogue, tests: &[Arc<Test>], rates: &[u32]) -> Result<Vec<Arc<Test>>> {
+    if let Some(test) = tests.iter().find(|test| !test.args.iter().any(|arg| arg.starts_with("rate="))) {
+        bail!(
+            "{} does not serve requests at a rate, as --at asks; try `unixmark latency requests-open --at …`",
+            test.id
+        );
+    }
+    let mut found = Vec::new();
+    for (test, rate) in tests.iter().flat_map(|test| rates.iter().map(move |rate| (test, rate))) {
+        let mut at = catalogue.expand(&[format!("{}:share={rate}", test.id)])?;
+        at.iter_mut().for_each(|at| Arc::make_mut(at).label = format!("{} at {rate} %", test.label));
+        found.extend(at);
+    }
+    Ok(found)
 }
 
 fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {
@@ -264,7 +311,7 @@ fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<
     let mut names: Vec<String> = arguments.options.load.iter().map(fold).collect();
     if names.is_empty() {
         names.push(NONE.to_owned());
-        names.push(if arguments.modern { "modern-loads" } else { "classic-loads" }.to_owned());
+        names.push(format!("{}-loads", arguments.preset()));
         if arguments.custom_cpu.is_some() {
             names.push(CUSTOM.to_owned());
         }

@@ -12,3 +12,4 @@ mod frames;
 mod hand;
 mod loads;
 mod rates;
+mod requests;

@@ -44,6 +44,8 @@ pub struct Latency {
     pub cpu_received: Option<Estimate>,
     /// Frames per second, of a task whose frames follow each other: all, and the slowest hundredth and thousandth.
     pub rates: Option<FrameRates>,
+    /// The requests of a server.
+    pub requests: Option<Requests>,
     /// The longest that the task was kept from its plan.
     pub stall: f64,
     /// The longest latency in each second, trial after trial: (seconds since the run began, ms).
@@ -82,6 +84,15 @@ pub struct FrameRates {
     pub low_1: Option<f64>,
     /// Of the slowest 0.1 %.
     pub low_01: Option<f64>,
+}
+
+/// Requests per second of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Requests {
+    /// Those that came on a schedule; nothing where each waits for an answer.
+    pub offered: Option<f64>,
+    /// Those that were answered.
+    pub answered: Estimate,
 }
 
 /// One trial's figures.
@@ -166,6 +177,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
             cpu_received: value_of(measured[0], "cpu_received")
                 .map(|_| share_interval(&measured, |trial| value_of(trial, "cpu_received").unwrap_or(0.0))),
             rates: rates(first, &Histogram::sum(all().map(|frames| &frames.response))),
+            requests: requests(&measured),
             stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
             seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
             worst: worst(all()),
@@ -358,6 +370,16 @@ fn rates(frames: &Frames, response: &Histogram) -> Option<FrameRates> {
     }
     let low = |share: f64| response.carries(1.0 - share).then(|| 1e9 / slowest(response, share));
     Some(FrameRates { all: 1e9 / response.mean(), low_1: low(0.01), low_01: low(0.001) })
+}
+
+/// The requests of a server, summed over copies; the interval is one of trials.
+fn requests(measured: &[&Trial]) -> Option<Requests> {
+    let sum = |trial: &&Trial, name: &str| -> Option<f64> {
+        trial.copies.iter().map(|copy| copy.values.get(name).map(|value| value.0)).sum()
+    };
+    let answered: Vec<f64> = measured.iter().filter_map(|trial| sum(trial, "requests")).collect();
+    let offered = sum(measured.first()?, "offered");
+    (!answered.is_empty()).then(|| Requests { offered, answered: mean_interval(&answered) })
 }
 
 /// The mean in ns of the slowest share of frames.

@@ -123,7 +123,9 @@ impl<'a> Rig<'a> {
         let path = self.executable(test, 0, &Staging::default())?;
         let args = self.arguments(test, &test.args, 1);
         let command = Command { path, args, folder: &folder, environment: &[] };
-        let setup = Setup::alone(test, command, NAMED_WINDOW);
+        // A rate needs longer than what is found before the window.
+        let window = Window { slices: 5, ..NAMED_WINDOW };
+        let setup = Setup::alone(test, command, window);
         let trial = self.supervisor.measure(&setup, &mut Entered::default())?;
         let value = test.value.as_deref().and_then(|name| trial.copies.first()?.values.get(name));
         Ok(value.map_or(0.0, |value| value.0))

@@ -15,9 +15,9 @@ use journal::Run;
 use words::{Unique, shell};
 
 /// Options that say which cells were measured, where the run was kept and how it was shown. All others say how it was made.
-const DROPPED: [&str; 20] = [
+const DROPPED: [&str; 22] = [
     "copies", "load", "seed", "comment", "results", "format", "quiet", "verbose", "watch", "emit", "fleet", "node",
-    "baseline", "fail-on", "console", "task", "without-task", "without-load", "calls", "modern",
+    "baseline", "fail-on", "console", "task", "without-task", "without-load", "calls", "modern", "desktop", "at",
 ];
 
 /// The cells to measure again.

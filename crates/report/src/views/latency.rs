@@ -75,12 +75,13 @@ pub(super) fn data(latency: &Latency) -> Value {
         }
     }
     let rates = latency.rates.map_or(Value::Null, |rates| json!({"frames_per_second": rates}));
+    let requests = latency.requests.map_or(Value::Null, |requests| json!({"requests": requests}));
     let others = json!({
         "attribution": latency.attribution, "over_time": latency.seconds, "worst": latency.worst,
         "trials": latency.trials, "histogram": latency.histogram,
     });
     let late = json!({"late": latency.late, "dropped": latency.dropped, "stall": latency.stall});
-    let parts = [object, late, rates, others].into_iter().filter_map(|part| part.as_object().cloned());
+    let parts = [object, late, rates, requests, others].into_iter().filter_map(|part| part.as_object().cloned());
     parts.flatten().collect::<Map<String, Value>>().into()
 }
 
@@ -90,19 +91,19 @@ fn ms(latency: &Latency, ns: fn(&Histogram) -> f64) -> Option<f64> {
 }
 
 /// A row with its latency.
-type Beside<'a> = (&'a Figure, &'a Latency);
+pub(super) type Beside<'a> = (&'a Figure, &'a Latency);
 
 /// A task with a number of copies under a condition, beside every load.
-struct Task<'a> {
+pub(super) struct Task<'a> {
     label: &'a str,
     key: &'a Key,
-    rows: Vec<Beside<'a>>,
+    pub(super) rows: Vec<Beside<'a>>,
     /// `skipped` or `error`, and the cell.
     gaps: Vec<(&'static str, &'a Missing)>,
 }
 
 impl Task<'_> {
-    fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         title(self.label, self.key)
     }
 
@@ -118,6 +119,17 @@ impl Task<'_> {
             Some(Kind::Response) => "time to the response",
             Some(Kind::Overrun) => "time beyond the work",
         }
+    }
+
+    /// Whether its requests come on a schedule.
+    pub(super) fn is_offered(&self) -> bool {
+        self.rows.iter().any(|(_, latency)| latency.requests.is_some_and(|requests| requests.offered.is_some()))
+    }
+
+    /// Returns the share of deadlines met beside a load, in per cent, and the frames that were planned.
+    pub(super) fn met(&self, load: &str) -> Option<(Estimate, u64)> {
+        let (_, latency) = self.rows.iter().find(|(row, _)| row.cell.key.load == load)?;
+        Some((latency.deadlines_met?, latency.planned))
     }
 
     /// What the others are compared with: the task without a load, or else its least late row.
@@ -142,7 +154,7 @@ pub(super) fn beside(load: &str) -> String {
 }
 
 /// The tasks, and the loads beside any of them: none first, then in the order of the run.
-fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
+pub(super) fn tasks(results: &Results) -> (Vec<Task<'_>>, Vec<&str>) {
     let rows: Vec<Beside<'_>> = results.figures.iter().filter_map(|row| Some((row, row.latency.as_deref()?))).collect();
     let mut gaps = gaps(results);
     gaps.retain(|(_, gap)| gap.latency);
@@ -168,41 +180,6 @@ pub(super) fn loads(results: &Results) -> Vec<&str> {
     tasks(results).1
 }
 
-/// From this share of deadlines met on, in per cent, a task is smooth.
-const SMOOTH: f64 = 99.0;
-
-/// The fewest deadlines that show it: of 300 with one miss in a hundred, 95 % have one (Hanley and Lippman-Hand 1983).
-const ENOUGH: u64 = 300;
-
-/// Returns for each task that has deadlines beside which loads it is smooth.
-pub(super) fn lead(results: &Results) -> Option<Block> {
-    let sentences: Vec<String> = tasks(results).0.iter().filter_map(smooth).collect();
-    (!sentences.is_empty()).then_some(Block::Lead(sentences))
-}
-
-/// `Video: smooth without a load and under write; misses deadlines: 98 % under burn.`
-fn smooth(task: &Task<'_>) -> Option<String> {
-    let [mut smooth, mut vague, mut missed] = [const { Vec::new() }; 3];
-    for (row, latency) in &task.rows {
-        let Some(met) = latency.deadlines_met.map(|met| met.value).filter(|met| met.is_finite()) else { continue };
-        let load = under(&row.cell.key.load);
-        match met >= SMOOTH {
-            true if latency.planned >= ENOUGH => smooth.push(load),
-            true => vague.push(load),
-            false => missed.push(format!("{} % {load}", words::share(100.0 - met))),
-        }
-    }
-    let part =
-        |what: &str, all: &[String]| (!all.is_empty()).then(|| format!("{what} {}", words::listed(all, all.len())));
-    let parts = [("smooth", &smooth), ("too few frames to call it smooth", &vague), ("misses deadlines:", &missed)];
-    let parts: Vec<String> = parts.into_iter().filter_map(|(what, all)| part(what, all)).collect();
-    (!parts.is_empty()).then(|| format!("{}: {}.", task.title(), parts.join("; ")))
-}
-
-fn under(load: &str) -> String {
-    if load == NONE { "without a load".to_owned() } else { format!("under {load}") }
-}
-
 /// Returns the map of tasks and loads, a section per task, and what the columns show; nothing without interactive tasks.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
     let (tasks, loads) = tasks(results);
@@ -215,6 +192,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         blocks.extend([Block::Section(title), Block::Table(delays(task))]);
         blocks.push(Block::Table(frames(task)));
         blocks.extend(rates(task));
+        blocks.extend(requests(task));
         blocks.extend([Block::Table(marks(task)), charts(task, &loads, tasks.len())]);
     }
     blocks.extend([
@@ -325,6 +303,19 @@ fn rates(task: &Task<'_>) -> Option<Block> {
     };
     let rates: Vec<String> = task.rows.iter().filter_map(words).collect();
     (!rates.is_empty()).then(|| Block::Text(Readers::PEOPLE, "Frames per second: ".to_owned(), rates.join("; ")))
+}
+
+/// The requests per second of a server, and how long they took.
+fn requests(task: &Task<'_>) -> Option<Block> {
+    let words = |(row, latency): &Beside<'_>| {
+        let answered = latency.requests?.answered;
+        let times = latency.percentiles(&latency.response).filter(|(name, _)| ["p50", "p99"].contains(name));
+        let times: Vec<String> = times.map(|(name, ms)| format!("{} ms ({name})", figure(ms))).collect();
+        let [load, rate] = [row.cell.key.load.clone(), words::whole(answered.value)];
+        Some(format!("{load} {rate} {}, answered in {}", plus_minus(answered.halves()), times.join(" to ")))
+    };
+    let each: Vec<String> = task.rows.iter().filter_map(words).collect();
+    (!each.is_empty()).then(|| Block::Text(Readers::PEOPLE, "Requests per second: ".to_owned(), each.join("; ")))
 }
 
 /// Seconds and ms.

@@ -8,7 +8,10 @@ use words::Grouped;
 
 use super::repeat::Repeat;
 use super::shared::{missing, sentences, to_post};
-use super::{ab, burnin, cost, counts, details, energy, executions, latency, loads, power, reference, scaling, scores};
+use super::{
+    ab, burnin, cost, counts, details, energy, executions, latency, loads, offered, power, reference, scaling, scores,
+    smooth,
+};
 use crate::charts::spread;
 use crate::document::{Block, Chart, Document, List, Pair, Pairs, Readers};
 
@@ -79,7 +82,7 @@ fn lead(results: &Results) -> Option<Block> {
         Findings::Cost(cost) => Some(Block::Lead(cost::sentences(cost))),
         Findings::BurnIn(burnin) => Some(burnin::lead(burnin)),
         Findings::Power(power) => power.as_deref().map(|power| Block::Lead(power.sentences())),
-        Findings::Scores { .. } | Findings::Scaling(_) => latency::lead(results),
+        Findings::Scores { .. } | Findings::Scaling(_) => smooth::lead(results),
     }
 }
 
@@ -100,7 +103,7 @@ fn about(results: &Results) -> Vec<Block> {
 
 /// How interactive tasks fared, and the loads.
 fn responses(results: &Results) -> Vec<Block> {
-    [latency::blocks(results), loads::blocks(results)].concat()
+    [offered::blocks(results), latency::blocks(results), loads::blocks(results)].concat()
 }
 
 /// What a reader must know before any figure.

@@ -68,6 +68,7 @@ fn what_comparisons_find() {
 #[test]
 fn interactive_tasks_beside_loads() {
     insta::assert_snapshot!("latency_text", report("latency", Format::Text));
+    insta::assert_snapshot!("requests_text", report("requests", Format::Text));
     insta::assert_snapshot!("latency_csv", report("latency", Format::Csv));
     insta::assert_snapshot!("latency_markdown", report("latency", Format::Markdown));
     insta::assert_snapshot!("latency_json", short_json("latency"));

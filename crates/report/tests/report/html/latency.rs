@@ -34,6 +34,7 @@ fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
         dropped: 1.0,
         cpu_received: Some(Estimate { value: 99.0, low: 98.0, high: 100.0 }),
         rates: None,
+        requests: None,
         stall: ms * 9.0,
         seconds: (0..seconds).map(|k| (k as f64 * 1.1, ms * (1.5 + noise(k)))).collect(),
         attribution: Attribution { runqueue_wait_ms: Some(12.5), steal_ms: None, ..Attribution::default() },

@@ -1,0 +1,70 @@
+//! Interactive tasks in sentences: which stay smooth beside which load, and which remedy for a load helps.
+
+use analysis::Results;
+use catalogue::NONE;
+
+use super::latency::{Task, tasks};
+use crate::document::Block;
+
+/// From this share of deadlines met on, in per cent, a task is smooth.
+const SMOOTH: f64 = 99.0;
+
+/// The fewest deadlines that show it: of 300 with one miss in a hundred, 95 % have one (Hanley and Lippman-Hand 1983).
+const ENOUGH: u64 = 300;
+
+/// Returns for each task that has deadlines beside which loads it is smooth.
+pub(super) fn lead(results: &Results) -> Option<Block> {
+    let (tasks, loads) = tasks(results);
+    // A server at several rates has one sentence for all.
+    let knees = super::offered::knees(results);
+    let smooth = tasks.iter().filter(|task| knees.is_empty() || !task.is_offered()).filter_map(smooth);
+    let smooth = knees.iter().cloned().chain(smooth);
+    let sentences: Vec<String> = smooth.chain(loads.iter().filter_map(|load| helps(&tasks, load))).collect();
+    (!sentences.is_empty()).then_some(Block::Lead(sentences))
+}
+
+/// `Video: smooth without a load and under write; misses deadlines: 98 % under burn.`
+fn smooth(task: &Task<'_>) -> Option<String> {
+    let [mut smooth, mut vague, mut missed] = [const { Vec::new() }; 3];
+    for (row, latency) in &task.rows {
+        let Some(met) = latency.deadlines_met.map(|met| met.value).filter(|met| met.is_finite()) else { continue };
+        let load = under(&row.cell.key.load);
+        match met >= SMOOTH {
+            true if latency.planned >= ENOUGH => smooth.push(load),
+            true => vague.push(load),
+            false => missed.push(format!("{} % {load}", words::share(100.0 - met))),
+        }
+    }
+    let parts = [("smooth", smooth), ("too few frames to call it smooth", vague), ("misses deadlines:", missed)];
+    Some(format!("{}: {}.", task.title(), listed(parts)?))
+}
+
+/// Returns the lists with what each is; nothing if all are empty.
+fn listed<const N: usize>(lists: [(&str, Vec<String>); N]) -> Option<String> {
+    let lists = lists.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<String> =
+        lists.map(|(what, names)| format!("{what} {}", words::listed(&names, names.len()))).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns which tasks a load disturbs and the same load with more arguments does not, or less: `compile:nice=19`.
+fn helps(tasks: &[Task<'_>], load: &str) -> Option<String> {
+    let (plain, remedy) = load.split_once(':')?;
+    let (mut cured, mut better, mut missed) = (Vec::new(), Vec::new(), false);
+    for task in tasks {
+        let Some((before, after)) = task.met(plain).zip(task.met(load)) else { continue };
+        missed |= before.0.value < SMOOTH;
+        match before.0.value < SMOOTH && after.0.low > before.0.high {
+            true if after.0.value >= SMOOTH && after.1 >= ENOUGH => cured.push(task.title()),
+            true => better.push(task.title()),
+            false => {}
+        }
+    }
+    let found = listed([("makes smooth:", cured), ("helps", better)]);
+    let found = found.unwrap_or_else(|| "no clear difference".to_owned());
+    missed.then(|| format!("{remedy} for {plain}: {found}."))
+}
+
+fn under(load: &str) -> String {
+    if load == NONE { "without a load".to_owned() } else { format!("under {load}") }
+}
