@@ -6,7 +6,7 @@
 //! - `record`: what is kept of a run beside its page (`r/ID.js`); `entry`: what of that lists and rankings need.
 //! - `class`, `measure`, `board`: which runs may be ranked together, by what, and how.
 //! - `hints`: which facts go with the differences between the systems of a class.
-//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `preview`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
+//! - `front`, `page`, `host`, `model`, `aside`: the pages; `picture`, `embed`: what other pages show of a run. Tables stand in them; scripts (`assets/`) only filter and sort.
 //! - `data`: the same for scripts, in files that a page loads by `<script>`: `file://` has no other way.
 //!
 //! A run's files are named after its journal's content (`name`), so that a link to it lasts, and the same input gives the same
@@ -31,7 +31,6 @@ mod model;
 mod name;
 mod page;
 mod picture;
-mod preview;
 mod price;
 mod reading;
 mod record;

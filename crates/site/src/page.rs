@@ -4,10 +4,10 @@ use anyhow::Result;
 use maud::html;
 
 use crate::class::Class;
+use crate::embed;
 use crate::layout::UP;
 use crate::name::name_of;
 use crate::record::Record;
-use crate::{embed, preview};
 use analysis::Results;
 use report::{Format, Repeat, Subject, score};
 
@@ -64,12 +64,6 @@ pub(crate) fn page(record: &Record, results: &Results, url: &str) -> Result<Stri
         meta property="og:description" content=(description(record));
         @if !base.is_empty() {
             meta property="og:url" content={ (base) "r/" (id) ".html" };
-            meta property="og:image" content={ (base) "r/" (id) ".png" };
-            meta property="og:image:type" content="image/png";
-            meta property="og:image:width" content=(preview::SIZE.0);
-            meta property="og:image:height" content=(preview::SIZE.1);
-            meta property="og:image:alt" content=(description(record));
-            meta name="twitter:card" content="summary_large_image";
         }
     };
     let report = report.replacen("<title>", &format!("{}<title>", words::clean(&summary.0)), 1);

@@ -13,7 +13,7 @@ use crate::gather::LeftOut;
 use crate::name::name_of;
 use crate::record::Record;
 use crate::state::{Known, Stamp};
-use crate::{Asked, Built, embed, page, picture, preview};
+use crate::{Asked, Built, embed, page, picture};
 use analysis::Results;
 use catalogue::Catalogue;
 
@@ -54,7 +54,7 @@ impl Reading {
     /// Reads the journals that were changed since the last build, or are new.
     pub(crate) fn read(&mut self, journals: &[PathBuf], asked: &Asked<'_>, files: &Files, catalogue: &Catalogue) {
         let unread: Vec<(&PathBuf, Option<Stamp>)> =
-            journals.iter().filter_map(|path| self.unread(path, asked.url, files)).collect();
+            journals.iter().filter_map(|path| self.unread(path, files)).collect();
         self.built.read = unread.len();
         let references = archive::reference::entries(catalogue);
         let by = (catalogue, &references[..]);
@@ -70,13 +70,13 @@ impl Reading {
 
     /// Takes in what the last build knew of a journal, if that is as it was and the run's files are there; otherwise returns
     /// the journal.
-    fn unread<'a>(&mut self, path: &'a PathBuf, url: &str, files: &Files) -> Option<(&'a PathBuf, Option<Stamp>)> {
+    fn unread<'a>(&mut self, path: &'a PathBuf, files: &Files) -> Option<(&'a PathBuf, Option<Stamp>)> {
         let stamp = Stamp::read(path);
         let unread = Some((path, stamp));
         let known = absolute(path).and_then(|name| self.last.0.remove_entry(&name));
         let Some((name, known)) = known.filter(|(_, known)| known.is_of(stamp)) else { return unread };
         if !self.entries.contains_key(&known.id) {
-            let entry = self.last.1.remove(&known.id).filter(|entry| are_there(&known.id, entry.has_chart, url, files));
+            let entry = self.last.1.remove(&known.id).filter(|entry| are_there(&known.id, entry.has_chart, files));
             let Some(entry) = entry else { return unread };
             self.entries.insert(known.id.clone(), entry);
         }
@@ -108,20 +108,19 @@ fn absolute(path: &Path) -> Option<String> {
     std::path::absolute(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// The files of a run: record, page, journal, badge, frame, chart and preview.
-fn names(id: &str) -> [String; 7] {
+/// The files of a run: record, page, journal, badge, frame and chart.
+fn names(id: &str) -> [String; 6] {
     let in_frame = format!("e/{id}.html");
-    let [script, page, journal, badge, chart, preview] =
-        ["js", "html", "jsonl", "svg", "chart.svg", "png"].map(|end| format!("r/{id}.{end}"));
-    [script, page, journal, badge, in_frame, chart, preview]
+    let [script, page, journal, badge, chart] =
+        ["js", "html", "jsonl", "svg", "chart.svg"].map(|end| format!("r/{id}.{end}"));
+    [script, page, journal, badge, in_frame, chart]
 }
 
-/// Returns true if an earlier build left a run's files, which are then kept; a site without an address has no previews.
-fn are_there(id: &str, has_chart: bool, url: &str, files: &Files) -> bool {
-    let [script, page, journal, badge, frame, chart, preview] = names(id);
+/// Returns true if an earlier build left a run's files, which are then kept.
+fn are_there(id: &str, has_chart: bool, files: &Files) -> bool {
+    let [script, page, journal, badge, frame, chart] = names(id);
     let chart = has_chart.then_some(chart);
-    let preview = (!url.is_empty()).then_some(preview);
-    let mut needed = [script, page, journal, badge, frame].into_iter().chain(chart).chain(preview);
+    let mut needed = [script, page, journal, badge, frame].into_iter().chain(chart);
     needed.all(|name| files.keep(&name))
 }
 
@@ -142,14 +141,14 @@ fn read(
     let id = name_of(&bytes);
     let found = |record, is_new| Read { path: path.to_path_buf(), stamp, record, is_new, replaced };
     if let Some(record) = Record::read(files, &id, asked.url)
-        && are_there(&id, record.has_chart(), asked.url, files)
+        && are_there(&id, record.has_chart(), files)
     {
         return Ok(found(record, false));
     }
     let mut results = Results::new(&journal::parse(&bytes[..], path)?, catalogue, None);
     results.stand_among(references);
     let record = Record::new(&id, &results, bytes.len() as u64, asked.url)?;
-    let [script, page, journal, badge, frame, chart, preview] = names(&id);
+    let [script, page, journal, badge, frame, chart] = names(&id);
     files.write(&page, page::page(&record, &results, asked.url)?.as_bytes())?;
     files.write(&journal, &bytes)?;
     files.write(&badge, picture::badge(&record).as_bytes())?;
@@ -157,9 +156,6 @@ fn read(
     files.write(&frame, embed::page(&record, drawn.as_deref()).as_bytes())?;
     if let Some(drawn) = drawn {
         files.write(&chart, drawn.as_bytes())?;
-    }
-    if !asked.url.is_empty() {
-        files.write(&preview, &preview::png(&record, &results)?)?;
     }
     // Last: where it is, the others are.
     files.write(&script, record.script()?.as_bytes())?;

@@ -149,13 +149,7 @@ fn a_run_has_pictures_for_other_pages() {
     assert!(badge.starts_with("<svg xmlns=") && badge.contains("1120 ±14% (1 copy), 2520 ±13% (2 copies)"), "{badge}");
     assert!(of(".chart.svg").contains("Dhrystone 2 using register variables"));
     let page = of(".html");
-    let image =
-        page.split("property=\"og:image\" content=\"https://example.org/results/r/").nth(1).expect("no preview");
-    let picture = std::fs::read(www.join("r").join(image.split('"').next().unwrap())).unwrap();
-    assert_eq!(picture[..8], *b"\x89PNG\r\n\x1a\n");
-    let size = [16, 20].map(|at| u32::from_be_bytes(picture[at..at + 4].try_into().unwrap()));
-    assert_eq!(size, [1200, 630], "what shows previews asks for");
-    assert!((8_000..80_000).contains(&picture.len()), "{} bytes", picture.len());
+    assert!(page.contains("property=\"og:description\" content=\""), "what shows previews has nothing to show");
     assert!(page.contains("[![unixmark](https://example.org/results/r/"), "no badge to copy");
 }
 
