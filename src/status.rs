@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 /// What exit codes mean, for help and manual.
-pub(crate) const CODES: [(&str, &str); 7] = [
+pub(crate) const CODES: [(&str, &str); 8] = [
     ("0", "Fine"),
     (
         "1",
@@ -14,6 +14,7 @@ pub(crate) const CODES: [(&str, &str); 7] = [
     ("2", "Wrong usage: an option, a test, a run or a directory that does not exist"),
     ("3", "Could not measure, or could not do what was asked"),
     ("4", "With `--strict-gate`: the loss that `--fail-on` looks for is neither shown nor ruled out"),
+    ("any", "With `quiet`: that of the command"),
     ("125", "With `ab --bisect`: undecided, so that `git bisect` skips the commit"),
     ("128 + N", "Ended by signal N; 130 is Ctrl-C. What was measured until then is kept"),
 ];
@@ -32,6 +33,9 @@ pub(crate) enum Status {
     /// It was measured, but what `git bisect run` asks is not decided.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures is asked this"))]
     Undecided,
+    /// As a command of the user's ended.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures runs commands"))]
+    Own(u8),
     /// A signal ended it.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only what measures waits for signals"))]
     Signal(i32),
@@ -44,6 +48,7 @@ impl From<Status> for ExitCode {
             Status::Failed => ExitCode::from(1),
             Status::Nothing => ExitCode::from(3),
             Status::Unseen => ExitCode::from(4),
+            Status::Own(code) => ExitCode::from(code),
             // git skips the revision.
             Status::Undecided => ExitCode::from(125),
             // Shells report a death by signal N as 128 + N.

@@ -13,6 +13,7 @@ mod job;
 mod latency;
 mod new;
 mod options;
+mod quiet;
 mod restore;
 mod run;
 mod scale;
@@ -57,6 +58,8 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
+    /// Run a command while what spoils measurements is switched off, and put everything back; or prove what that brings
+    Quiet(quiet::Arguments),
     /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
     Bill(bill::Arguments),
     /// Stress-test cooling or memory, and look for faults
@@ -92,6 +95,7 @@ impl Verb {
             Verb::Latency(arguments) => latency::run(arguments),
             Verb::Scale(arguments) => scale::run(arguments),
             Verb::Cost(arguments) => cost::run(arguments),
+            Verb::Quiet(arguments) => quiet::run(arguments),
             Verb::Bill(arguments) => bill::run(arguments),
             Verb::Burnin(arguments) => burnin::run(arguments),
             Verb::Doctor(arguments) => doctor::run(arguments),

@@ -221,7 +221,7 @@ fn a_control_group_has_had_work_and_is_gone() {
         return;
     }
     let mut alone = Alone::begin();
-    for name in ["cgroup-cpu=50", "cgroup-memory=64", "cgroup-cpu=100+cgroup-memory=256"] {
+    for name in ["cgroup-cpu=50", "quota=50%:20ms:5ms", "cgroup-memory=64", "cgroup-cpu=100+cgroup-memory=256"] {
         let Some(mut entered) = alone.enter(name) else { continue };
         let groups = entered.staging.cgroups.clone();
         assert!(prove(&mut entered, &Trial::default(), None).is_err(), "{name}: nobody has been in it");

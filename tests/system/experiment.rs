@@ -16,14 +16,14 @@ const STATE: &str = "/var/lib/unixmark";
 const SWAPPINESS: &str = "/proc/sys/vm/swappiness";
 
 /// A place with conditions of the user's own.
-struct Bench {
-    place: Place,
+pub struct Bench {
+    pub place: Place,
     swappiness: String,
 }
 
 impl Bench {
     /// Nothing where these tests cannot switch anything.
-    fn new() -> Option<Bench> {
+    pub fn new() -> Option<Bench> {
         if !testing::is_root() {
             return None;
         }
@@ -34,7 +34,7 @@ impl Bench {
         Some(Bench { place, swappiness: fs::read_to_string(SWAPPINESS).unwrap() })
     }
 
-    fn command(&self, words: &str) -> Command {
+    pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_unixmark"));
         command.args(words.split_whitespace());
         command.env("UNIXMARK_RESULTS", self.place.results());
@@ -52,7 +52,7 @@ impl Bench {
     }
 
     /// Waits until nothing is switched any more: the guardian needs a moment.
-    fn is_put_back(&self) {
+    pub fn is_put_back(&self) {
         wait_for("no ledger", || {
             let ledgers = fs::read_dir(STATE).unwrap().map(|entry| entry.unwrap().path());
             ledgers.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).count() == 0
@@ -171,7 +171,10 @@ fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
     let Some(bench) = Bench::new() else { return };
     let mut random = Pcg64Mcg::seed_from_u64(35);
     let rounds = if testing::all_must_run() { 4 } else { 1 };
-    let conditions = ["swappiness=10+flag", "cgroup-cpu=50+flag", "ftrace+flag", "fs=ext4+flag", "fs=overlay+flag"];
+    let conditions = [
+        "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "shield=1+flag", "ftrace+flag",
+        "fs=ext4+flag", "fs=overlay+flag",
+    ];
     for condition in std::iter::repeat_n(conditions, rounds).flatten() {
         let before = traces();
         let words = format!("cost --quick --dir {} {condition} -i 9 syscall", bench.place.scratch().display());

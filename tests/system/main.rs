@@ -8,4 +8,5 @@ mod kills;
 mod ledger;
 mod planted;
 mod production;
+mod quiet;
 mod room;

@@ -47,7 +47,8 @@ pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared,
-    Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict, Worst, unlike,
+    Outcome, Pair, Place, RATE, Scatter, Second, Sides, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict, Worst,
+    unlike,
 };
 pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures, changes,

@@ -104,6 +104,8 @@ pub enum Means {
     Beside,
     /// A control group limits the measured programs.
     Cgroup,
+    /// The measured programs have processors of their own.
+    Shield,
     /// The measured programs work in a file system of their own.
     Mount,
     /// The kernel's tracing counts system calls.

@@ -15,6 +15,7 @@ mod ledger;
 mod mount;
 mod scope;
 mod seccomp;
+mod shield;
 mod tracing;
 
 use std::fs::File;
@@ -418,6 +419,10 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
         Means::Cgroup => {
             let limit = cgroup::available(switch, level, machine)?;
             Box::new(move |context| cgroup::enter(switch, limit, context))
+        }
+        Means::Shield => {
+            let shield = shield::available(level, machine)?;
+            Box::new(move |context| shield::enter(shield, context))
         }
         Means::Mount => {
             mount::available(level, machine)?;

@@ -46,6 +46,7 @@ pub use greeting::greeting;
 pub use mounts::{device_folder, mounted_below};
 pub use needs::{TRACING, unmet};
 pub use noise::{Sample, noise, sample};
+pub use parse::cpu_list;
 pub use process::find_command;
 pub use sensors::Sensors;
 pub use topology::topology;

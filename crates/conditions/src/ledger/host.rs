@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::{SCRATCH, Undo};
-use crate::{audit, command};
+use crate::{audit, command, shield};
 use machine::{Machine, mounted_below};
 
 /// The name of a ledger that is not whole yet.
@@ -245,6 +245,10 @@ impl Host for Here {
                 other => other.map_err(|error| error.to_string()),
             },
             Undo::RemoveDirectory { path } => unless_gone(remove_directory(path)),
+            Undo::RemoveGroup { path } => {
+                shield::move_all(path, path.parent().unwrap_or(path));
+                unless_gone(remove_directory(path))
+            }
             Undo::RemoveFile { path } => unless_gone(fs::remove_file(path)),
             Undo::RemoveScratch { path } => remove_scratch(path),
             Undo::Audit { found } => audit::restore(found),

@@ -45,6 +45,12 @@ pub enum Undo {
         #[serde(with = "text")]
         path: PathBuf,
     },
+    /// Move the processes of a control group to the one above it, and remove it.
+    RemoveGroup {
+        /// The group.
+        #[serde(with = "text")]
+        path: PathBuf,
+    },
     /// Remove a file.
     RemoveFile {
         /// The file.
@@ -83,6 +89,7 @@ impl Undo {
             Undo::Write { path, .. }
             | Undo::Unmount { path }
             | Undo::RemoveDirectory { path }
+            | Undo::RemoveGroup { path }
             | Undo::RemoveFile { path }
             | Undo::RemoveScratch { path }
             | Undo::End { program: path, .. } => path.display().to_string(),
@@ -99,7 +106,10 @@ impl Undo {
                 format!("end a command of {name} (process group {})", group.leader())
             }
             Undo::Unmount { path } => format!("unmount {}", path.display()),
-            Undo::RemoveDirectory { path } | Undo::RemoveFile { path } | Undo::RemoveScratch { path } => {
+            Undo::RemoveDirectory { path }
+            | Undo::RemoveGroup { path }
+            | Undo::RemoveFile { path }
+            | Undo::RemoveScratch { path } => {
                 format!("remove {}", path.display())
             }
             Undo::Audit { .. } => "set auditing back to how it was".to_owned(),
@@ -115,6 +125,7 @@ impl Undo {
             Undo::EndGroup { .. }
             | Undo::Unmount { .. }
             | Undo::RemoveDirectory { .. }
+            | Undo::RemoveGroup { .. }
             | Undo::Audit { .. }
             | Undo::End { .. } => false,
         }

@@ -126,10 +126,9 @@ impl Task<'_> {
         self.rows.iter().any(|(_, latency)| latency.requests.is_some_and(|requests| requests.offered.is_some()))
     }
 
-    /// Returns the share of deadlines met beside a load, in per cent, and the frames that were planned.
-    pub(super) fn met(&self, load: &str) -> Option<(Estimate, u64)> {
-        let (_, latency) = self.rows.iter().find(|(row, _)| row.cell.key.load == load)?;
-        Some((latency.deadlines_met?, latency.planned))
+    /// Returns the row beside a load.
+    pub(super) fn under(&self, load: &str) -> Option<Beside<'_>> {
+        self.rows.iter().find(|(row, _)| row.cell.key.load == load).copied()
     }
 
     /// What the others are compared with: the task without a load, or else its least late row.

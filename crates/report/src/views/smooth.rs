@@ -3,7 +3,7 @@
 use analysis::Results;
 use catalogue::NONE;
 
-use super::latency::{Task, tasks};
+use super::latency::{Beside, Task, tasks};
 use crate::document::Block;
 
 /// From this share of deadlines met on, in per cent, a task is smooth.
@@ -47,22 +47,22 @@ fn listed<const N: usize>(lists: [(&str, Vec<String>); N]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns which tasks a load disturbs and the same load with more arguments does not, or less: `compile:nice=19`.
+/// Returns which tasks are smooth, or less late, where a load has more arguments: `compile:nice=19`.
 fn helps(tasks: &[Task<'_>], load: &str) -> Option<String> {
     let (plain, remedy) = load.split_once(':')?;
-    let (mut cured, mut better, mut missed) = (Vec::new(), Vec::new(), false);
+    let (mut cured, mut better, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for task in tasks {
-        let Some((before, after)) = task.met(plain).zip(task.met(load)) else { continue };
-        missed |= before.0.value < SMOOTH;
-        match before.0.value < SMOOTH && after.0.low > before.0.high {
-            true if after.0.value >= SMOOTH && after.1 >= ENOUGH => cured.push(task.title()),
-            true => better.push(task.title()),
-            false => {}
-        }
+        let Some((before, after)) = task.under(plain).zip(task.under(load)) else { continue };
+        let is_smooth = |(_, latency): &Beside<'_>| latency.deadlines_met.is_none_or(|met| met.value >= SMOOTH);
+        let list = match after.0.score.high < before.0.score.low {
+            _ if !is_smooth(&before) && is_smooth(&after) && after.1.planned >= ENOUGH => &mut cured,
+            true => &mut better,
+            false => &mut others,
+        };
+        list.push(task.title());
     }
-    let found = listed([("makes smooth:", cured), ("helps", better)]);
-    let found = found.unwrap_or_else(|| "no clear difference".to_owned());
-    missed.then(|| format!("{remedy} for {plain}: {found}."))
+    let found = [("makes smooth:", cured), ("shortens the delays of", better), ("no clear difference:", others)];
+    listed(found).map(|found| format!("{remedy} for {plain}: {found}."))
 }
 
 fn under(load: &str) -> String {

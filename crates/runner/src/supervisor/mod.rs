@@ -2,6 +2,7 @@
 //! guardian, and the wait for all of them.
 
 mod energy;
+mod quiet;
 mod sides;
 mod steady;
 mod trial;

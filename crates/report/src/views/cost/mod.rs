@@ -1,6 +1,7 @@
 //! What conditions cost: each against the one that they are compared with, within the blocks of one run.
 
 mod charts;
+mod spread;
 mod trail;
 
 use analysis::{Comparison, Condition, Cost, CostTotal, Effect, GeometricMean, Measure, Results, Verdict};
@@ -142,7 +143,8 @@ fn mark(one: &Comparison) -> String {
 
 fn of_condition(cost: &Cost, condition: &Condition) -> Vec<Block> {
     let section = Block::Section(format!("Cost of {}", condition.name));
-    [vec![section], differences(cost, condition), beyond(cost, condition)].concat()
+    let spread = spread::blocks(condition, &lines(&condition.effects, cost));
+    [vec![section], differences(cost, condition), beyond(cost, condition), spread].concat()
 }
 
 /// Returns what a condition differs by, in numbers and drawn.

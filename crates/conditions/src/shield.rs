@@ -1,0 +1,97 @@
+//! Processors that only the measured programs may use: a cpuset of their own, which other processes leave. Threads of the
+//! kernel that belong to a processor stay, and so do interrupts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Context, Proof, Refusal, Undo};
+use journal::Evidence;
+use machine::{Machine, cgroup::levels, cpu_list};
+
+const CONTROLLER: &str = "cpuset";
+
+/// Processes start while others are moved; as many times everything is looked at again.
+const PASSES: usize = 5;
+
+/// Processors to shield.
+pub(super) struct Shield {
+    version_2: bool,
+    /// The group in which all others are.
+    top: PathBuf,
+    cpus: String,
+    others: String,
+}
+
+/// Returns the shield of a level, `1` or `2-3,6`, if one can be made here; or a sentence saying why not.
+pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String> {
+    let (version_2, groups) = levels(machine, CONTROLLER);
+    let top = groups.last().ok_or("there is no cpuset cgroup here")?;
+    let online = cpu_list(&machine.read("/sys/devices/system/cpu/online").unwrap_or_default());
+    let wanted = cpu_list(level);
+    let (cpus, others): (Vec<usize>, Vec<usize>) = online.iter().partition(|cpu| wanted.contains(cpu));
+    if cpus.is_empty() || cpus.len() != wanted.len() {
+        return Err(format!("'{level}' does not name processors of this machine; try 1, 2-3 or 2-3,6"));
+    }
+    if others.is_empty() {
+        return Err("no processor would be left for all other processes; shield fewer".to_owned());
+    }
+    let top = machine.path(top);
+    if rustix::fs::access(&top, rustix::fs::Access::WRITE_OK).is_err() {
+        return Err("no cpuset can be made here; it needs root".to_owned());
+    }
+    let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
+    Ok(Shield { version_2, top, cpus: list(&cpus), others: list(&others) })
+}
+
+/// Makes the cpuset for the programs to join, and has everything else leave its processors.
+pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, Refusal> {
+    let name = format!("unixmark-{}-shield", std::process::id());
+    let mut make = |name: String, settings: &[(&str, &str)]| -> Result<PathBuf, Refusal> {
+        let group = shield.top.join(name);
+        context.ledger.record(&Undo::RemoveGroup { path: group.clone() })?;
+        fs::create_dir(&group).map_err(|why| format!("{} ({why})", group.display()))?;
+        for (file, text) in settings {
+            fs::write(group.join(file), text).map_err(|why| format!("{}/{file} ({why})", group.display()))?;
+        }
+        Ok(group)
+    };
+    let (group, moved) = if shield.version_2 {
+        // Such a partition takes its processors away from all other groups.
+        (make(name, &[("cpuset.cpus", &shield.cpus), ("cpuset.cpus.partition", "root")])?, None)
+    } else {
+        let nodes = fs::read_to_string(shield.top.join("cpuset.mems")).unwrap_or_default();
+        let group = make(name.clone(), &[("cpuset.mems", &nodes), ("cpuset.cpus", &shield.cpus)])?;
+        let others = make(name + "-others", &[("cpuset.mems", &nodes), ("cpuset.cpus", &shield.others)])?;
+        (group, Some(move_all(&shield.top, &others)))
+    };
+    context.staging.cgroups.push(group.clone());
+    Ok(Box::new(move |_, evidence| Ok(prove(&group, shield.version_2, moved, evidence)?)))
+}
+
+fn prove(group: &Path, version_2: bool, moved: Option<usize>, evidence: &mut Evidence) -> Result<(), String> {
+    let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
+    let cpus = cpu_list(&read("cpuset.cpus")).len();
+    let partition = read("cpuset.cpus.partition");
+    if cpus == 0 || version_2 && partition.trim() != "root" {
+        return Err(format!("{} has no processors of its own ({})", group.display(), partition.trim()));
+    }
+    let figures = [("shielded", "CPUs", Some(cpus)), ("moved", "processes", moved)];
+    let known =
+        figures.into_iter().filter_map(|(name, unit, value)| Some((name.to_owned(), (value? as f64, unit.to_owned()))));
+    evidence.figures.extend(known);
+    Ok(())
+}
+
+/// Moves the processes of a group to another; those that the kernel does not let go stay. Returns how many went.
+pub(super) fn move_all(from: &Path, to: &Path) -> usize {
+    let mut moved = 0;
+    for _ in 0..PASSES {
+        let processes = fs::read_to_string(from.join("cgroup.procs")).unwrap_or_default();
+        let gone = processes.lines().filter(|pid| fs::write(to.join("cgroup.procs"), pid).is_ok()).count();
+        moved += gone;
+        if gone == 0 {
+            break;
+        }
+    }
+    moved
+}

@@ -1,0 +1,87 @@
+//! Commands on a quiet machine: settings hold while they run, and are put back however it ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use testing::{stderr, stdout};
+
+use crate::experiment::Bench;
+use crate::room::wait_for;
+
+const ASLR: &str = "/proc/sys/kernel/randomize_va_space";
+
+/// Two processors are needed: one to shield, one for the others.
+fn has_two() -> bool {
+    fs::read_to_string("/proc/self/status").unwrap().lines().any(|line| line.starts_with("Cpus_allowed_list:\t0-"))
+}
+
+/// Returns the processors that a process may use.
+fn allowed(pid: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t").map(str::to_owned));
+    line.unwrap_or_default()
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn a_command_runs_quietly_and_ends_as_it_ends() {
+    let Some(bench) = Bench::new() else { return };
+    let before = fs::read_to_string(ASLR).unwrap();
+    let output = bench.command("quiet -- sh -c").arg(format!("cat {ASLR}; exit 7")).output().unwrap();
+    assert_eq!((output.status.code(), &*stdout(&output)), (Some(7), "0\n"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
+    let output = bench.command("quiet -- /nonexistent").output().unwrap();
+    assert_eq!(output.status.code(), Some(127), "{}", stderr(&output));
+    let output = bench.command("quiet --shield 4095 -- true").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("'4095' does not name processors of this machine"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
+}
+
+/// The command has its processor for itself; after the tool's death, everybody has all of them again.
+#[test]
+#[ignore = "changes the system"]
+fn a_shield_keeps_others_away_and_goes_with_the_tool() {
+    let Some(bench) = Bench::new().filter(|_| has_two()) else { return };
+    let before = fs::read_to_string(ASLR).unwrap();
+    let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = other.id().to_string();
+    let all = allowed(&pid);
+    for kills in [false, true] {
+        let script = "grep Cpus_allowed_list /proc/self/status; read end";
+        let mut quiet = bench.command("quiet --shield 1 -- sh -c");
+        let mut quiet = quiet.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(quiet.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "Cpus_allowed_list:\t1\n");
+        assert_eq!(allowed(&pid), "0", "another process is still there");
+        assert_eq!(fs::read_to_string(ASLR).unwrap(), "0\n");
+        if kills {
+            quiet.kill().unwrap();
+        }
+        drop(quiet.stdin.take());
+        quiet.wait().unwrap();
+        bench.is_put_back();
+        wait_for("the other process as it was", || allowed(&pid) == all);
+        assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+/// A hog on each processor makes a command's time vary; on a processor of its own it does not.
+#[test]
+#[ignore = "changes the system"]
+fn what_a_shield_brings_is_proved() {
+    let Some(bench) = Bench::new().filter(|_| has_two()) else { return };
+    let mut command = bench.command("quiet --shield 1 --prove -i 3 --format json --dir");
+    let output = command.arg(bench.place.scratch()).args(["--", "true"]).output().unwrap();
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output)));
+    let conditions = report["cost"]["conditions"].as_array().unwrap();
+    let names: Vec<&str> = conditions.iter().map(|condition| condition["name"].as_str().unwrap()).collect();
+    assert!(names[0].starts_with("shield=1+") && names.contains(&"shield=1") && names.contains(&"aslr=0"), "{names:?}");
+    let evidence = conditions[0]["evidence"].to_string();
+    assert!(evidence.contains("shielded"), "{evidence}");
+}
