@@ -39,7 +39,9 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
     let slower = losses.iter().filter(|effect| effect.comparison.measure != Measure::Score);
     parts.extend(slower.take(NAMED).map(|effect| labels.slower(effect)));
     let won: Vec<String> = gains.iter().map(|effect| labels.faster(effect)).collect();
-    parts.extend((!gains.is_empty()).then(|| format!("{} (faster)", listed(&won, NAMED))));
+    let is_time = gains.iter().all(|effect| effect.comparison.measure != Measure::Memory);
+    let word = if is_time { "faster" } else { "better" };
+    parts.extend((!gains.is_empty()).then(|| format!("{} ({word})", listed(&won, NAMED))));
     let doubtful = of(Kind::Unconfirmed);
     parts.extend(
         (!doubtful.is_empty())
@@ -58,11 +60,13 @@ pub(super) fn sentence(name: &str, effects: &[Effect], reason: Option<&str>) -> 
 }
 
 /// One effect of every cell: the worst loss, else a gain, else what is not known, else that it is the same. Deadlines are in
-/// points, which are not compared with per cents: they speak where no percentile does. Energies speak for themselves.
+/// points, which are not compared with per cents: they speak where no percentile does. A command's time speaks before its
+/// memory. Energies speak for themselves.
 fn speaking(effects: &[Effect]) -> Vec<(Kind, &Effect)> {
     let is_met = |effect: &Effect| effect.comparison.measure == Measure::Met;
+    let is_beside = |effect: &Effect| effect.comparison.measure == Measure::Memory;
     let before = |a: &Effect, b: &Effect| {
-        let order = kind(a).cmp(&kind(b)).then(is_met(a).cmp(&is_met(b)));
+        let order = kind(a).cmp(&kind(b)).then(is_met(a).cmp(&is_met(b))).then(is_beside(a).cmp(&is_beside(b)));
         order.then(delta(a).total_cmp(&delta(b))).is_lt()
     };
     let mut cells: Vec<(Kind, &Effect)> = Vec::new();
@@ -145,6 +149,7 @@ impl Labels {
         let one = &effect.comparison;
         match one.time_factor() {
             Some(_) => format!("{} of {} is {} as long", one.measure.name(), self.of(effect), long(effect)),
+            None if one.measure == Measure::Memory => self.memory(effect),
             None => format!(
                 "{} meets its deadlines {} percentage points less often",
                 self.of(effect),
@@ -163,8 +168,13 @@ impl Labels {
             ),
             Measure::Score if one.lower_is_better() => format!("{} takes {} as long", self.of(effect), long(effect)),
             Measure::Score => format!("{} gains {} %", self.of(effect), percent(one.delta.value)),
+            Measure::Memory => self.memory(effect),
             measure => format!("{} of {} is {} as long", measure.name(), self.of(effect), long(effect)),
         }
+    }
+
+    fn memory(&self, effect: &Effect) -> String {
+        format!("{} takes {} the memory", self.of(effect), long(effect))
     }
 
     /// Names of tests, where a category whose tests are all among them stands for them.
