@@ -16,12 +16,15 @@
 
 #include "kit.h"
 
-enum { WAITING = 1 << 16 }; /* requests in a queue */
+enum {
+    SLOTS = 1 << 16,      /* of a queue */
+    ROOM = SLOTS - 2048, /* requests in it: a worker reads a slot after it has taken it, and must find it unchanged */
+};
 
 struct queue {
     sem_t waiting;
     _Atomic uint32_t taken, put;
-    struct request requests[WAITING];
+    struct request requests[SLOTS];
 };
 
 struct worker {
@@ -117,11 +120,11 @@ static void make_queues(void)
     }
 }
 
-void dispatch_prepare(enum dispatch of, long of_messengers, long of_each)
+void dispatch_prepare(enum dispatch wanted, long messengers_wanted, long workers_each)
 {
-    kind = of;
-    messenger_count = of_messengers;
-    each = of_each;
+    kind = wanted;
+    messenger_count = messengers_wanted;
+    each = workers_each;
     messengers = memory((size_t)messenger_count * sizeof *messengers);
     workers = memory((size_t)(messenger_count * each) * sizeof *workers);
     for (long i = 0; i < messenger_count; i++)
@@ -150,21 +153,31 @@ static void await_bytes(int poller)
 
 /* --- messengers --- */
 
+/* Returns 0 where nothing could be sent at once; the rest of what was begun is waited for. */
+static int send_whole(int socket, const void *bytes, size_t size)
+{
+    ssize_t sent = send(socket, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    if (sent <= 0)
+        return 0;
+    return (size_t)sent == size || send(socket, (const char *)bytes + sent, size - (size_t)sent, MSG_NOSIGNAL) > 0;
+}
+
 int dispatch_ask(long number, struct request request)
 {
     struct queue *queue = workers[number].queue;
 
     if (kind == DISPATCH_TCP)
-        return send(workers[number].near, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof request;
-    if (queue->put - queue->taken >= WAITING)
+        return send_whole(workers[number].near, &request, sizeof request);
+    if (queue->put - queue->taken >= ROOM)
         return 0;
-    queue->requests[queue->put % WAITING] = request;
+    queue->requests[queue->put % SLOTS] = request;
     queue->put++;
     sem_post(&queue->waiting);
     return 1;
 }
 
-/* Whether a worker has said since the last call that it is free. */
+/* Returns whether a worker has said since the last call that it is free. */
 static int was_posted(struct worker *worker)
 {
     char byte;
@@ -218,7 +231,7 @@ int dispatch_take(long number, struct request *request)
     await(&worker->queue->waiting);
     if (over)
         return 0;
-    *request = worker->queue->requests[worker->queue->taken++ % WAITING];
+    *request = worker->queue->requests[worker->queue->taken++ % SLOTS];
     return 1;
 }
 
@@ -231,19 +244,19 @@ void dispatch_end(void)
         sem_post(&messengers[i].posted);
     for (long i = 0; i < messenger_count * each; i++)
         if (kind == DISPATCH_TCP)
-            shutdown(workers[i].far, SHUT_RDWR);
+            shutdown(workers[i].near, SHUT_RDWR); /* what is on its way still arrives */
         else
             sem_post(&workers[i].queue->waiting);
 }
 
-int dispatch_left(long number, struct request *request)
+int dispatch_drain(long number, struct request *request)
 {
     struct queue *queue = workers[number].queue;
 
     if (kind == DISPATCH_TCP)
-        return recv(workers[number].far, request, sizeof *request, MSG_DONTWAIT) == sizeof *request;
+        return recv(workers[number].far, request, sizeof *request, MSG_WAITALL) == sizeof *request;
     if (queue->taken == queue->put)
         return 0;
-    *request = queue->requests[queue->taken++ % WAITING];
+    *request = queue->requests[queue->taken++ % SLOTS];
     return 1;
 }

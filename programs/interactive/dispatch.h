@@ -14,25 +14,25 @@ struct request {
     int64_t planned, sent; /* ns */
 };
 
-/* Workers have numbers from 0 on, the first `each` of them are those of the first messenger, and so on. */
-void dispatch_prepare(enum dispatch kind, long messengers, long each);
+/* Workers have numbers from 0 on: the first `workers` of them are those of the first messenger, and so on. */
+void dispatch_prepare(enum dispatch kind, long messengers, long workers);
 
 /* In a messenger: hands a request to a worker. Returns 0 where too many are waiting already. */
 int dispatch_ask(long worker, struct request request);
 
-/* In a messenger: waits for a worker that is free, and returns its number; -1 if it is over. */
+/* In a messenger: waits for a worker that is free, and returns its number; -1 after dispatch_end. */
 long dispatch_free(long messenger);
 
-/* In a worker: says that it is free. */
+/* In a worker: tells its messenger that it is free. */
 void dispatch_post(long worker);
 
-/* In a worker: waits for a request. Returns 0 if it is over. */
+/* In a worker: waits for a request. Returns 0 after dispatch_end. */
 int dispatch_take(long worker, struct request *request);
 
-/* Wakes everybody, as it is over. */
+/* Wakes everybody for the end. */
 void dispatch_end(void);
 
-/* When it is over: takes a request that is still waiting. Returns 0 if there is none. */
-int dispatch_left(long worker, struct request *request);
+/* After dispatch_end, when no worker takes any more: takes a request that is still waiting. Returns 0 if there is none. */
+int dispatch_drain(long worker, struct request *request);
 
 #endif

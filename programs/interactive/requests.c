@@ -35,13 +35,13 @@
 
 enum {
     SECOND = 1000000000,
-    MOST = 1024, /* threads of one kind */
+    MOST_THREADS = 1024, /* of one kind */
     BLOCK = 4096,
     BLOCKS = 16384, /* of the file */
-    LOOK = SECOND / 10,
+    LOOK = SECOND / 10, /* how often stdin is looked after */
     SHORTEST = 10000, /* ns of a request */
-    FASTER = 4, /* times as many requests as the work allows: the processor may be faster than when it was measured */
-    LEFT = 1 << 16, /* requests that were not answered, of each worker */
+    MARGIN = 4, /* times as many requests as the work allows: the processor may be faster than when it was measured */
+    BACKLOG = 1 << 16, /* room for requests that were not answered, of each worker */
 };
 
 struct answer {
@@ -49,7 +49,7 @@ struct answer {
 };
 
 struct messenger {
-    long number, lost; /* lost: requests for which there was no room */
+    long number, arrived, lost; /* requests that were due, and those of them for which there was no room */
     uint64_t seed;
 };
 
@@ -115,6 +115,7 @@ static void keep_to_the_schedule(struct messenger *me)
             return;
         world_rest(planned);
         halt(planned, &halted);
+        me->arrived++;
         me->lost += !dispatch_ask(me->number * each + i % each, (struct request){planned, kit_now()});
     }
 }
@@ -331,8 +332,8 @@ static void read_arguments(void)
     static const char *const ways[] = {"futex", "tcp", NULL};
     cpu_set_t allowed;
 
-    messenger_count = kit_arg_number("messengers", 1, 1, MOST);
-    each = kit_arg_number("workers", 0, 0, MOST);
+    messenger_count = kit_arg_number("messengers", 1, 1, MOST_THREADS);
+    each = kit_arg_number("workers", 0, 0, MOST_THREADS);
     if (each == 0)
         each = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     tcp = choose("through", ways);
@@ -358,7 +359,7 @@ static void keep_what_is_left(struct worker *me)
 {
     struct request request;
 
-    while (dispatch_left(me->number, &request))
+    while (dispatch_drain(me->number, &request))
         keep(me, (struct answer){request.planned, request.sent, request.sent > end ? request.sent : end, 0});
 }
 
@@ -385,18 +386,16 @@ static struct answer *gather(long *number)
 
 static void report_rates(void)
 {
-    long answered = 0, lost = 0;
+    long answered = 0, arrived = 0;
 
     for (long i = 0; i < worker_count; i++)
         for (long k = 0; k < workers[i].used; k++)
             answered += workers[i].answers[k].done != 0;
     for (long i = 0; i < messenger_count; i++)
-        lost += messengers[i].lost;
+        arrived += messengers[i].arrived;
     kit_report("value requests %.2f 1/s\n", (double)answered * SECOND / (double)(end - base));
     if (!closed)
-        kit_report("value offered %.2f 1/s\n", SECOND / gap * (double)messenger_count);
-    if (lost)
-        kit_report("note %ld requests were lost, because as many as a queue holds were waiting\n", lost);
+        kit_report("value offered %.2f 1/s\n", (double)arrived * SECOND / (double)(end - base));
 }
 
 static _Noreturn void report(const struct kit_window *window)
@@ -408,6 +407,8 @@ static _Noreturn void report(const struct kit_window *window)
     frames_prepare(plan.frames, 1);
     for (long i = 0; i < plan.frames; i++)
         frames_keep(all[i].planned, all[i].sent, all[i].woke, all[i].done, plan.work);
+    for (long i = 0; i < messenger_count; i++)
+        plan.frames += messengers[i].lost;
     frames_speed(world_speed(), world_drift());
     frames_finish(&plan, window);
 }
@@ -417,7 +418,7 @@ static _Noreturn void report(const struct kit_window *window)
 static void make_room(int64_t window)
 {
     for (long i = 0; i < worker_count; i++) {
-        workers[i].room = (long)(window / (think + work) + 1) * FASTER + (closed ? 0 : LEFT);
+        workers[i].room = (long)(window / (think + work) + 1) * MARGIN + (closed ? 0 : BACKLOG);
         workers[i].answers = touched((size_t)workers[i].room * sizeof *workers[i].answers);
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Today's tasks and loads instead of Interbench's
     #[arg(long)]
     modern: bool,
-    /// A desktop's sound, video, keys, frames and games beside a build and a copy, and what helps (11 minutes)
+    /// A desktop's sound, video, keys, frames and games beside a build and a copy, and what helps (10 minutes)
     #[arg(long, conflicts_with = "modern")]
     desktop: bool,
     /// Time per cell, shared by its blocks: 30, 1m [default: 24s]
@@ -296,6 +296,9 @@ fn at_rates(catalogue: &Catalogue, tests: &[Arc<Test>], rates: &[u32]) -> Result
             "{} does not serve requests at a rate, as --at asks; try `unixmark latency requests-open --at …`",
             test.id
         );
+    }
+    if let Some(test) = tests.iter().find(|test| test.id.contains(':')) {
+        bail!("--at knows what requests-open can answer as it is; give {} a rate of its own, as :rate=500", test.id);
     }
     let mut found = Vec::new();
     for (test, rate) in tests.iter().flat_map(|test| rates.iter().map(move |rate| (test, rate))) {

@@ -58,7 +58,7 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
-    /// Run a command while what spoils measurements is switched off, and put everything back; or prove what that brings
+    /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the benefit
     Quiet(quiet::Arguments),
     /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
     Bill(bill::Arguments),

@@ -21,7 +21,7 @@ use measure::Ask;
 use plan::{Matrix, Procedure, Purpose};
 use runner::Supervisor;
 
-/// What makes a machine steadier and takes nothing from a program but speed.
+/// Settings that steady a machine, and change no result of a program.
 const KNOBS: [&str; 7] = [
     "governor=performance", "energy-preference=performance", "boost=off", "turbo=off", "aslr=0", "numa-balancing=0",
     "ksm=0",
@@ -30,13 +30,14 @@ const KNOBS: [&str; 7] = [
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Arguments {
-    /// Keep all other processes off these processors, and the command on them: 1, 2-3
+    /// Reserve these processors for the command: 1, 2-3
     #[arg(long, value_name = "CPUS")]
     shield: Option<String>,
     /// Further settings, as `unixmark list conditions` shows them: smt=off+thp=never
     #[arg(long, value_name = "CONDITION")]
     with: Option<String>,
-    /// Measure the command with and without, all together and each alone: its time, and how much that varies
+    /// Compare the command's time and its spread with all settings, with each alone and with none; the options of measuring
+    /// are for this
     #[arg(long)]
     prove: bool,
     /// The command
@@ -104,7 +105,8 @@ fn settings(
     catalogue: &Catalogue,
     machine: &Machine,
 ) -> Result<(Vec<Arc<Condition>>, Vec<String>)> {
-    let shield = arguments.shield.iter().map(|cpus| format!("shield={cpus}"));
+    // Commas are between conditions.
+    let shield = arguments.shield.iter().map(|cpus| format!("shield={}", cpus.replace(',', ":")));
     let wanted: Vec<String> =
         shield.chain(arguments.with.iter().flat_map(|with| with.split('+').map(str::to_owned))).collect();
     let mut settings = catalogue.expand_conditions(&wanted)?;
@@ -112,7 +114,9 @@ fn settings(
         bail!("{why}");
     }
     let mut left_out = Vec::new();
-    for knob in catalogue.expand_conditions(&KNOBS.map(str::to_owned))? {
+    let is_chosen = |knob: &&str| wanted.iter().any(|name| name.split('=').next() == knob.split('=').next());
+    let knobs: Vec<String> = KNOBS.iter().filter(|knob| !is_chosen(knob)).map(|knob| (*knob).to_owned()).collect();
+    for knob in catalogue.expand_conditions(&knobs)? {
         match missing(&knob, machine) {
             None => settings.push(knob),
             Some(_) => left_out.push(knob.name.clone()),

@@ -47,8 +47,7 @@ pub use bill::{Bill, Spread};
 pub use burnin::{BurnIn, Cause, CoolDown, Cooling, Core, Fall, Held, Memory, Pattern, Rise, Sensor};
 pub use compare::{
     Asked, Bar, Compared, Comparison, Comparisons, Design, Difference, Gate, GeometricMean, Measure, NotCompared,
-    Outcome, Pair, Place, RATE, Scatter, Second, Sides, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict, Worst,
-    unlike,
+    Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict, Worst, unlike,
 };
 pub use cost::{
     Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures, changes,
@@ -64,7 +63,7 @@ pub use findings::Findings;
 pub use gain::Gain;
 pub use index::{Index, Part};
 pub use latency::{Attribution, FrameRates, Latency, Load, PERCENTILES, Requests, TrialFigures};
-pub use offered::{Curve, Offered, curves};
+pub use offered::{Curve, Offered, Saturation, curves};
 pub use predicted::{Item, Prediction, PriceList};
 pub use printed::is_printed;
 pub use progress::{enough, estimate, estimates};

@@ -4,9 +4,8 @@ use super::{Figure, Latency, Results};
 use journal::{Cell, Key};
 use stats::Estimate;
 
-/// Answers that are missing for this share of the requests mean that they come faster than they are answered: a queue that
-/// is only longer at the end than at the beginning of a window hides less.
-const LEFT_OVER: f64 = 0.02;
+/// The shortfall from which on a server is saturated. A queue that happens to be longer when the window ends causes less.
+const SHORTFALL: f64 = 0.02;
 
 /// One rate of requests.
 #[derive(Debug, Clone, Copy)]
@@ -30,14 +29,28 @@ pub struct Curve<'a> {
     pub points: Vec<Offered<'a>>,
 }
 
+/// How a server fares at the highest rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Saturation {
+    /// It answers this many requests per second, however many come: the knee of the curve.
+    At(Estimate),
+    /// It answers all requests.
+    Above(f64),
+    /// The interval is too wide to tell, at this rate.
+    Unknown(f64),
+}
+
 impl Curve<'_> {
-    /// Returns the highest rate that is answered, in requests per second: what is answered of more than that. Nothing where
-    /// all requests were answered, or where the interval does not say.
+    /// Returns whether the server is saturated at the highest rate.
     #[must_use]
-    pub fn knee(&self) -> Option<Estimate> {
-        let last = self.points.last()?;
-        let short = last.answered.bounded() && last.answered.high < last.offered * (1.0 - LEFT_OVER);
-        short.then_some(last.answered)
+    pub fn saturation(&self) -> Saturation {
+        let Some(last) = self.points.last() else { return Saturation::Unknown(f64::NAN) };
+        let least = last.offered * (1.0 - SHORTFALL);
+        match last.answered {
+            answered if answered.bounded() && answered.high < least => Saturation::At(answered),
+            answered if answered.bounded() && answered.low >= least => Saturation::Above(last.offered),
+            _ => Saturation::Unknown(last.offered),
+        }
     }
 }
 
@@ -65,8 +78,11 @@ fn at(figure: &Figure) -> Option<Offered<'_>> {
     Some(Offered { figure, latency, offered: requests.offered?, answered: requests.answered })
 }
 
-/// Whether two keys differ by the arguments of their test alone: `requests-open:share=25`.
+/// Returns true if two keys differ in nothing but the share of their test: `requests-open:share=25`.
 fn same_server(one: &Key, other: &Key) -> bool {
-    let test = |key: &Key| Key { test: key.test.split(':').next().unwrap_or_default().to_owned(), ..key.clone() };
-    test(one) == test(other)
+    let server = |key: &Key| {
+        let words: Vec<&str> = key.test.split(':').filter(|word| !word.starts_with("share=")).collect();
+        Key { test: words.join(":"), ..key.clone() }
+    };
+    server(one) == server(other)
 }

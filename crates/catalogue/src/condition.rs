@@ -148,15 +148,21 @@ impl Quota {
     pub fn parse(text: &str) -> Result<Quota, String> {
         let mut parts = text.split(':');
         let percent = parts.next().unwrap_or_default();
-        let percent = percent.strip_suffix('%').unwrap_or(percent).parse().ok().filter(|percent| *percent > 0);
+        let percent = percent
+            .strip_suffix('%')
+            .unwrap_or(percent)
+            .parse()
+            .ok()
+            .filter(|percent| (1..=1_000_000).contains(percent));
         let mut time = |missing: u64| parts.next().map_or(Some(missing), microseconds);
         match (percent, time(100_000), time(0), parts.next()) {
-            (Some(percent), Some(period @ 1_000..=1_000_000), Some(burst), None) => {
+            // The kernel's own limits.
+            (Some(percent), Some(period @ 1_000..=1_000_000), Some(burst), None) if percent * period >= 100_000 => {
                 Ok(Quota { percent, period, burst })
             }
             _ => Err(format!(
-                "'{text}' is not a quota of processor time; try 100%, 100%:10ms (with the period, 1 ms to 1 s) or 100%:10ms:5ms \
-                 (with the burst)"
+                "'{text}' is not a quota of processor time; try 100%, 100%:10ms (with the period, at most 1 s, and at \
+                 least 1 ms of it) or 100%:10ms:5ms (with the burst)"
             )),
         }
     }

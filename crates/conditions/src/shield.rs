@@ -22,15 +22,15 @@ pub(super) struct Shield {
     others: String,
 }
 
-/// Returns the shield of a level, `1` or `2-3,6`, if one can be made here; or a sentence saying why not.
+/// Returns the shield of a level, `1` or `2-3:6`, if one can be made here; or a sentence saying why not.
 pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String> {
     let (version_2, groups) = levels(machine, CONTROLLER);
     let top = groups.last().ok_or("there is no cpuset cgroup here")?;
     let online = cpu_list(&machine.read("/sys/devices/system/cpu/online").unwrap_or_default());
-    let wanted = cpu_list(level);
+    let wanted = cpu_list(&level.replace(':', ","));
     let (cpus, others): (Vec<usize>, Vec<usize>) = online.iter().partition(|cpu| wanted.contains(cpu));
     if cpus.is_empty() || cpus.len() != wanted.len() {
-        return Err(format!("'{level}' does not name processors of this machine; try 1, 2-3 or 2-3,6"));
+        return Err(format!("'{level}' does not name processors of this machine; try 1, 2-3 or 2-3:6"));
     }
     if others.is_empty() {
         return Err("no processor would be left for all other processes; shield fewer".to_owned());
@@ -38,6 +38,11 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
     let top = machine.path(top);
     if rustix::fs::access(&top, rustix::fs::Access::WRITE_OK).is_err() {
         return Err("no cpuset can be made here; it needs root".to_owned());
+    }
+    let enabled = fs::read_to_string(top.join("cgroup.subtree_control")).unwrap_or_default();
+    if version_2 && !enabled.split_whitespace().any(|name| name == CONTROLLER) {
+        let file = top.join("cgroup.subtree_control");
+        return Err(format!("cpusets are not enabled here; try `echo +cpuset | sudo tee {}`", file.display()));
     }
     let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<String>>().join(",");
     Ok(Shield { version_2, top, cpus: list(&cpus), others: list(&others) })
@@ -64,22 +69,27 @@ pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, 
         let others = make(name + "-others", &[("cpuset.mems", &nodes), ("cpuset.cpus", &shield.others)])?;
         (group, Some(move_all(&shield.top, &others)))
     };
+    check(&group, shield.version_2)?;
     context.staging.cgroups.push(group.clone());
     Ok(Box::new(move |_, evidence| Ok(prove(&group, shield.version_2, moved, evidence)?)))
 }
 
 fn prove(group: &Path, version_2: bool, moved: Option<usize>, evidence: &mut Evidence) -> Result<(), String> {
-    let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
-    let cpus = cpu_list(&read("cpuset.cpus")).len();
-    let partition = read("cpuset.cpus.partition");
-    if cpus == 0 || version_2 && partition.trim() != "root" {
-        return Err(format!("{} has no processors of its own ({})", group.display(), partition.trim()));
-    }
-    let figures = [("shielded", "CPUs", Some(cpus)), ("moved", "processes", moved)];
+    let figures = [("shielded", "CPUs", Some(check(group, version_2)?)), ("moved", "processes", moved)];
     let known =
         figures.into_iter().filter_map(|(name, unit, value)| Some((name.to_owned(), (value? as f64, unit.to_owned()))));
     evidence.figures.extend(known);
     Ok(())
+}
+
+/// Returns how many processors a group has for itself.
+fn check(group: &Path, version_2: bool) -> Result<usize, String> {
+    let read = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
+    let (cpus, partition) = (cpu_list(&read("cpuset.cpus")).len(), read("cpuset.cpus.partition"));
+    if cpus == 0 || version_2 && partition.trim() != "root" {
+        return Err(format!("{} has no processors of its own ({})", group.display(), partition.trim()));
+    }
+    Ok(cpus)
 }
 
 /// Moves the processes of a group to another; those that the kernel does not let go stay. Returns how many went.

@@ -204,9 +204,10 @@ mod tests {
                 "cpu.cfs_period_us=10000 cpu.cfs_quota_us=15000 cpu.cfs_burst_us=500"
             ]
         );
-        for wrong in
-            ["", "0", "50:10", "50:2s", "50:10ms:5", "50:10ms:5ms:1ms", "fifty", "50:10ms:99999999999999999999s"]
-        {
+        for wrong in [
+            "", "0", "50:10", "50:1ms", "50:2s", "50:10ms:5", "50:10ms:5ms:1ms", "fifty",
+            "50:10ms:99999999999999999999s",
+        ] {
             assert!(Quota::parse(wrong).unwrap_err().contains("try 100%"), "{wrong}");
         }
         assert_eq!(of_version(CgroupLimit::Weight(200)), ["cpu.weight=200", "cpu.shares=2048"]);

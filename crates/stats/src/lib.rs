@@ -41,7 +41,7 @@ pub use rank_ranges::rank_ranges;
 pub use rank_sum::{two_sample_ends, two_sample_shift};
 pub use sequential::{dependence, is_look_due, look_level, sequential_widening};
 pub use shift::{Method, Shift};
-pub use spread::spread_ratio;
+pub use spread::{Spreads, spreads};
 pub use steps::{Step, steps};
 pub use tail::{NORMAL_975, normal_p, normal_quantile, quantile_975, student_p, student_quantile};
 pub use usl::{Throughput, Usl, UslFit, fit_usl};

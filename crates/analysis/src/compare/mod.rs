@@ -21,7 +21,7 @@ use engine::{Draft, Observed};
 use journal::Cell;
 use pool::Pool;
 use rows::{Match, Side};
-use stats::{Estimate, Exact, Method, qn, spread_ratio};
+use stats::{Estimate, Method, Spreads, spreads};
 
 pub use caution::{Difference, unlike};
 pub use cells::{NotCompared, Place};
@@ -142,17 +142,6 @@ pub struct Pair {
     pub delta: f64,
 }
 
-/// How far the values of one side scatter from block to block, and those of the other.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Scatter {
-    /// The standard deviation in per cent (Qₙ of the logarithms), in A.
-    pub a: f64,
-    /// The same in the other.
-    pub b: f64,
-    /// How many times as far the other's scatter.
-    pub ratio: Estimate,
-}
-
 /// All rates together that both sides have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
@@ -170,17 +159,13 @@ impl Comparison {
         is_unnamed.then(|| if self.measure == Measure::Score { "time" } else { self.measure.name() })
     }
 
-    /// Returns how its values scatter; nothing of fewer than eight blocks, which show only what is plain without them, and of
-    /// values that may be 0.
+    /// Returns how its values scatter from block to block; nothing of fewer than eight blocks, which show only what is plain
+    /// without them, and of values that may be 0.
     #[must_use]
-    pub fn scatter(&self) -> Option<Scatter> {
+    pub fn spreads(&self) -> Option<Spreads> {
         let pairs: Vec<[f64; 2]> = self.pairs.iter().map(|pair| [pair.a, pair.b]).collect();
         let is_known = pairs.len() >= FEWEST && pairs.as_flattened().iter().all(|value| *value > 0.0);
-        let side = |place: usize| {
-            let logs: Vec<f64> = pairs.iter().map(|pair| pair[place].natural_log()).collect();
-            100.0 * qn(&logs)
-        };
-        is_known.then(|| Scatter { a: side(0), b: side(1), ratio: spread_ratio(&pairs) })
+        is_known.then(|| spreads(&pairs))
     }
 
     /// Returns true if its differences are of the time that the same work takes.

@@ -121,7 +121,7 @@ impl Task<'_> {
         }
     }
 
-    /// Whether its requests come on a schedule.
+    /// Returns true if its requests come on a schedule.
     pub(super) fn is_offered(&self) -> bool {
         self.rows.iter().any(|(_, latency)| latency.requests.is_some_and(|requests| requests.offered.is_some()))
     }

@@ -1,8 +1,9 @@
-//! Latency against offered load: a table, a curve and the knee of every server that was measured at several rates.
+//! Latency against offered load: a table and a curve of every server that was measured at several rates.
 
-use analysis::{Curve, Offered, Results, curves};
+use analysis::{Curve, Offered, Results, Saturation, curves};
 use journal::Key;
 use serde_json::json;
+use stats::Estimate;
 use words::{figure, whole};
 
 use super::latency::title;
@@ -19,9 +20,10 @@ const LINES: [&str; 2] = ["p50", "p99"];
 const CAPTION: &str = "Time from the moment at which a request was due to its answer, by how many requests come in a \
 second: the lower line of a colour is the median, the upper one the 99th percentile. The scale of ms is logarithmic.";
 
-const COLUMNS: &str = "Offered and Answered are requests per second, the percentiles ms from the planned moment to the \
-answer; ± belongs to the highest of them that is judged. Where more is offered than can be answered, the queue and \
-with it the latency grow for as long as the window lasts.";
+const COLUMNS: &str = "Offered and Answered: requests per second that came, and that were answered; percentiles: ms from \
+the planned moment to the answer. The first ± belongs to Answered, the second to p99, or to the highest percentile \
+that the data support. If more requests come than are answered, the queue and the latency grow for as long as the \
+window lasts.";
 
 /// Returns the curves of all servers; nothing where none was measured at several rates.
 pub(super) fn blocks(results: &Results) -> Vec<Block> {
@@ -43,21 +45,23 @@ fn name(curve: &Curve<'_>) -> String {
     format!("{} {}", title(label, &curve.first.key), super::latency::beside(load))
 }
 
-/// Returns the knee of each server in a sentence.
-pub(super) fn knees(results: &Results) -> Vec<String> {
-    curves(results).iter().map(knee).collect()
+/// Returns for each server whether it keeps up with the highest rate.
+pub(super) fn sentences(results: &Results) -> Vec<String> {
+    curves(results).iter().map(sentence).collect()
 }
 
-fn knee(curve: &Curve<'_>) -> String {
-    let name = name(curve);
-    let highest = curve.points.last().map_or(f64::NAN, |last| last.offered);
-    curve.knee().map_or_else(
-        || format!("{name}: keeps up with {} requests per second, the most that were offered.", whole(highest)),
-        |knee| {
-            let [rate, low, high] = [knee.value, knee.low, knee.high].map(whole);
-            format!("{name}: keeps up with {rate} requests per second ({low} to {high}), and no more.")
-        },
-    )
+fn sentence(curve: &Curve<'_>) -> String {
+    let found = match curve.saturation() {
+        Saturation::At(Estimate { value, low, high }) => {
+            let [rate, low, high] = [value, low, high].map(whole);
+            format!("keeps up with {rate} requests per second ({low} to {high}), and no more")
+        }
+        Saturation::Above(rate) => format!("keeps up with {} requests per second, the most that came", whole(rate)),
+        Saturation::Unknown(rate) => {
+            format!("too few blocks tell whether it keeps up with {} requests per second", whole(rate))
+        }
+    };
+    format!("{}: {found}.", name(curve))
 }
 
 fn table(curve: &Curve<'_>) -> Block {

@@ -16,9 +16,9 @@ const ENOUGH: u64 = 300;
 pub(super) fn lead(results: &Results) -> Option<Block> {
     let (tasks, loads) = tasks(results);
     // A server at several rates has one sentence for all.
-    let knees = super::offered::knees(results);
-    let smooth = tasks.iter().filter(|task| knees.is_empty() || !task.is_offered()).filter_map(smooth);
-    let smooth = knees.iter().cloned().chain(smooth);
+    let servers = super::offered::sentences(results);
+    let others = tasks.iter().filter(|task| servers.is_empty() || !task.is_offered()).filter_map(smooth);
+    let smooth = servers.iter().cloned().chain(others);
     let sentences: Vec<String> = smooth.chain(loads.iter().filter_map(|load| helps(&tasks, load))).collect();
     (!sentences.is_empty()).then_some(Block::Lead(sentences))
 }
