@@ -117,6 +117,8 @@ fn every_row_can_be_had_or_says_why_not() {
         let any = ["cc", "sysctl", "file", "arg"].contains(&switch.id.as_str());
         let name = match switch.id.as_str() {
             "cc" => "cc=no-such-compiler",
+            "quota" => "quota=50",
+            "shield" => "shield=1",
             "sysctl" => "sysctl:no.such=1",
             "file" => "file:/proc/no/such=1",
             "arg" => "arg:no_such=1",

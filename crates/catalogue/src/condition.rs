@@ -378,7 +378,8 @@ impl Catalogue {
                 let levels = switch.levels.iter().filter(|level| !level.id.ends_with(':') && !level.first);
                 Ok((switch, levels.filter(|level| !reference(level)).map(|level| level.id.clone()).collect()))
             }
-            None => bail!("'{id}' takes a level, as {id}:NAME=VALUE; `unixmark list conditions` says which"),
+            // The first example in its description.
+            None => bail!("'{id}' takes a level; try {}", switch.doc.split('`').nth(1).unwrap_or("another condition")),
             Some(level) if switch.levels.is_empty() => bail!("'{id}' has no levels, and so no '{level}'"),
             Some(level) => {
                 let levels: Vec<&str> = switch.levels.iter().map(|level| level.id.as_str()).collect();
