@@ -97,7 +97,7 @@ fn measured(effects: [f64; FIGURES], seed: u64, question: &Question, catalogue: 
 #[test]
 fn the_planted_figure_and_no_other_is_called() {
     let catalogue = Catalogue::load().unwrap();
-    let runs = testing::simulated(200);
+    let runs = testing::simulated(100);
     for (planted, threshold) in [(0.05, Some(2.0)), (0.05, None), (0.0, Some(2.0))] {
         let question = Question { precision: 0.01, threshold, budget: BUDGET };
         let mut effects = [0.0; FIGURES];

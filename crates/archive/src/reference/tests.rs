@@ -159,10 +159,11 @@ fn a_run_stands_among_the_entries() {
     let mut run = results("zen4");
     run.stand_among(&entries(&catalogue()));
     let of = |test: &str| run.references.iter().filter(|one| one.key.test == test).collect::<Vec<&Reference>>();
-    let [alike, imported] = of("index.system")[..] else { panic!("{:?}", of("index.system")) };
+    let [alike, imported, portable] = of("index.system")[..] else { panic!("{:?}", of("index.system")) };
     assert!(alike.alike && alike.procedure == "standard procedure, native build" && alike.nearest == "zen-4");
     assert!(alike.better_than.0 < alike.better_than.1 && alike.better_than.1 <= alike.of);
     assert!(!imported.alike && imported.procedure == "imported" && imported.of == 3);
+    assert!(!portable.alike && portable.nearest == "zen-5-portable", "cards are apart: {portable:?}");
     assert!(imported.better_than.0 >= 1, "George is slower: {imported:?}");
     assert!(of("pipe").iter().any(|one| one.alike && one.nearest == "zen-4"));
     let mut same = entry("zen-4");
