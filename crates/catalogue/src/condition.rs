@@ -238,6 +238,13 @@ impl Switch {
         })
     }
 
+    /// Returns the first example in its description, of a switch that takes any level.
+    #[must_use]
+    pub fn example(&self) -> Option<&str> {
+        let takes_any = self.levels.iter().any(|level| level.id.is_empty());
+        self.doc.split('`').nth(1).filter(|_| takes_any)
+    }
+
     /// Returns what is written for a level.
     #[must_use]
     pub fn text<'a>(&'a self, level: &'a str) -> &'a str {
@@ -378,8 +385,7 @@ impl Catalogue {
                 let levels = switch.levels.iter().filter(|level| !level.id.ends_with(':') && !level.first);
                 Ok((switch, levels.filter(|level| !reference(level)).map(|level| level.id.clone()).collect()))
             }
-            // The first example in its description.
-            None => bail!("'{id}' takes a level; try {}", switch.doc.split('`').nth(1).unwrap_or("another condition")),
+            None => bail!("'{id}' takes a level; try {}", switch.example().unwrap_or("another condition")),
             Some(level) if switch.levels.is_empty() => bail!("'{id}' has no levels, and so no '{level}'"),
             Some(level) => {
                 let levels: Vec<&str> = switch.levels.iter().map(|level| level.id.as_str()).collect();

@@ -17,8 +17,9 @@ fn row(switch: &Switch) -> Row {
     let levels: Vec<&str> =
         switch.levels.iter().map(|level| level.id.as_str()).filter(|level| !level.is_empty()).collect();
     let mut about = switch.label.clone();
-    if !levels.is_empty() {
-        about += &format!(": {}", levels.join(", "));
+    let forms = switch.example().map_or_else(|| levels.join(", "), str::to_owned);
+    if !forms.is_empty() {
+        about += &format!(": {forms}");
     }
     let reasons = unavailable(switch, &levels);
     for (why, levels) in &reasons {
