@@ -33,7 +33,7 @@ static int last_cpu = -1;
 static struct frames_schedstat before, total;
 static int64_t looked;
 
-static void *touched(size_t size)
+void *frames_memory(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
@@ -52,9 +52,9 @@ void frames_prepare(long wanted, int with_stamps)
     most = wanted;
     if (most == 0)
         return;
-    records = touched((size_t)most * sizeof *records);
+    records = frames_memory((size_t)most * sizeof *records);
     if (with_stamps)
-        stamps = touched((size_t)most * sizeof *stamps);
+        stamps = frames_memory((size_t)most * sizeof *stamps);
 }
 
 struct frames_schedstat frames_schedstat(void)

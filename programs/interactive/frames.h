@@ -16,6 +16,8 @@
 #ifndef FRAMES_H
 #define FRAMES_H
 
+#include <stddef.h>
+
 #include "kit.h"
 
 struct frames_plan {
@@ -26,6 +28,9 @@ struct frames_plan {
 
 /* Reads the argument break_over=US. */
 void frames_init(void);
+
+/* Memory of zeros that is touched; without it, an error. */
+void *frames_memory(size_t size);
 
 /* Maps and touches the memory for this many frames, with stamps or without. */
 void frames_prepare(long most, int stamps);

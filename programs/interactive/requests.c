@@ -24,11 +24,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "interactive/frames.h"
 #include "interactive/dispatch.h"
+#include "interactive/frames.h"
 #include "interactive/world.h"
 #include "kit.h"
 #include "thread/team.h"
@@ -214,15 +213,6 @@ static void *run_worker(void *own)
 
 /* --- preparation --- */
 
-static void *touched(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-    if (memory == MAP_FAILED)
-        kit_error("no memory for %zu bytes of requests (%s): try fewer workers or a shorter window", size, strerror(errno));
-    return memory;
-}
-
 /* The file has no name, so that it ends with the program. */
 static void make_file(void)
 {
@@ -278,8 +268,8 @@ static unsigned long count_all(void)
 static void prepare(uint64_t seed)
 {
     worker_count = messenger_count * each;
-    messengers = touched((size_t)messenger_count * sizeof *messengers);
-    workers = touched((size_t)worker_count * sizeof *workers);
+    messengers = frames_memory((size_t)messenger_count * sizeof *messengers);
+    workers = frames_memory((size_t)worker_count * sizeof *workers);
     dispatch_prepare(tcp ? DISPATCH_TCP : closed ? DISPATCH_EACH : DISPATCH_SHARED, messenger_count, each);
     if (reads)
         make_file();
@@ -374,7 +364,7 @@ static struct answer *gather(long *number)
             keep_what_is_left(&workers[i]);
         most += workers[i].used;
     }
-    all = touched((size_t)most * sizeof *all);
+    all = frames_memory((size_t)most * sizeof *all);
     for (long i = 0; i < worker_count; i++)
         for (long k = 0; k < workers[i].used; k++)
             if (closed || workers[i].answers[k].planned + deadline <= end)
@@ -419,7 +409,7 @@ static void make_room(int64_t window)
 {
     for (long i = 0; i < worker_count; i++) {
         workers[i].room = (long)(window / (think + work) + 1) * MARGIN + (closed ? 0 : BACKLOG);
-        workers[i].answers = touched((size_t)workers[i].room * sizeof *workers[i].answers);
+        workers[i].answers = frames_memory((size_t)workers[i].room * sizeof *workers[i].answers);
     }
 }
 

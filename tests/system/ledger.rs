@@ -415,7 +415,7 @@ fn restore_removes_a_scratch_directory() {
     wait_for("a scratch directory", || fs::read_dir(room.place.scratch()).unwrap().count() == 1);
     kill_process(guardian, Signal::KILL).unwrap();
     tool.kill();
-    // Whoever dies holds the ledger until it is gone.
+    // A dying process holds the ledger until it is gone.
     wait_for("the guardian's end", || !fs::exists(format!("/proc/{}", guardian.as_raw_nonzero())).unwrap());
     assert_eq!(fs::read_dir(room.place.scratch()).unwrap().count(), 1);
     assert!(restored(&room).contains("remove "));

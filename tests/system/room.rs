@@ -104,7 +104,7 @@ impl Room {
     /// Waits until nothing is switched or left any more.
     pub fn wait_until_clean(&self) {
         wait_for("no ledger", || self.ledgers().is_empty());
-        // Who has removed the last ledger holds the lock a little longer.
+        // The process that removed the last ledger holds the lock a little longer.
         wait_for("a free lock", || {
             let lock = fs::File::open(self.state().join("conditions.lock"));
             lock.map_or(true, |lock| lock.try_lock().is_ok())

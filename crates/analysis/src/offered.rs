@@ -29,7 +29,7 @@ pub struct Curve<'a> {
     pub points: Vec<Offered<'a>>,
 }
 
-/// How a server fares at the highest rate.
+/// A server at its highest rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saturation {
     /// It answers this many requests per second, however many come: the knee of the curve.

@@ -136,7 +136,7 @@ pub struct Quota {
     pub percent: u64,
     /// The length of the period in µs.
     pub period: u64,
-    /// What may be saved up from earlier periods, in µs.
+    /// The unused time that may accumulate, in µs.
     pub burst: u64,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn limit(
     let (v2, above) = levels(machine, controller(limit));
     let settings = settings(limit, v2);
     if let Some(group) = groups.first().filter(|_| v2) {
-        set(group, &settings).map_err(|error| format!("{} ({error})", group.display()))?;
+        set(group, &settings)?;
         return Ok(group.clone());
     }
     let name = format!("unixmark-{}-{name}", std::process::id());
@@ -35,14 +35,14 @@ pub(super) fn limit(
     for parent in above {
         let group = machine.path(&parent).join(&name);
         ledger.record(&Undo::RemoveDirectory { path: group.clone() })?;
-        match fs::create_dir(&group).and_then(|()| set(&group, &settings)) {
+        match make(&group, &settings) {
             Ok(()) => {
                 groups.push(group.clone());
                 return Ok(group);
             }
             Err(error) => {
                 let _ = fs::remove_dir(&group);
-                why = format!("{} ({error})", group.display());
+                why = error;
             }
         }
     }
@@ -52,11 +52,18 @@ pub(super) fn limit(
     )))
 }
 
+/// Makes a group with settings: files and what they hold.
+pub(super) fn make(group: &Path, settings: &[(&str, String)]) -> Result<(), String> {
+    fs::create_dir(group).map_err(|error| format!("{} ({error})", group.display()))?;
+    set(group, settings)
+}
+
 /// The files exist only if the controller is on for the group.
-fn set(group: &Path, settings: &[(&str, String)]) -> std::io::Result<()> {
+fn set(group: &Path, settings: &[(&str, String)]) -> Result<(), String> {
     for (file, value) in settings {
         let path = group.join(file);
-        fs::File::options().write(true).open(&path).and_then(|_| fs::write(&path, value))?;
+        let written = fs::File::options().write(true).open(&path).and_then(|_| fs::write(&path, value));
+        written.map_err(|error| format!("{} ({error})", path.display()))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Context, Proof, Refusal, Undo};
+use super::{Context, Proof, Refusal, Undo, cgroup};
 use journal::Evidence;
 use machine::{Machine, cgroup::levels, cpu_list};
 
@@ -51,27 +51,25 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
 /// Makes the cpuset for the programs to join, and has everything else leave its processors.
 pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let name = format!("unixmark-{}-shield", std::process::id());
-    let mut make = |name: String, settings: &[(&str, &str)]| -> Result<PathBuf, Refusal> {
-        let group = shield.top.join(name);
+    let Shield { version_2, top, cpus, others } = shield;
+    let mut make = |name: String, settings: [(&str, String); 2]| -> Result<PathBuf, Refusal> {
+        let group = top.join(name);
         context.ledger.record(&Undo::RemoveGroup { path: group.clone() })?;
-        fs::create_dir(&group).map_err(|why| format!("{} ({why})", group.display()))?;
-        for (file, text) in settings {
-            fs::write(group.join(file), text).map_err(|why| format!("{}/{file} ({why})", group.display()))?;
-        }
+        cgroup::make(&group, &settings)?;
         Ok(group)
     };
-    let (group, moved) = if shield.version_2 {
+    let (group, moved) = if version_2 {
         // Such a partition takes its processors away from all other groups.
-        (make(name, &[("cpuset.cpus", &shield.cpus), ("cpuset.cpus.partition", "root")])?, None)
+        (make(name, [("cpuset.cpus", cpus), ("cpuset.cpus.partition", "root".to_owned())])?, None)
     } else {
-        let nodes = fs::read_to_string(shield.top.join("cpuset.mems")).unwrap_or_default();
-        let group = make(name.clone(), &[("cpuset.mems", &nodes), ("cpuset.cpus", &shield.cpus)])?;
-        let others = make(name + "-others", &[("cpuset.mems", &nodes), ("cpuset.cpus", &shield.others)])?;
-        (group, Some(move_all(&shield.top, &others)))
+        let nodes = fs::read_to_string(top.join("cpuset.mems")).unwrap_or_default();
+        let group = make(name.clone(), [("cpuset.mems", nodes.clone()), ("cpuset.cpus", cpus)])?;
+        let others = make(name + "-others", [("cpuset.mems", nodes), ("cpuset.cpus", others)])?;
+        (group, Some(move_all(&top, &others)))
     };
-    check(&group, shield.version_2)?;
+    check(&group, version_2)?;
     context.staging.cgroups.push(group.clone());
-    Ok(Box::new(move |_, evidence| Ok(prove(&group, shield.version_2, moved, evidence)?)))
+    Ok(Box::new(move |_, evidence| Ok(prove(&group, version_2, moved, evidence)?)))
 }
 
 fn prove(group: &Path, version_2: bool, moved: Option<usize>, evidence: &mut Evidence) -> Result<(), String> {

@@ -141,7 +141,8 @@ impl Command<'_> {
                 let why = format!("`{name}` was still running after {seconds} s and was killed");
                 return Err(Failure::Failed(format!("{why}; --patience waits longer")));
             }
-            sleep(handle.as_ref(), interrupt, if handle.is_some() { left } else { left.min(LOOK) });
+            let time = if handle.is_some() { left } else { left.min(LOOK) };
+            sleep(handle.as_ref(), interrupt.map(|interrupt| interrupt.signals), time);
         }
     }
 
@@ -157,10 +158,10 @@ impl Command<'_> {
     }
 }
 
-/// Sleeps until a command ends, a signal comes, or for `time`.
-fn sleep(handle: Option<&OwnedFd>, interrupt: Option<Interrupt<'_>>, time: Duration) {
+/// Sleeps until the process of a `handle` ends, a signal comes, or for `time`.
+pub fn sleep(handle: Option<&OwnedFd>, signals: Option<&Signals>, time: Duration) {
     let ended = handle.map(AsFd::as_fd);
-    let signal = interrupt.map(|interrupt| interrupt.signals.fd());
+    let signal = signals.map(Signals::fd);
     let mut fds: Vec<PollFd<'_>> =
         [ended, signal].into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
     // An interrupted poll is like any other wake-up.

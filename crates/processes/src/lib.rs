@@ -7,6 +7,6 @@ mod group;
 mod signals;
 
 pub use child::{end_child, exit_status, reap, retry};
-pub use command::{Command, Failure, Interrupt};
+pub use command::{Command, Failure, Interrupt, sleep};
 pub use group::{Group, find, parent, signal_if};
 pub use signals::{Signals, continued};

@@ -1,4 +1,4 @@
-//! How much more values of one kind scatter than those of another.
+//! The spreads of paired values, compared.
 
 use crate::Exact;
 
@@ -8,7 +8,7 @@ use super::{Estimate, median};
 /// The standard deviation of normal values over the geometric mean of their absolute deviations: exp((γ + ln 2) ÷ 2).
 const NORMAL: f64 = 1.887_37;
 
-/// How far the values of two sides lie from their medians.
+/// The spreads of two sides around their medians.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spreads {
     /// The geometric mean of the first side's deviations, as the standard deviation of normal values that have it.

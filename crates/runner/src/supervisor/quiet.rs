@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::{Child, Command, ExitStatus};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-use super::Supervisor;
+use super::{DAY, Supervisor};
 use catalogue::Condition;
 use conditions::{Refusal, Staging};
 use journal::Trial;
@@ -71,11 +70,7 @@ impl Supervisor<'_> {
                 let _ = kill_process(pid, signal);
             }
             told = signal;
-            let ended = handle.iter().map(|handle| PollFd::new(handle, PollFlags::IN));
-            let signals = PollFd::from_borrowed_fd(self.signals.fd(), PollFlags::IN);
-            let mut fds: Vec<PollFd<'_>> = ended.chain([signals]).collect();
-            // An interrupted poll is like any other wake-up.
-            let _ = poll(&mut fds, None);
+            processes::sleep(handle.as_ref(), Some(&*self.signals), DAY);
             self.signals.drain();
         }
     }

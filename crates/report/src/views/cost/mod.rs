@@ -21,7 +21,7 @@ const SECOND: &str = "twice: a second look at fresh blocks shows the loss again;
 /// What the marks of differences mean.
 const MARKS: &str = "=: the same within the threshold; ?: undecided";
 
-/// Tests that a line lists.
+/// Tests or figures that a line lists.
 const FEW: usize = 6;
 
 /// Returns every condition's sentence, with its name if there are several.

@@ -1,14 +1,12 @@
-//! How much more or less the blocks spread under a condition: what makes a machine quiet.
+//! The spread of blocks under a condition: what makes a machine quiet.
 
 use analysis::Condition;
 use stats::Spreads;
 use words::{factor, fine, listed};
 
+use super::FEW;
 use crate::document::{Block, Column, Columns, Field, Readers};
 use crate::views::comparisons::Line;
-
-/// Figures that a sentence lists.
-const FEW: usize = 6;
 
 /// Returns which figures vary more or less from block to block under a condition; nothing where there are too few blocks.
 pub(super) fn blocks(condition: &Condition, lines: &[Line<'_>]) -> Vec<Block> {
