@@ -56,6 +56,9 @@ pub(crate) struct Arguments {
     /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = percent)]
     at: Vec<u32>,
+    /// Say which processes and interrupts late frames waited for, by tracing the scheduler (root)
+    #[arg(long)]
+    why: bool,
     /// Number of processes, groups or jobs of a load [default: one per processor]
     #[arg(short = 'L', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..4096))]
     load_number: Option<u32>,
@@ -241,7 +244,7 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
         },
         ..Matrix::default()
     };
-    let mut ask = Ask { discard: arguments.console, ..options.ask(matrix) };
+    let mut ask = Ask { discard: arguments.console, why: arguments.why, ..options.ask(matrix) };
     if arguments.one_cpu && ask.matrix.pin == Pin::None {
         ask.matrix.pin = Pin::Cpu(machine::first_usable(machine));
     }

@@ -175,9 +175,11 @@ fn a_tool_killed_at_any_moment_leaves_no_setting_mount_or_group() {
         "swappiness=10+flag", "cgroup-cpu=50+flag", "quota=50:10ms+flag", "shield=1+flag", "ftrace+flag",
         "fs=ext4+flag", "fs=overlay+flag",
     ];
-    for condition in std::iter::repeat_n(conditions, rounds).flatten() {
+    let costs = conditions.map(|condition| format!("cost --quick {condition} -i 9 syscall"));
+    let runs = [costs.as_slice(), &["latency video --why -w none -t 60".to_owned()]].concat();
+    for run in std::iter::repeat_n(runs, rounds).flatten() {
         let before = traces();
-        let words = format!("cost --quick --dir {} {condition} -i 9 syscall", bench.place.scratch().display());
+        let words = format!("{run} --dir {}", bench.place.scratch().display());
         let mut child = bench.command(&words).spawn().unwrap();
         // Until then it builds, plans, and switches nothing.
         wait_for("a scratch directory", || fs::read_dir(bench.place.scratch()).unwrap().count() > 0);

@@ -10,3 +10,4 @@ mod planted;
 mod production;
 mod quiet;
 mod room;
+mod why;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use stats::Exact;
 
+use super::holders::{HeldUp, holders};
 use super::{Figure, Remark, Sample};
 use journal::{Cell, Copy, Frame, Frames, Latency as Kind, Trial};
 use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_interval, without_blocks};
@@ -11,7 +12,7 @@ use stats::{ByBlock, Estimate, Histogram, Sampled, mean, mean_half_width, mean_i
 pub const PERCENTILES: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
 
 /// Of the worst frames, as many are shown.
-const WORST: usize = 32;
+pub(super) const WORST: usize = 32;
 
 /// ns in the unit of every latency, ms.
 pub(super) const MS: f64 = 1e6;
@@ -52,6 +53,8 @@ pub struct Latency {
     pub seconds: Vec<(f64, f64)>,
     /// The frames with the longest latencies, longest first, in ns since their trial's start.
     pub worst: Vec<Frame>,
+    /// What late frames waited for; `None` unless the scheduler was traced.
+    pub holders: Option<HeldUp>,
     /// What the scheduler did to the task, per trial on average.
     pub attribution: Attribution,
     /// Median and p99 of each trial (ms) and its share of deadlines met (per cent), in order; for comparisons.
@@ -181,6 +184,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
             stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
             seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
             worst: worst(all()),
+            holders: holders(all()),
             attribution: attribution(&measured, window),
             trials: measured.iter().map(|trial| figures(trial)).collect(),
             histogram,

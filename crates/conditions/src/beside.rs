@@ -26,7 +26,7 @@ pub(super) fn enter_argument(switch: &Switch, level: &str, context: &mut Context
 /// Makes another program start the programs, and a companion run beside them.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     if switch.needs.contains(&Need::Tracefs) {
-        tracing::mount(context)?;
+        tracing::mount(context.machine, context.ledger)?;
     }
     give_arguments(switch, level, context);
     if let Some((starter, words)) = switch.prefix.split_first() {

@@ -11,6 +11,7 @@ mod cgroup;
 mod command;
 mod compiler;
 mod file;
+mod holders;
 mod ledger;
 mod mount;
 mod scope;
@@ -35,6 +36,7 @@ use processes::Signals;
 
 pub use audit::{Flush, Sink, TrailSettings};
 pub use command::Commands;
+pub use holders::Watch;
 pub use ledger::{
     Ledger, Leftover, Restored, SCRATCH, Survey, Undo, forget, not_undone, remove_scratch, remove_tree, restore, survey,
 };
@@ -123,11 +125,18 @@ pub struct Settings {
     pub trail: TrailSettings,
     /// The longest time that a command may take to enter, prove or leave a condition.
     pub patience: Duration,
+    /// True if the scheduler is traced, to say who held the processor while frames were late.
+    pub why: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { scratch: PathBuf::new(), trail: TrailSettings::default(), patience: Duration::from_secs(60) }
+        Settings {
+            scratch: PathBuf::new(),
+            trail: TrailSettings::default(),
+            patience: Duration::from_secs(60),
+            why: false,
+        }
     }
 }
 
@@ -310,6 +319,18 @@ impl Experiment {
             cgroup::limit(machine, *limit, machine::cgroup::controller(*limit), &mut groups, ledger)?;
         }
         Ok(groups)
+    }
+
+    /// Begins to trace the scheduler for these programs; `None` unless that is asked for.
+    ///
+    /// # Errors
+    /// The kernel cannot, or the ledger cannot be written.
+    pub fn watch(&mut self, programs: &[u32], machine: &Machine) -> Result<Option<Watch>, Refusal> {
+        if !self.settings.why {
+            return Ok(None);
+        }
+        let ledger = self.ledger.as_mut().ok_or_else(no_ledger)?;
+        Watch::begin(programs, machine, ledger).map(Some)
     }
 
     /// Proves that a condition was on during a trial, and returns what it produced; `None` if nothing was switched.

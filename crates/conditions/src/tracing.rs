@@ -5,34 +5,49 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::MountFlags;
 
-use super::{Context, Proof, Refusal, Undo};
+use super::{Context, Ledger, Proof, Refusal, Undo};
 use journal::Evidence;
-use machine::TRACING;
+use machine::{Machine, TRACING};
 
 /// The buffer's name.
 const INSTANCE: &str = "unixmark";
 
 /// Mounts the tracing file system unless it is mounted.
-pub(super) fn mount(context: &mut Context<'_>) -> Result<(), Refusal> {
-    if context.machine.exists(&format!("{TRACING}/events")) {
+pub(super) fn mount(machine: &Machine, ledger: &mut Ledger) -> Result<(), Refusal> {
+    if machine.exists(&format!("{TRACING}/events")) {
         return Ok(());
     }
-    context.ledger.record(&Undo::Unmount { path: PathBuf::from(TRACING) })?;
+    ledger.record(&Undo::Unmount { path: PathBuf::from(TRACING) })?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     rustix::mount::mount("tracefs", TRACING, "tracefs", flags, None)
         .map_err(|error| Refusal::Unavailable(format!("{TRACING} cannot be mounted ({error}); it needs root")))
 }
 
-/// Traces the entry and the end of every system call.
-pub(super) fn enter(context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    mount(context)?;
-    let instance = PathBuf::from(TRACING).join("instances").join(INSTANCE);
-    let failed = |error: std::io::Error| format!("{} ({error})", instance.display());
+/// Makes a buffer of the tool's own.
+///
+/// # Errors
+/// The tracing file system cannot be mounted, or somebody else has a buffer of this name.
+pub(super) fn instance(name: &str, machine: &Machine, ledger: &mut Ledger) -> Result<PathBuf, Refusal> {
+    mount(machine, ledger)?;
+    let instance = PathBuf::from(TRACING).join("instances").join(name);
     if instance.exists() {
         return Err(Refusal::Failed(format!("{0} exists already; `rmdir {0}` removes it", instance.display())));
     }
-    context.ledger.record(&Undo::RemoveDirectory { path: instance.clone() })?;
-    fs::create_dir(&instance).map_err(failed)?;
+    ledger.record(&Undo::RemoveDirectory { path: instance.clone() })?;
+    fs::create_dir(&instance).map_err(|error| format!("{} ({error})", instance.display()))?;
+    Ok(instance)
+}
+
+/// Returns what the kernel says of each processor's part of a buffer.
+pub(super) fn per_cpu(instance: &Path) -> std::io::Result<Vec<String>> {
+    let cpus = fs::read_dir(instance.join("per_cpu"))?;
+    cpus.flatten().map(|cpu| fs::read_to_string(cpu.path().join("stats"))).collect()
+}
+
+/// Traces the entry and the end of every system call.
+pub(super) fn enter(context: &mut Context<'_>) -> Result<Proof, Refusal> {
+    let instance = instance(INSTANCE, context.machine, context.ledger)?;
+    let failed = |error: std::io::Error| format!("{} ({error})", instance.display());
     let events = instance.join("events/raw_syscalls/enable");
     if !events.exists() {
         return Err(Refusal::Unavailable("this kernel cannot trace system calls (CONFIG_FTRACE_SYSCALLS)".into()));
@@ -47,9 +62,8 @@ pub(super) fn enter(context: &mut Context<'_>) -> Result<Proof, Refusal> {
 
 /// Proves that events were traced.
 fn prove(instance: &Path, evidence: &mut Evidence) -> Result<(), String> {
-    let cpus = fs::read_dir(instance.join("per_cpu")).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
-    let stats = cpus.flatten().filter_map(|cpu| fs::read_to_string(cpu.path().join("stats")).ok());
-    let (kept, overwritten) = stats.map(|text| counts(&text)).fold((0, 0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
+    let stats = per_cpu(instance).map_err(|error| format!("{INSTANCE} is gone ({error})"))?;
+    let (kept, overwritten) = stats.iter().map(|text| counts(text)).fold((0, 0), |sum, (a, b)| (sum.0 + a, sum.1 + b));
     if kept + overwritten == 0 {
         return Err("no event was traced".to_owned());
     }

@@ -56,8 +56,9 @@ impl Frame {
         }
     }
 
-    /// When it was over.
-    fn end(&self) -> u64 {
+    /// Returns when it was over, in ns since the trial's start.
+    #[must_use]
+    pub fn end(&self) -> u64 {
         self.done.unwrap_or(self.woke)
     }
 }
@@ -90,12 +91,42 @@ pub struct Frames {
     /// The delay that broke the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broke: Option<u64>,
+    /// What held the late frames up, where the scheduler was traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holders: Option<Holders>,
+    /// The frames that were done after their deadline, or never, while they are at hand.
+    #[serde(skip)]
+    pub overdue: Vec<Frame>,
+}
+
+/// What held up the late frames of a copy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Holders {
+    /// Late frames, but for slots that passed without a frame.
+    pub late: u64,
+    /// Those of them that the trace explains.
+    pub traced: u64,
+    /// What they waited for, the most frequent first.
+    pub causes: Vec<Cause>,
+    /// What each of the worst frames waited for, longest first, with ns; empty where the trace does not reach back to it.
+    pub worst: Vec<Vec<(String, u64)>>,
+}
+
+/// One of the things that late frames waited for: a process, an interrupt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cause {
+    /// Its name.
+    pub name: String,
+    /// Frames that waited for it longer than for anything else.
+    pub frames: u64,
+    /// ns that all frames waited for it.
+    pub ns: u64,
 }
 
 /// Of the worst frames, as many are kept.
 const WORST: usize = 32;
 
-/// Most frames of the last second that are kept: more than the shortest period has.
+/// Most frames of the last second, and late frames, that are kept: more than the shortest period has in a second.
 const LAST: usize = 20_000;
 
 /// Takes in frames one by one.
@@ -124,6 +155,10 @@ impl Recorder {
     /// Takes in the next frame; its planned moment must not lie before the last one's.
     pub fn add(&mut self, frame: Frame) {
         let schedule = self.frames.schedule;
+        let is_late = schedule.deadline > 0 && frame.end().saturating_sub(frame.planned) > schedule.deadline;
+        if is_late && self.frames.overdue.len() < LAST {
+            self.frames.overdue.push(frame);
+        }
         self.omitted_before(frame.planned);
         if let Some(done) = frame.done {
             self.frames.done += 1;

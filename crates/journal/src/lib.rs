@@ -35,7 +35,7 @@ pub use energy::Energy;
 pub use evidence::{Evidence, Trail};
 pub use facts::{Fact, Facts, InCommon, Quantity};
 pub use finding::{Finding, Severity};
-pub use frames::{Frame, Frames, Latency, Recorder, Schedule};
+pub use frames::{Cause, Frame, Frames, Holders, Latency, Recorder, Schedule};
 pub use key::Key;
 pub use line::Line;
 pub use noise::Noise;

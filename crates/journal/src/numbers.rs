@@ -78,7 +78,12 @@ fn check_frames(frames: &Frames) -> Result<()> {
     let moments = of_frames.flat_map(|frame| [frame.planned, frame.sent, frame.woke, frame.done.unwrap_or(0)]);
     let own = [schedule.period, schedule.deadline, schedule.work, frames.broke.unwrap_or(0)];
     let mut all = moments.chain(own).chain(frames.seconds.iter().copied());
-    all.try_for_each(|ns| most(ns, MOST_NS, "ns"))
+    all.try_for_each(|ns| most(ns, MOST_NS, "ns"))?;
+    let Some(holders) = &frames.holders else { return Ok(()) };
+    let counts = holders.causes.iter().map(|cause| cause.frames).chain([holders.late, holders.traced]);
+    counts.into_iter().try_for_each(|count| most(count, MOST_COUNT, "frames"))?;
+    let waits = holders.worst.iter().flatten().map(|(_, ns)| *ns).chain(holders.causes.iter().map(|cause| cause.ns));
+    waits.into_iter().try_for_each(|ns| most(ns, MOST_NS, "ns"))
 }
 
 fn check_sample(sample: &Sample) -> Result<()> {

@@ -38,6 +38,8 @@ impl Journal {
             for reason in [&mut trial.error, &mut trial.skip].into_iter().flatten() {
                 *reason = clean(reason);
             }
+            // The names of processes.
+            trial.copies.iter_mut().filter_map(|copy| copy.frames.as_mut()).for_each(|frames| frames.holders = None);
         }
     }
 }

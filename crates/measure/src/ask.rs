@@ -41,6 +41,8 @@ pub struct Ask {
     pub harness: Option<Harness>,
     /// The unit of commands' times in reports for people.
     pub time_unit: Option<TimeUnit>,
+    /// True if the scheduler is traced, to say what late frames waited for.
+    pub why: bool,
     /// Whether graphics tests draw on a private X server.
     pub xvfb: bool,
     /// Whether the run is removed once it was shown.

@@ -9,7 +9,7 @@ use super::recording::{Head, Recording};
 use super::{Ask, Measured, Observer, Setup, add_cycles};
 use analysis::Question;
 use build::{Builds, Programs};
-use catalogue::{Catalogue, Condition, Metric, Test};
+use catalogue::{Catalogue, Condition, Metric, Need, Test};
 use conditions::{Experiment, Settings};
 use display::Display;
 use journal::{Cell, Run, Trial, View};
@@ -55,11 +55,17 @@ pub fn prepare<'a>(ask: Ask, catalogue: &'a Catalogue, machine: &'a Machine) -> 
     let is_obstructed = reference.is_some() || others.iter().all(Option::is_some);
     let missing: Vec<String> = reference.into_iter().chain(others.into_iter().flatten()).collect();
     let mut warnings: Vec<String> = plan.advice().into_iter().collect();
-    if is_obstructed {
-        let missing = missing.join("; ");
-        let obstacle = format!("{missing}; `unixmark list conditions --available` shows what is");
-        let (obstacle, lasting) = (Some(obstacle), Vec::new());
-        return Ok(Prepared { plan, warnings, lasting, obstacle, ask, catalogue, machine });
+    let untraced = machine::unmet(machine, &[Need::Root, Need::Tracefs]).filter(|_| ask.why);
+    let obstacle = match untraced {
+        Some(why) => Some(format!("the scheduler cannot be traced here: {why}; leave out --why")),
+        None if is_obstructed => {
+            let missing = missing.join("; ");
+            Some(format!("{missing}; `unixmark list conditions --available` shows what is"))
+        }
+        None => None,
+    };
+    if obstacle.is_some() {
+        return Ok(Prepared { plan, warnings, lasting: Vec::new(), obstacle, ask, catalogue, machine });
     }
     let lasting = arms.conditions().filter_map(|one| conditions::lasting(one, machine));
     let mut lasting: Vec<String> = lasting.map(str::to_owned).collect();
@@ -108,10 +114,11 @@ impl Prepared<'_> {
     pub fn measure(&self, setup: &Setup, observer: &mut dyn Observer) -> Result<Measured> {
         self.check()?;
         let plan = &self.plan;
-        let experiment = if plan.changes_the_machine() {
+        let why = self.ask.why;
+        let experiment = if why || plan.changes_the_machine() {
             let patience = COMMANDS.max(setup.patience);
             let trail = self.ask.trail.clone();
-            Experiment::begin(Settings { patience, trail, ..Settings::default() })?
+            Experiment::begin(Settings { patience, trail, why, ..Settings::default() })?
         } else {
             Experiment::passive()
         };
@@ -205,7 +212,7 @@ impl Prepared<'_> {
             procedure: matrix.procedure.effort.kind.into(),
             seed: matrix.seed,
             indexes: indexes.clone(),
-            settings: settings(matrix, &self.plan),
+            settings: settings(&self.ask, &self.plan),
             baseline: baseline.clone(),
             view: *view,
             threshold: (*view == View::Ab).then(|| 100.0 * self.question().precision),
@@ -222,8 +229,8 @@ impl Prepared<'_> {
 /// Returns what changes the figures and is neither a coordinate of a cell nor a fact: arguments for
 /// all tests and loads, those of a program of the user's, and how long interactive tests were
 /// watched in a block.
-fn settings(matrix: &Matrix, plan: &Plan) -> Vec<String> {
-    let Matrix { test_args, load_args, load_number, load_weight, procedure, .. } = matrix;
+fn settings(ask: &Ask, plan: &Plan) -> Vec<String> {
+    let Matrix { test_args, load_args, load_number, load_weight, procedure, .. } = &ask.matrix;
     let foreign = plan.tests().filter(|test| test.is_foreign());
     let foreign = foreign.flat_map(|test| test.args.clone());
     let frames = words::seconds(procedure.preset.frames.as_secs_f64());
@@ -233,7 +240,8 @@ fn settings(matrix: &Matrix, plan: &Plan) -> Vec<String> {
     let number = load_number.map(|number| format!("load number={number}"));
     let weight = load_weight.map(|weight| format!("load weight={weight}"));
     let load = load.chain(number).chain(weight);
-    foreign.chain(test_args.iter().cloned()).chain(load).chain(frames).collect()
+    let traced = ask.why.then(|| "the scheduler traced".to_owned());
+    foreign.chain(test_args.iter().cloned()).chain(load).chain(frames).chain(traced).collect()
 }
 
 /// Returns the programs by the builds that conditions want.

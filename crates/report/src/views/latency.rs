@@ -76,12 +76,14 @@ pub(super) fn data(latency: &Latency) -> Value {
     }
     let rates = latency.rates.map_or(Value::Null, |rates| json!({"frames_per_second": rates}));
     let requests = latency.requests.map_or(Value::Null, |requests| json!({"requests": requests}));
+    let holders = latency.holders.as_ref().map_or(Value::Null, |holders| json!({"holders": holders}));
     let others = json!({
         "attribution": latency.attribution, "over_time": latency.seconds, "worst": latency.worst,
         "trials": latency.trials, "histogram": latency.histogram,
     });
     let late = json!({"late": latency.late, "dropped": latency.dropped, "stall": latency.stall});
-    let parts = [object, late, rates, requests, others].into_iter().filter_map(|part| part.as_object().cloned());
+    let parts =
+        [object, late, rates, requests, holders, others].into_iter().filter_map(|part| part.as_object().cloned());
     parts.flatten().collect::<Map<String, Value>>().into()
 }
 
@@ -194,6 +196,7 @@ pub(super) fn blocks(results: &Results) -> Vec<Block> {
         blocks.extend(requests(task));
         blocks.extend([Block::Table(marks(task)), charts(task, &loads, tasks.len())]);
     }
+    blocks.extend(super::holders::blocks(&tasks));
     blocks.extend([
         Block::section("What the columns show"),
         Block::text(COLUMNS),

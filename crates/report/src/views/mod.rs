@@ -13,6 +13,7 @@ mod doctor;
 mod energy;
 mod executions;
 mod fleet;
+mod holders;
 mod latency;
 mod loads;
 mod offered;

@@ -19,7 +19,8 @@ pub(super) fn lead(results: &Results) -> Option<Block> {
     let servers = super::offered::sentences(results);
     let others = tasks.iter().filter(|task| servers.is_empty() || !task.is_offered()).filter_map(smooth);
     let smooth = servers.iter().cloned().chain(others);
-    let sentences: Vec<String> = smooth.chain(loads.iter().filter_map(|load| helps(&tasks, load))).collect();
+    let helps = loads.iter().filter_map(|load| helps(&tasks, load));
+    let sentences: Vec<String> = smooth.chain(super::holders::sentence(&tasks)).chain(helps).collect();
     (!sentences.is_empty()).then_some(Block::Lead(sentences))
 }
 

@@ -66,6 +66,11 @@ impl Supervisor<'_> {
         self.wait_until_ready(setup, processes)?;
         let alone = self.start_sides(setup, processes)?;
         let window = setup.window;
+        let programs: Vec<u32> = processes.copies.iter().filter_map(number).collect();
+        let watch = match setup.test.metric {
+            Metric::Latency => self.experiment.watch(&programs, self.machine)?,
+            _ => None,
+        };
         let before = (sample(self.machine), cpu_time());
         let mut lead = lead(processes.copies.len() * setup.threads as usize, window);
         if !setup.sides.is_empty() {
@@ -97,8 +102,10 @@ impl Supervisor<'_> {
         let energy = counted.or_else(|| self.metered_energy(start, window));
         let (background, companion) = self.end_sides(setup, processes, alone)?;
         let copies = processes.copies.iter().map(|program| collect(program, setup, start));
+        let mut copies = copies.collect::<Result<Vec<_>, _>>()?.concat();
+        watch.map_or(Ok(()), |watch| watch.end(&mut copies, start))?;
         let mut trial = Trial {
-            copies: copies.collect::<Result<Vec<_>, _>>()?.concat(),
+            copies,
             background,
             noise: Some(noise(&before.0, &after)),
             energy,
@@ -166,11 +173,15 @@ pub(crate) fn result(program: &Program) -> Result<Vec<Copy>, Refusal> {
     }
 }
 
+/// Returns the number of a program's process.
+fn number(program: &Program) -> Option<u32> {
+    u32::try_from(program.pid().as_raw_nonzero().get()).ok()
+}
+
 /// Returns the result of one program: one copy, or one of each of its threads.
 fn collect(program: &Program, setup: &Setup<'_>, start: u64) -> Result<Vec<Copy>, Refusal> {
     let mut copies = result(program)?;
-    let pid = u32::try_from(program.pid().as_raw_nonzero().get()).ok();
-    copies.iter_mut().for_each(|copy| copy.pid = pid);
+    copies.iter_mut().for_each(|copy| copy.pid = number(program));
     if copies.len() != setup.threads as usize {
         return Err(format!("it reports {} threads and should have {}", copies.len(), setup.threads).into());
     }

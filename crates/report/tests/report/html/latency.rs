@@ -1,9 +1,9 @@
 //! The page of runs with interactive tasks.
 
 use super::{cell, empty, html, noise, row, typical};
-use analysis::{Attribution, Figure, Latency, Load, Missing, Remark, Results, TrialFigures};
+use analysis::{Attribution, Figure, HeldUp, Latency, Load, Missing, Remark, Results, TrialFigures};
 use catalogue::{Catalogue, Metric};
-use journal::{Key, Latency as Kind, read};
+use journal::{Cause, Key, Latency as Kind, read};
 use report::{Format, Subject};
 use stats::{Estimate, Histogram};
 use testing::page::{check, text};
@@ -22,6 +22,7 @@ fn latency(ms: f64, frames: usize, seconds: usize) -> Latency {
     let histogram = histogram(ms, frames);
     let value = if histogram.carries(0.99) { "p99" } else { "p50" };
     Latency {
+        holders: None,
         worst: Vec::new(),
         kind: Kind::Wake,
         value,
@@ -281,4 +282,25 @@ fn luminance(rgb: u32) -> f64 {
         if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     };
     0.2126 * linear(16) + 0.7152 * linear(8) + 0.0722 * linear(0)
+}
+
+#[test]
+fn what_late_frames_waited_for_is_named_with_its_share_of_all_that_are_explained() {
+    let cause = |name: &str, frames, ms: u64| Cause { name: name.to_owned(), frames, ns: ms * 1_000_000 };
+    let mut results = interactive(1, 2, 2000, 5);
+    let waits = vec![("hog <b>".to_owned(), 9.0), ("softirq NET_RX".to_owned(), 0.2)];
+    let causes = vec![cause("hog <b>", 45, 400), cause("rcu", 5, 20), cause("idle", 0, 1)];
+    let held = HeldUp { late: 60, traced: 50, causes, worst: vec![(9.5, waits)] };
+    results.figures[1].latency.as_mut().unwrap().holders = Some(held);
+    let page = html(&results);
+    check(&page);
+    let text = text(&page).split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "Late frames waited for hog <b> (90 %) and rcu (10 %).",
+        "Task 0 load1 hog <b> 45 90 400",
+        "Task 0 load1 9.50 hog <b> 9.00 50 of 60 late frames are explained",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("NET_RX") && !text.contains("idle"), "too small to name");
 }

@@ -1,0 +1,122 @@
+//! Who held the processor while a frame was late: the kernel's trace of switches, wake-ups and interrupts, read for each
+//! copy's late frames.
+
+mod timeline;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::tracing::{instance, per_cpu};
+use super::{Ledger, Refusal};
+use journal::Copy;
+use machine::Machine;
+use timeline::{KINDS, Timelines};
+
+/// The buffer's name.
+const INSTANCE: &str = "unixmark-why";
+
+/// Buffers of all processors together, and of one at most, in KiB.
+const ALL_KIB: usize = 256 << 10;
+const MOST_KIB: usize = 24 << 10;
+
+/// A trace that is being written.
+pub struct Watch {
+    instance: PathBuf,
+    /// The threads of each program.
+    programs: Vec<(u32, Vec<u32>)>,
+}
+
+impl Watch {
+    /// Begins to trace for these programs.
+    ///
+    /// # Errors
+    /// The kernel cannot trace this, or not with these rights.
+    pub(super) fn begin(programs: &[u32], machine: &Machine, ledger: &mut Ledger) -> Result<Watch, Refusal> {
+        let instance = instance(INSTANCE, machine, ledger)?;
+        let failed = |path: &Path, error| Refusal::Failed(format!("{} ({error}); leave out --why", path.display()));
+        let write = |name: &str, text: &str| {
+            let path = instance.join(name);
+            fs::write(&path, text).map_err(|error| failed(&path, error))
+        };
+        let cpus = per_cpu(&instance).map_err(|error| failed(&instance, error))?.len().max(1);
+        write("tracing_on", "0")?;
+        write("trace_clock", "mono")?;
+        write("buffer_size_kb", &(ALL_KIB / cpus).min(MOST_KIB).to_string())?;
+        for kind in KINDS {
+            let group = if kind.starts_with("sched") { "sched" } else { "irq" };
+            write(&format!("events/{group}/{kind}/enable"), "1")?;
+        }
+        let programs = programs.iter().map(|pid| (*pid, threads(*pid))).collect();
+        write("tracing_on", "1")?;
+        Ok(Watch { instance, programs })
+    }
+
+    /// Adds to each copy what held its late frames up, of which `start` is the beginning, in ns of CLOCK_MONOTONIC.
+    ///
+    /// # Errors
+    /// The trace cannot be read.
+    pub fn end(self, copies: &mut [Copy], start: u64) -> Result<(), Refusal> {
+        let failed = |error: std::io::Error| Refusal::Failed(format!("the trace of --why cannot be read ({error})"));
+        fs::write(self.instance.join("tracing_on"), "0").map_err(failed)?;
+        let from = per_cpu(&self.instance).map_err(failed)?.iter().map(|stats| beginning(stats)).max().unwrap_or(0);
+        let all: Vec<Vec<u32>> = self.programs.iter().map(|(_, threads)| threads.clone()).collect();
+        let mut timelines = Timelines::new(&all);
+        read(&self.instance.join("trace"), &mut timelines).map_err(failed)?;
+        // The trial may be repeated.
+        fs::remove_dir(&self.instance).map_err(failed)?;
+        for copy in copies {
+            let number = self.programs.iter().position(|(pid, _)| Some(*pid) == copy.pid);
+            if let (Some(number), Some(frames)) = (number, copy.frames.as_mut()) {
+                frames.holders = Some(timelines.holders(number, frames, start, &Range { start: from, end: u64::MAX }));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a trace to its end.
+fn read(path: &Path, timelines: &mut Timelines) -> std::io::Result<()> {
+    let mut trace = BufReader::new(fs::File::open(path)?);
+    // A process may be called by any bytes.
+    let mut line = Vec::new();
+    while trace.read_until(b'\n', &mut line)? > 0 {
+        timelines.read(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    Ok(())
+}
+
+/// Returns since when nothing of a processor's buffer was overwritten, in ns of CLOCK_MONOTONIC.
+fn beginning(stats: &str) -> u64 {
+    let field = |name: &str| stats.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+    match field("overrun:") {
+        Some(overrun) if overrun > 0.0 => (field("oldest event ts:").unwrap_or(f64::MAX) * 1e9) as u64,
+        _ => 0,
+    }
+}
+
+/// Returns the threads of a process and of those that it has started.
+fn threads(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return vec![pid] };
+    let own: Vec<u32> = tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect();
+    let children = |thread: &u32| fs::read_to_string(format!("/proc/{pid}/task/{thread}/children")).unwrap_or_default();
+    let children: Vec<u32> = own.iter().map(children).flat_map(numbers).flat_map(threads).collect();
+    own.into_iter().chain(children).collect()
+}
+
+fn numbers(text: String) -> Vec<u32> {
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_what_was_not_overwritten_is_known() {
+        let stats =
+            |overrun: u32| format!("entries: 9\noverrun: {overrun}\noldest event ts: 27527.894811\nnow ts: 27528.2\n");
+        assert_eq!(super::beginning(&stats(0)), 0);
+        assert_eq!(super::beginning(&stats(3)), 27_527_894_811_000);
+    }
+}

@@ -1,0 +1,112 @@
+//! What late frames waited for: processes and interrupts, where the scheduler was traced.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use analysis::{Figure, HeldUp};
+use journal::{Cause, Key};
+use words::{figure, share};
+
+use super::latency::Task;
+use crate::document::{Block, Column, Columns, Field, Readers, Table};
+
+/// Causes of a task beside one load, and worst frames of the run, that are shown.
+const CAUSES: usize = 5;
+const WORST: usize = 10;
+
+/// Causes in the sentence, at most, and the smallest share that is worth a word.
+const MAIN: usize = 3;
+const SMALLEST: f64 = 0.05;
+
+const EXPLAINED: &str = "Late frames: those that waited for this longer than for anything else, and their share of \
+the late frames that the trace explains. Waited: ms that all late frames waited for it together. Kernel threads are \
+listed without their number. Tracing takes time of its own, so these latencies are for the causes; compare others.";
+
+/// One thing that late frames of a task waited for beside a load.
+struct Wait<'a> {
+    task: String,
+    key: &'a Key,
+    holders: &'a HeldUp,
+    cause: &'a Cause,
+}
+
+/// Returns the causes of late frames and the worst frames with theirs; nothing unless the scheduler was traced.
+pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
+    let rows = || tasks.iter().flat_map(|task| task.rows.iter().map(move |row| (task, row)));
+    let traced = || rows().filter_map(|(task, (row, latency))| Some((task, *row, latency.holders.as_ref()?)));
+    if traced().next().is_none() {
+        return Vec::new();
+    }
+    let waits = traced().flat_map(|(task, row, holders)| {
+        let causes = holders.causes.iter().filter(|cause| cause.frames > 0).take(CAUSES);
+        causes.map(move |cause| Wait { task: task.title(), key: &row.cell.key, holders, cause })
+    });
+    let waits: Vec<Wait<'_>> = waits.collect();
+    let mut blocks = vec![Block::section("What late frames waited for")];
+    blocks.extend(causes(&waits));
+    blocks.push(Block::Table(worst(traced())));
+    blocks.extend(unexplained(traced().map(|(_, _, holders)| holders)));
+    blocks.push(Block::text(EXPLAINED));
+    blocks
+}
+
+/// Returns the frames with the longest latencies of the run.
+fn worst<'a>(traced: impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)>) -> Table {
+    let frames = traced.flat_map(|(task, row, holders)| {
+        let name = |(ms, causes): &'a (f64, Vec<(String, f64)>)| (*ms, task.title(), &row.cell.key.load, causes);
+        holders.worst.iter().map(name)
+    });
+    let mut frames: Vec<_> = frames.collect();
+    frames.sort_by(|a, b| b.0.total_cmp(&a.0));
+    frames.truncate(WORST);
+    Columns::new()
+        .with(Column::words("Task"), |(_, task, ..): &(f64, String, &String, &Vec<(String, f64)>)| Field::text(task))
+        .with(Column::words("Load").wide(12), |(_, _, load, _)| Field::text(*load))
+        .with(Column::number("Latency").wide(8).main(), |(ms, ..)| Field::Number(*ms, figure))
+        .with(Column::words("Waited for, ms"), |(.., causes)| Field::Text(listed(causes)))
+        .of(&frames)
+        .shown(Readers::PEOPLE)
+        .titled("The worst frames", "")
+}
+
+fn causes(waits: &[Wait<'_>]) -> Option<Block> {
+    let part = |wait: &Wait<'_>| 100.0 * wait.cause.frames as f64 / wait.holders.traced.max(1) as f64;
+    Columns::new()
+        .with(Column::words("Task"), |wait: &Wait<'_>| Field::text(&wait.task))
+        .with(Column::words("Load").wide(12), |wait| Field::text(&wait.key.load))
+        .with(Column::words("Waited for"), |wait| Field::text(&wait.cause.name))
+        .with(Column::number("Late frames").wide(11).main(), |wait| Field::Count(wait.cause.frames))
+        .with(Column::number("%").wide(6), move |wait| Field::Number(part(wait), share))
+        .with(Column::number("Waited").wide(9), |wait| Field::Number(wait.cause.ns as f64 / 1e6, figure))
+        .of(waits)
+        .shown(Readers::PEOPLE)
+        .unless_empty()
+}
+
+/// Returns how many late frames the trace does not reach back to.
+fn unexplained<'a>(all: impl Iterator<Item = &'a HeldUp>) -> Option<Block> {
+    let (late, traced) = all.fold((0, 0), |sum, held| (sum.0 + held.late, sum.1 + held.traced));
+    let text = format!("{} of {late} late frames are explained: the kernel's buffer held no more", traced);
+    (traced < late).then(|| Block::notes(vec![text]))
+}
+
+/// Returns what a frame waited for longest, and the rest of it that counts.
+fn listed(causes: &[(String, f64)]) -> String {
+    let all: f64 = causes.iter().map(|(_, ms)| ms).sum();
+    let causes = causes.iter().filter(|(_, ms)| *ms >= SMALLEST * all);
+    causes.map(|(name, ms)| format!("{name} {}", figure(*ms))).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what most late frames waited for, in a sentence.
+pub(super) fn sentence(tasks: &[Task<'_>]) -> Option<String> {
+    let all = || tasks.iter().flat_map(|task| &task.rows).filter_map(|(_, latency)| latency.holders.as_ref());
+    let traced: u64 = all().map(|holders| holders.traced).sum();
+    let mut causes = BTreeMap::<&str, u64>::new();
+    all().flat_map(|holders| &holders.causes).for_each(|cause| *causes.entry(&cause.name).or_default() += cause.frames);
+    let part = |frames: u64| 100.0 * frames as f64 / traced.max(1) as f64;
+    let mut causes: Vec<_> = causes.into_iter().filter(|(_, frames)| part(*frames) >= 100.0 * SMALLEST).collect();
+    causes.sort_by_key(|(_, frames)| Reverse(*frames));
+    let causes = causes.into_iter().take(MAIN).map(|(name, frames)| format!("{name} ({} %)", share(part(frames))));
+    let causes: Vec<String> = causes.collect();
+    (!causes.is_empty()).then(|| format!("Late frames waited for {}.", words::listed(&causes, MAIN)))
+}

@@ -1,0 +1,70 @@
+//! Late frames and what they waited for, with something planted to wait for.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use testing::{stderr, stdout};
+
+use crate::experiment::Bench;
+use crate::room::wait_for;
+
+/// Holds the first processor for some 30 ms of every 100, at a real-time priority.
+const HOG: &str = "while :; do i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 0.07; done";
+
+/// A hog with a name of its own, ended with the test.
+struct Hog(Child);
+
+impl Hog {
+    fn start(bench: &Bench) -> Hog {
+        let shell = bench.place.root.path().join("planted-hog");
+        fs::copy("/bin/sh", &shell).unwrap();
+        let mut command = Command::new("chrt");
+        command.args(["-f", "50", "taskset", "-c", "0"]).arg(&shell).args(["-c", HOG]).stdout(Stdio::null());
+        let hog = Hog(command.spawn().unwrap());
+        let name = format!("/proc/{}/comm", hog.0.id());
+        wait_for("the hog", || fs::read_to_string(&name).is_ok_and(|name| name == "planted-hog\n"));
+        hog
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+fn why(bench: &Bench, words: &str) -> std::process::Output {
+    let folder = bench.place.scratch().display().to_string();
+    bench.command(&format!("latency video --why -w none --dir {folder} {words}")).output().unwrap()
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn a_planted_hog_is_what_late_frames_waited_for() {
+    let Some(bench) = Bench::new() else { return };
+    let hog = Hog::start(&bench);
+    let output = why(&bench, "-t 6 --pin 0 --format json");
+    drop(hog);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let holders = &report["results"][0]["holders"];
+    let (late, traced) = (holders["late"].as_u64().unwrap(), holders["traced"].as_u64().unwrap());
+    let (first, frames) = (&holders["causes"][0]["name"], holders["causes"][0]["frames"].as_u64().unwrap());
+    assert_eq!(first, "planted-hog", "{holders}");
+    assert!(late == traced && traced >= 20 && frames * 10 >= traced * 9, "{holders}");
+    assert_eq!(holders["worst"][0][1][0][0], "planted-hog", "{holders}");
+    bench.is_put_back();
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn without_root_it_says_what_it_needs() {
+    let Some(bench) = Bench::new() else { return };
+    let words = ["--reuid=65534", "--clear-groups", env!("CARGO_BIN_EXE_unixmark"), "latency", "video", "--why"];
+    let output = Command::new("setpriv").args(words).env("HOME", "/tmp").current_dir("/").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot be traced here: it needs root"), "{}", stderr(&output));
+    bench.is_put_back();
+}
