@@ -276,12 +276,24 @@ static void enter_namespaces(void)
     kit_value("namespaces", changed, "namespaces");
 }
 
+/* Reports whether this is another mount namespace than the one of its starter, as in a container. */
+static void tell_inside(const char *outside)
+{
+    char links[KINDS][LINK];
+
+    if (!*outside)
+        return;
+    read_links(links);
+    kit_value("inside", links[0][0] && strcmp(links[0], outside) != 0, "containers");
+}
+
 static void confine_by_linux(void)
 {
     const long rules = kit_arg_number("landlock_rules", 0, 1, MOST_RULES);
 
     if (kit_arg_number("prove_tracer", 0, 0, 1))
         tell_tracer();
+    tell_inside(kit_arg("outside", ""));
     if (kit_arg_number("namespaces", 0, 0, 1))
         enter_namespaces();
     restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
@@ -292,7 +304,7 @@ static void confine_by_linux(void)
 
 static void confine_by_linux(void)
 {
-    static const char *const names[] = {"prove_tracer", "namespaces", "landlock", "landlock_rules", "seccomp"};
+    static const char *const names[] = {"prove_tracer", "outside", "namespaces", "landlock", "landlock_rules", "seccomp"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*kit_arg(names[i], ""))

@@ -64,6 +64,27 @@ impl Bench {
 
 const OWN: &str = r#"
 [[condition]]
+id = "boxed"
+label = "a mount namespace"
+means = "command"
+levels = ["one", "two"]
+enter = "test $1 = one"
+verify = "echo level $1"
+leave = "true"
+prefix = ["unshare", "--mount", "--"]
+doc = "Programs are started inside; it has one level."
+
+[[condition]]
+id = "unboxed"
+label = "no mount namespace"
+means = "command"
+enter = "true"
+verify = "true"
+leave = "true"
+prefix = ["env"]
+doc = "It claims to start programs inside."
+
+[[condition]]
 id = "liar"
 label = "never on"
 means = "command"
@@ -162,6 +183,19 @@ fn a_tool_killed_at_any_step_leaves_nothing() {
         assert_eq!(output.status.code(), None, "{step} did not kill it: {}", stderr(&output));
         bench.is_put_back();
     }
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn programs_that_a_row_starts_inside_prove_that_they_are() {
+    let Some(bench) = Bench::new() else { return };
+    let inside = bench.cost("boxed=one -i 2 syscall");
+    assert!(inside.status.success() && stdout(&inside).contains("level one"), "{}", stderr(&inside));
+    let outside = bench.cost("unboxed -i 2 syscall");
+    assert!(stderr(&outside).contains("reports inside 0"), "{}", stderr(&outside));
+    let other = bench.cost("boxed=two -i 2 syscall");
+    assert!(stderr(&other).contains("`test $1 = one` failed"), "{}", stderr(&other));
+    bench.is_put_back();
 }
 
 /// Every means by which a condition switches the system, at moments of chance.

@@ -29,12 +29,12 @@ pub struct Switch {
     /// Arguments of the measured programs; `{level}` stands for the level.
     #[serde(default)]
     pub args: Vec<String>,
-    /// A command that starts the measured programs, before their path.
+    /// A command that starts the measured programs, before their path; in a container, if there is an `enter` too.
     #[serde(default)]
     pub prefix: Vec<String>,
     /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.
     pub companion: Option<String>,
-    /// The shell command that switches it on.
+    /// The shell command that switches it on; the level is its `$1`.
     pub enter: Option<String>,
     /// The shell command that succeeds while it is on; what it prints is evidence.
     pub verify: Option<String>,

@@ -287,7 +287,11 @@ fn conditions_have_what_they_are_switched_by() {
         );
         assert!(means != Means::Argument || !switch.args.is_empty(), "{id}: no args");
         let beside = usize::from(!switch.prefix.is_empty()) + usize::from(switch.companion.is_some());
-        assert_eq!(beside, usize::from(means == Means::Beside), "{id}: a prefix or a companion");
+        match means {
+            Means::Beside => assert_eq!(beside, 1, "{id}: a prefix or a companion"),
+            Means::Command => assert!(switch.companion.is_none(), "{id}: no companion"),
+            _ => assert_eq!(beside, 0, "{id}: neither a prefix nor a companion"),
+        }
         for part in [&switch.enter, &switch.verify, &switch.leave] {
             assert_eq!(part.is_some(), means == Means::Command, "{id}: enter, verify and leave");
         }
@@ -318,7 +322,9 @@ fn conditions_need_linux_where_it_does_the_switching() {
     };
     for switch in &catalogue().switches {
         let expected = match switch.means {
-            Means::Nothing | Means::Build | Means::Command => false,
+            Means::Nothing | Means::Build => false,
+            // Who starts programs inside something has them look at their namespace.
+            Means::Command => !switch.prefix.is_empty(),
             Means::Argument | Means::Seccomp => switch.args.iter().any(only_linux),
             _ => true,
         };

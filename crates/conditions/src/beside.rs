@@ -29,15 +29,7 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         tracing::mount(context.machine, context.ledger)?;
     }
     give_arguments(switch, level, context);
-    if let Some((starter, words)) = switch.prefix.split_first() {
-        if !context.staging.prefix.is_empty() {
-            return Err(Refusal::Unavailable("only one switch of a condition can start the programs".to_owned()));
-        }
-        let path = machine::find_command(starter).ok_or(Refusal::Unavailable(format!("there is no {starter} here")))?;
-        let scratch = context.settings.scratch.display().to_string();
-        context.staging.prefix = vec![path.display().to_string()];
-        context.staging.prefix.extend(words.iter().map(|word| word.replace("{scratch}", &scratch)));
-    }
+    start(switch, context)?;
     let Some(companion) = &switch.companion else {
         let tracer = ReportedValue { name: "tracer".to_owned(), wanted: None, optional: false };
         return Ok(Box::new(move |finished, evidence| tracer.prove(finished, evidence)));
@@ -50,6 +42,28 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
     let args = if level.is_empty() { Vec::new() } else { vec![format!("kind={level}")] };
     context.staging.companion = Some((companion.clone(), args));
     Ok(Box::new(prove_count))
+}
+
+/// Has the row's command start the programs, if it has one.
+fn start(switch: &Switch, context: &mut Context<'_>) -> Result<(), Refusal> {
+    let Some((starter, words)) = switch.prefix.split_first() else { return Ok(()) };
+    if !context.staging.prefix.is_empty() {
+        return Err(Refusal::Unavailable("only one switch of a condition can start the programs".to_owned()));
+    }
+    let path = machine::find_command(starter).ok_or(Refusal::Unavailable(format!("there is no {starter} here")))?;
+    let scratch = context.settings.scratch.display().to_string();
+    context.staging.prefix = vec![path.display().to_string()];
+    context.staging.prefix.extend(words.iter().map(|word| word.replace("{scratch}", &scratch)));
+    Ok(())
+}
+
+/// Has the row's command start the programs in a container, and returns their proof that they are in one.
+pub(super) fn start_inside(switch: &Switch, context: &mut Context<'_>) -> Result<Proof, Refusal> {
+    start(switch, context)?;
+    let outside = std::fs::read_link("/proc/self/ns/mnt").unwrap_or_default();
+    context.staging.args.push(format!("outside={}", outside.display()));
+    let inside = ReportedValue { name: "inside".to_owned(), wanted: Some(1.0), optional: false };
+    Ok(Box::new(move |finished, evidence| inside.prove(finished, evidence)))
 }
 
 fn give_arguments(switch: &Switch, level: &str, context: &mut Context<'_>) {

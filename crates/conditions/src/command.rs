@@ -8,7 +8,7 @@ use std::time::Duration;
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
-use super::{Context, Ledger, Proof, Refusal, Undo, scope};
+use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope};
 use catalogue::Switch;
 
 /// The surroundings of commands.
@@ -21,24 +21,28 @@ pub struct Commands<'a> {
     pub limit: Duration,
 }
 
-/// Runs the user's `enter`.
-pub(super) fn enter(switch: &Switch, context: &mut Context<'_>) -> Result<Proof, Refusal> {
+/// Runs a row's `enter`. Its commands have the level as `$1`.
+pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
     let limit = context.settings.patience.as_secs();
     context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
     let folder = context.folder;
     let mut commands = context.commands();
-    commands.shell(&switch.id, &enter, folder)?;
-    commands.shell(&switch.id, &verify, folder).map_err(|refusal| match refusal {
+    commands.shell(&switch.id, [&enter, level], folder)?;
+    commands.shell(&switch.id, [&verify, level], folder).map_err(|refusal| match refusal {
         Refusal::Failed(why) => Refusal::Failed(format!("its verify command says that it is not on: {why}")),
         other => other,
     })?;
-    let (name, folder) = (switch.id.clone(), folder.to_path_buf());
+    let mut inside = match switch.prefix.is_empty() {
+        true => None,
+        false => Some(beside::start_inside(switch, context)?),
+    };
+    let (name, level, folder) = (switch.id.clone(), level.to_owned(), folder.to_path_buf());
     Ok(Box::new(move |finished, evidence| {
-        let output = finished.commands.shell(&name, &verify, &folder)?;
+        let output = finished.commands.shell(&name, [&verify, &level], &folder)?;
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
-        Ok(())
+        inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
     }))
 }
 
@@ -48,9 +52,9 @@ impl Commands<'_> {
         self.signals.is_some_and(is_interrupting)
     }
 
-    /// Runs a command of a condition by /bin/sh in `folder` and returns what it printed.
-    fn shell(&mut self, name: &str, command: &str, folder: &Path) -> Result<String, Refusal> {
-        self.run(name, &["/bin/sh", "-c", command], folder)
+    /// Runs a command of a condition by /bin/sh in `folder`, with the level as its argument, and returns what it printed.
+    fn shell(&mut self, name: &str, [command, level]: [&str; 2], folder: &Path) -> Result<String, Refusal> {
+        self.run(name, &["/bin/sh", "-c", command, "sh", level], folder)
     }
 
     /// Runs a command of a condition in `folder` and returns what it printed. The ledger has its processes while it runs, so

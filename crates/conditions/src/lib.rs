@@ -457,7 +457,7 @@ fn ready<'a>(switch: &'a Switch, level: &'a str, machine: &Machine) -> Result<En
             let ready = audit::ready(switch, level, machine)?;
             Box::new(move |context| audit::enter(ready, context))
         }
-        Means::Command => Box::new(move |context| command::enter(switch, context)),
+        Means::Command => Box::new(move |context| command::enter(switch, level, context)),
         Means::Seccomp => {
             let filter = seccomp::filter(level)?;
             Box::new(move |context| seccomp::enter(switch, (level, filter), context))

@@ -59,6 +59,15 @@ pub enum Failure {
 }
 
 impl Command<'_> {
+    /// Returns what messages call it: its words, or the first line of a script.
+    fn name(&self) -> String {
+        let ["/bin/sh", "-c", script, ..] = self.words else { return self.words.join(" ") };
+        match script.trim().split_once('\n') {
+            Some((first, _)) => format!("{first} …"),
+            None => script.trim().to_owned(),
+        }
+    }
+
     /// Runs the command in a group of its own and returns what it printed. `register` learns of the group before the command
     /// begins, and its error keeps the command from beginning. Processes that the command leaves behind go on.
     ///
@@ -69,7 +78,7 @@ impl Command<'_> {
         interrupt: Option<Interrupt<'_>>,
         register: &mut dyn FnMut(Group) -> Result<(), String>,
     ) -> Result<String, Failure> {
-        let (name, failed) = (self.words.join(" "), |why: std::io::Error| Failure::Failed(why.to_string()));
+        let (name, failed) = (self.name(), |why: std::io::Error| Failure::Failed(why.to_string()));
         let (stdout, stderr) = (memory().map_err(failed)?, memory().map_err(failed)?);
         let mut child = self
             .start(&stdout, &stderr)
@@ -137,7 +146,7 @@ impl Command<'_> {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let (name, seconds) = (self.words.join(" "), self.limit.as_secs_f64());
+                let (name, seconds) = (self.name(), self.limit.as_secs_f64());
                 let why = format!("`{name}` was still running after {seconds} s and was killed");
                 return Err(Failure::Failed(format!("{why}; --patience waits longer")));
             }
