@@ -1,5 +1,6 @@
 //! `unixmark latency`: interactive tasks × loads. A preset of run, with the options that Interbench's users know.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +94,9 @@ pub(crate) struct Arguments {
     options: MatrixOptions,
     #[command(flatten)]
     scheduling: Scheduling,
+    /// A command whose wake-ups are to be in time, by tracing the scheduler (root)
+    #[arg(last = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
 }
 
 impl Arguments {
@@ -244,7 +248,8 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &mut Catalogue, machine: &Ma
         },
         ..Matrix::default()
     };
-    let mut ask = Ask { discard: arguments.console, why: arguments.why, ..options.ask(matrix) };
+    let mut ask =
+        Ask { discard: arguments.console, why: arguments.why || !arguments.words.is_empty(), ..options.ask(matrix) };
     if arguments.one_cpu && ask.matrix.pin == Pin::None {
         ask.matrix.pin = Pin::Cpu(machine::first_usable(machine));
     }
@@ -270,7 +275,7 @@ fn define_custom(catalogue: &mut Catalogue, arguments: &Arguments) {
 /// The tasks to measure. As in Interbench, a custom task is added once it is defined.
 fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {
     let mut names: Vec<String> = arguments.tasks.iter().chain(&arguments.more_tasks).map(|name| folded(name)).collect();
-    if names.is_empty() {
+    if names.is_empty() && arguments.words.is_empty() {
         names.push(format!("{}-tasks", arguments.preset()));
         if arguments.real_time && arguments.preset() == "classic" {
             names = vec!["audio".to_owned(), "video".to_owned()];
@@ -285,6 +290,9 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
     if !arguments.at.is_empty() {
         tests = at_rates(catalogue, &tests, &arguments.at)?;
+    }
+    if !arguments.words.is_empty() {
+        tests.push(options::task(catalogue, &arguments.words)?);
     }
     if let Some(test) = tests.iter().find(|test| test.metric != Metric::Latency) {
         bail!("{0} is not an interactive task: its score is a rate; try `unixmark run {0} --load …`", test.id);

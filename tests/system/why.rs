@@ -65,6 +65,30 @@ fn without_root_it_says_what_it_needs() {
     let words = ["--reuid=65534", "--clear-groups", env!("CARGO_BIN_EXE_unixmark"), "latency", "video", "--why"];
     let output = Command::new("setpriv").args(words).env("HOME", "/tmp").current_dir("/").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
-    assert!(stderr(&output).contains("cannot be traced here: it needs root"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the scheduler cannot be traced, as --why and commands need: it needs root"),
+        "{}",
+        stderr(&output)
+    );
+    bench.is_put_back();
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn a_command_has_its_own_wake_ups_as_frames() {
+    let Some(bench) = Bench::new() else { return };
+    let folder = bench.place.scratch().display().to_string();
+    let script = bench.place.root.path().join("script");
+    fs::write(&script, "for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done").unwrap();
+    let words = format!("latency -t 3 -w none --dir {folder} --format json -- sh {}", script.display());
+    let output = bench.command(&words).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let result = &report["results"][0];
+    // Each sleep wakes itself, and the shell that waits for it.
+    let (frames, trials) = (result["frames"].as_u64().unwrap(), result["trials"].as_array().unwrap().len() as u64);
+    assert!(frames >= 16 * trials, "{result}");
+    assert_eq!((&result["latency"], &result["holders"]["late"]), (&Value::from("wake"), &Value::from(0)));
+    assert!(result["stall"].as_f64().unwrap() >= result["max"].as_f64().unwrap(), "{result}");
     bench.is_put_back();
 }

@@ -181,7 +181,7 @@ pub(super) fn row(cell: &Cell, trials: &[&Trial]) -> Option<Figure> {
                 .map(|_| share_interval(&measured, |trial| value_of(trial, "cpu_received").unwrap_or(0.0))),
             rates: rates(first, &Histogram::sum(all().map(|frames| &frames.response))),
             requests: requests(&measured),
-            stall: measured.iter().filter_map(|trial| largest(trial, "stall_ns")).fold(0.0, f64::max) / MS,
+            stall: measured.iter().map(|trial| stall(trial)).fold(0.0, f64::max) / MS,
             seconds: measured.iter().flat_map(|trial| over_time(trial)).collect(),
             worst: worst(all()),
             holders: holders(all()),
@@ -340,6 +340,12 @@ fn value_of(trial: &Trial, name: &str) -> Option<f64> {
 
 fn largest(trial: &Trial, name: &str) -> Option<f64> {
     trial.copies.iter().filter_map(|copy| copy.values.get(name)).map(|value| value.0).max_by(f64::total_cmp)
+}
+
+/// The longest delay of a trial, in ns; of a command, which reports none, its longest latency.
+fn stall(trial: &Trial) -> f64 {
+    let longest = || frames(trial).map(|frames| frames.latency.max()).fold(0.0, f64::max);
+    largest(trial, "stall_ns").unwrap_or_else(longest)
 }
 
 fn over_time(trial: &Trial) -> Vec<(f64, f64)> {

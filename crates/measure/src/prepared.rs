@@ -57,7 +57,9 @@ pub fn prepare<'a>(ask: Ask, catalogue: &'a Catalogue, machine: &'a Machine) -> 
     let mut warnings: Vec<String> = plan.advice().into_iter().collect();
     let untraced = machine::unmet(machine, &[Need::Root, Need::Tracefs]).filter(|_| ask.why);
     let obstacle = match untraced {
-        Some(why) => Some(format!("the scheduler cannot be traced here: {why}; leave out --why")),
+        Some(why) => {
+            Some(format!("the scheduler cannot be traced, as --why and commands need: {why}; try a task without --why"))
+        }
         None if is_obstructed => {
             let missing = missing.join("; ");
             Some(format!("{missing}; `unixmark list conditions --available` shows what is"))

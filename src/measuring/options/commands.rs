@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::values::caption;
 use ::report::Format;
-use catalogue::{Catalogue, Command, Execution, Test};
+use catalogue::{Catalogue, Command, Execution, Metric, Test};
 use journal::TimeUnit;
 use plan::Effort;
 
@@ -234,6 +234,16 @@ pub(crate) fn load(catalogue: &Catalogue, command: &str) -> Result<Arc<Test>> {
     let command = Command { label: shown(command), words: for_shell("sh", command), ..Command::default() };
     let how = Execution { folder: current_dir()?, ignore: true, ..Execution::default() };
     Ok(Arc::new(row(catalogue)?.executing(&command, &how)))
+}
+
+/// Returns a command as an interactive task, of which the wake-ups are measured.
+///
+/// # Errors
+/// A word is not UTF-8, or the current directory is gone.
+pub(crate) fn task(catalogue: &Catalogue, words: &[OsString]) -> Result<Arc<Test>> {
+    let how = Execution { folder: current_dir()?, ..Execution::default() };
+    let test = row(catalogue)?.executing(&Commands::given(words)?, &how);
+    Ok(Arc::new(Test { metric: Metric::Latency, value: None, ..test }))
 }
 
 fn for_shell(shell: &str, command: &str) -> Vec<String> {

@@ -19,7 +19,7 @@ use build::BuildKind;
 use machine::Machine;
 use measure::Setup;
 
-pub(crate) use commands::{Commands, counted, is_command};
+pub(crate) use commands::{Commands, counted, is_command, task};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use parameters::{Parameters, joined};

@@ -5,7 +5,6 @@ mod timeline;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::tracing::{instance, per_cpu};
@@ -53,7 +52,8 @@ impl Watch {
         Ok(Watch { instance, programs })
     }
 
-    /// Adds to each copy what held its late frames up, of which `start` is the beginning, in ns of CLOCK_MONOTONIC.
+    /// Adds to each copy what held its late frames up, of which `start` is the beginning, in ns of CLOCK_MONOTONIC. A copy
+    /// without frames has the wake-ups of the processes that it made.
     ///
     /// # Errors
     /// The trace cannot be read.
@@ -68,9 +68,14 @@ impl Watch {
         fs::remove_dir(&self.instance).map_err(failed)?;
         for copy in copies {
             let number = self.programs.iter().position(|(pid, _)| Some(*pid) == copy.pid);
-            if let (Some(number), Some(frames)) = (number, copy.frames.as_mut()) {
-                frames.holders = Some(timelines.holders(number, frames, start, &Range { start: from, end: u64::MAX }));
+            let Some(number) = number else { continue };
+            let traced = from..u64::MAX;
+            if from > start {
+                let lost = (from - start) as f64 / 1e9;
+                copy.notes.push(format!("the kernel's buffer was too small: the first {lost:.1} s are not traced"));
             }
+            let frames = copy.frames.get_or_insert_with(|| Box::new(timelines.wakes(number, start, &traced)));
+            frames.holders = Some(timelines.holders(number, frames, start, &traced));
         }
         Ok(())
     }

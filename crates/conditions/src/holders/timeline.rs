@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use journal::{Cause, Frames, Holders, Latency};
+use journal::{Cause, Frame, Frames, Holders, Latency, Recorder, Schedule};
 
 /// What a copy's own instructions are called.
 const OWN: &str = "the task's own work";
@@ -63,10 +63,17 @@ struct Cpu {
 
 /// What kept one copy from running.
 struct Timeline {
+    /// Its main thread.
+    main: u32,
     /// Its threads, and the processor on which each runs or last ran.
     threads: BTreeMap<u32, (State, usize)>,
     /// When each cause began, and its number; ns of CLOCK_MONOTONIC, in order.
     changes: Vec<(u64, usize)>,
+    /// Threads that were woken and have not run since, and when.
+    woken: BTreeMap<u32, u64>,
+    /// When each thread was woken and when it ran, but for the main thread, which waits for a command; ns of
+    /// CLOCK_MONOTONIC.
+    wakes: Vec<(u64, u64)>,
 }
 
 /// The timelines of all copies.
@@ -79,11 +86,14 @@ pub(super) struct Timelines {
 }
 
 impl Timelines {
-    /// Begins the timelines of copies with these threads.
+    /// Begins the timelines of copies with these threads, the main thread first.
     pub(super) fn new(copies: &[Vec<u32>]) -> Timelines {
         let timeline = |threads: &Vec<u32>| Timeline {
+            main: threads.first().copied().unwrap_or(0),
             threads: threads.iter().map(|thread| (*thread, (State::Asleep, 0))).collect(),
             changes: Vec::new(),
+            woken: BTreeMap::new(),
+            wakes: Vec::new(),
         };
         let copies = copies.iter().map(timeline).collect();
         Timelines { cpus: Vec::new(), copies, names: Vec::new(), numbers: BTreeMap::new() }
@@ -96,7 +106,7 @@ impl Timelines {
             self.cpus.resize_with(cpu + 1, Cpu::default);
         }
         for copy in &mut self.copies {
-            copy.follow(cpu, &event);
+            copy.follow(at, cpu, &event);
         }
         let own = &mut self.cpus[cpu];
         match event {
@@ -142,6 +152,20 @@ impl Timelines {
         self.names.len() - 1
     }
 
+    /// Returns the wake-ups of copy `number` as frames, from `start` on, all within `traced`; ns of CLOCK_MONOTONIC.
+    pub(super) fn wakes(&self, number: usize, start: u64, traced: &Range<u64>) -> Frames {
+        let mut wakes = self.copies[number].wakes.clone();
+        wakes.retain(|(woken, _)| *woken >= start && traced.contains(woken));
+        wakes.sort_unstable();
+        let schedule = Schedule { planned: wakes.len() as u64, ..Schedule::default() };
+        let mut recorder = Recorder::new(schedule);
+        for (woken, ran) in wakes {
+            let [planned, woke] = [woken, ran].map(|at| at - start);
+            recorder.add(Frame { planned, sent: planned, woke, done: Some(woke) });
+        }
+        recorder.finish(None)
+    }
+
     /// Returns what held up the late frames of copy `number`, and its worst ones; only those that begin within `traced` are
     /// known. `start` is when the frames' times begin. All in ns of CLOCK_MONOTONIC.
     pub(super) fn holders(&self, number: usize, frames: &Frames, start: u64, traced: &Range<u64>) -> Holders {
@@ -174,7 +198,17 @@ impl Timelines {
 
 impl Timeline {
     /// Takes in an event on a processor.
-    fn follow(&mut self, on: usize, event: &Event<'_>) {
+    fn follow(&mut self, at: u64, on: usize, event: &Event<'_>) {
+        match event {
+            Event::Wake { thread, .. } if self.threads.get(thread).is_some_and(|state| state.0 == State::Asleep) => {
+                self.woken.insert(*thread, at);
+            }
+            Event::Switch { to, .. } => {
+                let woken = self.woken.remove(to).filter(|_| *to != self.main);
+                self.wakes.extend(woken.map(|woken| (woken, at)));
+            }
+            _ => {}
+        }
         match event {
             Event::Switch { from, ready, to, .. } => {
                 let left = if *ready { State::Ready } else { State::Asleep };
@@ -276,7 +310,6 @@ fn cpu_of(fields: &str, key: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use journal::{Frame, Schedule};
 
     /// A task of thread 7 that is woken at 10 ms while `hog` runs, waits 3 ms for it, is interrupted for 0.5 ms, and is preempted
     /// for 1 ms.
@@ -293,7 +326,11 @@ mod tests {
 ";
 
     fn timelines(trace: &str) -> Timelines {
-        let mut timelines = Timelines::new(&[vec![7]]);
+        read(trace, &[7])
+    }
+
+    fn read(trace: &str, threads: &[u32]) -> Timelines {
+        let mut timelines = Timelines::new(&[threads.to_vec()]);
         trace.split_inclusive('\n').for_each(|line| timelines.read(line));
         timelines
     }
@@ -349,6 +386,16 @@ mod tests {
 ";
         let holders = timelines(trace).holders(0, &frames(&[frame(2_000_000, 4_000_000)]), 0, &(0..u64::MAX));
         assert_eq!(causes(&holders), [("hog", 1, 2000)]);
+    }
+
+    #[test]
+    fn a_command_has_the_wake_ups_of_what_it_starts() {
+        let started = read(TRACE, &[1, 7]);
+        let frames = started.wakes(0, 2_000_000, &(0..u64::MAX));
+        assert_eq!((frames.done, frames.worst[0].planned, frames.worst[0].woke), (1, 8_000_000, 11_000_000));
+        assert_eq!(started.wakes(0, 2_000_000, &(11_000_000..u64::MAX)).done, 0, "before the trace");
+        assert_eq!(started.wakes(0, 11_000_000, &(0..u64::MAX)).done, 0, "before the window");
+        assert_eq!(timelines(TRACE).wakes(0, 0, &(0..u64::MAX)).done, 0, "what executes a command waits for it");
     }
 
     #[test]

@@ -34,7 +34,7 @@ struct Wait<'a> {
 pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
     let rows = || tasks.iter().flat_map(|task| task.rows.iter().map(move |row| (task, row)));
     let traced = || rows().filter_map(|(task, (row, latency))| Some((task, *row, latency.holders.as_ref()?)));
-    if traced().next().is_none() {
+    if traced().all(|(_, _, holders)| holders.causes.is_empty() && holders.worst.is_empty()) {
         return Vec::new();
     }
     let waits = traced().flat_map(|(task, row, holders)| {
