@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{Commands, MatrixOptions, bytes, with_default};
+use crate::measuring::options::{Commands, MatrixOptions, Rates, bytes, rates, with_default};
 use crate::options::percent;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Condition, Copies};
@@ -18,6 +18,9 @@ use plan::{Arms, Matrix, Procedure, Purpose};
 
 /// What is measured by default.
 const GROUP: &str = "index";
+
+/// What `--rate` measures.
+const OPENS: &str = "opens";
 
 /// What `--calls` measures.
 const CALLS: &str = "calls";
@@ -42,6 +45,10 @@ pub(crate) struct Arguments {
     /// Measure system calls one by one
     #[arg(long)]
     calls: bool,
+    /// Offer events at these rates, in per cent of what the machine can do, and say from which on they are lost:
+    /// 10%..120% or 50%,100%
+    #[arg(long, value_name = "PERCENT", value_parser = rates)]
+    rate: Option<Rates>,
     /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which --budget
     /// does not include, confirms it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -82,7 +89,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
     check_names(arguments, catalogue)?;
-    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), GROUP)?;
+    let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
+    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
+    let tests = arguments.rate.as_ref().map_or(Ok(tests.clone()), |rates| rates.of(&tests, catalogue))?;
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
     let copies = options.copies(cpus, || vec![1])?;
     if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::measuring::job::carry_out;
-use crate::measuring::options::{self, MatrixOptions, duration, is_command, with_default};
+use crate::measuring::options::{self, MatrixOptions, Rates, duration, is_command, rates, with_default};
 use crate::options::name;
 use crate::status::{Status, usage};
 use catalogue::{Catalogue, Metric, NONE, Test};
@@ -55,8 +55,8 @@ pub(crate) struct Arguments {
     #[arg(short = 'X', long = "without-task", value_name = "TASK", value_delimiter = ',')]
     without_tasks: Vec<String>,
     /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', value_parser = percent)]
-    at: Vec<u32>,
+    #[arg(long, value_name = "PERCENT", value_parser = rates)]
+    at: Option<Rates>,
     /// Say which processes and interrupts late frames waited for, by tracing the scheduler (root)
     #[arg(long)]
     why: bool,
@@ -197,13 +197,6 @@ fn clamp(text: &str) -> Result<(u32, u32)> {
     parts.filter(|(low, high)| low <= high).with_context(|| format!("'{text}' is not a clamp; try 512,1024"))
 }
 
-fn percent(text: &str) -> Result<u32> {
-    let number = text.trim().strip_suffix('%').unwrap_or(text.trim()).parse().ok();
-    number
-        .filter(|percent| (1..=1000).contains(percent))
-        .with_context(|| format!("'{text}' is not a rate in per cent, from 1 to 1000; try --at 25%,50%,75%,100%,120%"))
-}
-
 fn placement(text: &str) -> Result<Placement> {
     match text.split_once(':').unwrap_or((text, "100")) {
         ("same", "100") => Ok(Placement::Same),
@@ -288,8 +281,8 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     let left_out = catalogue.expand(&without)?;
     let mut tests = catalogue.expand(&names)?;
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
-    if !arguments.at.is_empty() {
-        tests = at_rates(catalogue, &tests, &arguments.at)?;
+    if let Some(rates) = &arguments.at {
+        tests = rates.of(&tests, catalogue)?;
     }
     if !arguments.words.is_empty() {
         tests.push(options::task(catalogue, &arguments.words)?);
@@ -298,26 +291,6 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
         bail!("{0} is not an interactive task: its score is a rate; try `unixmark run {0} --load …`", test.id);
     }
     Ok(tests)
-}
-
-/// Returns each test at each rate.
-fn at_rates(catalogue: &Catalogue, tests: &[Arc<Test>], rates: &[u32]) -> Result<Vec<Arc<Test>>> {
-    if let Some(test) = tests.iter().find(|test| !test.args.iter().any(|arg| arg.starts_with("rate="))) {
-        bail!(
-            "{} does not serve requests at a rate, as --at asks; try `unixmark latency requests-open --at …`",
-            test.id
-        );
-    }
-    if let Some(test) = tests.iter().find(|test| test.id.contains(':')) {
-        bail!("--at knows what requests-open can answer as it is; give {} a rate of its own, as :rate=500", test.id);
-    }
-    let mut found = Vec::new();
-    for (test, rate) in tests.iter().flat_map(|test| rates.iter().map(move |rate| (test, rate))) {
-        let mut at = catalogue.expand(&[format!("{}:share={rate}", test.id)])?;
-        at.iter_mut().for_each(|at| Arc::make_mut(at).label = format!("{} at {rate} %", test.label));
-        found.extend(at);
-    }
-    Ok(found)
 }
 
 fn loads(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Option<Arc<Test>>>> {

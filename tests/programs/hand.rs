@@ -308,7 +308,9 @@ pub fn arguments(test: &Test, more: &[&str]) -> Vec<String> {
     let programs = testing::file("programs").display().to_string();
     let place = |word: &String| {
         let word = word.replace("{programs}", &programs).replace("{copies}", "1");
-        word.replace("{work-speed}", "100000").replace("{requests-capacity}", "500")
+        word.replace("{work-speed}", "100000")
+            .replace("{requests-capacity}", "500")
+            .replace("{opens-capacity}", "100000")
     };
     let mut args: Vec<String> = test.args.iter().chain(&test.standard.args).map(place).collect();
     if test.copies == Copies::Threads {

@@ -74,6 +74,29 @@ leave = "true"
 prefix = ["unshare", "--mount", "--"]
 doc = "Programs are started inside; it has one level."
 
+# It loses every tenth of a hundred events, each time it is looked at.
+[[condition]]
+id = "agent"
+label = "an agent"
+means = "command"
+enter = "mkdir ROOT/agent"
+verify = "echo x >> ROOT/agent/looks"
+leave = "rm -rf ROOT/agent"
+doc = "It counts by how often it was looked at."
+[condition.counters]
+events = "echo $(($(wc -l < ROOT/agent/looks) * 90))"
+lost = "echo $(($(wc -l < ROOT/agent/looks) * 10))"
+
+[[condition]]
+id = "miscounts"
+label = "an agent that cannot count"
+means = "command"
+enter = "true"
+verify = "true"
+leave = "true"
+doc = "x"
+counters = { events = "echo many" }
+
 [[condition]]
 id = "unboxed"
 label = "no mount namespace"
@@ -195,6 +218,26 @@ fn programs_that_a_row_starts_inside_prove_that_they_are() {
     assert!(stderr(&outside).contains("reports inside 0"), "{}", stderr(&outside));
     let other = bench.cost("boxed=two -i 2 syscall");
     assert!(stderr(&other).contains("`test $1 = one` failed"), "{}", stderr(&other));
+    bench.is_put_back();
+}
+
+#[test]
+#[ignore = "changes the system"]
+fn an_agent_loses_what_was_planted_at_every_rate() {
+    let Some(bench) = Bench::new() else { return };
+    let output = bench.cost("agent --rate 1%,2% -i 3 --format json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let sentence = report["sentences"][0].as_str().unwrap();
+    assert!(sentence.contains("per second: 10 % (10 to 10), the lowest rate."), "{sentence}");
+    let costs = report["comparisons"].as_array().unwrap();
+    let losses: Vec<_> = costs.iter().map(|cost| &cost["losses"]).collect();
+    assert_eq!(losses.len(), 2, "{report}");
+    for losses in losses {
+        assert_eq!((losses["seen"].as_f64(), losses["lost"].as_f64()), (Some(270.0), Some(30.0)), "{losses}");
+    }
+    let wrong = bench.cost("miscounts -i 2 syscall");
+    assert!(stderr(&wrong).contains("its command for events printed 'many', which is no number"), "{}", stderr(&wrong));
     bench.is_put_back();
 }
 

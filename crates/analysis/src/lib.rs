@@ -51,7 +51,7 @@ pub use compare::{
     Outcome, Pair, Place, RATE, Second, Sides, Suspect, Thesis, ThesisRow, Total, Unseen, Verdict, Worst, unlike,
 };
 pub use cost::{
-    Condition, Cost, Effect, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures, changes,
+    Condition, Cost, Effect, Losses, Need, Planted, Power, Price, Question, Total as CostTotal, TrailFigures, changes,
     enough as enough_cost, is_answered, suspects,
 };
 pub use counts::{Count, CountLimit, Counts, Range};

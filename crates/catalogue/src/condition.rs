@@ -1,5 +1,6 @@
 //! Conditions: what is switched on the machine around a measurement, as the command line names it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -40,6 +41,10 @@ pub struct Switch {
     pub verify: Option<String>,
     /// The shell command that switches it off; it may be run twice.
     pub leave: Option<String>,
+    /// Shell commands that print a count which only grows, by the count's name: `events` that something saw, and those that it
+    /// `lost`. The level is their `$1`.
+    #[serde(default)]
+    pub counters: BTreeMap<String, String>,
     /// What its levels leave behind until the machine is started again, as a sentence; those that must come first do not.
     pub leaves: Option<String>,
     /// What must be there.

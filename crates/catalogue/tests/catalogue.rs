@@ -295,6 +295,7 @@ fn conditions_have_what_they_are_switched_by() {
         for part in [&switch.enter, &switch.verify, &switch.leave] {
             assert_eq!(part.is_some(), means == Means::Command, "{id}: enter, verify and leave");
         }
+        assert!(switch.counters.is_empty() || means == Means::Command, "{id}: counters");
         if !switch.args.is_empty() && switch.companion.is_none() {
             let asked_for = switch.args.iter().any(|word| word.contains("{level}"));
             assert_eq!(asked_for, !switch.levels.is_empty(), "{id}: its level goes nowhere");

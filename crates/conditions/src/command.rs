@@ -8,8 +8,8 @@ use std::time::Duration;
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
-use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope};
-use catalogue::Switch;
+use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope, tracing};
+use catalogue::{Need, Switch};
 
 /// The surroundings of commands.
 pub struct Commands<'a> {
@@ -26,6 +26,9 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
     let limit = context.settings.patience.as_secs();
+    if switch.needs.contains(&Need::Tracefs) {
+        tracing::mount(context.machine, context.ledger)?;
+    }
     context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
     let folder = context.folder;
     let mut commands = context.commands();
@@ -34,16 +37,30 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         Refusal::Failed(why) => Refusal::Failed(format!("its verify command says that it is not on: {why}")),
         other => other,
     })?;
+    let before = counted(switch, level, &mut commands, folder)?;
     let mut inside = match switch.prefix.is_empty() {
         true => None,
         false => Some(beside::start_inside(switch, context)?),
     };
-    let (name, level, folder) = (switch.id.clone(), level.to_owned(), folder.to_path_buf());
+    let (switch, level, folder) = (switch.clone(), level.to_owned(), folder.to_path_buf());
     Ok(Box::new(move |finished, evidence| {
-        let output = finished.commands.shell(&name, [&verify, &level], &folder)?;
+        let output = finished.commands.shell(&switch.id, [&verify, &level], &folder)?;
+        let after = counted(&switch, &level, &mut finished.commands, &folder)?;
+        let counts = switch.counters.keys().zip(before.iter().zip(after));
+        evidence.figures.extend(counts.map(|(name, (before, after))| (name.clone(), (after - before, name.clone()))));
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
     }))
+}
+
+/// Returns what a row's counters print, in the order of their names.
+fn counted(switch: &Switch, level: &str, commands: &mut Commands<'_>, folder: &Path) -> Result<Vec<f64>, Refusal> {
+    let count = |(name, command): (&String, &String)| {
+        let output = commands.shell(&switch.id, [command, level], folder)?;
+        let number = output.trim().parse().ok().filter(|count: &f64| count.is_finite());
+        number.ok_or_else(|| format!("its command for {name} printed '{}', which is no number", output.trim()).into())
+    };
+    switch.counters.iter().map(count).collect()
 }
 
 impl Commands<'_> {

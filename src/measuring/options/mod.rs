@@ -4,6 +4,7 @@ mod commands;
 mod fleet;
 mod matrix;
 mod parameters;
+mod rates;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub(crate) use commands::{Commands, counted, is_command, task};
 pub(crate) use fleet::FleetPart;
 pub(crate) use matrix::{MatrixOptions, loads, new_seed, with_default};
 pub(crate) use parameters::{Parameters, joined};
+pub(crate) use rates::{Rates, rates};
 pub(crate) use values::{Copies, bytes, caption, copies, duration};
 
 /// The options of every measuring command.

@@ -19,6 +19,7 @@
 
 mod arms;
 mod looks;
+mod losses;
 mod notes;
 mod power;
 mod sentence;
@@ -37,6 +38,7 @@ use journal::{Cell, Journal, Run, Trial};
 use words::Unique;
 
 pub use looks::{Question, changes, enough, is_answered, suspects};
+pub use losses::Losses;
 pub use power::{Need, Planted, Power, Price};
 
 /// Differences up to this many per cent (points for deadlines) are negligible.
@@ -107,6 +109,8 @@ pub struct Effect {
     pub confirmed: Option<bool>,
     /// The trail that auditing left.
     pub trail: Option<TrailFigures>,
+    /// The events that were lost, where a row counts them or a test makes them at a rate.
+    pub losses: Option<Losses>,
     /// System calls per count, where the program tells it (`value calls N`).
     pub calls: Option<f64>,
     /// Processor time of the programs in ns per count, compared with and here (user + system, with children).
@@ -178,7 +182,11 @@ impl Cost {
             let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
             Condition {
                 name: name.clone(),
-                sentence: sentence::sentence(&phrase, &effects, reason),
+                sentence: [Some(sentence::sentence(&phrase, &effects, reason)), losses::sentence(&effects)]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(" "),
                 totals: totals(&own, &journal.run, catalogue),
                 evidence: trail::evidence(&arms, name),
                 effects,
@@ -231,6 +239,7 @@ fn effect(draft: &Draft, rows: &[Figure], arms: &Arms<'_>) -> Effect {
         floor: draft.difference.floor,
         confirmed: draft.difference.confirmed,
         trail: trail::figures(cell, arms.of(cell)),
+        losses: losses::losses(cell, arms.of(cell)),
         calls: trail::calls(arms.of(cell)),
         cpu_ns: trail::processor_time(&arms.compared_with(cell), cell, arms),
         comparison,

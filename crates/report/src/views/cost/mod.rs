@@ -45,6 +45,8 @@ pub(super) fn blocks(results: &Results, cost: &Cost) -> Vec<Block> {
         blocks.push(Block::Table(trail::calls(condition)));
         blocks.push(Block::Section(format!("Trail of {}", condition.name)));
         blocks.push(Block::Table(trail::trail(condition)));
+        blocks.push(Block::Section(format!("Events lost under {}", condition.name)));
+        blocks.push(Block::Table(trail::losses(condition)));
     }
     blocks.extend(by_copies(cost));
     blocks.extend(check(cost));

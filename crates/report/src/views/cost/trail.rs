@@ -1,21 +1,27 @@
 //! What auditing wrote, and what single system calls take.
 
-use analysis::{Condition, Effect, TrailFigures};
+use analysis::{Condition, Effect, Losses, TrailFigures};
 use catalogue::NONE;
 use journal::Key;
 use serde_json::{Value, json};
+use stats::Estimate;
 
 use super::{coordinates, family, named};
-use crate::document::{Column, Columns, Field, Readers, Table};
+use crate::document::{Column, Columns, Field, Readers, Table, interval};
 
 /// Returns what programs have of an effect: counts and times where they were measured, and its trail.
 pub(super) fn data(effect: &Effect) -> Value {
-    let Effect { floor, confirmed, calls, cpu_ns, trail, .. } = effect;
+    let Effect { floor, confirmed, calls, cpu_ns, trail, losses, .. } = effect;
     let mut object = json!({"floor": floor, "confirmed": confirmed});
     let known = [("calls", json!(calls)), ("cpu_ns", json!(cpu_ns))].into_iter().filter(|(_, value)| !value.is_null());
     known.for_each(|(key, value)| object[key] = value);
     if let (Some(object), Value::Object(trail)) = (object.as_object_mut(), json!(trail)) {
         object.extend(trail);
+    }
+    if let Some(losses) = losses {
+        let Estimate { value, low, high } = losses.share;
+        object["losses"] = json!({"offered": losses.offered, "seen": losses.seen, "lost": losses.lost,
+            "share": value, "share_low": low, "share_high": high});
     }
     object
 }
@@ -56,6 +62,27 @@ pub(super) fn trail(condition: &Condition) -> Table {
              outside, processor time outside the programs. queued: records not yet drained when the window closed",
         )
 }
+
+/// Returns the events that were lost of every cell; without rows if none were counted.
+pub(super) fn losses(condition: &Condition) -> Table {
+    let counted = |effect: &'_ &Effect| effect.losses.is_some();
+    let mut rows: Vec<&Effect> = condition.effects.iter().filter(counted).collect();
+    rows.dedup_by_key(|effect| &effect.comparison.cell.key);
+    let losses = |effect: &&Effect| effect.losses.unwrap_or(NO_LOSSES);
+    named(|effect: &&Effect| family(&effect.comparison))
+        .with(Column::number("offered/s"), move |effect| Field::maybe(losses(effect).offered, words::whole))
+        .with(Column::number("done/s"), |effect| Field::Number(effect.comparison.b, words::whole))
+        .with(Column::number("seen"), move |effect| Field::Number(losses(effect).seen, words::whole))
+        .with(Column::number("lost").main(), move |effect| Field::Number(losses(effect).lost, words::whole))
+        .with(Column::number("lost %"), move |effect| Field::Number(losses(effect).share.value, words::share))
+        .with(Column::number("95 %"), move |effect| Field::Text(interval(&losses(effect).share, words::share)))
+        .of(&rows)
+        .shown(Readers::PEOPLE)
+        .titled("", "seen and lost: events in all trials")
+}
+
+const NO_LOSSES: Losses =
+    Losses { offered: None, seen: 0.0, lost: 0.0, share: Estimate { value: 0.0, low: 0.0, high: 0.0 } };
 
 /// Returns what one system call takes under the condition compared with and here; without rows if none was measured.
 pub(super) fn calls(condition: &Condition) -> Table {
