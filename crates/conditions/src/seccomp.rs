@@ -11,8 +11,15 @@ use serde::Deserialize;
 use super::{Context, Proof, Refusal, audit, beside};
 use catalogue::Switch;
 
-/// Podman's profile, where distributions install it.
-const PODMAN: &str = "/usr/share/containers/seccomp.json";
+/// Engines of containers, and where Debian's packages have their profiles.
+const ENGINES: [(&str, &str, &str); 2] = [
+    ("podman", "/usr/share/containers/seccomp.json", "golang-github-containers-common"),
+    (
+        "docker",
+        "/usr/share/gocode/src/github.com/docker/docker/profiles/seccomp/default.json",
+        "golang-github-docker-docker-dev",
+    ),
+];
 
 /// Bytes of a profile, at most.
 const MOST_BYTES: u64 = 1 << 20;
@@ -88,13 +95,13 @@ const ARGUMENTS: u32 = 16;
 /// # Errors
 /// A sentence: the profile is not there, is none, or has something that cannot be compiled.
 pub(super) fn filter(level: &str) -> Result<Option<Vec<u8>>, String> {
-    let path = match level.strip_prefix("profile:") {
-        Some(path) => path,
-        None if level == "podman" => PODMAN,
-        None => return Ok(None),
-    };
-    let text = files::read_text(Path::new(path), MOST_BYTES)
-        .map_err(|why| format!("the profile {path} cannot be read ({why}); install it, or try seccomp=profile:FILE"))?;
+    let engine = ENGINES.iter().find(|engine| engine.0 == level);
+    let path = level.strip_prefix("profile:").or(engine.map(|engine| engine.1));
+    let Some(path) = path else { return Ok(None) };
+    let text = files::read_text(Path::new(path), MOST_BYTES).map_err(|why| {
+        let package = engine.map_or(String::new(), |engine| format!(" ({} of Debian has it)", engine.2));
+        format!("the profile {path} cannot be read ({why}); install it{package}, or try seccomp=profile:FILE")
+    })?;
     let profile = serde_json::from_str::<Profile>(&text).map_err(|why| why.to_string());
     let compiled = profile.and_then(|profile| compiled(&profile)).map_err(|why| format!("{path}: {why}"))?;
     let bytes = compiled.iter().flat_map(|(code, yes, no, operand)| {
