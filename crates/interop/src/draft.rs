@@ -34,6 +34,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// The heading that another suite prints a number under.
+#[derive(Debug, PartialEq)]
 pub(super) struct Heading<'u> {
     /// The suite's own name for it.
     pub label: String,

@@ -28,7 +28,9 @@ pub use calls::calls;
 use catalogue::Catalogue;
 use draft::Draft;
 use journal::Journal;
-use suites::{cyclictest, fio, frames, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, sysbench, yabs};
+use suites::{
+    cyclictest, fio, frames, geekbench, hackbench, hyperfine, lmbench, phoronix, rt_app, schbench, sysbench, yabs,
+};
 use text::Text;
 
 /// One kind of text.
@@ -50,7 +52,7 @@ const fn reader(
 }
 
 /// Everything that can be imported. Of several that know a text the first reads it.
-const READERS: [Reader; 17] = [
+const READERS: [Reader; 18] = [
     reader("Lbench's tables (JSON)", lbench::is_it, lbench::read_text),
     reader("fio's JSON", fio::is_it, fio::read),
     reader("hyperfine's JSON", hyperfine::is_it, hyperfine::read),
@@ -69,6 +71,7 @@ const READERS: [Reader; 17] = [
     reader("lmbench's summary", lmbench::is_it, lmbench::read),
     reader("sysbench's text", sysbench::is_it, sysbench::read),
     reader("hackbench's text", hackbench::is_it, hackbench::read),
+    reader("schbench's text", schbench::is_it, schbench::read),
     reader("rt-app's logs", rt_app::is_it, rt_app::read),
     reader("MangoHud's and PresentMon's CSV", frames::is_it, frames::read),
     reader("UnixBench's .log", log::is_it, log::read_text),

@@ -9,5 +9,6 @@ pub(super) mod hyperfine;
 pub(super) mod lmbench;
 pub(super) mod phoronix;
 pub(super) mod rt_app;
+pub(super) mod schbench;
 pub(super) mod sysbench;
 pub(super) mod yabs;
