@@ -19,7 +19,7 @@ pub use damage::Damage;
 pub use place::{Place, build, contents, flat, processes_with, settled, stderr, stdout, synced_first};
 pub use simulated::{allowed, simulated};
 pub use skip::{all_must_run, has, is_root, skip};
-pub use turn::{Machine, host};
+pub use turn::{CAN_WAIT, LATER, Machine, host};
 
 /// The path of a file of the repository.
 pub fn file(path: impl AsRef<Path>) -> PathBuf {

@@ -19,6 +19,12 @@ thread_local! {
     static TAKEN: Cell<u32> = const { Cell::new(0) };
 }
 
+/// The exit status of a test that must be alone and is not; whoever runs it does so again when the others have ended.
+pub const LATER: i32 = 75;
+
+/// The variable by which that is asked for. Then a process has a single test.
+pub const CAN_WAIT: &str = "UNIXMARK_TEST_CAN_WAIT";
+
 /// The machine for as long as this lives, for the thread that took it.
 pub struct Machine {
     _between: Option<File>,
@@ -39,12 +45,16 @@ impl Machine {
         Machine { _between: between, _shared: shared, _alone: None }
     }
 
-    /// The machine without other tests that take it, those of other processes among them.
+    /// The machine without other tests that take it, those of other processes among them. Ends the process where that can
+    /// be had later.
     ///
     /// # Panics
     /// The thread has it already.
     pub fn alone() -> Machine {
         assert_eq!(TAKEN.get(), 0, "the machine is taken alone first");
+        if std::env::var_os(CAN_WAIT).is_some() && !is_free() {
+            std::process::exit(LATER);
+        }
         let alone = MACHINE.write().unwrap_or_else(PoisonError::into_inner);
         let _queue = locked(QUEUE, FlockOperation::LockExclusive);
         let between = locked(LOCK, FlockOperation::LockExclusive);
@@ -62,6 +72,12 @@ impl Drop for Machine {
 /// The right to what a host has once: control groups, and root's ledger in `/var/lib/unixmark`.
 pub fn host() -> File {
     locked(HOST, FlockOperation::LockExclusive)
+}
+
+/// Returns true if no other process has the machine.
+fn is_free() -> bool {
+    let file = File::open(crate::file(LOCK)).unwrap();
+    flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 /// Returns a lock that other processes wait for.

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use unixmark_testing::{CAN_WAIT, LATER};
 
 /// The binary whose tests `make check` runs.
 const CHECKED: &str = "architecture";
@@ -43,16 +44,16 @@ impl Binary {
         self.folder.parent().is_some_and(|folder| folder.ends_with("crates"))
     }
 
-    fn run<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Output {
+    fn command<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Command {
         let niceness = if self.computes() { "19" } else { "0" };
         let mut command = Command::new("nice");
         command.args(["-n", niceness]).arg(&self.path).args(words).current_dir(&self.folder);
         command.env("CARGO_MANIFEST_DIR", &self.folder).env("UNIXMARK_TEST_SKIPS", &self.skips);
-        command.output().unwrap()
+        command
     }
 
     fn names(&self, words: &[&str]) -> BTreeSet<String> {
-        let output = self.run(["--list", "--format", "terse"].iter().chain(words).copied());
+        let output = self.command(["--list", "--format", "terse"].iter().chain(words).copied()).output().unwrap();
         assert!(output.status.success(), "{} lists no tests", self.name);
         let lines = String::from_utf8(output.stdout).unwrap();
         lines.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
@@ -70,7 +71,7 @@ impl Binary {
         if names.is_empty() {
             return;
         }
-        let output = self.run(names.iter().map(String::as_str).chain(["--exact"]));
+        let output = self.command(names.iter().map(String::as_str).chain(["--exact"])).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         let mut by_reason = BTreeMap::<&str, Vec<&str>>::new();
         for (name, reason) in said.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... ignored, ")) {
@@ -92,16 +93,22 @@ impl<'a> Test<'a> {
         format!("{} {}", self.binary.name, self.name)
     }
 
-    fn run(self) -> Ended<'a> {
+    /// Runs the test, unless it must be alone, is not, and can wait; then it is returned.
+    fn run(self, can_wait: bool) -> Result<Ended<'a>, Test<'a>> {
         let began = Instant::now();
         // With a single thread, the harness would run the test in one without its name.
-        let output = self.binary.run([&self.name, "--exact", "--include-ignored", "--test-threads=2"]);
+        let words = [&self.name, "--exact", "--include-ignored", "--test-threads=2"];
+        let variable = can_wait.then_some((CAN_WAIT, "1"));
+        let output = self.binary.command(words).envs(variable).output().unwrap();
+        if output.status.code() == Some(LATER) {
+            return Err(self);
+        }
         let (title, took) = (self.title(), began.elapsed());
         println!("{:8.3} s  {title}", took.as_secs_f64());
         if !output.status.success() {
             println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         }
-        Ended { test: self, title, took, is_good: output.status.success() }
+        Ok(Ended { test: self, title, took, is_good: output.status.success() })
     }
 }
 
@@ -224,19 +231,21 @@ fn print_list(heading: &str, items: &BTreeSet<String>) {
     items.iter().for_each(|item| println!("  {item}"));
 }
 
-/// Runs tests, those first that took longest the last time. Twice as many as there are processors run at
+/// Runs tests, those first that took longest the last time, and at the end those that must be alone. Twice as many as there are processors run at
 /// a time: half of them from those that compute, which leave the processors to the others.
 fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
     let mut last = read_times(times);
     tests.sort_by_key(|test| last.get(&test.title()).copied().unwrap_or(Duration::MAX));
     let (computing, waiting) = tests.into_iter().partition(|test| test.binary.computes());
     let queues: [Mutex<Vec<Test>>; 2] = [Mutex::new(waiting), Mutex::new(computing)];
-    let ended = Mutex::new(Vec::new());
+    let (ended, later) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     let take = |queue: usize| queues[queue % 2].lock().unwrap().pop();
     let work = |worker: usize| {
         while let Some(test) = take(worker).or_else(|| take(worker + 1)) {
-            let done = test.run();
-            ended.lock().unwrap().push(done);
+            match test.run(true) {
+                Ok(done) => ended.lock().unwrap().push(done),
+                Err(test) => later.lock().unwrap().push(test),
+            }
         }
     };
     let work = &work;
@@ -245,7 +254,8 @@ fn run<'a>(mut tests: Vec<Test<'a>>, times: &Path) -> Vec<Ended<'a>> {
             scope.spawn(move || work(worker));
         }
     });
-    let ended = ended.into_inner().unwrap();
+    let alone = later.into_inner().unwrap().into_iter().filter_map(|test| test.run(false).ok());
+    let ended: Vec<Ended> = ended.into_inner().unwrap().into_iter().chain(alone).collect();
     last.extend(ended.iter().map(|ended| (ended.title.clone(), ended.took)));
     write_times(times, &last);
     ended
