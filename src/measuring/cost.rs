@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     calls: bool,
     /// Offer events at these rates, in per cent of what the machine can do, and say from which on they are lost:
-    /// 10%..120% or 50%,100%
+    /// 50%,100%, or six of 10%..120%
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     rate: Option<Rates>,
     /// Exit with status 1 if a test is significantly slower by at least this much and a repeat measurement, which --budget
@@ -91,7 +91,10 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
     check_names(arguments, catalogue)?;
     let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
     let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
-    let tests = arguments.rate.as_ref().map_or(Ok(tests.clone()), |rates| rates.of(&tests, catalogue))?;
+    let tests = match &arguments.rate {
+        Some(rates) => rates.of(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
+        None => tests,
+    };
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
     let copies = options.copies(cpus, || vec![1])?;
     if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Rates of requests to offer, in per cent of what can be answered: 25%,50%,75%,100%,120%
     #[arg(long, value_name = "PERCENT", value_parser = rates)]
     at: Option<Rates>,
-    /// Say which processes and interrupts late frames waited for, by tracing the scheduler (root)
+    /// Say which processes and interrupts held late frames up, by tracing the scheduler (root)
     #[arg(long)]
     why: bool,
     /// Number of processes, groups or jobs of a load [default: one per processor]
@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     options: MatrixOptions,
     #[command(flatten)]
     scheduling: Scheduling,
-    /// A command whose wake-ups are to be in time, by tracing the scheduler (root)
+    /// Measure how late the wake-ups of this command are, by tracing the scheduler (root)
     #[arg(last = true, value_name = "COMMAND")]
     words: Vec<OsString>,
 }
@@ -282,7 +282,7 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     let mut tests = catalogue.expand(&names)?;
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
     if let Some(rates) = &arguments.at {
-        tests = rates.of(&tests, catalogue)?;
+        tests = rates.of(&tests, catalogue, "unixmark latency requests-open --at 25%,50%")?;
     }
     if !arguments.words.is_empty() {
         tests.push(options::task(catalogue, &arguments.words)?);

@@ -385,6 +385,7 @@ fn programs_prove_what_they_do_to_themselves() {
             }
             let said = run(&Entered::default(), id, &folder);
             assert!(prove(&mut entered, &trial(&values(&said)), None).is_err(), "{name}: {said}");
+            alone.leave();
         }
     }
     alone.leave();

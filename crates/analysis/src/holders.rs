@@ -1,4 +1,4 @@
-//! What late frames waited for, summed over trials.
+//! What held late frames up, summed over trials.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use serde::Serialize;
 use super::latency::{MS, WORST};
 use journal::{Cause, Frames};
 
-/// What late frames waited for, of all trials.
+/// What held late frames up, of all trials.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HeldUp {
-    /// Late frames, but for slots that passed without a frame.
+    /// Late frames; slots without a frame are not among them.
     pub late: u64,
     /// Those of them that the trace explains.
     pub traced: u64,
-    /// What they waited for, the most frequent first.
+    /// What held them up, the most frequent first.
     pub causes: Vec<Cause>,
-    /// The worst frames: latency in ms, and what each waited for with ms, longest first.
+    /// The worst frames: latency in ms, and what held each up with ms, longest first.
     pub worst: Vec<(f64, Vec<(String, f64)>)>,
 }
 
-/// Returns what the late frames of all trials waited for.
+/// Returns what held the late frames of all trials up.
 pub(super) fn holders<'a>(all: impl Iterator<Item = &'a Frames>) -> Option<HeldUp> {
     let mut sum = HeldUp::default();
     let mut causes = BTreeMap::<&str, (u64, u64)>::new();
     let mut traced = all.filter_map(|frames| Some((frames, frames.holders.as_ref()?))).peekable();
     traced.peek()?;
     for (frames, holders) in traced {
-        sum.late += holders.late;
-        sum.traced += holders.traced;
+        sum.late = sum.late.saturating_add(holders.late);
+        sum.traced = sum.traced.saturating_add(holders.traced);
         for Cause { name, frames, ns } in &holders.causes {
             let known = causes.entry(name).or_default();
-            *known = (known.0 + frames, known.1 + ns);
+            *known = (known.0.saturating_add(*frames), known.1.saturating_add(*ns));
         }
         for (frame, waits) in frames.worst.iter().zip(&holders.worst).filter(|(_, waits)| !waits.is_empty()) {
             let waits = waits.iter().map(|(name, ns)| (name.clone(), *ns as f64 / MS)).collect();

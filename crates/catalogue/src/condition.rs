@@ -30,7 +30,8 @@ pub struct Switch {
     /// Arguments of the measured programs; `{level}` stands for the level.
     #[serde(default)]
     pub args: Vec<String>,
-    /// A command that starts the measured programs, before their path; in a container, if there is an `enter` too.
+    /// A command that starts the measured programs, before their path. With an `enter`, it starts them in a container, and
+    /// each program proves that it is in one.
     #[serde(default)]
     pub prefix: Vec<String>,
     /// A test that runs beside the measured programs and counts what it sees; it gets the level as `kind=LEVEL`.

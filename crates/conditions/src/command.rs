@@ -30,6 +30,7 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         tracing::mount(context.machine, context.ledger)?;
     }
     context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
+    let mut inside = (!switch.prefix.is_empty()).then(|| beside::start_inside(switch, context)).transpose()?;
     let folder = context.folder;
     let mut commands = context.commands();
     commands.shell(&switch.id, [&enter, level], folder)?;
@@ -38,16 +39,16 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         other => other,
     })?;
     let before = counted(switch, level, &mut commands, folder)?;
-    let mut inside = match switch.prefix.is_empty() {
-        true => None,
-        false => Some(beside::start_inside(switch, context)?),
-    };
     let (switch, level, folder) = (switch.clone(), level.to_owned(), folder.to_path_buf());
     Ok(Box::new(move |finished, evidence| {
         let output = finished.commands.shell(&switch.id, [&verify, &level], &folder)?;
         let after = counted(&switch, &level, &mut finished.commands, &folder)?;
-        let counts = switch.counters.keys().zip(before.iter().zip(after));
-        evidence.figures.extend(counts.map(|(name, (before, after))| (name.clone(), (after - before, name.clone()))));
+        for (name, (before, after)) in switch.counters.keys().zip(before.iter().zip(after)) {
+            if after < *before {
+                return Err(format!("its counter {name} fell from {before} to {after}; it must only grow").into());
+            }
+            evidence.figures.insert(name.clone(), (after - before, name.clone()));
+        }
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
     }))
@@ -58,7 +59,7 @@ fn counted(switch: &Switch, level: &str, commands: &mut Commands<'_>, folder: &P
     let count = |(name, command): (&String, &String)| {
         let output = commands.shell(&switch.id, [command, level], folder)?;
         let number = output.trim().parse().ok().filter(|count: &f64| count.is_finite());
-        number.ok_or_else(|| format!("its command for {name} printed '{}', which is no number", output.trim()).into())
+        number.ok_or_else(|| format!("its counter {name} printed '{}'; it must print one number", output.trim()).into())
     };
     switch.counters.iter().map(count).collect()
 }

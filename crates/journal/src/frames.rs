@@ -102,31 +102,31 @@ pub struct Frames {
 /// What held up the late frames of a copy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Holders {
-    /// Late frames, but for slots that passed without a frame.
+    /// Late frames; slots without a frame are not among them.
     pub late: u64,
     /// Those of them that the trace explains.
     pub traced: u64,
-    /// What they waited for, the most frequent first.
+    /// What held them up, the most frequent first.
     pub causes: Vec<Cause>,
-    /// What each of the worst frames waited for, longest first, with ns; empty where the trace does not reach back to it.
+    /// What held each of the worst frames up, longest first, with ns; empty where the trace does not reach back to it.
     pub worst: Vec<Vec<(String, u64)>>,
 }
 
-/// One of the things that late frames waited for: a process, an interrupt.
+/// A process, an interrupt or another thing that held late frames up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// Its name.
     pub name: String,
-    /// Frames that waited for it longer than for anything else.
+    /// Frames that it held up longer than anything else did.
     pub frames: u64,
-    /// ns that all frames waited for it.
+    /// ns that it held all of them up.
     pub ns: u64,
 }
 
 /// Of the worst frames, as many are kept.
 const WORST: usize = 32;
 
-/// Most frames of the last second, and late frames, that are kept: more than the shortest period has in a second.
+/// Most frames of the last second that are kept, more than the shortest period has; and most late ones.
 const LAST: usize = 20_000;
 
 /// Takes in frames one by one.

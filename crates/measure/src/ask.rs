@@ -41,7 +41,7 @@ pub struct Ask {
     pub harness: Option<Harness>,
     /// The unit of commands' times in reports for people.
     pub time_unit: Option<TimeUnit>,
-    /// True if the scheduler is traced, to say what late frames waited for.
+    /// True if the scheduler is traced, to say what held late frames up.
     pub why: bool,
     /// Whether graphics tests draw on a private X server.
     pub xvfb: bool,

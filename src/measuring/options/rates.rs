@@ -23,12 +23,16 @@ pub(crate) fn rates(text: &str) -> Result<Rates> {
         match part.split_once("..") {
             Some((first, last)) => {
                 let (first, last) = (percent(first)?, percent(last)?);
-                let step = |number| first + (last.saturating_sub(first) * number + (STEPS - 1) / 2) / (STEPS - 1);
+                if first > last {
+                    bail!("'{part}' falls; try {last}%..{first}%");
+                }
+                let step = |number| first + ((last - first) * number + (STEPS - 1) / 2) / (STEPS - 1);
                 rates.extend((0..STEPS).map(step));
             }
             None => rates.push(percent(part)?),
         }
     }
+    rates.sort_unstable();
     rates.dedup();
     Ok(Rates(rates))
 }
@@ -41,16 +45,19 @@ fn percent(text: &str) -> Result<u32> {
 }
 
 impl Rates {
-    /// Returns each test at each rate.
+    /// Returns each test at each rate. `usual` is a command line with one that has a rate.
     ///
     /// # Errors
     /// One has no rate, or arguments of the user's.
-    pub(crate) fn of(&self, tests: &[Arc<Test>], catalogue: &Catalogue) -> Result<Vec<Arc<Test>>> {
+    pub(crate) fn of(&self, tests: &[Arc<Test>], catalogue: &Catalogue, usual: &str) -> Result<Vec<Arc<Test>>> {
         if let Some(test) = tests.iter().find(|test| !test.args.iter().any(|arg| arg.starts_with("rate="))) {
-            bail!("{} does nothing at a rate; try requests-open, whose requests come at one, or opens", test.id);
+            bail!("{} does nothing at a rate; try `{usual}`", test.id);
         }
         if let Some(test) = tests.iter().find(|test| test.id.contains(':')) {
-            bail!("shares are of what a test can do as it is; give {} a rate of its own, as :rate=500", test.id);
+            bail!(
+                "only a test without arguments has a known capacity; give {} a rate of its own, as :rate=500",
+                test.id
+            );
         }
         let mut found = Vec::new();
         for (test, rate) in tests.iter().flat_map(|test| self.0.iter().map(move |rate| (test, rate))) {
@@ -71,6 +78,8 @@ mod tests {
         assert_eq!(rates("25%,50").unwrap().0, [25, 50]);
         assert_eq!(rates("10%..120%").unwrap().0, [10, 32, 54, 76, 98, 120]);
         assert_eq!(rates("50..50,60").unwrap().0, [50, 60]);
+        assert_eq!(rates("50,25,50").unwrap().0, [25, 50]);
+        assert!(rates("120..10").unwrap_err().to_string().contains("try 10%..120%"));
         for wrong in ["", "0", "10..", "x", "1001%", "5,,6"] {
             assert!(rates(wrong).unwrap_err().to_string().contains("is not a rate in per cent"), "{wrong}");
         }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::{Cell, Effect, Trial};
-use crate::Measure;
+use crate::{Measure, score};
 use stats::{Estimate, mean, mean_interval};
+use words::Unique;
 
 /// The names of a row's counters that are known here.
 const EVENTS: &str = "events";
@@ -36,28 +37,36 @@ pub(super) fn losses(cell: &Cell, trials: &[&Trial]) -> Option<Losses> {
     if shares.is_empty() {
         return None;
     }
-    let Estimate { value, low, high } = mean_interval(&shares);
+    let share = mean_interval(&shares);
     let sum = |which: usize| counted.iter().map(|(_, counts)| counts[which]).sum();
     Some(Losses {
         offered: (!offered.is_empty()).then(|| mean(offered)),
         seen: sum(0),
         lost: sum(1),
-        share: Estimate { value, low: low.max(0.0), high: high.min(100.0) },
+        // A single trial has no interval.
+        share: match share.bounded() {
+            true => Estimate { low: share.low.max(0.0), high: share.high.min(100.0), ..share },
+            false => share,
+        },
     })
 }
 
 /// Returns the events that were seen and those that were lost; `None` unless they were counted, or auditing has a known rate of
-/// them.
+/// them. An event that the test made and nobody saw is lost, whatever the counter of losses says.
 fn counts(trial: &Trial) -> Option<[f64; 2]> {
     let evidence = trial.evidence.as_ref()?;
-    let counter = |name: &str| evidence.figures.get(name).map(|figure| figure.0.max(0.0));
-    if let (Some(seen), Some(lost)) = (counter(EVENTS), counter(LOST)) {
-        return Some([seen, lost]);
-    }
-    let trail = evidence.trail.as_ref().filter(|_| offered(trial).is_some())?;
-    // The kernel counts records that it drops, and an event has several.
-    let records = (trail.records as f64 / (trail.events as f64).max(1.0)).max(1.0);
-    Some([trail.all_events as f64, trail.lost as f64 / records])
+    let counter = |name: &str| evidence.figures.get(name).map(|figure| figure.0);
+    let [seen, lost] = match (counter(EVENTS), counter(LOST)) {
+        (Some(seen), Some(lost)) => [seen, lost],
+        _ => {
+            let trail = evidence.trail.as_ref().filter(|_| offered(trial).is_some())?;
+            // The kernel counts records that it drops, and an event has several.
+            let records = (trail.records as f64 / (trail.events as f64).max(1.0)).max(1.0);
+            [trail.all_events as f64, trail.lost as f64 / records]
+        }
+    };
+    let made = offered(trial).map_or(0.0, |_| trial.copies.iter().map(|copy| score::count(&copy.slices)).sum());
+    Some([seen, lost.max(made - seen)])
 }
 
 fn offered(trial: &Trial) -> Option<f64> {
@@ -75,53 +84,63 @@ struct Rate {
 /// From this share of what was offered on, all of it came.
 const ALL: f64 = 0.95;
 
-/// Returns from which rate on events are lost and programs are held up, in sentences; `None` unless several rates were offered.
+/// Returns from which rate on events are lost and programs are held up, in sentences; `None` unless one test had several rates.
 pub(super) fn sentence(effects: &[Effect]) -> Option<String> {
-    let own = effects.iter().filter(|effect| effect.comparison.measure == Measure::Score);
+    let own = || effects.iter().filter(|effect| effect.comparison.measure == Measure::Score);
     let rate = |effect: &Effect| {
         let losses = effect.losses?;
         Some(Rate { offered: losses.offered?, came: effect.comparison.b, alone: effect.comparison.a, losses })
     };
-    let mut rates: Vec<Rate> = own.filter_map(rate).collect();
+    let mut rates: Vec<Rate> = own().filter_map(rate).collect();
+    let beside = own().map(|effect| (effect.comparison.cell.key.copies, &effect.comparison.cell.key.load)).unique();
+    if rates.len() < 2 || beside.len() > 1 {
+        return None;
+    }
     rates.sort_by(|a, b| a.offered.total_cmp(&b.offered));
-    let most = rates.last().filter(|_| rates.len() > 1)?;
-    let lost = match rates.iter().position(|rate| rate.losses.share.low > 0.0) {
-        Some(first) => losing(&rates, first),
-        None => format!("Up to {} events per second none are lost.", words::whole(most.came)),
-    };
     let is_held = |rate: &&Rate| rate.came < ALL * rate.offered && rate.alone >= ALL * rate.offered;
     let held = rates.iter().find(is_held).map(|rate| {
         let [came, offered] = [rate.came, rate.offered].map(words::whole);
-        format!(" Programs are held up: {came} of {offered} per second come.")
+        format!(" Programs are held up: of {offered} events offered per second {came} come.")
     });
-    Some(lost + &held.unwrap_or_default())
+    Some(lost(&rates) + &held.unwrap_or_default())
 }
 
-/// Returns at which rate events are lost, and at which below that they are not.
-fn losing(rates: &[Rate], first: usize) -> String {
-    let Rate { came, losses: Losses { share, .. }, .. } = &rates[first];
-    let [value, low, high] = [share.value, share.low, share.high].map(words::share);
-    let from = format!("Events are lost at {} per second: {value} % ({low} to {high})", words::whole(*came));
-    match first.checked_sub(1).map(|before| words::whole(rates[before].came)) {
-        Some(before) => format!("{from}; not at {before}."),
-        None => format!("{from}, the lowest rate."),
-    }
+/// Returns at which of the rates offered events are lost for certain, and up to which they are not.
+fn lost(rates: &[Rate]) -> String {
+    let first = rates.iter().position(|rate| rate.losses.share.bounded() && rate.losses.share.low > 0.0);
+    let kept = rates[..first.unwrap_or(rates.len())].last().map(|rate| words::whole(rate.offered));
+    let is_sure = rates[..first.unwrap_or(rates.len())].iter().all(|rate| rate.losses.lost == 0.0);
+    let none = if is_sure { "no event is lost" } else { "no loss is certain" };
+    let up_to = kept.map(|rate| format!("up to {rate} events offered per second {none}"));
+    let from = first.map(|first| {
+        let Rate { offered, losses: Losses { share, .. }, .. } = &rates[first];
+        let [value, low, high] = [share.value, share.low, share.high].map(words::share);
+        format!("at {} {value} % of them are lost ({low} to {high})", words::whole(*offered))
+    });
+    let both = up_to.into_iter().chain(from).collect::<Vec<_>>().join(", ");
+    format!("{}{}.", both[..1].to_uppercase(), &both[1..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rate(came: f64, low: f64) -> Rate {
-        let share = Estimate { value: low * 1.5, low, high: low * 2.0 };
-        let losses = Losses { offered: Some(came), seen: 1.0, lost: low, share };
-        Rate { offered: came, came, alone: came, losses }
+    fn rate(offered: f64, lost: f64, low: f64) -> Rate {
+        let share = Estimate { value: 3.0, low, high: 4.0 };
+        let losses = Losses { offered: Some(offered), seen: 1.0, lost, share };
+        Rate { offered, came: offered, alone: offered, losses }
     }
 
     #[test]
     fn losing_begins_at_the_lowest_rate_that_loses_for_certain() {
-        let rates = [rate(1000.0, 0.0), rate(2000.0, 0.0), rate(4000.0, 2.0)];
-        assert_eq!(losing(&rates, 2), "Events are lost at 4000 per second: 3 % (2 to 4); not at 2000.");
-        assert_eq!(losing(&rates[2..], 0), "Events are lost at 4000 per second: 3 % (2 to 4), the lowest rate.");
+        let rates = [rate(1000.0, 0.0, 0.0), rate(2000.0, 0.0, 0.0), rate(4000.0, 9.0, 2.0)];
+        let none = "Up to 2000 events offered per second no event is lost";
+        assert_eq!(lost(&rates), format!("{none}, at 4000 3 % of them are lost (2 to 4)."));
+        assert_eq!(lost(&rates[..2]), format!("{none}."));
+        assert_eq!(lost(&rates[2..]), "At 4000 3 % of them are lost (2 to 4).");
+        let some = [rate(1000.0, 0.0, 0.0), rate(2000.0, 1.0, 0.0)];
+        assert_eq!(lost(&some), "Up to 2000 events offered per second no loss is certain.");
+        let alone = [rate(1000.0, 0.0, 0.0), rate(2000.0, 9.0, f64::NEG_INFINITY)];
+        assert_eq!(lost(&alone), "Up to 2000 events offered per second no loss is certain.");
     }
 }

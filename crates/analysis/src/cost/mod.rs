@@ -26,6 +26,7 @@ mod sentence;
 mod trail;
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use serde::Serialize;
 
@@ -182,9 +183,8 @@ impl Cost {
             let phrase = cell.and_then(|cell| cell.phrase.clone()).unwrap_or_else(|| catalogue.phrase(name));
             Condition {
                 name: name.clone(),
-                sentence: [Some(sentence::sentence(&phrase, &effects, reason)), losses::sentence(&effects)]
-                    .into_iter()
-                    .flatten()
+                sentence: iter::once(sentence::sentence(&phrase, &effects, reason))
+                    .chain(losses::sentence(&effects))
                     .collect::<Vec<_>>()
                     .join(" "),
                 totals: totals(&own, &journal.run, catalogue),

@@ -11,6 +11,7 @@ use super::tracing::{instance, per_cpu};
 use super::{Ledger, Refusal};
 use journal::Copy;
 use machine::Machine;
+use processes::Signals;
 use timeline::{KINDS, Timelines};
 
 /// The buffer's name.
@@ -34,7 +35,9 @@ impl Watch {
     /// The kernel cannot trace this, or not with these rights.
     pub(super) fn begin(programs: &[u32], machine: &Machine, ledger: &mut Ledger) -> Result<Watch, Refusal> {
         let instance = instance(INSTANCE, machine, ledger)?;
-        let failed = |path: &Path, error| Refusal::Failed(format!("{} ({error}); leave out --why", path.display()));
+        let failed = |path: &Path, error| {
+            Refusal::Failed(format!("the scheduler cannot be traced: {} ({error})", path.display()))
+        };
         let write = |name: &str, text: &str| {
             let path = instance.join(name);
             fs::write(&path, text).map_err(|error| failed(&path, error))
@@ -47,8 +50,9 @@ impl Watch {
             let group = if kind.starts_with("sched") { "sched" } else { "irq" };
             write(&format!("events/{group}/{kind}/enable"), "1")?;
         }
-        let programs = programs.iter().map(|pid| (*pid, threads(*pid))).collect();
         write("tracing_on", "1")?;
+        // After that, since what they start from now on is in the trace.
+        let programs = programs.iter().map(|pid| (*pid, threads(*pid))).collect();
         Ok(Watch { instance, programs })
     }
 
@@ -56,14 +60,21 @@ impl Watch {
     /// without frames has the wake-ups of the processes that it made.
     ///
     /// # Errors
-    /// The trace cannot be read.
-    pub fn end(self, copies: &mut [Copy], start: u64) -> Result<(), Refusal> {
-        let failed = |error: std::io::Error| Refusal::Failed(format!("the trace of --why cannot be read ({error})"));
+    /// The trace cannot be read, or a signal came.
+    pub fn end(self, copies: &mut [Copy], start: u64, signals: &Signals) -> Result<(), Refusal> {
+        let failed =
+            |error: std::io::Error| Refusal::Failed(format!("the trace of the scheduler cannot be read ({error})"));
         fs::write(self.instance.join("tracing_on"), "0").map_err(failed)?;
         let from = per_cpu(&self.instance).map_err(failed)?.iter().map(|stats| beginning(stats)).max().unwrap_or(0);
         let all: Vec<Vec<u32>> = self.programs.iter().map(|(_, threads)| threads.clone()).collect();
         let mut timelines = Timelines::new(&all);
-        read(&self.instance.join("trace"), &mut timelines).map_err(failed)?;
+        read(&self.instance.join("trace"), &mut timelines, signals).map_err(failed)?;
+        if signals.stopped().is_some() {
+            return Err(Refusal::Stopped);
+        }
+        if timelines.events == 0 {
+            return Err("the trace of the scheduler has no event that is known".into());
+        }
         // The trial may be repeated.
         fs::remove_dir(&self.instance).map_err(failed)?;
         for copy in copies {
@@ -72,7 +83,8 @@ impl Watch {
             let traced = from..u64::MAX;
             if from > start {
                 let lost = (from - start) as f64 / 1e9;
-                copy.notes.push(format!("the kernel's buffer was too small: the first {lost:.1} s are not traced"));
+                copy.notes
+                    .push(format!("the kernel's buffer was too small for the first {lost:.1} s; try a shorter --time"));
             }
             let frames = copy.frames.get_or_insert_with(|| Box::new(timelines.wakes(number, start, &traced)));
             frames.holders = Some(timelines.holders(number, frames, start, &traced));
@@ -81,12 +93,12 @@ impl Watch {
     }
 }
 
-/// Reads a trace to its end.
-fn read(path: &Path, timelines: &mut Timelines) -> std::io::Result<()> {
+/// Reads a trace to its end, or until a signal comes.
+fn read(path: &Path, timelines: &mut Timelines, signals: &Signals) -> std::io::Result<()> {
     let mut trace = BufReader::new(fs::File::open(path)?);
     // A process may be called by any bytes.
     let mut line = Vec::new();
-    while trace.read_until(b'\n', &mut line)? > 0 {
+    while signals.stopped().is_none() && trace.read_until(b'\n', &mut line)? > 0 {
         timelines.read(&String::from_utf8_lossy(&line));
         line.clear();
     }

@@ -5,25 +5,28 @@ use std::ops::Range;
 
 use journal::{Cause, Frame, Frames, Holders, Latency, Recorder, Schedule};
 
-/// What a copy's own instructions are called.
-const OWN: &str = "the task's own work";
-
-/// What keeps a copy that nothing has woken yet.
-const ASLEEP: &str = "nothing woke it";
-
-/// What keeps a copy that was woken for a processor that does nothing else.
-const WAKING: &str = "waking an idle processor";
+/// Causes that are no process and no interrupt: the numbers of those in `NAMES`.
+const LATE: usize = 0;
+const IDLE: usize = 1;
+const OWN: usize = 2;
+const UNKNOWN: usize = 3;
+const NAMES: [&str; 4] =
+    ["a late wake-up", "an idle processor that had to wake up", "work that took longer", "an unknown process"];
 
 /// Causes of a worst frame that are kept.
 const MOST: usize = 4;
 
+/// Kernel threads of which each processor has one or more, `NAME/PROCESSOR…`.
+const OF_PROCESSORS: [&str; 8] =
+    ["kworker", "ksoftirqd", "migration", "rcuc", "rcuog", "rcuop", "cpuhp", "backlog_napi"];
+
 /// One event of the scheduler or of an interrupt, on a processor.
 #[derive(Debug, PartialEq, Eq)]
 enum Event<'a> {
-    /// A processor goes from one thread to another; the first is `ready` if it would run on.
+    /// A processor goes from one thread to another; the first is left in this state, or has ended.
     Switch {
         from: u32,
-        ready: bool,
+        left: Option<State>,
         to: u32,
         name: &'a str,
     },
@@ -46,6 +49,18 @@ enum Event<'a> {
     End,
 }
 
+/// One line of a trace.
+#[derive(Debug, PartialEq, Eq)]
+struct Line<'a> {
+    /// ns of CLOCK_MONOTONIC.
+    at: u64,
+    cpu: usize,
+    /// The thread that the processor runs, and its name.
+    thread: u32,
+    name: &'a str,
+    event: Event<'a>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Running,
@@ -54,11 +69,11 @@ enum State {
 }
 
 /// What a processor does.
-#[derive(Default)]
 struct Cpu {
     thread: u32,
-    name: String,
-    interrupts: Vec<String>,
+    /// The number of the thread as a cause.
+    cause: usize,
+    interrupts: Vec<usize>,
 }
 
 /// What kept one copy from running.
@@ -78,11 +93,13 @@ struct Timeline {
 
 /// The timelines of all copies.
 pub(super) struct Timelines {
-    cpus: Vec<Cpu>,
+    cpus: BTreeMap<usize, Cpu>,
     copies: Vec<Timeline>,
     /// The names of causes.
     names: Vec<String>,
     numbers: BTreeMap<String, usize>,
+    /// Lines that were understood.
+    pub(super) events: u64,
 }
 
 impl Timelines {
@@ -95,60 +112,48 @@ impl Timelines {
             woken: BTreeMap::new(),
             wakes: Vec::new(),
         };
+        let names: Vec<String> = NAMES.map(str::to_owned).to_vec();
+        let numbers = names.iter().cloned().zip(0..).collect();
         let copies = copies.iter().map(timeline).collect();
-        Timelines { cpus: Vec::new(), copies, names: Vec::new(), numbers: BTreeMap::new() }
+        Timelines { cpus: BTreeMap::new(), copies, names, numbers, events: 0 }
     }
 
     /// Takes in the next line of a trace; lines of other events are passed over.
     pub(super) fn read(&mut self, line: &str) {
-        let Some((at, cpu, event)) = parse(line) else { return };
-        if cpu >= self.cpus.len() {
-            self.cpus.resize_with(cpu + 1, Cpu::default);
+        let Some(Line { at, cpu, thread, name, event }) = parse(line) else { return };
+        self.events += 1;
+        // Who runs is said on every line; switches say when that changes.
+        if !self.cpus.contains_key(&cpu) {
+            let cause = self.number(class(name));
+            self.cpus.insert(cpu, Cpu { thread, cause, interrupts: Vec::new() });
         }
-        for copy in &mut self.copies {
-            copy.follow(at, cpu, &event);
-        }
-        let own = &mut self.cpus[cpu];
+        self.copies.iter_mut().for_each(|copy| copy.follow(at, cpu, &event));
         match event {
             Event::Switch { to, name, .. } => {
-                own.thread = to;
-                name.clone_into(&mut own.name);
-                own.interrupts.clear();
+                let cause = self.number(class(name));
+                self.cpus.insert(cpu, Cpu { thread: to, cause, interrupts: Vec::new() });
             }
-            Event::Begin(name) => own.interrupts.push(name),
-            Event::End => drop(own.interrupts.pop()),
+            Event::Begin(name) => {
+                let cause = self.number(&name);
+                self.cpus.entry(cpu).and_modify(|cpu| cpu.interrupts.push(cause));
+            }
+            Event::End => drop(self.cpus.get_mut(&cpu).and_then(|cpu| cpu.interrupts.pop())),
             Event::Wake { .. } | Event::Move { .. } | Event::Fork { .. } => {}
         }
-        for number in 0..self.copies.len() {
-            let cause = self.cause(&self.copies[number]);
-            let cause = self.number(cause);
-            let changes = &mut self.copies[number].changes;
-            if changes.last().is_none_or(|last| last.1 != cause) {
-                changes.push((at, cause));
+        for copy in &mut self.copies {
+            let cause = copy.cause(&self.cpus);
+            if copy.changes.last().is_none_or(|last| last.1 != cause) {
+                copy.changes.push((at, cause));
             }
         }
     }
 
-    /// Returns what a copy does now, or what keeps it: a thread of it that waits for a processor goes before one that runs.
-    fn cause(&self, copy: &Timeline) -> String {
-        let of_state = |wanted| copy.threads.values().find(|(state, _)| *state == wanted);
-        let Some((state, cpu)) = of_state(State::Ready).or(of_state(State::Running)) else { return ASLEEP.to_owned() };
-        let Some(cpu) = self.cpus.get(*cpu) else { return WAKING.to_owned() };
-        match (cpu.interrupts.last(), state) {
-            (Some(interrupt), _) => interrupt.clone(),
-            (_, State::Running) => OWN.to_owned(),
-            _ if copy.threads.contains_key(&cpu.thread) => OWN.to_owned(),
-            _ if cpu.thread == 0 => WAKING.to_owned(),
-            _ => cpu.name.clone(),
-        }
-    }
-
-    fn number(&mut self, cause: String) -> usize {
-        if let Some(number) = self.numbers.get(&cause) {
+    fn number(&mut self, cause: &str) -> usize {
+        if let Some(number) = self.numbers.get(cause) {
             return *number;
         }
-        self.names.push(cause.clone());
-        self.numbers.insert(cause, self.names.len() - 1);
+        self.names.push(cause.to_owned());
+        self.numbers.insert(cause.to_owned(), self.names.len() - 1);
         self.names.len() - 1
     }
 
@@ -172,9 +177,10 @@ impl Timelines {
         let held = |span: Range<u64>, work| {
             let is_known = traced.contains(&(start + span.start));
             let span = start + span.start..start + if is_known { span.end } else { span.start };
-            durations(&self.copies[number].changes, span, self.numbers.get(OWN), work)
+            durations(&self.copies[number].changes, span, work)
         };
-        let mut holders = Holders { late: frames.overdue.len() as u64, ..Holders::default() };
+        let name = |cause: usize| self.names[cause].clone();
+        let mut holders = Holders { late: frames.late.max(frames.overdue.len() as u64), ..Holders::default() };
         let mut causes = BTreeMap::<usize, (u64, u64)>::new();
         let late = frames.overdue.iter().map(|frame| held(frame.planned..frame.end(), frames.schedule.work));
         for held in late.filter(|held| !held.is_empty()) {
@@ -182,7 +188,6 @@ impl Timelines {
             causes.entry(held[0].0).or_default().0 += 1;
             held.iter().for_each(|(cause, ns)| causes.entry(*cause).or_default().1 += ns);
         }
-        let name = |cause: usize| self.names[cause].clone();
         holders.causes =
             causes.into_iter().map(|(cause, (frames, ns))| Cause { name: name(cause), frames, ns }).collect();
         holders.causes.sort_by_key(|cause| std::cmp::Reverse((cause.frames, cause.ns)));
@@ -197,29 +202,43 @@ impl Timelines {
 }
 
 impl Timeline {
+    /// Returns what the copy does now, or what keeps it: a thread of it that waits for a processor goes before one that runs.
+    fn cause(&self, cpus: &BTreeMap<usize, Cpu>) -> usize {
+        let in_state = |wanted| self.threads.values().find(|(state, _)| *state == wanted);
+        let Some((state, cpu)) = in_state(State::Ready).or(in_state(State::Running)) else { return LATE };
+        let Some(cpu) = cpus.get(cpu) else { return UNKNOWN };
+        match (cpu.interrupts.last(), state) {
+            (Some(interrupt), _) => *interrupt,
+            (_, State::Running) => OWN,
+            _ if self.threads.contains_key(&cpu.thread) => OWN,
+            _ if cpu.thread == 0 => IDLE,
+            _ => cpu.cause,
+        }
+    }
+
     /// Takes in an event on a processor.
     fn follow(&mut self, at: u64, on: usize, event: &Event<'_>) {
         match event {
-            Event::Wake { thread, .. } if self.threads.get(thread).is_some_and(|state| state.0 == State::Asleep) => {
-                self.woken.insert(*thread, at);
-            }
-            Event::Switch { to, .. } => {
+            Event::Switch { from, left, to, .. } => {
+                match left {
+                    Some(state) => self.set(*from, (*state, on)),
+                    None => drop(self.threads.remove(from)),
+                }
+                self.set(*to, (State::Running, on));
                 let woken = self.woken.remove(to).filter(|_| *to != self.main);
                 self.wakes.extend(woken.map(|woken| (woken, at)));
             }
-            _ => {}
-        }
-        match event {
-            Event::Switch { from, ready, to, .. } => {
-                let left = if *ready { State::Ready } else { State::Asleep };
-                self.set(*from, |_| (left, on));
-                self.set(*to, |_| (State::Running, on));
+            Event::Wake { thread, cpu } => match self.threads.get(thread) {
+                Some((State::Asleep, _)) => {
+                    self.woken.insert(*thread, at);
+                    self.set(*thread, (State::Ready, *cpu));
+                }
+                Some((State::Ready, _)) => self.set(*thread, (State::Ready, *cpu)),
+                Some((State::Running, _)) | None => {}
+            },
+            Event::Move { thread, cpu } => {
+                self.threads.entry(*thread).and_modify(|state| state.1 = *cpu);
             }
-            Event::Wake { thread, cpu } => self.set(*thread, |(state, old)| match state {
-                State::Running => (state, old),
-                _ => (State::Ready, *cpu),
-            }),
-            Event::Move { thread, cpu } => self.set(*thread, |(state, _)| (state, *cpu)),
             Event::Fork { parent, child } if self.threads.contains_key(parent) => {
                 self.threads.insert(*child, (State::Asleep, on));
             }
@@ -227,23 +246,21 @@ impl Timeline {
         }
     }
 
-    fn set(&mut self, thread: u32, change: impl Fn((State, usize)) -> (State, usize)) {
-        if let Some(state) = self.threads.get_mut(&thread) {
-            *state = change(*state);
-        }
+    fn set(&mut self, thread: u32, state: (State, usize)) {
+        self.threads.entry(thread).and_modify(|known| *known = state);
     }
 }
 
-/// Returns how long each cause lasted within `span`, longest first; of the task's `own` work what is beyond the `work` of a
+/// Returns how long each cause lasted within `span`, longest first; of the task's own work what is beyond the `work` of a
 /// frame. Nothing where there is none.
-fn durations(changes: &[(u64, usize)], span: Range<u64>, own: Option<&usize>, work: u64) -> Vec<(usize, u64)> {
+fn durations(changes: &[(u64, usize)], span: Range<u64>, work: u64) -> Vec<(usize, u64)> {
     let first = changes.partition_point(|(at, _)| *at <= span.start).saturating_sub(1);
     let mut sums = BTreeMap::<usize, u64>::new();
     for (number, (at, cause)) in changes.iter().enumerate().skip(first).take_while(|(_, (at, _))| *at < span.end) {
         let until = changes.get(number + 1).map_or(span.end, |next| next.0.min(span.end));
         *sums.entry(*cause).or_default() += until.saturating_sub((*at).max(span.start));
     }
-    if let Some(sum) = own.and_then(|own| sums.get_mut(own)) {
+    if let Some(sum) = sums.get_mut(&OWN) {
         *sum = sum.saturating_sub(work);
     }
     let mut sums: Vec<_> = sums.into_iter().filter(|(_, ns)| *ns > 0).collect();
@@ -251,48 +268,57 @@ fn durations(changes: &[(u64, usize)], span: Range<u64>, own: Option<&usize>, wo
     sums
 }
 
-/// Returns the moment (ns), processor and event of a line of tracefs's `trace`: `TASK-PID [CPU] FLAGS SECONDS: EVENT: FIELDS`.
-fn parse(line: &str) -> Option<(u64, usize, Event<'_>)> {
-    let (kind, at) = KINDS.iter().find_map(|kind| Some((*kind, line.find(&format!(": {kind}: "))?)))?;
-    let fields = line[at + kind.len() + 4..].trim_end();
-    let mut head = line[..at].rsplit(' ').filter(|word| !word.is_empty());
-    let (seconds, micros) = head.next()?.split_once('.')?;
-    let cpu = head.nth(1)?.trim_matches(['[', ']']).parse().ok()?;
+/// Returns what a line of tracefs's `trace` says: `TASK-PID [CPU] FLAGS SECONDS: EVENT: FIELDS`.
+fn parse(line: &str) -> Option<Line<'_>> {
+    let line = line.trim_end();
+    // A process may be called `tmux: server`.
+    let mut parts = line.match_indices(": ").map(|(at, _)| (&line[..at], &line[at + 2..]));
+    let (head, kind, fields) = parts.find_map(|(head, rest)| {
+        let (kind, fields) = rest.split_once(": ")?;
+        KINDS.contains(&kind).then_some((head, kind, fields))
+    })?;
+    let (head, seconds) = head.rsplit_once(' ')?;
+    let (task, cpu) = head.rsplit_once(" [")?;
+    let (name, thread) = task.trim().rsplit_once('-')?;
+    let (seconds, micros) = seconds.split_once('.')?;
     let at = seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)? + micros.parse::<u64>().ok()? * 1000;
     let event = match kind {
         "sched_switch" => switch(fields)?,
-        "sched_waking" | "sched_wakeup" => {
+        "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => {
             Event::Wake { thread: number(fields, "pid=")?, cpu: cpu_of(fields, "target_cpu=")? }
         }
         "sched_migrate_task" => Event::Move { thread: number(fields, "pid=")?, cpu: cpu_of(fields, "dest_cpu=")? },
         "sched_process_fork" => Event::Fork { parent: number(fields, "pid=")?, child: number(fields, "child_pid=")? },
-        "irq_handler_entry" => Event::Begin(format!("interrupt {}", fields.rsplit_once("name=")?.1.trim())),
-        "softirq_entry" => {
-            Event::Begin(format!("softirq {}", fields.rsplit_once("action=")?.1.trim().trim_end_matches(']')))
-        }
+        "irq_handler_entry" => Event::Begin(format!("interrupt {}", fields.rsplit_once("name=")?.1)),
+        "softirq_entry" => Event::Begin(format!("softirq {}", fields.rsplit_once("action=")?.1.trim_end_matches(']'))),
         _ => Event::End,
     };
-    Some((at, cpu, event))
+    Some(Line { at, cpu: cpu.split_once(']')?.0.parse().ok()?, thread: thread.parse().ok()?, name, event })
 }
 
 /// The events that are traced.
-pub(super) const KINDS: [&str; 9] = [
-    "sched_switch", "sched_waking", "sched_wakeup", "sched_migrate_task", "sched_process_fork", "irq_handler_entry",
-    "irq_handler_exit", "softirq_entry", "softirq_exit",
+pub(super) const KINDS: [&str; 10] = [
+    "sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_migrate_task", "sched_process_fork",
+    "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit",
 ];
 
 fn switch(fields: &str) -> Option<Event<'_>> {
     let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
     let (name, _) = to.rsplit_once(" next_pid=")?;
-    let (_, state) = from.rsplit_once(" prev_state=")?;
-    let ready = state.starts_with('R');
-    Some(Event::Switch { from: number(from, "prev_pid=")?, ready, to: number(to, "next_pid=")?, name: class(name) })
+    let left = match from.rsplit_once(" prev_state=")?.1.chars().next()? {
+        'R' => Some(State::Ready),
+        'X' | 'Z' => None,
+        _ => Some(State::Asleep),
+    };
+    Some(Event::Switch { from: number(from, "prev_pid=")?, left, to: number(to, "next_pid=")?, name })
 }
 
-/// Returns the name of a process without the processor and the number of a kernel's thread: `kworker` of `kworker/1:2`.
+/// Returns the name of a process without the processor and the number of a kernel thread: `kworker` of `kworker/1:2`, and
+/// `nvme0q1` of `irq/24-nvme0q1`.
 fn class(name: &str) -> &str {
     match name.split_once('/') {
-        Some((class, rest)) if rest.trim_start_matches('u').starts_with(|first: char| first.is_ascii_digit()) => class,
+        Some((class, _)) if OF_PROCESSORS.contains(&class) => class,
+        Some(("irq", rest)) => rest.split_once('-').map_or(name, |(_, device)| device),
         _ => name,
     }
 }
@@ -373,7 +399,7 @@ mod tests {
         let before = "          <idle>-0       [000] d..2.     0.001000: softirq_exit: vec=7 [action=SCHED]\n";
         let late = frames(&[frame(2_000_000, 7_000_000)]);
         let holders = timelines(&format!("{before}{woken_late}")).holders(0, &late, 0, &(0..u64::MAX));
-        assert_eq!(causes(&holders), [(ASLEEP, 1, 3000), (WAKING, 0, 1000)]);
+        assert_eq!(causes(&holders), [(NAMES[LATE], 1, 3000), (NAMES[IDLE], 0, 1000)]);
     }
 
     #[test]
@@ -408,6 +434,34 @@ mod tests {
         ] {
             assert_eq!(parse(line), None, "{line}");
         }
-        assert!(matches!(parse("a-1 [0] d 1.000002: softirq_exit: vec=1"), Some((1_000_002_000, 0, Event::End))));
+        let line = parse("tmux: server-1 [0] d 1.000002: softirq_exit: vec=1").unwrap();
+        let expected = Line { at: 1_000_002_000, cpu: 0, thread: 1, name: "tmux: server", event: Event::End };
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn who_runs_before_the_first_switch_is_known_from_any_line() {
+        let trace = "\
+            hog-66      [000] d..2.     0.001000: sched_waking: comm=task pid=7 prio=120 target_cpu=000
+            hog-66      [000] d..2.     0.004000: sched_switch: prev_comm=hog prev_pid=66 prev_prio=1 prev_state=S ==> next_comm=task next_pid=7 next_prio=9
+";
+        let holders = timelines(trace).holders(0, &frames(&[frame(1_000_000, 4_000_000)]), 0, &(0..u64::MAX));
+        assert_eq!(causes(&holders), [("hog", 1, 3000)]);
+    }
+
+    #[test]
+    fn a_number_that_is_used_again_is_no_longer_the_copy_s() {
+        let trace = TRACE.replace("prev_state=R+", "prev_state=X");
+        let holders = timelines(&trace).holders(0, &frames(&[frame(15_000_000, 19_000_000)]), 0, &(0..u64::MAX));
+        assert_eq!(causes(&holders), [(NAMES[LATE], 1, 4000)]);
+    }
+
+    #[test]
+    fn kernel_threads_are_told_by_their_kind_and_interrupts_by_their_device() {
+        for (name, class) in
+            [("kworker/u8:3-events", "kworker"), ("irq/24-nvme0q1", "nvme0q1"), ("foo/1bar", "foo/1bar")]
+        {
+            assert_eq!(super::class(name), class);
+        }
     }
 }

@@ -242,7 +242,7 @@ impl Host for Here {
             Undo::Unmount { path } => match unmount(path, UnmountFlags::DETACH) {
                 // It was not mounted yet, or no longer is.
                 Err(Errno::INVAL | Errno::NOENT) => Ok(()),
-                // Whoever may not mount has not.
+                // Without the right to unmount it was never mounted.
                 Err(Errno::PERM) if mounted_below(path).is_none() => Ok(()),
                 other => other.map_err(|error| error.to_string()),
             },

@@ -1,4 +1,4 @@
-//! What late frames waited for: processes and interrupts, where the scheduler was traced.
+//! What held late frames up: processes and interrupts, where the scheduler was traced.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ const WORST: usize = 10;
 const MAIN: usize = 3;
 const SMALLEST: f64 = 0.05;
 
-const EXPLAINED: &str = "Late frames: those that waited for this longer than for anything else, and their share of \
-the late frames that the trace explains. Waited: ms that all late frames waited for it together. Kernel threads are \
-listed without their number. Tracing takes time of its own, so these latencies are for the causes; compare others.";
+const EXPLAINED: &str = "Late frames: those that this held up longer than anything else did, and their share of the \
+late frames that the trace explains. Held: ms that it held all late frames up. Kernel threads are listed without their \
+number. Tracing takes time of its own: to compare latencies, measure without --why.";
 
-/// One thing that late frames of a task waited for beside a load.
+/// One thing that held late frames of a task up beside a load.
 struct Wait<'a> {
     task: String,
     key: &'a Key,
@@ -42,7 +42,7 @@ pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
         causes.map(move |cause| Wait { task: task.title(), key: &row.cell.key, holders, cause })
     });
     let waits: Vec<Wait<'_>> = waits.collect();
-    let mut blocks = vec![Block::section("What late frames waited for")];
+    let mut blocks = vec![Block::section("What held late frames up")];
     blocks.extend(causes(&waits));
     blocks.push(Block::Table(worst(traced())));
     blocks.extend(unexplained(traced().map(|(_, _, holders)| holders)));
@@ -50,20 +50,28 @@ pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
     blocks
 }
 
+/// One of the worst frames.
+struct Worst<'a> {
+    task: String,
+    load: &'a str,
+    ms: f64,
+    causes: &'a [(String, f64)],
+}
+
 /// Returns the frames with the longest latencies of the run.
 fn worst<'a>(traced: impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)>) -> Table {
     let frames = traced.flat_map(|(task, row, holders)| {
-        let name = |(ms, causes): &'a (f64, Vec<(String, f64)>)| (*ms, task.title(), &row.cell.key.load, causes);
-        holders.worst.iter().map(name)
+        let worst = holders.worst.iter();
+        worst.map(move |(ms, causes)| Worst { task: task.title(), load: &row.cell.key.load, ms: *ms, causes })
     });
-    let mut frames: Vec<_> = frames.collect();
-    frames.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut frames: Vec<Worst<'_>> = frames.collect();
+    frames.sort_by(|a, b| b.ms.total_cmp(&a.ms));
     frames.truncate(WORST);
     Columns::new()
-        .with(Column::words("Task"), |(_, task, ..): &(f64, String, &String, &Vec<(String, f64)>)| Field::text(task))
-        .with(Column::words("Load").wide(12), |(_, _, load, _)| Field::text(*load))
-        .with(Column::number("Latency").wide(8).main(), |(ms, ..)| Field::Number(*ms, figure))
-        .with(Column::words("Waited for, ms"), |(.., causes)| Field::Text(listed(causes)))
+        .with(Column::words("Task"), |frame: &Worst<'_>| Field::text(&frame.task))
+        .with(Column::words("Load").wide(12), |frame| Field::text(frame.load))
+        .with(Column::number("Latency").wide(8).main(), |frame| Field::Number(frame.ms, figure))
+        .with(Column::words("Held up by, ms"), |frame| Field::Text(listed(frame.causes)))
         .of(&frames)
         .shown(Readers::PEOPLE)
         .titled("The worst frames", "")
@@ -74,39 +82,44 @@ fn causes(waits: &[Wait<'_>]) -> Option<Block> {
     Columns::new()
         .with(Column::words("Task"), |wait: &Wait<'_>| Field::text(&wait.task))
         .with(Column::words("Load").wide(12), |wait| Field::text(&wait.key.load))
-        .with(Column::words("Waited for"), |wait| Field::text(&wait.cause.name))
+        .with(Column::words("Held up by"), |wait| Field::text(&wait.cause.name))
         .with(Column::number("Late frames").wide(11).main(), |wait| Field::Count(wait.cause.frames))
         .with(Column::number("%").wide(6), move |wait| Field::Number(part(wait), share))
-        .with(Column::number("Waited").wide(9), |wait| Field::Number(wait.cause.ns as f64 / 1e6, figure))
+        .with(Column::number("Held").wide(9), |wait| Field::Number(wait.cause.ns as f64 / 1e6, figure))
         .of(waits)
         .shown(Readers::PEOPLE)
         .unless_empty()
 }
 
-/// Returns how many late frames the trace does not reach back to.
+/// Returns how many late frames have no cause.
 fn unexplained<'a>(all: impl Iterator<Item = &'a HeldUp>) -> Option<Block> {
-    let (late, traced) = all.fold((0, 0), |sum, held| (sum.0 + held.late, sum.1 + held.traced));
-    let text = format!("{} of {late} late frames are explained: the kernel's buffer held no more", traced);
-    (traced < late).then(|| Block::notes(vec![text]))
+    let sum = |(late, traced): (u64, u64), held: &HeldUp| {
+        (late.saturating_add(held.late), traced.saturating_add(held.traced))
+    };
+    let (late, traced) = all.fold((0, 0), sum);
+    (traced < late).then(|| Block::notes(vec![format!("the trace explains {traced} of {late} late frames")]))
 }
 
-/// Returns what a frame waited for longest, and the rest of it that counts.
+/// Returns what held a frame up longest, and what else counts.
 fn listed(causes: &[(String, f64)]) -> String {
     let all: f64 = causes.iter().map(|(_, ms)| ms).sum();
     let causes = causes.iter().filter(|(_, ms)| *ms >= SMALLEST * all);
     causes.map(|(name, ms)| format!("{name} {}", figure(*ms))).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns what most late frames waited for, in a sentence.
+/// Returns what held most late frames up, in a sentence.
 pub(super) fn sentence(tasks: &[Task<'_>]) -> Option<String> {
     let all = || tasks.iter().flat_map(|task| &task.rows).filter_map(|(_, latency)| latency.holders.as_ref());
-    let traced: u64 = all().map(|holders| holders.traced).sum();
+    let traced = all().fold(0, |sum: u64, holders| sum.saturating_add(holders.traced));
     let mut causes = BTreeMap::<&str, u64>::new();
-    all().flat_map(|holders| &holders.causes).for_each(|cause| *causes.entry(&cause.name).or_default() += cause.frames);
+    for cause in all().flat_map(|holders| &holders.causes) {
+        let frames = causes.entry(&cause.name).or_default();
+        *frames = frames.saturating_add(cause.frames);
+    }
     let part = |frames: u64| 100.0 * frames as f64 / traced.max(1) as f64;
     let mut causes: Vec<_> = causes.into_iter().filter(|(_, frames)| part(*frames) >= 100.0 * SMALLEST).collect();
     causes.sort_by_key(|(_, frames)| Reverse(*frames));
     let causes = causes.into_iter().take(MAIN).map(|(name, frames)| format!("{name} ({} %)", share(part(frames))));
     let causes: Vec<String> = causes.collect();
-    (!causes.is_empty()).then(|| format!("Late frames waited for {}.", words::listed(&causes, MAIN)))
+    (!causes.is_empty()).then(|| format!("Late frames were held up by {}.", words::listed(&causes, MAIN)))
 }

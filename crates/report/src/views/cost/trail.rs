@@ -65,24 +65,21 @@ pub(super) fn trail(condition: &Condition) -> Table {
 
 /// Returns the events that were lost of every cell; without rows if none were counted.
 pub(super) fn losses(condition: &Condition) -> Table {
-    let counted = |effect: &'_ &Effect| effect.losses.is_some();
-    let mut rows: Vec<&Effect> = condition.effects.iter().filter(counted).collect();
-    rows.dedup_by_key(|effect| &effect.comparison.cell.key);
-    let losses = |effect: &&Effect| effect.losses.unwrap_or(NO_LOSSES);
-    named(|effect: &&Effect| family(&effect.comparison))
-        .with(Column::number("offered/s"), move |effect| Field::maybe(losses(effect).offered, words::whole))
-        .with(Column::number("done/s"), |effect| Field::Number(effect.comparison.b, words::whole))
-        .with(Column::number("seen"), move |effect| Field::Number(losses(effect).seen, words::whole))
-        .with(Column::number("lost").main(), move |effect| Field::Number(losses(effect).lost, words::whole))
-        .with(Column::number("lost %"), move |effect| Field::Number(losses(effect).share.value, words::share))
-        .with(Column::number("95 %"), move |effect| Field::Text(interval(&losses(effect).share, words::share)))
+    type Row<'a> = (&'a Effect, &'a Losses);
+    let mut rows: Vec<Row<'_>> =
+        condition.effects.iter().filter_map(|effect| Some((effect, effect.losses.as_ref()?))).collect();
+    rows.dedup_by_key(|row| &row.0.comparison.cell.key);
+    named(|row: &Row<'_>| family(&row.0.comparison))
+        .with(Column::number("offered/s"), |row| Field::maybe(row.1.offered, words::whole))
+        .with(Column::number("done/s"), |row| Field::Number(row.0.comparison.b, words::whole))
+        .with(Column::number("seen"), |row| Field::Number(row.1.seen, words::whole))
+        .with(Column::number("lost").main(), |row| Field::Number(row.1.lost, words::whole))
+        .with(Column::number("lost %"), |row| Field::Number(row.1.share.value, words::share))
+        .with(Column::number("95 %"), |row| Field::Text(interval(&row.1.share, words::share)))
         .of(&rows)
         .shown(Readers::PEOPLE)
-        .titled("", "seen and lost: events in all trials")
+        .titled("", "seen and lost: events in all trials; lost includes those that nobody saw")
 }
-
-const NO_LOSSES: Losses =
-    Losses { offered: None, seen: 0.0, lost: 0.0, share: Estimate { value: 0.0, low: 0.0, high: 0.0 } };
 
 /// Returns what one system call takes under the condition compared with and here; without rows if none was measured.
 pub(super) fn calls(condition: &Condition) -> Table {

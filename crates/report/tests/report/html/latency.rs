@@ -285,7 +285,7 @@ fn luminance(rgb: u32) -> f64 {
 }
 
 #[test]
-fn what_late_frames_waited_for_is_named_with_its_share_of_all_that_are_explained() {
+fn what_held_late_frames_up_is_named_with_its_share_of_all_that_are_explained() {
     let cause = |name: &str, frames, ms: u64| Cause { name: name.to_owned(), frames, ns: ms * 1_000_000 };
     let mut results = interactive(1, 2, 2000, 5);
     let waits = vec![("hog <b>".to_owned(), 9.0), ("softirq NET_RX".to_owned(), 0.2)];
@@ -296,9 +296,9 @@ fn what_late_frames_waited_for_is_named_with_its_share_of_all_that_are_explained
     check(&page);
     let text = text(&page).split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "Late frames waited for hog <b> (90 %) and rcu (10 %).",
+        "Late frames were held up by hog <b> (90 %) and rcu (10 %).",
         "Task 0 load1 hog <b> 45 90 400",
-        "Task 0 load1 9.50 hog <b> 9.00 50 of 60 late frames are explained",
+        "Task 0 load1 9.50 hog <b> 9.00 the trace explains 50 of 60 late frames",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
