@@ -42,7 +42,7 @@ struct Profile {
     syscalls: Vec<Rule>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Rule {
     #[serde(default)]
@@ -96,13 +96,17 @@ const ARGUMENTS: u32 = 16;
 /// A sentence: the profile is not there, is none, or has something that cannot be compiled.
 pub(super) fn filter(level: &str) -> Result<Option<Vec<u8>>, String> {
     let engine = ENGINES.iter().find(|engine| engine.0 == level);
-    let path = level.strip_prefix("profile:").or(engine.map(|engine| engine.1));
+    let derived = level.strip_prefix("derived:");
+    let path = derived.or(level.strip_prefix("profile:")).or(engine.map(|engine| engine.1));
     let Some(path) = path else { return Ok(None) };
     let text = files::read_text(Path::new(path), MOST_BYTES).map_err(|why| {
-        let package = engine.map_or(String::new(), |engine| format!(" ({} of Debian has it)", engine.2));
-        format!("the profile {path} cannot be read ({why}); install it{package}, or try seccomp=profile:FILE")
+        let package = engine.map_or(String::new(), |engine| format!(" install {}, or", engine.2));
+        format!("{path} cannot be read ({why});{package} try seccomp=profile:FILE")
     })?;
-    let profile = serde_json::from_str::<Profile>(&text).map_err(|why| why.to_string());
+    let profile = match derived {
+        Some(_) => Profile::derived(&text),
+        None => serde_json::from_str::<Profile>(&text).map_err(|why| why.to_string()),
+    };
     let compiled = profile.and_then(|profile| compiled(&profile)).map_err(|why| format!("{path}: {why}"))?;
     let bytes = compiled.iter().flat_map(|(code, yes, no, operand)| {
         let (code, operand) = (code.to_ne_bytes(), operand.to_ne_bytes());
@@ -215,6 +219,26 @@ fn check(argument: &Argument, rest: usize) -> Result<Vec<Instruction>, String> {
 
 fn jump(length: usize) -> Result<u8, String> {
     u8::try_from(length).map_err(|_| "it has too many conditions for one system call".to_owned())
+}
+
+impl Profile {
+    /// Returns the profile that allows the calls of a table of `strace -c` or `perf trace -s` one by one. It allows all others,
+    /// too, since what executes a command makes them: a filter costs the same whatever its end says.
+    ///
+    /// # Errors
+    /// A sentence: the text names no call.
+    fn derived(text: &str) -> Result<Profile, String> {
+        // strace has them in its last column, perf in its first.
+        let ends = text.lines().flat_map(|line| [line.split_whitespace().next(), line.split_whitespace().next_back()]);
+        let known = ends.flatten().filter(|word| machine::call_number(word).is_some());
+        let names: Vec<String> = known.map(str::to_owned).collect();
+        if names.is_empty() {
+            return Err("it names no system call; `strace -f -c -o FILE COMMAND` writes such a file".to_owned());
+        }
+        let [default_action, action] = ["SCMP_ACT_ALLOW"; 2].map(str::to_owned);
+        let rule = Rule { names, action, ..Rule::default() };
+        Ok(Profile { default_action, default_errno_ret: None, syscalls: vec![rule] })
+    }
 }
 
 impl Rule {
@@ -344,6 +368,16 @@ mod tests {
             assert_eq!(verdict(&filter, write, [0; 6]), action, "{more}");
             assert_eq!(verdict(&filter, read, [0; 6]), 0x0005_0026);
         }
+    }
+
+    #[test]
+    fn a_derived_filter_checks_each_call_of_a_table() {
+        let table = "% time seconds usecs/call calls errors syscall\n 80.00 0.1 2 50 openat\n 20.00 0.0 1 9 1 read\n";
+        let filter = compiled(&Profile::derived(table).unwrap()).unwrap();
+        let tested = filter.iter().filter(|instruction| instruction.0 == EQUAL).count();
+        assert_eq!(tested, 3, "the architecture and two calls");
+        assert_eq!(verdict(&filter, machine::call_number("write").unwrap(), [0; 6]), ALLOWED);
+        assert!(Profile::derived("total 9").is_err_and(|why| why.contains("it names no system call")));
     }
 
     #[test]
