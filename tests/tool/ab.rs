@@ -116,6 +116,7 @@ fn a_command_that_fails_ends_the_run_and_is_named() {
 
 #[test]
 fn commands_stand_where_tests_stand() {
+    let _host = testing::host();
     let place = Place::new();
     let report = json(&place, &["run", "-c", "1", "-i", "2", "--quick", "--", "sleep", "0.02"]);
     let [row] = &report["executions"].as_array().unwrap()[..] else { panic!("{}", report["executions"]) };
