@@ -365,18 +365,24 @@ static void read_go(void)
         kit_error("a slice cannot last %lld ns: the shortest lasts %d", (long long)slice, SHORTEST_SLICE);
 }
 
-/* Polls through most of the time, so that the end of stdin is noticed, and sleeps through the rest. */
-static void sleep_until(int64_t when)
+void kit_sleep_until(int64_t when)
 {
     struct timespec at = {.tv_sec = when / SECOND, .tv_nsec = when % SECOND};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+/* Polls through most of the time, so that the end of stdin is noticed, and sleeps through the rest. */
+static void await(int64_t when)
+{
     struct pollfd in = {.fd = input};
     int64_t left;
 
     while ((left = (when - kit_now()) / 1000000 - 1) > 0)
         if (poll(&in, 1, left < 1000 ? (int)left : 1000) > 0)
             speech_leave(0, 0);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
+    kit_sleep_until(when);
 }
 
 static void hear(void)
@@ -401,7 +407,7 @@ static void begin(int with_pulse)
     hear();
     prepare_edges();
     pulsing = with_pulse && slices > 0;
-    sleep_until(begun);
+    await(begun);
     getrusage(RUSAGE_SELF, &own_before);
     getrusage(RUSAGE_CHILDREN, &children_before);
     confine_begin(with_pulse);

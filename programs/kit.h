@@ -186,4 +186,7 @@ _Noreturn void kit_leave(void);
 /* CLOCK_MONOTONIC in ns. */
 int64_t kit_now(void);
 
+/* Sleeps until a moment of that clock, whatever signals come. */
+void kit_sleep_until(int64_t when);
+
 #endif

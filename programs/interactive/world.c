@@ -70,10 +70,7 @@ static struct timespec time_of(int64_t ns)
 
 void world_rest(int64_t until)
 {
-    struct timespec at = time_of(until);
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
+    kit_sleep_until(until);
 }
 
 static int64_t thread_cpu(void)

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -41,11 +40,8 @@ static void tell_capacity(void)
 
 static void wait_until(int64_t due)
 {
-    int64_t now = kit_now();
-    struct timespec rest = {due / SECOND, due % SECOND};
-
-    while (due - now > SLEEP && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &rest, NULL) == EINTR)
-        now = kit_now();
+    if (due - kit_now() > SLEEP)
+        kit_sleep_until(due);
     while (kit_now() < due)
         ;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { MOST = 16384 };
 
@@ -27,15 +26,11 @@ int team_number(void)
 
 static void *member(void *own)
 {
-    struct timespec at;
-
     kit_is(own);
     kit_pin(((struct kit_thread *)own)->number);
     pthread_barrier_wait(&gathered);
     pthread_barrier_wait(&opened);
-    at = (struct timespec){.tv_sec = start / 1000000000, .tv_nsec = start % 1000000000};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
+    kit_sleep_until(start);
     work_of_all(own);
     return NULL;
 }
