@@ -19,7 +19,7 @@ use plan::{Arms, Matrix, Procedure, Purpose};
 /// What is measured by default.
 const GROUP: &str = "index";
 
-/// What `--rate` measures.
+/// The test of `--rate` by default.
 const OPENS: &str = "opens";
 
 /// What `--calls` measures.
@@ -92,7 +92,7 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
     let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
     let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
     let tests = match &arguments.rate {
-        Some(rates) => rates.of(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
+        Some(rates) => rates.expand(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
         None => tests,
     };
     let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);

@@ -282,7 +282,7 @@ fn tasks(arguments: &Arguments, catalogue: &Catalogue) -> Result<Vec<Arc<Test>>>
     let mut tests = catalogue.expand(&names)?;
     tests.retain(|test| !left_out.iter().any(|out| out.id == test.id));
     if let Some(rates) = &arguments.at {
-        tests = rates.of(&tests, catalogue, "unixmark latency requests-open --at 25%,50%")?;
+        tests = rates.expand(&tests, catalogue, "unixmark latency requests-open --at 25%,50%")?;
     }
     if !arguments.words.is_empty() {
         tests.push(options::task(catalogue, &arguments.words)?);

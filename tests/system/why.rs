@@ -1,4 +1,4 @@
-//! Late frames and what they waited for, with something planted to wait for.
+//! Late frames and their causes, with a cause that is planted.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -35,17 +35,14 @@ impl Drop for Hog {
     }
 }
 
-fn why(bench: &Bench, words: &str) -> std::process::Output {
-    let folder = bench.place.scratch().display().to_string();
-    bench.command(&format!("latency video --why -w none --dir {folder} {words}")).output().unwrap()
-}
-
 #[test]
 #[ignore = "changes the system"]
-fn a_planted_hog_is_what_late_frames_waited_for() {
+fn a_planted_hog_is_the_cause_of_late_frames() {
     let Some(bench) = Bench::new() else { return };
     let hog = Hog::start(&bench);
-    let output = why(&bench, "-t 6 --pin 0 --format json");
+    let folder = bench.place.scratch().display().to_string();
+    let words = format!("latency video --why -w none --dir {folder} -t 6 --pin 0 --format json");
+    let output = bench.command(&words).output().unwrap();
     drop(hog);
     assert!(output.status.success(), "{}", stderr(&output));
     let report: Value = serde_json::from_str(&stdout(&output)).unwrap();

@@ -1,5 +1,6 @@
-//! What held late frames up, summed over trials.
+//! The causes of late frames, summed over trials.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -7,40 +8,57 @@ use serde::Serialize;
 use super::latency::{MS, WORST};
 use journal::{Cause, Frames};
 
-/// What held late frames up, of all trials.
+/// Late frames and their causes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HeldUp {
     /// Late frames; slots without a frame are not among them.
     pub late: u64,
     /// Those of them that the trace explains.
     pub traced: u64,
-    /// What held them up, the most frequent first.
+    /// Their causes, the most frequent first.
     pub causes: Vec<Cause>,
-    /// The worst frames: latency in ms, and what held each up with ms, longest first.
+    /// The worst frames: latency in ms, and the causes of each with ms, longest first.
     pub worst: Vec<(f64, Vec<(String, f64)>)>,
 }
 
-/// Returns what held the late frames of all trials up.
-pub(super) fn holders<'a>(all: impl Iterator<Item = &'a Frames>) -> Option<HeldUp> {
-    let mut sum = HeldUp::default();
-    let mut causes = BTreeMap::<&str, (u64, u64)>::new();
-    let mut traced = all.filter_map(|frames| Some((frames, frames.holders.as_ref()?))).peekable();
-    traced.peek()?;
-    for (frames, holders) in traced {
-        sum.late = sum.late.saturating_add(holders.late);
-        sum.traced = sum.traced.saturating_add(holders.traced);
-        for Cause { name, frames, ns } in &holders.causes {
-            let known = causes.entry(name).or_default();
-            *known = (known.0.saturating_add(*frames), known.1.saturating_add(*ns));
-        }
-        for (frame, waits) in frames.worst.iter().zip(&holders.worst).filter(|(_, waits)| !waits.is_empty()) {
+impl HeldUp {
+    /// Returns what held the frames of one copy up; `None` unless the scheduler was traced.
+    fn new(frames: &Frames) -> Option<HeldUp> {
+        let holders = frames.holders.as_ref()?;
+        let known = frames.worst.iter().zip(&holders.worst).filter(|(_, waits)| !waits.is_empty());
+        let worst = known.map(|(frame, waits)| {
             let waits = waits.iter().map(|(name, ns)| (name.clone(), *ns as f64 / MS)).collect();
-            sum.worst.push((frame.latency(&frames.schedule).unwrap_or(0) as f64 / MS, waits));
-        }
+            (frame.latency(&frames.schedule).unwrap_or(0) as f64 / MS, waits)
+        });
+        let (late, traced, causes) = (holders.late, holders.traced, holders.causes.clone());
+        Some(HeldUp { late, traced, causes, worst: worst.collect() })
     }
-    sum.causes = causes.into_iter().map(|(name, (frames, ns))| Cause { name: name.to_owned(), frames, ns }).collect();
-    sum.causes.sort_by_key(|cause| std::cmp::Reverse((cause.frames, cause.ns)));
-    sum.worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    sum.worst.truncate(WORST);
-    Some(sum)
+
+    /// Returns the sum of several, with the worst frames of all.
+    #[must_use]
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a HeldUp>) -> HeldUp {
+        let mut sum = HeldUp::default();
+        let mut causes = BTreeMap::<&str, (u64, u64)>::new();
+        for one in all {
+            sum.late = sum.late.saturating_add(one.late);
+            sum.traced = sum.traced.saturating_add(one.traced);
+            for Cause { name, frames, ns } in &one.causes {
+                let known = causes.entry(name).or_default();
+                *known = (known.0.saturating_add(*frames), known.1.saturating_add(*ns));
+            }
+            sum.worst.extend(one.worst.iter().cloned());
+        }
+        let causes = causes.into_iter().map(|(name, (frames, ns))| Cause { name: name.to_owned(), frames, ns });
+        sum.causes = causes.collect();
+        sum.causes.sort_by_key(|cause| Reverse((cause.frames, cause.ns)));
+        sum.worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sum.worst.truncate(WORST);
+        sum
+    }
+}
+
+/// Returns what held the late frames of all trials up; `None` unless the scheduler was traced.
+pub(super) fn holders<'a>(all: impl Iterator<Item = &'a Frames>) -> Option<HeldUp> {
+    let each: Vec<HeldUp> = all.filter_map(HeldUp::new).collect();
+    (!each.is_empty()).then(|| HeldUp::sum(&each))
 }

@@ -53,7 +53,7 @@ pub struct Latency {
     pub seconds: Vec<(f64, f64)>,
     /// The frames with the longest latencies, longest first, in ns since their trial's start.
     pub worst: Vec<Frame>,
-    /// What held late frames up; `None` unless the scheduler was traced.
+    /// The causes of late frames; `None` unless the scheduler was traced.
     pub holders: Option<HeldUp>,
     /// What the scheduler did to the task, per trial on average.
     pub attribution: Attribution,

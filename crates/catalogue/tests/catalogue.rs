@@ -324,7 +324,7 @@ fn conditions_need_linux_where_it_does_the_switching() {
     for switch in &catalogue().switches {
         let expected = match switch.means {
             Means::Nothing | Means::Build => false,
-            // Who starts programs inside something has them look at their namespace.
+            // Programs that are started inside something look at their namespace.
             Means::Command => !switch.prefix.is_empty(),
             Means::Argument | Means::Seccomp => switch.args.iter().any(only_linux),
             _ => true,

@@ -1,7 +1,7 @@
 //! Switches that measured programs set for themselves, programs that start them, and companions that count what they do.
 
-use super::{Context, FinishedTrial, Proof, Refusal, tracing};
-use catalogue::{Need, Switch};
+use super::{Context, FinishedTrial, Proof, Refusal};
+use catalogue::Switch;
 use journal::Evidence;
 
 /// A value that each program must report.
@@ -25,9 +25,6 @@ pub(super) fn enter_argument(switch: &Switch, level: &str, context: &mut Context
 
 /// Makes another program start the programs, and a companion run beside them.
 pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> Result<Proof, Refusal> {
-    if switch.needs.contains(&Need::Tracefs) {
-        tracing::mount(context.machine, context.ledger)?;
-    }
     give_arguments(switch, level, context);
     start(switch, context)?;
     let Some(companion) = &switch.companion else {

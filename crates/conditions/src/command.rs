@@ -8,8 +8,8 @@ use std::time::Duration;
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
-use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope, tracing};
-use catalogue::{Need, Switch};
+use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope};
+use catalogue::Switch;
 
 /// The surroundings of commands.
 pub struct Commands<'a> {
@@ -26,9 +26,6 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
     let [enter, verify, leave] =
         [&switch.enter, &switch.verify, &switch.leave].map(|text| text.clone().unwrap_or_default());
     let limit = context.settings.patience.as_secs();
-    if switch.needs.contains(&Need::Tracefs) {
-        tracing::mount(context.machine, context.ledger)?;
-    }
     context.ledger.record(&Undo::Shell { name: switch.id.clone(), command: leave, limit })?;
     let mut inside = (!switch.prefix.is_empty()).then(|| beside::start_inside(switch, context)).transpose()?;
     let folder = context.folder;

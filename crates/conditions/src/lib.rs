@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 
-use catalogue::{CgroupLimit, Condition, Means, Switch};
+use catalogue::{CgroupLimit, Condition, Means, Need, Switch};
 use files::Lock;
 use journal::{Evidence, Trial};
 use machine::Machine;
@@ -390,7 +390,11 @@ pub fn enter(
     for (switch, level) in &condition.parts {
         let enter = ready(switch, level, machine).map_err(Refusal::Unavailable)?;
         let mut context = Context { machine, settings, ledger, staging: &mut staging, folder, signals };
-        let entered = enter(&mut context).map_err(|refusal| match refusal {
+        let mounted = match switch.needs.contains(&Need::Tracefs) {
+            true => tracing::mount(machine, context.ledger),
+            false => Ok(()),
+        };
+        let entered = mounted.and_then(|()| enter(&mut context)).map_err(|refusal| match refusal {
             Refusal::Failed(why) => Refusal::Failed(format!("{} could not be switched: {why}", switch.id)),
             Refusal::Unavailable(why) => Refusal::Unavailable(format!("{}: {why}", switch.id)),
             Refusal::Fatal(why) => Refusal::Fatal(format!("{}: {why}", switch.id)),

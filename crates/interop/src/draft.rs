@@ -44,6 +44,14 @@ pub(super) struct Heading<'u> {
     pub metric: Metric,
 }
 
+/// Adds a value to those of `key`; keys stay in the order in which they first came.
+pub(super) fn gather<K: PartialEq>(all: &mut Vec<(K, Vec<f64>)>, key: K, value: f64) {
+    match all.iter_mut().find(|known| known.0 == key) {
+        Some((_, values)) => values.push(value),
+        None => all.push((key, vec![value])),
+    }
+}
+
 impl<'u> Heading<'u> {
     /// A higher-is-better figure at one copy.
     pub fn rate(label: impl Into<String>, unit: &'u str) -> Heading<'u> {

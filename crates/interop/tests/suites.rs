@@ -245,7 +245,7 @@ fn schbenchs_runs_are_trials_of_what_each_says_at_its_end() {
     let printed = SCHBENCH.split("Wakeup Latencies").skip(1).map(|part| after(part, "99.0th: ").parse().unwrap());
     let p99 = |results: &Results| row(results, "schbench Wakeup Latencies p99").score.value;
     assert_eq!(p99(&results), stats::median(&printed.collect::<Vec<f64>>()));
-    // What is printed while a run goes on is not its result.
+    // Percentiles that are printed during a run are not its result.
     let end = SCHBENCH.lines().position(|line| line.starts_with("average rps")).unwrap() + 1;
     let first = SCHBENCH.lines().take(end).collect::<Vec<_>>().join("\n");
     let interim = first.split("RPS percentiles").next().unwrap().replace("th: ", "th: 9");

@@ -91,7 +91,7 @@ pub struct Frames {
     /// The delay that broke the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub broke: Option<u64>,
-    /// What held the late frames up, where the scheduler was traced.
+    /// The causes of the late frames, where the scheduler was traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holders: Option<Holders>,
     /// The frames that were done after their deadline, or never, while they are at hand.
@@ -99,16 +99,16 @@ pub struct Frames {
     pub overdue: Vec<Frame>,
 }
 
-/// What held up the late frames of a copy.
+/// The causes of a copy's late frames.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Holders {
     /// Late frames; slots without a frame are not among them.
     pub late: u64,
     /// Those of them that the trace explains.
     pub traced: u64,
-    /// What held them up, the most frequent first.
+    /// Their causes, the most frequent first.
     pub causes: Vec<Cause>,
-    /// What held each of the worst frames up, longest first, with ns; empty where the trace does not reach back to it.
+    /// The causes of each of the worst frames, longest first, with ns; empty where the trace does not reach back to it.
     pub worst: Vec<Vec<(String, u64)>>,
 }
 

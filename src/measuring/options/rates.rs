@@ -49,7 +49,7 @@ impl Rates {
     ///
     /// # Errors
     /// One has no rate, or arguments of the user's.
-    pub(crate) fn of(&self, tests: &[Arc<Test>], catalogue: &Catalogue, usual: &str) -> Result<Vec<Arc<Test>>> {
+    pub(crate) fn expand(&self, tests: &[Arc<Test>], catalogue: &Catalogue, usual: &str) -> Result<Vec<Arc<Test>>> {
         if let Some(test) = tests.iter().find(|test| !test.args.iter().any(|arg| arg.starts_with("rate="))) {
             bail!("{} does nothing at a rate; try `{usual}`", test.id);
         }

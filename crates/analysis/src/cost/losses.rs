@@ -1,7 +1,5 @@
 //! Events that auditing or a condition's own counters lost, by how many came.
 
-use serde::Serialize;
-
 use super::{Cell, Effect, Trial};
 use crate::{Measure, score};
 use stats::{Estimate, mean, mean_interval};
@@ -14,8 +12,8 @@ const LOST: &str = "lost";
 /// The value by which a program tells how many events it was to make per second.
 const OFFERED: &str = "offered";
 
-/// What was lost of a cell's events.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// The events of a cell that were lost.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
     /// Events per second that were to come, over all copies; `None` unless the test keeps to a rate.
     pub offered: Option<f64>,
@@ -24,7 +22,6 @@ pub struct Losses {
     /// Those that were lost.
     pub lost: f64,
     /// Those that were lost, in per cent of all, with the interval of the mean over trials.
-    #[serde(skip)]
     pub share: Estimate,
 }
 
@@ -84,21 +81,28 @@ struct Rate {
 /// From this share of what was offered on, all of it came.
 const ALL: f64 = 0.95;
 
+impl Rate {
+    fn new(effect: &Effect) -> Option<Rate> {
+        let losses = effect.losses?;
+        Some(Rate { offered: losses.offered?, came: effect.comparison.b, alone: effect.comparison.a, losses })
+    }
+
+    /// Returns true if it came without the condition, and not with it.
+    fn is_held_up(&self) -> bool {
+        self.came < ALL * self.offered && self.alone >= ALL * self.offered
+    }
+}
+
 /// Returns from which rate on events are lost and programs are held up, in sentences; `None` unless one test had several rates.
 pub(super) fn sentence(effects: &[Effect]) -> Option<String> {
     let own = || effects.iter().filter(|effect| effect.comparison.measure == Measure::Score);
-    let rate = |effect: &Effect| {
-        let losses = effect.losses?;
-        Some(Rate { offered: losses.offered?, came: effect.comparison.b, alone: effect.comparison.a, losses })
-    };
-    let mut rates: Vec<Rate> = own().filter_map(rate).collect();
+    let mut rates: Vec<Rate> = own().filter_map(Rate::new).collect();
     let beside = own().map(|effect| (effect.comparison.cell.key.copies, &effect.comparison.cell.key.load)).unique();
     if rates.len() < 2 || beside.len() > 1 {
         return None;
     }
     rates.sort_by(|a, b| a.offered.total_cmp(&b.offered));
-    let is_held = |rate: &&Rate| rate.came < ALL * rate.offered && rate.alone >= ALL * rate.offered;
-    let held = rates.iter().find(is_held).map(|rate| {
+    let held = rates.iter().find(|rate| rate.is_held_up()).map(|rate| {
         let [came, offered] = [rate.came, rate.offered].map(words::whole);
         format!(" Programs are held up: of {offered} events offered per second {came} come.")
     });
@@ -108,10 +112,11 @@ pub(super) fn sentence(effects: &[Effect]) -> Option<String> {
 /// Returns at which of the rates offered events are lost for certain, and up to which they are not.
 fn lost(rates: &[Rate]) -> String {
     let first = rates.iter().position(|rate| rate.losses.share.bounded() && rate.losses.share.low > 0.0);
-    let kept = rates[..first.unwrap_or(rates.len())].last().map(|rate| words::whole(rate.offered));
-    let is_sure = rates[..first.unwrap_or(rates.len())].iter().all(|rate| rate.losses.lost == 0.0);
+    let below = &rates[..first.unwrap_or(rates.len())];
+    let is_sure = below.iter().all(|rate| rate.losses.lost == 0.0);
     let none = if is_sure { "no event is lost" } else { "no loss is certain" };
-    let up_to = kept.map(|rate| format!("up to {rate} events offered per second {none}"));
+    let up_to =
+        below.last().map(|rate| format!("up to {} events offered per second {none}", words::whole(rate.offered)));
     let from = first.map(|first| {
         let Rate { offered, losses: Losses { share, .. }, .. } = &rates[first];
         let [value, low, high] = [share.value, share.low, share.high].map(words::share);

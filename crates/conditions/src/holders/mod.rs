@@ -1,4 +1,4 @@
-//! Who held the processor while a frame was late: the kernel's trace of switches, wake-ups and interrupts, read for each
+//! The causes of late frames: the kernel's trace of switches, wake-ups and interrupts, read for each
 //! copy's late frames.
 
 mod timeline;
@@ -66,8 +66,7 @@ impl Watch {
             |error: std::io::Error| Refusal::Failed(format!("the trace of the scheduler cannot be read ({error})"));
         fs::write(self.instance.join("tracing_on"), "0").map_err(failed)?;
         let from = per_cpu(&self.instance).map_err(failed)?.iter().map(|stats| beginning(stats)).max().unwrap_or(0);
-        let all: Vec<Vec<u32>> = self.programs.iter().map(|(_, threads)| threads.clone()).collect();
-        let mut timelines = Timelines::new(&all);
+        let mut timelines = Timelines::new(self.programs.iter().map(|(_, threads)| threads.as_slice()));
         read(&self.instance.join("trace"), &mut timelines, signals).map_err(failed)?;
         if signals.stopped().is_some() {
             return Err(Refusal::Stopped);

@@ -68,7 +68,7 @@ enum State {
     Asleep,
 }
 
-/// What a processor does.
+/// The state of a processor.
 struct Cpu {
     thread: u32,
     /// The number of the thread as a cause.
@@ -76,7 +76,7 @@ struct Cpu {
     interrupts: Vec<usize>,
 }
 
-/// What kept one copy from running.
+/// The times in which one copy did not run, and why.
 struct Timeline {
     /// Its main thread.
     main: u32,
@@ -104,17 +104,10 @@ pub(super) struct Timelines {
 
 impl Timelines {
     /// Begins the timelines of copies with these threads, the main thread first.
-    pub(super) fn new(copies: &[Vec<u32>]) -> Timelines {
-        let timeline = |threads: &Vec<u32>| Timeline {
-            main: threads.first().copied().unwrap_or(0),
-            threads: threads.iter().map(|thread| (*thread, (State::Asleep, 0))).collect(),
-            changes: Vec::new(),
-            woken: BTreeMap::new(),
-            wakes: Vec::new(),
-        };
+    pub(super) fn new<'a>(copies: impl IntoIterator<Item = &'a [u32]>) -> Timelines {
         let names: Vec<String> = NAMES.map(str::to_owned).to_vec();
         let numbers = names.iter().cloned().zip(0..).collect();
-        let copies = copies.iter().map(timeline).collect();
+        let copies = copies.into_iter().map(Timeline::new).collect();
         Timelines { cpus: BTreeMap::new(), copies, names, numbers, events: 0 }
     }
 
@@ -122,7 +115,7 @@ impl Timelines {
     pub(super) fn read(&mut self, line: &str) {
         let Some(Line { at, cpu, thread, name, event }) = parse(line) else { return };
         self.events += 1;
-        // Who runs is said on every line; switches say when that changes.
+        // Every line names the running thread; switches say when that changes.
         if !self.cpus.contains_key(&cpu) {
             let cause = self.number(class(name));
             self.cpus.insert(cpu, Cpu { thread, cause, interrupts: Vec::new() });
@@ -159,8 +152,8 @@ impl Timelines {
 
     /// Returns the wake-ups of copy `number` as frames, from `start` on, all within `traced`; ns of CLOCK_MONOTONIC.
     pub(super) fn wakes(&self, number: usize, start: u64, traced: &Range<u64>) -> Frames {
-        let mut wakes = self.copies[number].wakes.clone();
-        wakes.retain(|(woken, _)| *woken >= start && traced.contains(woken));
+        let all = self.copies[number].wakes.iter().copied();
+        let mut wakes: Vec<_> = all.filter(|(woken, _)| *woken >= start && traced.contains(woken)).collect();
         wakes.sort_unstable();
         let schedule = Schedule { planned: wakes.len() as u64, ..Schedule::default() };
         let mut recorder = Recorder::new(schedule);
@@ -202,6 +195,17 @@ impl Timelines {
 }
 
 impl Timeline {
+    /// Begins the timeline of a copy with these threads.
+    fn new(threads: &[u32]) -> Timeline {
+        Timeline {
+            main: threads.first().copied().unwrap_or(0),
+            threads: threads.iter().map(|thread| (*thread, (State::Asleep, 0))).collect(),
+            changes: Vec::new(),
+            woken: BTreeMap::new(),
+            wakes: Vec::new(),
+        }
+    }
+
     /// Returns what the copy does now, or what keeps it: a thread of it that waits for a processor goes before one that runs.
     fn cause(&self, cpus: &BTreeMap<usize, Cpu>) -> usize {
         let in_state = |wanted| self.threads.values().find(|(state, _)| *state == wanted);
@@ -356,7 +360,7 @@ mod tests {
     }
 
     fn read(trace: &str, threads: &[u32]) -> Timelines {
-        let mut timelines = Timelines::new(&[threads.to_vec()]);
+        let mut timelines = Timelines::new([threads]);
         trace.split_inclusive('\n').for_each(|line| timelines.read(line));
         timelines
     }

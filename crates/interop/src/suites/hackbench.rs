@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Heading};
+use crate::draft::{Draft, Heading, gather};
 use crate::lines;
 use crate::text::Text;
 use journal::Journal;
@@ -41,10 +41,7 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
                 format!("hackbench: {}, {messages}", what.trim_start_matches("Running").trim().trim_end_matches('.'));
             let label = label.trim_end_matches(", ").to_owned();
             draft.seconds += seconds;
-            match runs.iter_mut().find(|(known, _)| *known == label) {
-                Some((_, times)) => times.push(seconds),
-                None => runs.push((label, vec![seconds])),
-            }
+            gather(&mut runs, label, seconds);
         }
     }
     if let Some(open) = head {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::draft::{Draft, Heading};
+use crate::draft::{Draft, Heading, gather};
 use crate::lines;
 use crate::text::Text;
 use journal::Journal;
@@ -22,10 +22,6 @@ pub(crate) fn is_it(text: &Text<'_>) -> bool {
 pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journal>> {
     "schbench".clone_into(&mut draft.run.tool);
     let mut figures: Vec<(Heading<'_>, Vec<f64>)> = Vec::new();
-    let mut keep = |heading: Heading<'static>, value| match figures.iter_mut().find(|known| known.0 == heading) {
-        Some((_, values)) => values.push(value),
-        None => figures.push((heading, vec![value])),
-    };
     // Sections are printed while a run goes on, too: the last of a run counts.
     let mut last: Vec<(String, f64)> = Vec::new();
     let mut section = "";
@@ -37,8 +33,10 @@ pub(crate) fn read(source: &Text<'_>, mut draft: Draft<'_>) -> Result<Vec<Journa
             last.push((format!("{section} p{percentile}"), value));
         } else if let Some(rate) = line.strip_prefix(RATE) {
             let Some(rate) = lines::number(rate.trim()) else { return Err(source.damaged(number, line, "rate")) };
-            keep(Heading::rate("schbench requests", "1/s"), rate);
-            last.drain(..).for_each(|(name, us)| keep(Heading::time(format!("schbench {name}"), "us"), us));
+            gather(&mut figures, Heading::rate("schbench requests", "1/s"), rate);
+            for (name, us) in last.drain(..) {
+                gather(&mut figures, Heading::time(format!("schbench {name}"), "us"), us);
+            }
         }
     }
     if figures.is_empty() {

@@ -1,7 +1,4 @@
-//! What held late frames up: processes and interrupts, where the scheduler was traced.
-
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
+//! The causes of late frames: processes and interrupts, where the scheduler was traced.
 
 use analysis::{Figure, HeldUp};
 use journal::{Cause, Key};
@@ -32,8 +29,7 @@ struct Wait<'a> {
 
 /// Returns the causes of late frames and the worst frames with theirs; nothing unless the scheduler was traced.
 pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
-    let rows = || tasks.iter().flat_map(|task| task.rows.iter().map(move |row| (task, row)));
-    let traced = || rows().filter_map(|(task, (row, latency))| Some((task, *row, latency.holders.as_ref()?)));
+    let traced = || tasks.iter().flat_map(rows);
     if traced().all(|(_, _, holders)| holders.causes.is_empty() && holders.worst.is_empty()) {
         return Vec::new();
     }
@@ -45,9 +41,14 @@ pub(super) fn blocks(tasks: &[Task<'_>]) -> Vec<Block> {
     let mut blocks = vec![Block::section("What held late frames up")];
     blocks.extend(causes(&waits));
     blocks.push(Block::Table(worst(traced())));
-    blocks.extend(unexplained(traced().map(|(_, _, holders)| holders)));
+    blocks.extend(unexplained(&sum(tasks)));
     blocks.push(Block::text(EXPLAINED));
     blocks
+}
+
+/// Returns the rows of a task that were traced.
+fn rows<'a>(task: &'a Task<'_>) -> impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)> {
+    task.rows.iter().filter_map(move |(row, latency)| Some((task, *row, latency.holders.as_ref()?)))
 }
 
 /// One of the worst frames.
@@ -78,13 +79,12 @@ fn worst<'a>(traced: impl Iterator<Item = (&'a Task<'a>, &'a Figure, &'a HeldUp)
 }
 
 fn causes(waits: &[Wait<'_>]) -> Option<Block> {
-    let part = |wait: &Wait<'_>| 100.0 * wait.cause.frames as f64 / wait.holders.traced.max(1) as f64;
     Columns::new()
         .with(Column::words("Task"), |wait: &Wait<'_>| Field::text(&wait.task))
         .with(Column::words("Load").wide(12), |wait| Field::text(&wait.key.load))
         .with(Column::words("Held up by"), |wait| Field::text(&wait.cause.name))
         .with(Column::number("Late frames").wide(11).main(), |wait| Field::Count(wait.cause.frames))
-        .with(Column::number("%").wide(6), move |wait| Field::Number(part(wait), share))
+        .with(Column::number("%").wide(6), |wait| Field::Number(percent(wait.cause.frames, wait.holders.traced), share))
         .with(Column::number("Held").wide(9), |wait| Field::Number(wait.cause.ns as f64 / 1e6, figure))
         .of(waits)
         .shown(Readers::PEOPLE)
@@ -92,11 +92,7 @@ fn causes(waits: &[Wait<'_>]) -> Option<Block> {
 }
 
 /// Returns how many late frames have no cause.
-fn unexplained<'a>(all: impl Iterator<Item = &'a HeldUp>) -> Option<Block> {
-    let sum = |(late, traced): (u64, u64), held: &HeldUp| {
-        (late.saturating_add(held.late), traced.saturating_add(held.traced))
-    };
-    let (late, traced) = all.fold((0, 0), sum);
+fn unexplained(HeldUp { late, traced, .. }: &HeldUp) -> Option<Block> {
     (traced < late).then(|| Block::notes(vec![format!("the trace explains {traced} of {late} late frames")]))
 }
 
@@ -109,17 +105,18 @@ fn listed(causes: &[(String, f64)]) -> String {
 
 /// Returns what held most late frames up, in a sentence.
 pub(super) fn sentence(tasks: &[Task<'_>]) -> Option<String> {
-    let all = || tasks.iter().flat_map(|task| &task.rows).filter_map(|(_, latency)| latency.holders.as_ref());
-    let traced = all().fold(0, |sum: u64, holders| sum.saturating_add(holders.traced));
-    let mut causes = BTreeMap::<&str, u64>::new();
-    for cause in all().flat_map(|holders| &holders.causes) {
-        let frames = causes.entry(&cause.name).or_default();
-        *frames = frames.saturating_add(cause.frames);
-    }
-    let part = |frames: u64| 100.0 * frames as f64 / traced.max(1) as f64;
-    let mut causes: Vec<_> = causes.into_iter().filter(|(_, frames)| part(*frames) >= 100.0 * SMALLEST).collect();
-    causes.sort_by_key(|(_, frames)| Reverse(*frames));
-    let causes = causes.into_iter().take(MAIN).map(|(name, frames)| format!("{name} ({} %)", share(part(frames))));
-    let causes: Vec<String> = causes.collect();
-    (!causes.is_empty()).then(|| format!("Late frames were held up by {}.", words::listed(&causes, MAIN)))
+    let HeldUp { traced, causes, .. } = sum(tasks);
+    let shares = causes.iter().map(|cause| (&cause.name, percent(cause.frames, traced)));
+    let main = shares.filter(|(_, percent)| *percent >= 100.0 * SMALLEST).take(MAIN);
+    let main: Vec<String> = main.map(|(name, percent)| format!("{name} ({} %)", share(percent))).collect();
+    (!main.is_empty()).then(|| format!("Late frames were held up by {}.", words::listed(&main, MAIN)))
+}
+
+fn sum(tasks: &[Task<'_>]) -> HeldUp {
+    let rows = tasks.iter().flat_map(|task| &task.rows);
+    HeldUp::sum(rows.filter_map(|(_, latency)| latency.holders.as_ref()))
+}
+
+fn percent(frames: u64, all: u64) -> f64 {
+    100.0 * frames as f64 / all.max(1) as f64
 }

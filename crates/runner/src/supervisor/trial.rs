@@ -103,7 +103,9 @@ impl Supervisor<'_> {
         let (background, companion) = self.end_sides(setup, processes, alone)?;
         let copies = processes.copies.iter().map(|program| collect(program, setup, start));
         let mut copies = copies.collect::<Result<Vec<_>, _>>()?.concat();
-        watch.map_or(Ok(()), |watch| watch.end(&mut copies, start, &self.signals))?;
+        if let Some(watch) = watch {
+            watch.end(&mut copies, start, &self.signals)?;
+        }
         copies.iter_mut().filter_map(|copy| copy.frames.as_mut()).for_each(|frames| frames.overdue = Vec::new());
         let mut trial = Trial {
             copies,
