@@ -23,8 +23,9 @@ CROSS_TOOLS = qemu-s390x-static:qemu-user-static unshare:util-linux \
 # What rows of the catalogue need: they run, or say why not.
 ROW_TOOLS   = bpftrace:bpftrace perf:linux-perf bwrap:bubblewrap podman:podman runc:runc \
               /usr/share/containers/seccomp.json:golang-github-containers-common
-# What starts another architecture's kernel.
-KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg
+# What starts another architecture's kernel, and boots this one's again and again.
+KERNEL_TOOLS = qemu-system-aarch64:qemu-system-arm fdtput:device-tree-compiler cpio:cpio dpkg-deb:dpkg \
+               qemu-system-x86_64:qemu-system-x86 grub-mkimage:grub-common /usr/lib/grub/i386-pc/boot.img:grub-pc-bin mke2fs:e2fsprogs
 # What links for Windows, and runs what was linked.
 WINDOWS_TOOLS = x86_64-w64-mingw32-gcc:gcc-mingw-w64-x86-64 wine:wine /usr/lib/wine/wine64:wine64
 cross       = $(word 1,$(1))-gcc:gcc-$(word 1,$(1)) /usr/$(word 1,$(1))/include/stdio.h:libc6-dev-$(word 2,$(1))-cross

@@ -23,9 +23,9 @@ Measuring needs Linux. What do you want to know about runs that were measured th
 ";
 
 /// The verbs that need Linux.
-const VERBS: [&str; 16] = [
-    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "quiet", "bill", "burnin", "doctor", "new",
-    "build", "clean", "restore",
+const VERBS: [&str; 17] = [
+    "run", "ab", "bisect", "card", "unixbench", "latency", "scale", "cost", "boots", "quiet", "bill", "burnin",
+    "doctor", "new", "build", "clean", "restore",
 ];
 
 /// One of them.

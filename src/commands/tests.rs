@@ -19,7 +19,7 @@ const SHARED: [(&str, &str); 26] = [
     ("fail-on", "ab compare cost"),
     (
         "format",
-        "ab bill bisect burnin-cooling burnin-memory card compare cost doctor fleet-report fleet-status latency list quiet report run scale",
+        "ab bill bisect boots burnin-cooling burnin-memory card compare cost doctor fleet-report fleet-status latency list quiet report run scale",
     ),
     ("iterations", "ab bill bisect cost latency quiet run scale unixbench"),
     ("load", "ab bill bisect cost latency quiet run scale"),
@@ -33,7 +33,7 @@ const SHARED: [(&str, &str); 26] = [
     ("redact", "collect compare export report"),
     (
         "results",
-        "ab bill bisect burnin-cooling burnin-memory card compare cost doctor export import latency list quiet reference-add report run scale site",
+        "ab bill bisect boots burnin-cooling burnin-memory card compare cost doctor export import latency list quiet reference-add report run scale site",
     ),
     ("seed", "ab bill bisect cost latency quiet run scale"),
     ("strict", "ab bill bisect burnin-cooling burnin-memory cost latency quiet run scale"),

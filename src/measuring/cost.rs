@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
+use crate::measuring::boots;
 use crate::measuring::job::carry_out;
 use crate::measuring::options::{Commands, MatrixOptions, Rates, bytes, rates, with_default};
 use crate::options::percent;
@@ -33,7 +34,8 @@ const CALLS: &str = "calls";
     mut_arg("load", |arg| with_default(arg, "none"))
 )]
 pub(crate) struct Arguments {
-    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them
+    /// What to switch: `audit=all`, `thp=never,always`, `seccomp=allow+nice=5`; `unixmark list conditions` shows them. With
+    /// boot: words of the kernel's command line, or kernels: `boot:mitigations=off,auto`, `boot:kernel=6.1.0,6.1.0-rt`
     #[arg(value_name = "CONDITION")]
     condition: String,
     /// Tests, groups or quoted commands [default: index]
@@ -69,17 +71,30 @@ pub(crate) struct Arguments {
     /// long queue is full, results look better than they are
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(64..1_000_000))]
     backlog: u32,
+    /// Reboot the machine this often at most, the way back included, for `boot:`
+    #[arg(long, value_name = "N")]
+    pub(super) boots: Option<usize>,
+    /// How to reboot: grub, systemd-boot, kexec, or a command that is given UNIXMARK_WORDS and UNIXMARK_KERNEL, and as
+    /// UNIXMARK_ACTION boot, or back for the usual system [default: the first of the three that is possible]
+    #[arg(long, value_name = "WAY|COMMAND", requires = "boots")]
+    pub(super) reboot: Option<String>,
     /// A command of yours, executed as it is
     #[arg(last = true, value_name = "COMMAND")]
     words: Vec<OsString>,
     #[command(flatten)]
     commands: Commands,
     #[command(flatten)]
-    options: MatrixOptions,
+    pub(super) options: MatrixOptions,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let options = &arguments.options;
+    if let Some(list) = arguments.condition.strip_prefix("boot:") {
+        return boots::begin(arguments, list);
+    }
+    if arguments.boots.is_some() {
+        return Err(usage(anyhow!("--boots is for boot:, such as `unixmark cost boot:mitigations=off --boots 13`")));
+    }
     carry_out(options, &arguments.commands.exports(), |catalogue, machine| {
         ask(arguments, catalogue, machine).map_err(usage)
     })
@@ -88,26 +103,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
 /// Returns what the arguments ask for.
 pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
     let options = &arguments.options;
-    check_names(arguments, catalogue)?;
-    let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
-    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
-    let tests = match &arguments.rate {
-        Some(rates) => rates.expand(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
-        None => tests,
-    };
-    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
-    let copies = options.copies(cpus, || vec![1])?;
-    if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
-        bail!("{} never has more than one copy; add 1 to --copies", test.id);
-    }
-    let matrix = Matrix {
-        tests,
-        copies,
-        loads: options.loads(catalogue)?,
-        arms: arms(&arguments.condition, arguments.against.as_deref(), catalogue)?,
-        procedure: Procedure::new(Purpose::Cost, options.effort_in_blocks()?),
-        ..Matrix::default()
-    };
+    let arms = arms(&arguments.condition, arguments.against.as_deref(), catalogue)?;
+    let procedure = Procedure::new(Purpose::Cost, options.effort_in_blocks()?);
+    let matrix = Matrix { arms, procedure, ..matrix(arguments, catalogue, machine)? };
     let trail = TrailSettings {
         sink: arguments.sink,
         flush: arguments.flush,
@@ -121,6 +119,39 @@ pub(super) fn ask(arguments: &Arguments, catalogue: &Catalogue, machine: &Machin
         is_gate_strict: arguments.strict_gate,
         ..options.ask(matrix)
     })
+}
+
+/// Returns what is measured in each boot of an experiment over boots.
+///
+/// # Errors
+/// It is not what boots can be compared by.
+pub(super) fn boot(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Ask> {
+    if arguments.against.is_some() || arguments.rate.is_some() || arguments.fail_on.is_some() {
+        bail!(
+            "--against, --rate and --fail-on do not go with boot:; the first of its list is what others are compared with"
+        );
+    }
+    let options = &arguments.options;
+    let procedure = Procedure::new(Purpose::Scores, options.effort_in_blocks()?);
+    Ok(options.ask(Matrix { procedure, ..matrix(arguments, catalogue, machine)? }))
+}
+
+/// Returns the tests, copies and loads of the arguments.
+fn matrix(arguments: &Arguments, catalogue: &Catalogue, machine: &Machine) -> Result<Matrix> {
+    let options = &arguments.options;
+    check_names(arguments, catalogue)?;
+    let usual = if arguments.rate.is_some() { OPENS } else { GROUP };
+    let tests = arguments.commands.tests(catalogue, (&names(arguments), &arguments.words), usual)?;
+    let tests = match &arguments.rate {
+        Some(rates) => rates.expand(&tests, catalogue, "unixmark cost CONDITION opens --rate 10%..120%")?,
+        None => tests,
+    };
+    let cpus = u32::try_from(machine::cpus_online(machine)).unwrap_or(1);
+    let copies = options.copies(cpus, || vec![1])?;
+    if let Some(test) = tests.iter().find(|test| test.copies == Copies::One).filter(|_| !copies.contains(&1)) {
+        bail!("{} never has more than one copy; add 1 to --copies", test.id);
+    }
+    Ok(Matrix { tests, copies, loads: options.loads(catalogue)?, ..Matrix::default() })
 }
 
 /// Conditions stand in one word, so one that stands among the tests was meant to belong to it.

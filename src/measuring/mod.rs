@@ -3,6 +3,7 @@
 mod ab;
 mod bill;
 mod bisect;
+mod boots;
 mod build;
 mod burnin;
 mod card;
@@ -58,6 +59,8 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
+    /// Go on with an experiment over boots, or end it: what `cost boot:…` begins
+    Boots(boots::Arguments),
     /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the benefit
     Quiet(quiet::Arguments),
     /// Predict what a condition will cost a command, system call by system call, and measure what it does cost
@@ -95,6 +98,7 @@ impl Verb {
             Verb::Latency(arguments) => latency::run(arguments),
             Verb::Scale(arguments) => scale::run(arguments),
             Verb::Cost(arguments) => cost::run(arguments),
+            Verb::Boots(arguments) => boots::run(arguments),
             Verb::Quiet(arguments) => quiet::run(arguments),
             Verb::Bill(arguments) => bill::run(arguments),
             Verb::Burnin(arguments) => burnin::run(arguments),

@@ -20,6 +20,8 @@ const DEBUG_OPTIONS: &[&str] = &[
     "CONFIG_KCOV_INSTRUMENT_ALL",
 ];
 
+/// Returns the kernel's release.
+#[must_use]
 pub fn release(machine: &Machine) -> Option<String> {
     machine.read("/proc/sys/kernel/osrelease")
 }
@@ -31,9 +33,15 @@ pub fn numbers(machine: &Machine) -> Option<(u32, u32)> {
     Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
+/// Returns the kernel's command line.
+#[must_use]
+pub fn command_line(machine: &Machine) -> Option<String> {
+    machine.read("/proc/cmdline")
+}
+
 /// The value of `key=value` on the kernel's command line; the last one counts.
 pub fn option(machine: &Machine, key: &str) -> Option<String> {
-    let line = machine.read("/proc/cmdline")?;
+    let line = command_line(machine)?;
     let value = |word: &str| word.strip_prefix(key)?.strip_prefix('=').map(str::to_string);
     line.split_whitespace().filter_map(value).next_back()
 }

@@ -43,6 +43,7 @@ pub use doctor::{doctor, examine};
 pub use energy::{Energy, EnergyReading, EnergySource};
 pub use facts::{all_facts, facts};
 pub use greeting::greeting;
+pub use kernel::{command_line, release};
 pub use mounts::{device_folder, mounted_below};
 pub use needs::{TRACING, unmet};
 pub use noise::{Sample, noise, sample};

@@ -1,0 +1,289 @@
+//! An experiment whose arms are boots: its order, what each boot came to, and its file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
+
+use super::arm::{Arm, System};
+
+/// The file of an experiment in its folder.
+const FILE: &str = "experiment.json";
+
+/// Boots that an arm gets in a round before the round goes on without it.
+const TRIES: usize = 2;
+
+/// Fewer rounds have no interval.
+const FEWEST_ROUNDS: usize = 2;
+
+/// What is written before each reboot and read after it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Experiment {
+    /// The command line that began it.
+    pub(super) words: Vec<String>,
+    /// The directory in which it was given.
+    pub(super) directory: PathBuf,
+    /// The name of a way to reboot, or a command.
+    pub(super) way: String,
+    /// The system as it boots by itself.
+    pub(super) usual: System,
+    /// What is compared; the others are compared with the first.
+    pub(super) arms: Vec<Arm>,
+    /// The arm of each slot, round by round.
+    order: Vec<usize>,
+    /// Reboots at most, the one back included.
+    most: usize,
+    /// Reboots so far.
+    boots: Vec<Boot>,
+}
+
+/// A reboot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Boot {
+    /// The slot it is for; `None` on the way back to the usual system.
+    slot: Option<usize>,
+    /// The kernel's name for the boot in which it was asked for.
+    from: String,
+    /// `None` until the machine is up again and has been measured.
+    outcome: Option<Outcome>,
+}
+
+/// What a reboot came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Outcome {
+    /// A run of this name; empty on the way back.
+    Run(String),
+    /// A sentence: it came up wrong, or nothing could be measured.
+    Failed(String),
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Boot for this slot.
+    Slot(usize),
+    /// Boot the usual system.
+    Back,
+    /// Nothing.
+    Report,
+}
+
+impl Experiment {
+    /// Returns an experiment of as many rounds as `most` reboots allow, each in an order of chance.
+    ///
+    /// # Errors
+    /// They allow fewer than two.
+    pub(super) fn new(arms: Vec<Arm>, usual: System, most: usize, seed: u64) -> Result<Experiment> {
+        let least = FEWEST_ROUNDS * arms.len() + 1;
+        if most < least {
+            bail!(
+                "--boots {most} is too few for {} arms: try {least}, for two rounds and the way back, or {}, for six",
+                arms.len(),
+                6 * arms.len() + 1
+            );
+        }
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut order = Vec::new();
+        for _ in 0..(most - 1) / arms.len() {
+            let mut round: Vec<usize> = (0..arms.len()).collect();
+            round.shuffle(&mut random);
+            order.extend(round);
+        }
+        let (words, directory, way) = (Vec::new(), PathBuf::new(), String::new());
+        Ok(Experiment { words, directory, way, usual, arms, order, most, boots: Vec::new() })
+    }
+
+    /// Reads the experiment of a folder.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub(super) fn load(folder: &Path) -> Result<Experiment> {
+        let path = folder.join(FILE);
+        let text = fs::read(&path)
+            .with_context(|| format!("{} cannot be read; name the folder of an experiment", path.display()))?;
+        let experiment: Experiment = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not an experiment of this tool", path.display()))?;
+        if experiment.order.iter().any(|arm| *arm >= experiment.arms.len()) || experiment.arms.len() < 2 {
+            bail!("{} is not an experiment of this tool: its order names arms that it lacks", path.display());
+        }
+        Ok(experiment)
+    }
+
+    /// Writes it into its folder; it is on the disk once this returns.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn save(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(FILE);
+        files::write_whole(&path, &serde_json::to_vec_pretty(self)?)
+            .with_context(|| format!("{} cannot be written, so nothing is rebooted; make room", path.display()))
+    }
+
+    /// Returns whether a reboot was asked for in the boot `now` or an earlier one, and not yet judged; in the
+    /// latter case the machine has been up since.
+    pub(super) fn pending(&self, now: &str) -> Option<Pending> {
+        let last = self.boots.last().filter(|boot| boot.outcome.is_none())?;
+        Some(Pending { arm: last.slot.map(|slot| self.order[slot]), is_up: last.from != now })
+    }
+
+    /// Writes down what the pending reboot came to.
+    pub(super) fn judge(&mut self, outcome: Outcome) {
+        if let Some(boot) = self.boots.last_mut() {
+            boot.outcome = Some(outcome);
+        }
+    }
+
+    /// Returns the first slot that has neither a run nor had its tries, while there are reboots left for it and the way back;
+    /// then the way back.
+    pub(super) fn next(&self) -> Next {
+        if self.boots.last().is_some_and(|boot| boot.slot.is_none()) || self.boots.len() >= self.most {
+            return Next::Report;
+        }
+        let is_open = |slot: &usize| self.run(*slot).is_none() && self.tries(*slot) < TRIES;
+        match (0..self.order.len()).find(is_open) {
+            Some(slot) if self.boots.len() + 1 < self.most => Next::Slot(slot),
+            _ => Next::Back,
+        }
+    }
+
+    /// Adds a reboot that is asked for in the boot `from`; returns its number, from 1.
+    pub(super) fn add(&mut self, slot: Option<usize>, from: String) -> usize {
+        self.boots.push(Boot { slot, from, outcome: None });
+        self.boots.len()
+    }
+
+    /// Returns the arm of a slot.
+    pub(super) fn arm(&self, slot: usize) -> &Arm {
+        &self.arms[self.order[slot]]
+    }
+
+    /// Returns the arms in the order in which they are to be booted, for people.
+    pub(super) fn shown(&self) -> String {
+        let names: Vec<&str> = self.order.iter().map(|arm| self.arms[*arm].name.as_str()).collect();
+        names.chunks(self.arms.len()).map(|round| format!("  {}\n", round.join(", "))).collect()
+    }
+
+    /// Returns the names of the runs of rounds in which both the first arm and another have one: A1 B1 A2 B2 …
+    pub(super) fn pairs(&self, other: usize) -> Vec<String> {
+        let rounds = self.order.len() / self.arms.len();
+        let run = |round: usize, arm: usize| {
+            let slots = round * self.arms.len()..(round + 1) * self.arms.len();
+            slots.filter(|slot| self.order[*slot] == arm).find_map(|slot| self.run(slot))
+        };
+        let pair = |round| Some([run(round, 0)?.to_owned(), run(round, other)?.to_owned()]);
+        (0..rounds).filter_map(pair).flatten().collect()
+    }
+
+    /// Returns a sentence for each reboot that came to nothing.
+    pub(super) fn failures(&self) -> Vec<String> {
+        let failure = |(number, boot): (usize, &Boot)| {
+            let Some(Outcome::Failed(why)) = &boot.outcome else { return None };
+            let name = boot.slot.map_or("the way back", |slot| &self.arm(slot).name);
+            Some(format!("boot {number} ({name}): {why}"))
+        };
+        (1..).zip(&self.boots).filter_map(failure).collect()
+    }
+
+    fn run(&self, slot: usize) -> Option<&str> {
+        self.boots.iter().filter(|boot| boot.slot == Some(slot)).find_map(|boot| match &boot.outcome {
+            Some(Outcome::Run(name)) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    fn tries(&self, slot: usize) -> usize {
+        self.boots.iter().filter(|boot| boot.slot == Some(slot)).count()
+    }
+}
+
+/// A reboot that has not been judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// Its arm; `None` on the way back.
+    pub(super) arm: Option<usize>,
+    /// Whether the machine has been rebooted since.
+    pub(super) is_up: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::arm::arms;
+    use super::*;
+    use rand::RngExt;
+
+    fn experiment(most: usize) -> Result<Experiment> {
+        Experiment::new(arms("mitigations=off,auto").unwrap(), System::default(), most, 1)
+    }
+
+    #[test]
+    fn rounds_hold_every_arm_once_and_leave_a_boot_for_the_way_back() {
+        let order = experiment(12).unwrap().order;
+        assert_eq!(order.len(), 10);
+        assert!(order.chunks(2).all(|round| round.contains(&0) && round.contains(&1)), "{order:?}");
+        let why = experiment(4).unwrap_err().to_string();
+        assert_eq!(why, "--boots 4 is too few for 2 arms: try 5, for two rounds and the way back, or 13, for six");
+    }
+
+    /// Boots every arm by chance well or not, and never more often than allowed.
+    #[test]
+    fn what_fails_is_tried_again_and_the_last_boot_is_the_way_back() {
+        for seed in 0..500 {
+            let mut random = Pcg64Mcg::seed_from_u64(seed);
+            let most = random.random_range(5..20);
+            let mut experiment = experiment(most).unwrap();
+            for number in 0.. {
+                let slot = match experiment.next() {
+                    Next::Slot(slot) => Some(slot),
+                    Next::Back => None,
+                    Next::Report => break,
+                };
+                assert_eq!(experiment.add(slot, "before".to_owned()), number + 1);
+                assert_eq!(experiment.pending("before").map(|pending| pending.is_up), Some(false));
+                assert_eq!(experiment.pending("after").map(|pending| pending.is_up), Some(true));
+                experiment.judge(match random.random() {
+                    true => Outcome::Run(format!("{number}")),
+                    false => Outcome::Failed("it came up wrong".to_owned()),
+                });
+                assert_eq!(experiment.pending("after"), None);
+            }
+            let boots = &experiment.boots;
+            assert!(boots.len() <= most && boots.last().unwrap().slot.is_none());
+            assert!((0..experiment.order.len()).all(|slot| experiment.tries(slot) <= TRIES));
+            let failed = boots.iter().filter(|boot| matches!(boot.outcome, Some(Outcome::Failed(_)))).count();
+            assert_eq!(experiment.failures().len(), failed);
+            assert!(experiment.pairs(1).len() <= experiment.order.len());
+        }
+    }
+
+    #[test]
+    fn only_whole_rounds_are_compared() {
+        let mut experiment = experiment(7).unwrap();
+        experiment.order = vec![0, 1, 1, 0, 0, 1];
+        for (slot, name) in ["a", "b", "c", "", "d", "e"].into_iter().enumerate() {
+            experiment.add(Some(slot), String::new());
+            experiment.judge(match name {
+                "" => Outcome::Failed("the kernel did not start".to_owned()),
+                name => Outcome::Run(name.to_owned()),
+            });
+        }
+        assert_eq!(experiment.pairs(1), ["a", "b", "d", "e"]);
+        assert_eq!(experiment.failures(), ["boot 4 (mitigations=off): the kernel did not start"]);
+    }
+
+    #[test]
+    fn its_file_says_the_same_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut experiment = experiment(5).unwrap();
+        experiment.add(Some(0), "before".to_owned());
+        experiment.save(folder.path()).unwrap();
+        assert_eq!(Experiment::load(folder.path()).unwrap(), experiment);
+        experiment.order[0] = 7;
+        experiment.save(folder.path()).unwrap();
+        assert!(Experiment::load(folder.path()).unwrap_err().to_string().ends_with("names arms that it lacks"));
+    }
+}

@@ -1,0 +1,246 @@
+//! `unixmark cost boot:…` and `unixmark boots`: what words of the kernel's command line cost, or another kernel does. Each arm is
+//! booted several times, in an order of chance, and a boot counts as one value.
+
+mod arm;
+mod experiment;
+mod way;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::FromArgMatches;
+
+use crate::commands::command;
+use crate::measuring::cost;
+use crate::measuring::job::{check, measure};
+use crate::measuring::options::new_seed;
+use crate::options::{self, Form};
+use crate::status::{Status, usage};
+use crate::terminal::{layout, print, print_words, say};
+use ::report::{Format, Subject};
+use analysis::{Asked, Comparisons, Design, Results};
+use catalogue::Catalogue;
+use files::Lock;
+use journal::Store;
+use machine::Machine;
+
+use arm::{Arm, System, arms};
+use experiment::{Experiment, Next, Outcome, Pending};
+
+/// A difference smaller than this, in per cent, is none.
+const THRESHOLD: f64 = 1.0;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder of the experiment, or its name in the results directory; `unixmark cost boot:…` says it
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// End it: remove its entry of the boot loader and what starts it at boot, and reboot no more
+    #[arg(long)]
+    stop: bool,
+    #[command(flatten)]
+    form: Form,
+    #[command(flatten)]
+    results: options::Results,
+}
+
+/// Goes on with an experiment: after a boot measures it and reboots into the next, in the end shows what was found.
+pub(super) fn run(arguments: &Arguments) -> Result<Status> {
+    let (named, format) = (&arguments.folder, arguments.form.format);
+    let stored = arguments.results.store()?.root().join(named);
+    let folder = if named.exists() { named } else { &stored }.canonicalize();
+    let why = || format!("there is no experiment {}; name its folder", named.display());
+    let folder = folder.with_context(why).map_err(usage)?;
+    files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
+    let experiment = Experiment::load(&folder).map_err(usage)?;
+    if !arguments.stop {
+        return go_on(experiment, &folder, format);
+    }
+    way::leave(&experiment.way)?;
+    say(&format!("unixmark: stopped; the machine stays as it is booted now. {} keeps the runs", folder.display()));
+    report(&experiment, &folder, format)
+}
+
+/// Begins the experiment that `unixmark cost boot:LIST` asks for.
+pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
+    let (catalogue, machine) = (Catalogue::load()?, Machine::here());
+    let options = &arguments.options;
+    let arms = arms(list).map_err(usage)?;
+    let six_rounds = 6 * arms.len() + 1;
+    let usual = options.measuring.dry_run.then_some(six_rounds);
+    let most = arguments.boots.or(usual).with_context(|| {
+        format!(
+            "this reboots the machine again and again; --boots {six_rounds} allows that, for six rounds of {} boots and the \
+             way back, and --dry-run shows the order",
+            arms.len()
+        )
+    });
+    let mut experiment =
+        Experiment::new(arms, System::here(&machine), most.map_err(usage)?, new_seed()).map_err(usage)?;
+    let ask = cost::boot(arguments, &catalogue, &machine).map_err(usage)?;
+    let prepared = measure::prepare(ask, &catalogue, &machine).map_err(usage)?;
+    check(&prepared)?;
+    if !options.measuring.dry_run {
+        if !rustix::process::geteuid().is_root() {
+            return Err(usage(anyhow!("only root can reboot; try sudo, or --dry-run to see the order")));
+        }
+        experiment.way = way::find(arguments.reboot.as_deref()).map_err(usage)?;
+    }
+    print_words(&format!("Each line is a round of boots:\n{}In each boot:\n", experiment.shown()))?;
+    print_words(&plan::show(&prepared.plan))?;
+    if options.measuring.dry_run {
+        return Ok(Status::Fine);
+    }
+    experiment.directory = std::env::current_dir().context("the current directory is gone; change to another")?;
+    experiment.words = words()?;
+    let (_, folder) = options.measuring.results.store()?.create("boots", &journal::today())?;
+    let folder = folder.canonicalize()?;
+    files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
+    experiment.save(&folder)?;
+    let name = folder.display();
+    if way::install(&folder)? {
+        say(&format!("unixmark: systemd goes on at each boot; `unixmark boots {name} --stop` ends that"));
+    } else {
+        say(&format!("unixmark: systemd is not here: have `unixmark boots {name}` run at each boot"));
+    }
+    go_on(experiment, &folder, Format::Text)
+}
+
+/// Returns the words of this command line.
+fn words() -> Result<Vec<String>> {
+    let words = crate::measuring::words(std::env::args_os().collect()).into_iter().skip(1);
+    words.map(|word| word.into_string().map_err(|word| anyhow!("{} is not UTF-8", word.display()))).collect()
+}
+
+/// Judges the boot that was asked for, if one was, and does what is next.
+fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<Status> {
+    let Some(_alone) = Lock::try_take(&folder.join("lock")).context("the experiment cannot be locked")? else {
+        bail!("another unixmark goes on with this experiment");
+    };
+    let machine = Machine::here();
+    let now = machine.boot();
+    let pending = experiment.pending(&now);
+    if let Some(Pending { arm, is_up: true }) = pending {
+        match outcome(&experiment, arm, folder, &machine)? {
+            Ok(outcome) => experiment.judge(outcome),
+            Err(signal) => {
+                say("unixmark: interrupted; the same command measures this boot again, --stop ends the experiment");
+                return Ok(Status::Signal(signal));
+            }
+        }
+        experiment.save(folder)?;
+    }
+    // It was asked for, but the machine never went down.
+    if let Some(Pending { arm, is_up: false }) = pending {
+        return way::reboot(&experiment, arm.map(|arm| &experiment.arms[arm])).map(|()| Status::Fine);
+    }
+    loop {
+        let slot = match experiment.next() {
+            Next::Report => break,
+            Next::Slot(slot) => Some(slot),
+            Next::Back => None,
+        };
+        let number = experiment.add(slot, now.clone());
+        let arm = slot.map(|slot| experiment.arm(slot));
+        say(&match arm {
+            Some(arm) => format!("unixmark: boot {number} is of {}", arm.name),
+            None => format!("unixmark: boot {number} is the way back"),
+        });
+        experiment.save(folder)?;
+        match way::reboot(&experiment, arm) {
+            Ok(()) => return Ok(Status::Fine),
+            Err(error) => experiment.judge(Outcome::Failed(format!("{error:#}"))),
+        }
+    }
+    experiment.save(folder)?;
+    way::leave(&experiment.way)?;
+    report(&experiment, folder, format)
+}
+
+/// Returns what a boot came to, once it is measured; the signal if that was interrupted.
+fn outcome(
+    experiment: &Experiment,
+    arm: Option<usize>,
+    folder: &Path,
+    machine: &Machine,
+) -> Result<Result<Outcome, i32>> {
+    let usual = Arm::usual();
+    let own = arm.map_or(&usual, |arm| &experiment.arms[arm]);
+    if let Err(why) = own.check(&System::here(machine), &experiment.usual, &experiment.arms) {
+        say(&format!("unixmark: {why}"));
+        return Ok(Ok(Outcome::Failed(why)));
+    }
+    if arm.is_none() {
+        return Ok(Ok(Outcome::Run(String::new())));
+    }
+    match measure_boot(experiment, own, folder, machine) {
+        Ok(Ok(name)) => Ok(Ok(Outcome::Run(name))),
+        Ok(Err(signal)) => Ok(Err(signal)),
+        Err(error) => {
+            say(&format!("unixmark: {error:#}"));
+            Ok(Ok(Outcome::Failed(format!("{error:#}"))))
+        }
+    }
+}
+
+/// Measures a boot into a run in the experiment's folder; returns its name, or the signal that interrupted it.
+fn measure_boot(experiment: &Experiment, arm: &Arm, folder: &Path, machine: &Machine) -> Result<Result<String, i32>> {
+    std::env::set_current_dir(&experiment.directory)
+        .with_context(|| format!("{} is gone", experiment.directory.display()))?;
+    let words = std::iter::once("unixmark").chain(experiment.words.iter().map(String::as_str));
+    let matches = command().try_get_matches_from(words).map_err(|error| anyhow!("{error}"))?;
+    let cost = matches.subcommand_matches("cost").context("the experiment is of another verb")?;
+    let arguments = cost::Arguments::from_arg_matches(cost).map_err(|error| anyhow!("{error}"))?;
+    let catalogue = Catalogue::load()?;
+    let prepared = measure::prepare(cost::boot(&arguments, &catalogue, machine)?, &catalogue, machine)?;
+    check(&prepared)?;
+    let measuring = &arguments.options.measuring;
+    let setup = measuring.setup(machine)?;
+    let setup = measure::Setup {
+        store: Store::at(Some(folder.to_path_buf()))?,
+        comment: arm.name.clone(),
+        arguments: experiment.words.clone(),
+        screen: None,
+        ..setup
+    };
+    let (measured, kept) = measure(&prepared, &setup, measuring.loudness())?;
+    kept?;
+    if let Some(signal) = measured.signal() {
+        return Ok(Err(signal));
+    }
+    if measured.is_empty() {
+        bail!(measured.failures.join("; "));
+    }
+    Ok(Ok(measured.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()))
+}
+
+/// Shows what each arm costs against the first, and which boots came to nothing.
+fn report(experiment: &Experiment, folder: &Path, format: Format) -> Result<Status> {
+    let store = Store::at(Some(folder.to_path_buf()))?;
+    let catalogue = Catalogue::load()?;
+    let failures = experiment.failures();
+    failures.iter().for_each(|why| say(&format!("unixmark: {why}")));
+    let mut has_shown = false;
+    for other in 1..experiment.arms.len() {
+        let [base, changed] = [0, other].map(|arm| &experiment.arms[arm].name);
+        let names = experiment.pairs(other);
+        if names.is_empty() {
+            say(&format!("unixmark: no round has both {base} and {changed}"));
+            continue;
+        }
+        let read = |name: &String| Ok(Results::new(&journal::read(&store.find(name)?)?, &catalogue, None));
+        let results = names.iter().map(read).collect::<Result<Vec<Results>>>()?;
+        let asked = Asked { design: Design::Turns, threshold: THRESHOLD, conditions: None };
+        let comparisons = Comparisons::new(results, &asked);
+        if format == Format::Text {
+            print_words(&format!("Boots with {changed} (B), compared with {base} (A)\n\n"))?;
+        }
+        print(&::report::render(Subject::Comparison(&comparisons, None), layout(format))?)?;
+        has_shown = true;
+    }
+    Ok(match (has_shown, failures.is_empty()) {
+        (false, _) => Status::Nothing,
+        (true, false) => Status::Failed,
+        (true, true) => Status::Fine,
+    })
+}

@@ -1,0 +1,37 @@
+#!/bin/sh
+# systemd-boot.sh find|boot|back|leave: reboots by an entry of its own for systemd-boot, which is chosen once: a copy of the first
+# entry that boots the kernel $UNIXMARK_KERNEL, with $UNIXMARK_WORDS. The way back is the usual entry.
+set -eu
+folder() {
+	for root in "$(bootctl --print-boot-path 2>/dev/null)" "$(bootctl --print-esp-path 2>/dev/null)"; do
+		for file in "$root"/loader/entries/*.conf; do
+			[ -e "$file" ] && { echo "${file%/*}"; return; }
+		done
+	done
+	return 1
+}
+
+leave() {
+	rm -f "$(folder)/unixmark.conf"
+	bootctl set-oneshot ""
+}
+
+case $1 in
+find) bootctl is-installed >/dev/null 2>&1 && folder >/dev/null ;;
+boot)
+	leave
+	entries=$(folder)
+	entry=$(grep -lE "^(linux.*[-/]|version[[:space:]]+)$UNIXMARK_KERNEL(/|[[:space:]]|\$)" "$entries"/*.conf | head -n 1)
+	[ -n "$entry" ] || { echo "systemd-boot has no entry for the kernel $UNIXMARK_KERNEL in $entries" >&2; exit 1; }
+	sed "s|^options .*|& $UNIXMARK_WORDS|; s|^title .*|title unixmark|" "$entry" >"$entries/unixmark.conf"
+	bootctl set-oneshot unixmark.conf
+	sync
+	reboot
+	;;
+back)
+	leave
+	sync
+	reboot
+	;;
+leave) leave ;;
+esac

@@ -1,0 +1,135 @@
+//! How the machine is rebooted, and how an experiment goes on afterwards.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, anyhow, bail};
+
+use super::arm::Arm;
+use super::experiment::Experiment;
+use processes::{Command, Failure};
+
+/// The scripts of the ways that the tool knows, the most thorough first.
+const WAYS: [(&str, &str); 3] = [
+    ("grub", include_str!("grub.sh")),
+    ("systemd-boot", include_str!("systemd-boot.sh")),
+    ("kexec", include_str!("kexec.sh")),
+];
+
+/// Names the arguments of a way.
+const VARIABLES: &str =
+    r#"export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_COMMAND_LINE="$4""#;
+
+/// The time that a way has to bring the machine down.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What goes on with an experiment at each boot, where systemd is.
+const UNIT: &str = "/etc/systemd/system/unixmark-boots.service";
+
+/// What has it started.
+const WANTED: &str = "/etc/systemd/system/multi-user.target.wants/unixmark-boots.service";
+
+/// Returns the name of a way to reboot: that which is asked for, or a command, or the first that is possible here.
+///
+/// # Errors
+/// It is not possible here, or none is.
+pub(super) fn find(wanted: Option<&str>) -> Result<String> {
+    match wanted {
+        Some(name) if WAYS.iter().any(|(known, _)| *known == name) => {
+            is_possible(name).map_err(|_| anyhow!("this machine is not booted by {name}; try --reboot COMMAND"))?;
+            Ok(name.to_owned())
+        }
+        Some(command) => Ok(command.to_owned()),
+        None => {
+            let name = WAYS.iter().map(|(name, _)| *name).find(|name| is_possible(name).is_ok());
+            let name =
+                name.context("neither GRUB, systemd-boot nor kexec is there to reboot with; try --reboot COMMAND")?;
+            Ok(name.to_owned())
+        }
+    }
+}
+
+fn is_possible(name: &str) -> Result<()> {
+    call(name, "find", [""; 3])
+}
+
+/// Reboots into an arm, or, without one, into the usual system.
+///
+/// # Errors
+/// The way fails.
+pub(super) fn reboot(experiment: &Experiment, arm: Option<&Arm>) -> Result<()> {
+    let Experiment { way, usual, .. } = experiment;
+    let action = if arm.is_some() { "boot" } else { "back" };
+    let words = arm.map(|arm| arm.words.join(" ")).unwrap_or_default();
+    let kernel = arm.and_then(|arm| arm.kernel.as_ref()).unwrap_or(&usual.release);
+    call(way, action, [&words, kernel, &usual.command_line]).context("the machine cannot be rebooted")
+}
+
+/// Removes what a way and [`install`] have added to the system.
+///
+/// # Errors
+/// Something of it stays.
+pub(super) fn leave(way: &str) -> Result<()> {
+    for path in [WANTED, UNIT] {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("{path} cannot be removed; try that by hand"));
+            }
+            _ => {}
+        }
+    }
+    if WAYS.iter().any(|(known, _)| *known == way) { call(way, "leave", [""; 3]) } else { Ok(()) }
+}
+
+/// Calls a way's script, or the user's command.
+fn call(way: &str, action: &str, [words, kernel, line]: [&str; 3]) -> Result<()> {
+    let script = WAYS.iter().find(|(name, _)| *name == way).map_or(way, |(_, script)| script);
+    let script = format!("{VARIABLES}\n{script}");
+    let command = Command {
+        words: &["/bin/sh", "-c", &script, way, action, words, kernel, line],
+        folder: Path::new("/"),
+        limit: PATIENCE,
+        cgroup: None,
+    };
+    match command.run(None, &mut |_| Ok(())) {
+        Ok(_) => Ok(()),
+        // Not the script itself, which the message begins with.
+        Err(Failure::Failed(why)) => bail!("`{way}` {}", why.rsplit_once("` ").map_or(&*why, |(_, rest)| rest)),
+        Err(Failure::Stopped) => bail!("it was interrupted"),
+    }
+}
+
+/// Has systemd go on with the experiment in `folder` at each boot; returns false where systemd is not.
+///
+/// # Errors
+/// It cannot be told.
+pub(super) fn install(folder: &Path) -> Result<bool> {
+    if !Path::new("/run/systemd/system").is_dir() {
+        return Ok(false);
+    }
+    let tool = std::env::current_exe().context("the tool's own file cannot be found")?;
+    let [tool, folder] = [&tool, folder].map(|path| path.display().to_string());
+    if [&tool, &folder].iter().any(|path| path.contains(['"', '%', '\\', '\n', '$'])) {
+        bail!("systemd reads '{folder}' or '{tool}' otherwise than it stands there; try another directory");
+    }
+    let unit = format!(
+        "[Unit]\nDescription=unixmark's experiment over boots\nAfter=multi-user.target\n\
+         ConditionPathExists=\"{folder}/experiment.json\"\n\n\
+         [Service]\nType=exec\nUser=root\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\"\n\
+         TimeoutStartSec=infinity\n"
+    );
+    let written = files::write_whole(Path::new(UNIT), unit.as_bytes()).and_then(|()| {
+        let wanted = Path::new(WANTED);
+        fs::create_dir_all(wanted.parent().unwrap_or(wanted))?;
+        match std::os::unix::fs::symlink(UNIT, wanted) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
+        }
+    });
+    written.with_context(|| {
+        format!("{UNIT} cannot be written; try --reboot COMMAND and `unixmark boots {folder}` at boot")
+    })?;
+    Ok(true)
+}
