@@ -203,6 +203,31 @@ static void restrict_files(long layers, long rules)
         kit_value("landlock-rules", (double)rules, "rules");
 }
 
+/* --- AppArmor: Documentation/admin-guide/LSM/apparmor.rst, and aa_change_profile(2) --- */
+
+static void change_profile(const char *profile)
+{
+    const char *path = access("/proc/self/attr/apparmor", F_OK) == 0 ? "/proc/self/attr/apparmor/current" /* Linux 5.1 */
+                                                                     : "/proc/self/attr/current";
+    const size_t length = strlen(profile);
+    char text[STATUS];
+    int file, size;
+    ssize_t n;
+
+    if (!*profile)
+        return;
+    size = snprintf(text, sizeof text, "changeprofile %s", profile);
+    file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0 || size >= (int)sizeof text || write(file, text, (size_t)size) != size)
+        kit_skip("AppArmor does not change to the profile %s (%s): is it loaded? `aa-status` lists profiles", profile, strerror(errno));
+    n = pread(file, text, sizeof text - 1, 0);
+    close(file);
+    text[n < 0 ? 0 : n] = '\0';
+    if (strncmp(text, profile, length) != 0 || (text[length] != ' ' && text[length] != '\n'))
+        kit_error("AppArmor has taken the profile %s, but %s says %.80s: it is not on", profile, path, text);
+    kit_value("apparmor", 1, "profiles");
+}
+
 /* --- namespaces --- */
 
 enum { KINDS = 5, LINK = 32 };
@@ -297,6 +322,7 @@ static void confine_by_linux(void)
     if (kit_arg_number("namespaces", 0, 0, 1))
         enter_namespaces();
     restrict_files(kit_arg_number("landlock", rules > 0, 1, MOST_LAYERS), rules);
+    change_profile(kit_arg("apparmor", ""));
     filter(kit_arg("seccomp", ""));
 }
 
@@ -304,7 +330,7 @@ static void confine_by_linux(void)
 
 static void confine_by_linux(void)
 {
-    static const char *const names[] = {"prove_tracer", "outside", "namespaces", "landlock", "landlock_rules", "seccomp"};
+    static const char *const names[] = {"prove_tracer", "outside", "namespaces", "landlock", "landlock_rules", "apparmor", "seccomp"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*kit_arg(names[i], ""))

@@ -62,6 +62,7 @@
  *
  *     seccomp=allow|argument|FILE (a filter that allows everything; one that reads an argument; one of instructions)
  *     landlock=LAYERS (allowing everything) landlock_rules=N (in each layer) namespaces=1
+ *     apparmor=PROFILE (one that is loaded)
  *     prove_tracer=1 (reports the tracer's pid) prove_nice=1 (reports the nice value)
  *     outside=NAMESPACE (reports `inside`, 1 if its mount namespace is another)
  *     slowed=PERCENT (only to test comparisons: the main thread and the children it waits for lose that share of their

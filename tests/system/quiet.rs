@@ -28,6 +28,18 @@ fn allowed(pid: &str) -> String {
     line.unwrap_or_default()
 }
 
+/// Returns the processors that each interrupt may reach.
+fn interrupts() -> Vec<String> {
+    let folders = fs::read_dir("/proc/irq").into_iter().flatten().map(|entry| entry.unwrap().path());
+    let mut lists: Vec<String> = folders
+        .filter_map(|folder| {
+            Some(format!("{} {}", folder.display(), fs::read_to_string(folder.join("smp_affinity_list")).ok()?))
+        })
+        .collect();
+    lists.sort();
+    lists
+}
+
 #[test]
 #[ignore = "changes the system"]
 fn a_command_runs_quietly_and_ends_as_it_ends() {
@@ -53,6 +65,7 @@ fn a_shield_keeps_others_away_and_goes_with_the_tool() {
     let mut other = Command::new("sleep").arg("1000").spawn().unwrap();
     let pid = other.id().to_string();
     let all = allowed(&pid);
+    let interrupts = interrupts();
     for kills in [false, true] {
         let script = "grep Cpus_allowed_list /proc/self/status; read end";
         let mut quiet = bench.command("quiet --shield 1 -- sh -c");
@@ -61,6 +74,7 @@ fn a_shield_keeps_others_away_and_goes_with_the_tool() {
         BufReader::new(quiet.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "Cpus_allowed_list:\t1\n");
         assert_eq!(allowed(&pid), "0", "another process is still there");
+        assert!(interrupts.is_empty() || self::interrupts() != interrupts, "no interrupt has left");
         assert_eq!(fs::read_to_string(ASLR).unwrap(), "0\n");
         if kills {
             quiet.kill().unwrap();
@@ -69,6 +83,7 @@ fn a_shield_keeps_others_away_and_goes_with_the_tool() {
         quiet.wait().unwrap();
         bench.is_put_back();
         wait_for("the other process as it was", || allowed(&pid) == all);
+        assert_eq!(self::interrupts(), interrupts);
         assert_eq!(fs::read_to_string(ASLR).unwrap(), before);
     }
     other.kill().unwrap();

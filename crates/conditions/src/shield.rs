@@ -1,5 +1,5 @@
-//! Processors that only the measured programs may use: a cpuset of their own, which other processes leave. Threads of the
-//! kernel that belong to a processor stay, and so do interrupts.
+//! Processors that only the measured programs may use: a cpuset of their own, which other processes leave, and interrupts too.
+//! Threads of the kernel that belong to a processor stay, and so do the interrupts that the kernel itself places.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,7 @@ pub(super) fn available(level: &str, machine: &Machine) -> Result<Shield, String
 pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, Refusal> {
     let name = format!("unixmark-{}-shield", std::process::id());
     let Shield { version_2, top, cpus, others } = shield;
+    let interrupts = move_interrupts(&cpus, &others, context)?;
     let mut make = |name: String, settings: [(&str, String); 2]| -> Result<PathBuf, Refusal> {
         let group = top.join(name);
         context.ledger.record(&Undo::RemoveGroup { path: group.clone() })?;
@@ -69,11 +70,20 @@ pub(super) fn enter(shield: Shield, context: &mut Context<'_>) -> Result<Proof, 
     };
     check(&group, version_2)?;
     context.staging.cgroups.push(group.clone());
-    Ok(Box::new(move |_, evidence| Ok(prove(&group, version_2, moved, evidence)?)))
+    Ok(Box::new(move |_, evidence| Ok(prove(&group, version_2, (moved, interrupts), evidence)?)))
 }
 
-fn prove(group: &Path, version_2: bool, moved: Option<usize>, evidence: &mut Evidence) -> Result<(), String> {
-    let figures = [("shielded", "CPUs", Some(check(group, version_2)?)), ("moved", "processes", moved)];
+fn prove(
+    group: &Path,
+    version_2: bool,
+    (processes, interrupts): (Option<usize>, usize),
+    evidence: &mut Evidence,
+) -> Result<(), String> {
+    let figures = [
+        ("shielded", "CPUs", Some(check(group, version_2)?)),
+        ("moved", "processes", processes),
+        ("interrupts moved", "interrupts", Some(interrupts)),
+    ];
     let known =
         figures.into_iter().filter_map(|(name, unit, value)| Some((name.to_owned(), (value? as f64, unit.to_owned()))));
     evidence.figures.extend(known);
@@ -88,6 +98,23 @@ fn check(group: &Path, version_2: bool) -> Result<usize, String> {
         return Err(format!("{} has no processors of its own ({})", group.display(), partition.trim()));
     }
     Ok(cpus)
+}
+
+/// Has interrupts leave processors for others; returns how many did. The kernel places some itself.
+fn move_interrupts(cpus: &str, others: &str, context: &mut Context<'_>) -> Result<usize, Refusal> {
+    let shielded = cpu_list(cpus);
+    let mut moved = 0;
+    for number in context.machine.list("/proc/irq") {
+        let path = context.machine.path(format!("/proc/irq/{number}/smp_affinity_list"));
+        let Ok(before) = fs::read_to_string(&path) else { continue };
+        // What cannot be written now could not be put back.
+        if !cpu_list(&before).iter().any(|cpu| shielded.contains(cpu)) || fs::write(&path, &before).is_err() {
+            continue;
+        }
+        context.ledger.record(&Undo::Write { path: path.clone(), text: before.trim().to_owned() })?;
+        moved += usize::from(fs::write(&path, others).is_ok());
+    }
+    Ok(moved)
 }
 
 /// Moves the processes of a group to another; those that the kernel does not let go stay. Returns how many went.
