@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # shellcheck shell=dash
-# boots-guest.sh: the first process of the machine that tests/boots.sh starts, in each of its boots. In the first it begins the experiment
-# of the file /experiment; of the next two, one has the tool killed while it measures, and the other loses its power then.
+# boots-guest.sh: the first process of the machine that tests/boots.sh starts, in each of its boots. In the first it tries conditions that
+# take this kernel, and begins the experiment of the file /experiment; of the next two, one has the tool killed while it measures, and the other loses its power then.
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -24,7 +24,7 @@ sync
 # Goes on in the background until a trial has been measured.
 go_on_until_a_trial() {
 	touch /tmp/now
-	unixmark boots "$folder" &
+	unixmark boots "$folder" --go-on &
 	tool=$!
 	until find /disk/results -name run.jsonl -newer /tmp/now -exec grep -l '"type":"trial"' {} + | grep -q .; do
 		kill -0 "$tool" || break
@@ -33,6 +33,7 @@ go_on_until_a_trial() {
 folder=$(ls -d /disk/results/boots-* 2>/dev/null)
 case $(wc -l </disk/ups) in
 1)
+	unixmark run pipe --condition bpf-lsm=4,apparmor=unconfined -c 1 --quick
 	# shellcheck disable=SC2046 # its words
 	unixmark cost $(cat /experiment)
 	;;
@@ -41,14 +42,14 @@ case $(wc -l </disk/ups) in
 	kill -9 "$tool"
 	wait "$tool"
 	echo "#### killed: $?"
-	unixmark boots "$folder"
+	unixmark boots "$folder" --go-on
 	;;
 3)
 	go_on_until_a_trial
 	echo "#### the power fails"
 	echo b >/proc/sysrq-trigger
 	;;
-*) unixmark boots "$folder" ;;
+*) unixmark boots "$folder" --go-on ;;
 esac
 echo "#### ended with $?"
 # The request may come after the tool's end.

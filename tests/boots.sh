@@ -106,6 +106,8 @@ expect() {
 	[ "$(grep -cF -- "$2" "$console")" -eq "$1" ] || { echo "not $1 times '$2': see $console" >&2; exit 1; }
 }
 [ "$EXPERIMENT" = "$usual" ] || { cat "$console"; exit; }
+expect 1 'apparmor: 1 profiles'
+expect 1 '  - events: '
 expect 8 '#### up:'
 expect 1 '#### killed: 137'
 expect 1 '#### the power fails'

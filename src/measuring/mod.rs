@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     Scale(scale::Arguments),
     /// Measure what a condition costs: auditing, a filter, a kernel setting
     Cost(cost::Arguments),
-    /// Go on with an experiment over boots, or end it: what `cost boot:…` begins
+    /// Show an experiment over boots, which `cost boot:…` begins, go on with it, or end it
     Boots(boots::Arguments),
     /// Run a command while what makes results vary is switched off, and put everything back; with --prove, measure the benefit
     Quiet(quiet::Arguments),

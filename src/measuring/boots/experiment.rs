@@ -108,8 +108,14 @@ impl Experiment {
             .with_context(|| format!("{} cannot be read; name the folder of an experiment", path.display()))?;
         let experiment: Experiment = serde_json::from_slice(&text)
             .with_context(|| format!("{} is not an experiment of this tool", path.display()))?;
-        if experiment.order.iter().any(|arm| *arm >= experiment.arms.len()) || experiment.arms.len() < 2 {
-            bail!("{} is not an experiment of this tool: its order names arms that it lacks", path.display());
+        let is_known = |boot: &Boot| boot.slot.is_none_or(|slot| slot < experiment.order.len());
+        let arms = experiment.arms.len();
+        if arms < 2
+            || experiment.order.iter().any(|arm| *arm >= arms)
+            || !experiment.boots.iter().all(is_known)
+            || experiment.boots.len() > experiment.most
+        {
+            bail!("{} is not an experiment of this tool: it names arms or boots that it lacks", path.display());
         }
         Ok(experiment)
     }
@@ -149,6 +155,21 @@ impl Experiment {
             Some(slot) if self.boots.len() + 1 < self.most => Next::Slot(slot),
             _ => Next::Back,
         }
+    }
+
+    /// Allows no further reboot.
+    pub(super) fn stop(&mut self) {
+        if self.boots.last().is_some_and(|boot| boot.outcome.is_none()) {
+            self.judge(Outcome::Failed("the experiment was stopped".to_owned()));
+        }
+        self.most = self.boots.len();
+    }
+
+    /// Returns how many reboots are left at most; `None` if it has ended.
+    pub(super) fn left(&self) -> Option<usize> {
+        let is_pending = self.boots.last().is_some_and(|boot| boot.outcome.is_none());
+        let left = self.most - self.boots.len();
+        (is_pending || self.next() != Next::Report).then_some(left)
     }
 
     /// Adds a reboot that is asked for in the boot `from`; returns its number, from 1.
@@ -282,8 +303,11 @@ mod tests {
         experiment.add(Some(0), "before".to_owned());
         experiment.save(folder.path()).unwrap();
         assert_eq!(Experiment::load(folder.path()).unwrap(), experiment);
+        assert_eq!(experiment.left(), Some(4));
+        experiment.stop();
+        assert_eq!((experiment.left(), experiment.next(), experiment.pending("after")), (None, Next::Report, None));
         experiment.order[0] = 7;
         experiment.save(folder.path()).unwrap();
-        assert!(Experiment::load(folder.path()).unwrap_err().to_string().ends_with("names arms that it lacks"));
+        assert!(Experiment::load(folder.path()).unwrap_err().to_string().ends_with("that it lacks"));
     }
 }

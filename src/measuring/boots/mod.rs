@@ -23,6 +23,7 @@ use catalogue::Catalogue;
 use files::Lock;
 use journal::Store;
 use machine::Machine;
+use measure::Measured;
 
 use arm::{Arm, System, arms};
 use experiment::{Experiment, Next, Outcome, Pending};
@@ -35,8 +36,11 @@ pub(crate) struct Arguments {
     /// The folder of the experiment, or its name in the results directory; `unixmark cost boot:…` says it
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
-    /// End it: remove its entry of the boot loader and what starts it at boot, and reboot no more
+    /// Do what is next: measure this boot and reboot into the next, or show the reports after the last
     #[arg(long)]
+    go_on: bool,
+    /// End it: remove its entry of the boot loader and what starts it at boot, and reboot no more
+    #[arg(long, conflicts_with = "go_on")]
     stop: bool,
     #[command(flatten)]
     form: Form,
@@ -44,7 +48,7 @@ pub(crate) struct Arguments {
     results: options::Results,
 }
 
-/// Goes on with an experiment: after a boot measures it and reboots into the next, in the end shows what was found.
+/// Shows what an experiment has found so far, goes on with it, or ends it.
 pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let (named, format) = (&arguments.folder, arguments.form.format);
     let stored = arguments.results.store()?.root().join(named);
@@ -52,12 +56,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status> {
     let why = || format!("there is no experiment {}; name its folder", named.display());
     let folder = folder.with_context(why).map_err(usage)?;
     files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
-    let experiment = Experiment::load(&folder).map_err(usage)?;
-    if !arguments.stop {
+    let mut experiment = Experiment::load(&folder).map_err(usage)?;
+    if arguments.go_on {
         return go_on(experiment, &folder, format);
     }
-    way::leave(&experiment.way)?;
-    say(&format!("unixmark: stopped; the machine stays as it is booted now. {} keeps the runs", folder.display()));
+    if arguments.stop {
+        way::leave(&experiment.way)?;
+        experiment.stop();
+        experiment.save(&folder)?;
+        say(&format!("unixmark: stopped; the machine stays as it is booted now, and {} keeps the runs", folder.display()));
+    } else if let Some(left) = experiment.left() {
+        say(&format!("unixmark: this goes on: at most {} left", words::count(left, "boot")));
+    }
     report(&experiment, &folder, format)
 }
 
@@ -92,7 +102,7 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
         return Ok(Status::Fine);
     }
     experiment.directory = std::env::current_dir().context("the current directory is gone; change to another")?;
-    experiment.words = words()?;
+    experiment.words = command_line()?;
     let (_, folder) = options.measuring.results.store()?.create("boots", &journal::today())?;
     let folder = folder.canonicalize()?;
     files::check_trusted(&folder).map_err(|why| usage(anyhow!("{} cannot be trusted: {why}", folder.display())))?;
@@ -101,13 +111,13 @@ pub(super) fn begin(arguments: &cost::Arguments, list: &str) -> Result<Status> {
     if way::install(&folder)? {
         say(&format!("unixmark: systemd goes on at each boot; `unixmark boots {name} --stop` ends that"));
     } else {
-        say(&format!("unixmark: systemd is not here: have `unixmark boots {name}` run at each boot"));
+        say(&format!("unixmark: systemd is not here: have `unixmark boots {name} --go-on` run at each boot"));
     }
     go_on(experiment, &folder, Format::Text)
 }
 
 /// Returns the words of this command line.
-fn words() -> Result<Vec<String>> {
+fn command_line() -> Result<Vec<String>> {
     let words = crate::measuring::words(std::env::args_os().collect()).into_iter().skip(1);
     words.map(|word| word.into_string().map_err(|word| anyhow!("{} is not UTF-8", word.display()))).collect()
 }
@@ -121,7 +131,7 @@ fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<St
     let now = machine.boot();
     let pending = experiment.pending(&now);
     if let Some(Pending { arm, is_up: true }) = pending {
-        match outcome(&experiment, arm, folder, &machine)? {
+        match outcome(&experiment, arm, folder, &machine) {
             Ok(outcome) => experiment.judge(outcome),
             Err(signal) => {
                 say("unixmark: interrupted; the same command measures this boot again, --stop ends the experiment");
@@ -157,34 +167,33 @@ fn go_on(mut experiment: Experiment, folder: &Path, format: Format) -> Result<St
     report(&experiment, folder, format)
 }
 
-/// Returns what a boot came to, once it is measured; the signal if that was interrupted.
-fn outcome(
-    experiment: &Experiment,
-    arm: Option<usize>,
-    folder: &Path,
-    machine: &Machine,
-) -> Result<Result<Outcome, i32>> {
+/// Returns what a boot came to, once it is measured.
+///
+/// # Errors
+/// The signal that interrupted that.
+fn outcome(experiment: &Experiment, arm: Option<usize>, folder: &Path, machine: &Machine) -> Result<Outcome, i32> {
     let usual = Arm::usual();
     let own = arm.map_or(&usual, |arm| &experiment.arms[arm]);
-    if let Err(why) = own.check(&System::here(machine), &experiment.usual, &experiment.arms) {
+    let outcome = match own.check(&System::here(machine), &experiment.usual, &experiment.arms) {
+        Err(why) => Outcome::Failed(why),
+        Ok(()) if arm.is_none() => Outcome::Run(String::new()),
+        Ok(()) => match measure_boot(experiment, own, folder, machine) {
+            Ok(measured) => match measured.signal() {
+                Some(signal) => return Err(signal),
+                None if measured.is_empty() => Outcome::Failed(measured.failures.join("; ")),
+                None => Outcome::Run(measured.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()),
+            },
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        },
+    };
+    if let Outcome::Failed(why) = &outcome {
         say(&format!("unixmark: {why}"));
-        return Ok(Ok(Outcome::Failed(why)));
     }
-    if arm.is_none() {
-        return Ok(Ok(Outcome::Run(String::new())));
-    }
-    match measure_boot(experiment, own, folder, machine) {
-        Ok(Ok(name)) => Ok(Ok(Outcome::Run(name))),
-        Ok(Err(signal)) => Ok(Err(signal)),
-        Err(error) => {
-            say(&format!("unixmark: {error:#}"));
-            Ok(Ok(Outcome::Failed(format!("{error:#}"))))
-        }
-    }
+    Ok(outcome)
 }
 
-/// Measures a boot into a run in the experiment's folder; returns its name, or the signal that interrupted it.
-fn measure_boot(experiment: &Experiment, arm: &Arm, folder: &Path, machine: &Machine) -> Result<Result<String, i32>> {
+/// Measures a boot into a run in the experiment's folder.
+fn measure_boot(experiment: &Experiment, arm: &Arm, folder: &Path, machine: &Machine) -> Result<Measured> {
     std::env::set_current_dir(&experiment.directory)
         .with_context(|| format!("{} is gone", experiment.directory.display()))?;
     let words = std::iter::once("unixmark").chain(experiment.words.iter().map(String::as_str));
@@ -204,14 +213,7 @@ fn measure_boot(experiment: &Experiment, arm: &Arm, folder: &Path, machine: &Mac
         ..setup
     };
     let (measured, kept) = measure(&prepared, &setup, measuring.loudness())?;
-    kept?;
-    if let Some(signal) = measured.signal() {
-        return Ok(Err(signal));
-    }
-    if measured.is_empty() {
-        bail!(measured.failures.join("; "));
-    }
-    Ok(Ok(measured.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()))
+    kept.map(|()| measured)
 }
 
 /// Shows what each arm costs against the first, and which boots came to nothing.

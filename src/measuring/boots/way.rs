@@ -18,9 +18,9 @@ const WAYS: [(&str, &str); 3] = [
     ("kexec", include_str!("kexec.sh")),
 ];
 
-/// Names the arguments of a way.
-const VARIABLES: &str =
-    r#"export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_COMMAND_LINE="$4""#;
+/// Names the arguments of a way. It must not be interrupted by the end of all processes that it brings about.
+const BEGIN: &str = r#"trap '' TERM
+export UNIXMARK_ACTION="$1" UNIXMARK_WORDS="$2" UNIXMARK_KERNEL="$3" UNIXMARK_COMMAND_LINE="$4""#;
 
 /// The time that a way has to bring the machine down.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -34,8 +34,11 @@ const WANTED: &str = "/etc/systemd/system/multi-user.target.wants/unixmark-boots
 /// Returns the name of a way to reboot: that which is asked for, or a command, or the first that is possible here.
 ///
 /// # Errors
-/// It is not possible here, or none is.
+/// It is not possible here, or none is, or another experiment goes on.
 pub(super) fn find(wanted: Option<&str>) -> Result<String> {
+    if Path::new(UNIT).exists() {
+        bail!("another experiment goes on here, as {UNIT} says; try `unixmark boots FOLDER --stop` with its folder");
+    }
     match wanted {
         Some(name) if WAYS.iter().any(|(known, _)| *known == name) => {
             is_possible(name).map_err(|_| anyhow!("this machine is not booted by {name}; try --reboot COMMAND"))?;
@@ -86,7 +89,7 @@ pub(super) fn leave(way: &str) -> Result<()> {
 /// Calls a way's script, or the user's command.
 fn call(way: &str, action: &str, [words, kernel, line]: [&str; 3]) -> Result<()> {
     let script = WAYS.iter().find(|(name, _)| *name == way).map_or(way, |(_, script)| script);
-    let script = format!("{VARIABLES}\n{script}");
+    let script = format!("{BEGIN}\n{script}");
     let command = Command {
         words: &["/bin/sh", "-c", &script, way, action, words, kernel, line],
         folder: Path::new("/"),
@@ -116,8 +119,8 @@ pub(super) fn install(folder: &Path) -> Result<bool> {
     }
     let unit = format!(
         "[Unit]\nDescription=unixmark's experiment over boots\nAfter=multi-user.target\n\
-         ConditionPathExists=\"{folder}/experiment.json\"\n\n\
-         [Service]\nType=exec\nUser=root\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\"\n\
+         ConditionPathExists={folder}/experiment.json\n\n\
+         [Service]\nType=exec\nUser=root\nExecStartPre=/bin/sleep 60\nExecStart=\"{tool}\" boots \"{folder}\" --go-on\n\
          TimeoutStartSec=infinity\n"
     );
     let written = files::write_whole(Path::new(UNIT), unit.as_bytes()).and_then(|()| {
@@ -129,7 +132,7 @@ pub(super) fn install(folder: &Path) -> Result<bool> {
         }
     });
     written.with_context(|| {
-        format!("{UNIT} cannot be written; try --reboot COMMAND and `unixmark boots {folder}` at boot")
+        format!("{UNIT} cannot be written; try --reboot COMMAND and `unixmark boots {folder} --go-on` at boot")
     })?;
     Ok(true)
 }
