@@ -26,7 +26,7 @@ fn sleep_until(ns: u64) {
     std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now())));
 }
 
-/// Runs a test for five slices of 100 ms, stopped between two moments in ms since the planned start.
+/// Runs a test for five slices of 100 ms, stopped for as long as lies between two moments in ms since the planned start.
 fn stopped(id: &str, from: i64, to: u64) -> Copy {
     let _alone = Machine::alone();
     let test = Catalogue::load().unwrap().test(id).unwrap().clone();
@@ -40,9 +40,11 @@ fn stopped(id: &str, from: i64, to: u64) -> Copy {
     let pid = hand.pid();
     let start = now() + LEAD * MS;
     hand.say(&format!("go {start} {} 5", 100 * MS));
-    sleep_until(start.saturating_add_signed(from * MS as i64));
+    let stop = start.saturating_add_signed(from * MS as i64);
+    sleep_until(stop);
     kill_process(pid, Signal::STOP).unwrap();
-    sleep_until(start + to * MS);
+    // As long a stop where this is late, on a busy machine.
+    sleep_until(start + to * MS + now().saturating_sub(stop));
     kill_process(pid, Signal::CONT).unwrap();
     let said = hand.end(SOON).said;
     let mut parser = Parser::default();
