@@ -33,7 +33,7 @@ go_on_until_a_trial() {
 folder=$(ls -d /disk/results/boots-* 2>/dev/null)
 case $(wc -l </disk/ups) in
 1)
-	unixmark run pipe --condition bpf-lsm=4,apparmor=unconfined -c 1 --quick
+	unixmark cost bpf-lsm=4,apparmor=unconfined pipe --quick -i 2
 	# shellcheck disable=SC2046 # its words
 	unixmark cost $(cat /experiment)
 	;;

@@ -74,14 +74,15 @@ leave = "true"
 prefix = ["unshare", "--mount", "--"]
 doc = "Programs are started inside; it has one level."
 
-# It loses every tenth of more events than are made, each time it is looked at.
+# It sleeps, and loses every tenth of more events than are made, each time it is looked at.
 [[condition]]
 id = "agent"
 label = "an agent"
 means = "command"
-enter = "mkdir ROOT/agent"
+enter = "mkdir ROOT/agent; cp /bin/sleep ROOT/agent/watcherd; ROOT/agent/watcherd 1000 >/dev/null 2>&1 & echo $! >ROOT/pid"
 verify = "echo x >> ROOT/agent/looks"
-leave = "rm -rf ROOT/agent"
+leave = "kill $(cat ROOT/pid); rm -rf ROOT/agent ROOT/pid"
+agent = "watcherd"
 doc = "It counts by how often it was looked at."
 [condition.counters]
 events = "echo $(($(wc -l < ROOT/agent/looks) * 90000000))"
@@ -235,6 +236,10 @@ fn an_agent_loses_what_was_planted_at_every_rate() {
     assert_eq!(losses.len(), 2, "{report}");
     for losses in losses {
         assert_eq!((losses["seen"].as_f64(), losses["lost"].as_f64()), (Some(270e6), Some(30e6)), "{losses}");
+    }
+    let evidence = report.to_string();
+    for figure in ["agent's processors", "agent's memory"] {
+        assert!(evidence.contains(figure), "{evidence}");
     }
     let wrong = bench.cost("miscounts -i 2 syscall");
     assert!(

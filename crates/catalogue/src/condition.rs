@@ -42,6 +42,8 @@ pub struct Switch {
     pub verify: Option<String>,
     /// The shell command that switches it off; it may be run twice.
     pub leave: Option<String>,
+    /// The name that the kernel has for the processes which it starts: their processor time and memory are evidence.
+    pub agent: Option<String>,
     /// Shell commands that print a count which only grows, by the count's name: `events` that something saw, and those that it
     /// `lost`. The level is their `$1`.
     #[serde(default)]

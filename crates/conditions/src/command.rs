@@ -3,13 +3,16 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use processes::{Command, Failure, Group, Interrupt, Signals, find, signal_if};
 use rustix::process::{Pid, Signal};
 
+use super::audit::samples;
 use super::{Context, Ledger, Proof, Refusal, Undo, beside, scope};
 use catalogue::Switch;
+use journal::Evidence;
+use machine::Machine;
 
 /// The surroundings of commands.
 pub struct Commands<'a> {
@@ -36,8 +39,12 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         other => other,
     })?;
     let before = counted(switch, level, &mut commands, folder)?;
+    let agent = switch.agent.as_ref().map(|name| Agent::begin(name, context.machine));
     let (switch, level, folder) = (switch.clone(), level.to_owned(), folder.to_path_buf());
     Ok(Box::new(move |finished, evidence| {
+        if let Some(agent) = &agent {
+            agent.prove(evidence)?;
+        }
         let output = finished.commands.shell(&switch.id, [&verify, &level], &folder)?;
         let after = counted(&switch, &level, &mut finished.commands, &folder)?;
         for (name, (before, after)) in switch.counters.keys().zip(before.iter().zip(after)) {
@@ -49,6 +56,48 @@ pub(super) fn enter(switch: &Switch, level: &str, context: &mut Context<'_>) -> 
         evidence.notes.extend(output.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
         inside.as_mut().map_or(Ok(()), |prove| prove(finished, evidence))
     }))
+}
+
+/// The processes of an agent, and what they had used when a trial began.
+struct Agent {
+    name: String,
+    machine: Machine,
+    begun: Instant,
+    time: u64,
+}
+
+impl Agent {
+    fn begin(name: &str, machine: &Machine) -> Agent {
+        let mut agent = Agent { name: name.to_owned(), machine: machine.clone(), begun: Instant::now(), time: 0 };
+        agent.time = agent.processes().map(|pid| samples::processor_time(machine, pid)).sum();
+        agent
+    }
+
+    fn processes(&self) -> impl Iterator<Item = u32> {
+        let name = |pid: &u32| self.machine.read(&format!("/proc/{pid}/comm"));
+        samples::pids(&self.machine).filter(move |pid| name(pid).as_ref() == Some(&self.name))
+    }
+
+    /// Adds how much of a processor they have taken since, and the memory that they hold.
+    fn prove(&self, evidence: &mut Evidence) -> Result<(), Refusal> {
+        let pids: Vec<u32> = self.processes().collect();
+        if pids.is_empty() {
+            return Err(format!("no process is called {}, as its row says", self.name).into());
+        }
+        let time: u64 = pids.iter().map(|pid| samples::processor_time(&self.machine, *pid)).sum();
+        let share = time.saturating_sub(self.time) as f64 / self.begun.elapsed().as_nanos() as f64;
+        let share = (1000.0 * share).round() / 1000.0;
+        let resident: u64 = pids.iter().filter_map(|pid| resident(&self.machine, *pid)).sum();
+        evidence.figures.insert("agent's processors".to_owned(), (share, "CPUs".to_owned()));
+        evidence.figures.insert("agent's memory".to_owned(), ((resident / 1024) as f64, "MiB".to_owned()));
+        Ok(())
+    }
+}
+
+/// Returns the memory that a process holds, in KiB.
+fn resident(machine: &Machine, pid: u32) -> Option<u64> {
+    let status = machine.read(&format!("/proc/{pid}/status"))?;
+    status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
 }
 
 /// Returns what a row's counters print, in the order of their names.

@@ -28,7 +28,7 @@ mod receiving;
 mod record;
 mod recorder;
 mod rule;
-mod samples;
+pub(crate) mod samples;
 mod scope;
 mod state;
 mod syntax;
